@@ -2,7 +2,7 @@
 
 use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 
-/// A peer is gone, or sent something else than expected.
+/// A peer has left, or sent an unexpected message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Broken;
 
@@ -47,7 +47,7 @@ pub mod streaming {
     ///
     /// # Errors
     ///
-    /// If the peer is gone or does not follow the protocol.
+    /// If the peer has left or violates the protocol.
     pub async fn source(s: &mut End, count: i32, ahead: i32) -> Result<(), Broken> {
         for value in 0..ahead {
             s.send(Label::Value(Value(value)))?;
@@ -64,11 +64,11 @@ pub mod streaming {
         Ok(())
     }
 
-    /// Asks for values until there are no more, and returns their sum.
+    /// Asks for values until the source stops, and returns their sum.
     ///
     /// # Errors
     ///
-    /// If the peer is gone or does not follow the protocol.
+    /// If the peer has left or violates the protocol.
     pub async fn sink(t: &mut End) -> Result<i32, Broken> {
         let mut sum = 0;
         loop {
@@ -82,8 +82,8 @@ pub mod streaming {
     }
 }
 
-/// Streaming by what any sink and stream can do, with errors in a box: as little as a program takes
-/// whose channels can be exchanged.
+/// Streaming over any sink and stream, with boxed errors: the floor for a program with exchangeable
+/// channels.
 pub mod exchangeable {
     use std::error::Error;
 
@@ -121,7 +121,7 @@ pub mod exchangeable {
     ///
     /// # Errors
     ///
-    /// If the peer is gone or does not follow the protocol.
+    /// If the peer has left or violates the protocol.
     pub async fn source(s: &mut End, count: i32, ahead: i32) -> Result<()> {
         for value in 0..ahead {
             s.tx.send(Label::Value(Value(value))).await?;
@@ -138,11 +138,11 @@ pub mod exchangeable {
         Ok(())
     }
 
-    /// Asks for values until there are no more, and returns their sum.
+    /// Asks for values until the source stops, and returns their sum.
     ///
     /// # Errors
     ///
-    /// If the peer is gone or does not follow the protocol.
+    /// If the peer has left or violates the protocol.
     pub async fn sink(t: &mut End) -> Result<i32> {
         let mut sum = 0;
         loop {
@@ -156,8 +156,8 @@ pub mod exchangeable {
     }
 }
 
-/// As `exchangeable`, by an end that each action takes and gives back, and that knows when it was
-/// dropped in between: as little as a program takes that can neither act twice nor leave unnoticed.
+/// As `exchangeable`, with an end that each action takes and returns, and that notices when it is
+/// dropped in between: the floor for a program that can neither act twice nor leave unnoticed.
 pub mod linear {
     use std::error::Error;
     use std::mem;
@@ -216,7 +216,7 @@ pub mod linear {
         }
     }
 
-    /// Runs a process at an end, which nobody has left before.
+    /// Runs a process at an end that was not left before.
     async fn run<'e, T, F>(end: &'e mut End, process: impl FnOnce(Turn<'e>) -> F) -> Result<T>
     where
         F: Future<Output = Result<(T, Turn<'e>)>>,
@@ -233,7 +233,7 @@ pub mod linear {
     ///
     /// # Errors
     ///
-    /// If the peer is gone or does not follow the protocol.
+    /// If the peer has left or violates the protocol.
     pub async fn source(end: &mut End, count: i32, ahead: i32) -> Result<()> {
         run(end, async |mut turn: Turn<'_>| {
             for value in 0..ahead {
@@ -251,11 +251,11 @@ pub mod linear {
         .await
     }
 
-    /// Asks for values until there are no more, and returns their sum.
+    /// Asks for values until the source stops, and returns their sum.
     ///
     /// # Errors
     ///
-    /// If the peer is gone or does not follow the protocol.
+    /// If the peer has left or violates the protocol.
     pub async fn sink(end: &mut End) -> Result<i32> {
         run(end, async |mut turn: Turn<'_>| {
             let mut sum = 0;
@@ -298,7 +298,7 @@ pub mod ring {
         [(at_a, to_b), (at_b, to_c), (at_c, to_a)].map(|(before, after)| Place { before, after })
     }
 
-    /// Why a place stops.
+    /// The reason why a place stops.
     #[derive(Debug)]
     pub enum Stopped {
         /// With this value, after the last lap.
@@ -338,7 +338,7 @@ pub mod ring {
     ///
     /// # Errors
     ///
-    /// If a neighbour is gone.
+    /// If a neighbour has left.
     pub async fn next(place: &mut Place) -> Result<Infallible, Stopped> {
         loop {
             let value = place.receive().await?;

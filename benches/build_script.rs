@@ -1,11 +1,11 @@
-//! What the build script costs a package of fifty protocols with five roles each.
+//! The cost of the build script for a package of fifty protocols with five roles each.
 //!
 //! `cargo bench -p rumpsteak-benches --bench build_script --profile build-script`
 //!
-//! A build script is not optimised, nor is anything that it depends on: therefore the profile. What
-//! is measured is the whole process, as Cargo starts it.
+//! A build script and its dependencies are not optimised, hence the profile. The whole process is
+//! measured, as Cargo starts it.
 //!
-//! | row | what the script does |
+//! | row | the script |
 //! |---|---|
 //! | `first` | finds an empty `OUT_DIR`: generates, verifies and composes everything |
 //! | `touched` | runs again because a `.rs` file has another time, or has changed where no session is |
@@ -22,7 +22,7 @@ use std::{env, fs};
 
 use criterion::Criterion;
 
-/// The number of protocols, and of those whose modules are empty.
+/// The number of protocols, and of empty modules.
 const PROTOCOLS: usize = 50;
 const GENERATED: usize = 40;
 
@@ -142,7 +142,7 @@ impl Package {
         done(fs::write(path, text));
     }
 
-    /// How long the build script takes, which is this program, after some preparation.
+    /// Measures the build script, which is this program, after some preparation.
     fn run(&self, count: u64, prepare: &dyn Fn(u64)) -> Duration {
         let mut total = Duration::ZERO;
         for number in 0..count {
@@ -162,7 +162,7 @@ impl Package {
     }
 }
 
-/// What is read of it is that it depends on the runtime: nothing of the package is compiled.
+/// The manifest, which only shows the dependency on the runtime: the package is not compiled.
 const MANIFEST: &str = "\
 [package]
 name = \"fifty\"
@@ -205,7 +205,7 @@ fn main() {
         });
     };
     row("first", &|_| {
-        // None is there before the first run.
+        // The folder does not exist before the first run.
         let _ = fs::remove_dir_all(package.folder.join("out"));
     });
     let module = format!("src/m{GENERATED}.rs");

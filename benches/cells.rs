@@ -1,7 +1,7 @@
-//! The workloads over cells that hold a few numbers: as little as two tasks can do that wait for
-//! each other. Nothing is checked, nobody can leave, and nothing is allocated. It is the floor in
-//! instructions; in time it is not, because the waker of `futures` takes more atomic steps than a
-//! queue of this project.
+//! The workloads over cells that hold a few numbers: the least that two tasks do to wait for each
+//! other. Nothing is checked or allocated, and no task can leave. This is the floor in
+//! instructions, but not in time: the waker of `futures` takes more atomic steps than a queue of
+//! this project.
 
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -15,7 +15,7 @@ const EMPTY: i32 = i32::MIN;
 const READY: i32 = -1;
 const STOP: i32 = -2;
 
-/// How many numbers a cell holds: more than are under way in any of the workloads.
+/// The number of numbers in a cell: more than are under way in any of the workloads.
 const PLACES: usize = 8;
 
 /// Places for numbers, one after the other.
@@ -120,7 +120,7 @@ pub mod streaming {
         }
     }
 
-    /// Asks for values until there are no more, and returns their sum.
+    /// Asks for values until the source stops, and returns their sum.
     ///
     /// # Errors
     ///

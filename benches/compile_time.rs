@@ -1,13 +1,14 @@
-//! What rustc costs a program whose session has many actions in a row.
+//! The cost of rustc for a program whose session has many actions in a row.
 //!
 //! `cargo bench -p rumpsteak-benches --bench compile_time [-- 20 60 120 200]`
 //!
-//! A program of two roles that send each other as many messages in turns as the arguments say, is
-//! built unoptimised after its source was touched: processor time of Cargo and rustc, user and
-//! system, without the dependencies, and the size of the program. The rows are [`Program`].
+//! In the measured program, two roles send each other messages in turns, as many as the arguments
+//! say. It is built unoptimised after its source was touched. The figures are the processor time of
+//! Cargo and rustc, user and system, without the dependencies, and the size of the program. The
+//! rows are [`Program`].
 //!
 //! rustc's work for one `async` function grows faster than its number of awaits, whatever they
-//! await: that is in `Bare`.
+//! await. `Bare` measures that.
 
 #![allow(clippy::print_stdout, reason = "the report of a benchmark")]
 

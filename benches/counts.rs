@@ -1,17 +1,17 @@
-//! What the verifier costs in instructions and in memory, which do not depend on what else the
-//! machine does.
+//! The cost of the verifier in instructions and in memory, which do not depend on the load of the
+//! machine.
 //!
 //! ```text
 //! cargo bench -p rumpsteak-benches --bench counts
 //! cargo bench -p rumpsteak-benches --bench counts -- streaming
 //! ```
 //!
-//! Three tables: instructions, microseconds (the best of many runs, which is what a busy machine
-//! changes least), and memory. Each figure comes from a process of its own: instructions under
-//! `valgrind --tool=callgrind`, which counts those of one function and nothing else, memory as the
-//! most that the process had, machines included. Counts vary by a few per cent where a hash table
-//! is involved, since these are seeded at random. `unprepared`, `prepared`, `certificate` and
-//! `check` are those of the benchmark `verifier`. Without valgrind or `/proc`, "-" is printed.
+//! Three tables: instructions, microseconds (the best of many runs, which depends least on a busy
+//! machine), and memory. Each figure comes from its own process: instructions under `valgrind
+//! --tool=callgrind`, which counts one function only, and memory as the peak of the process,
+//! machines included. Counts vary by a few per cent if a hash table is involved, because hash
+//! tables are seeded at random. `unprepared`, `prepared`, `certificate` and `check` are the same as
+//! in the benchmark `verifier`. Without valgrind or `/proc`, "-" is printed.
 
 #![expect(clippy::print_stdout, reason = "a program for people who measure; it prints its table")]
 
@@ -93,7 +93,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What this program prints for these arguments.
+/// The output of this program for these arguments.
 fn printed(arguments: &[&str]) -> Result<String, Box<dyn Error>> {
     let run = Command::new(env::current_exe()?).args(arguments).output()?;
     Ok(String::from_utf8(run.stdout)?.trim().to_owned())
@@ -113,8 +113,8 @@ fn instructions(row: &str, size: usize, column: &str) -> Result<Option<String>, 
     Ok(collected.map(|(_, count)| count.trim().to_owned()))
 }
 
-/// Does one thing once, and prints the most memory that it took, in megabytes; or often, and prints
-/// the best time, in microseconds.
+/// Does one thing once, and prints the peak of memory, in megabytes; or often, and prints the best
+/// time, in microseconds.
 fn one(often: bool, row: &str, size: usize, column: &str) -> Result<(), Box<dyn Error>> {
     let limits = limits();
     let (sub, sup) = pair(row, size);
@@ -164,7 +164,7 @@ fn one(often: bool, row: &str, size: usize, column: &str) -> Result<(), Box<dyn 
     Ok(())
 }
 
-/// How long it takes. What it makes is dropped outside, and outside of what is counted.
+/// Measures the time of a function. Its result is dropped outside of the measured part.
 fn measured<T>(work: impl Fn() -> T) -> Duration {
     let start = Instant::now();
     let made = counted(work);
@@ -173,7 +173,7 @@ fn measured<T>(work: impl Fn() -> T) -> Duration {
     time
 }
 
-/// What callgrind counts.
+/// The function that callgrind counts.
 #[inline(never)]
 fn counted<T>(work: impl Fn() -> T) -> T {
     black_box(work())

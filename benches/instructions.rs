@@ -4,8 +4,8 @@
 //! `cargo bench -p rumpsteak-benches --bench instructions`
 //!
 //! The program runs itself under `valgrind --tool=callgrind`, each workload twice: once, and twice
-//! as often. The difference is the cost of the workload without that of starting and of warming up.
-//! Where there is no valgrind it says so.
+//! as often. The difference is the cost of the workload without starting and warming up. Without
+//! valgrind it says so.
 
 #![allow(clippy::print_stdout, reason = "the report of a benchmark")]
 
@@ -25,8 +25,7 @@ const VALUES: i32 = 50;
 /// How often a workload runs, less the warm-up.
 const TIMES: i32 = 500;
 
-/// What is counted: its name, what one unit of it is, the rows; the first row is what
-/// the others are compared with.
+/// A table: its name, its unit, and its rows. The other rows are compared with the first.
 const TABLE: [(&str, &str, Rows); 9] = [
     (
         "streaming of 50 values",
@@ -109,7 +108,7 @@ const TABLE: [(&str, &str, Rows); 9] = [
     ),
 ];
 
-/// The name of a row, and what it runs.
+/// The name of a row, and its workload.
 type Rows = &'static [(&'static str, Workload)];
 
 /// Runs so often.
@@ -172,7 +171,7 @@ fn count(table: usize, row: usize, times: i32) -> Option<f64> {
     count.split_whitespace().next()?.parse().ok()
 }
 
-/// The sum that the sink must have computed: a count of a wrong answer counts nothing.
+/// The expected sum of the sink: the count of a wrong answer is meaningless.
 fn expected() -> i32 {
     (0..VALUES).sum()
 }
@@ -211,7 +210,7 @@ macro_rules! stream {
     }};
 }
 
-/// What it takes to wake one another, whatever is between.
+/// The cost of waking one another, whatever the channel.
 fn cells_streaming(times: i32) {
     stream!(times, cells::streaming::pair(), cells::streaming, source);
 }
@@ -370,7 +369,7 @@ macro_rules! tasks {
         use $module as workload;
         let runtime = tokio_1();
         let (s, t) = $roles;
-        // Tasks hand their roles back: in a box, so that it does not matter how large they are.
+        // Tasks return their roles in a box, so that the size of a role does not matter.
         let (mut s, mut t) = (Box::new(s), Box::new(t));
         for _ in 0..$times {
             let source = runtime.spawn(async move {

@@ -1,5 +1,5 @@
-//! The workloads that the benchmarks share: in [`workloads`] those of the verifier, in [`programs`]
-//! those of rustc, and those of the runtime, each over several channels and implementations.
+//! The workloads that the benchmarks share: [`workloads`] for the verifier, [`programs`] for rustc,
+//! and workloads for the runtime, each over several channels and implementations.
 //!
 //! | module | the workloads of the runtime over |
 //! |---|---|
@@ -13,7 +13,7 @@
 //! ```text
 //! cargo bench -p rumpsteak-benches --bench compile_time
 //! cargo bench -p rumpsteak-benches --bench counts         # the verifier's instructions and memory
-//! cargo bench -p rumpsteak-benches --bench instructions   # those of the runtime
+//! cargo bench -p rumpsteak-benches --bench instructions   # the runtime's instructions
 //! cargo bench -p rumpsteak-benches --bench runtime
 //! cargo bench -p rumpsteak-benches --bench scribble
 //! cargo bench -p rumpsteak-benches --bench verifier

@@ -1,12 +1,11 @@
-//! What the session layer costs over TCP: values of 100 bytes, one after the other without waiting,
-//! and a word at the end, in a verified session and over a bare socket with the same codec.
+//! The cost of the session layer over TCP: values of 100 bytes, one after the other without
+//! waiting, and an end, in a verified session and over a bare socket with the same codec.
 //!
 //! `cargo bench -p rumpsteak-benches --bench net`
 //!
-//! Each end is a task. Between them is a third thing: the bare socket, owned by a task to which
-//! tokio's queues lead, which is the shape of the session layer without what it does. The three are
-//! measured in turns, because the clock of a machine changes; the last line has the medians of the
-//! ratios.
+//! Each end is a task. A third row has the bare socket owned by a task behind tokio's queues, which
+//! is the structure of the session layer without its work. The three are measured in turns, because
+//! the clock of a machine changes; the last line has the medians of the ratios.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program that measures and prints")]
 
@@ -146,7 +145,7 @@ async fn receive_queued(to: Socket) -> Socket {
     pump.await.unwrap()
 }
 
-/// Runs both ends as tasks; how long it took.
+/// Runs both ends as tasks, and returns the time.
 async fn timed<A, B>(near: A, far: B) -> (Duration, (A::Output, B::Output))
 where
     A: Future<Output: Send> + Send + 'static,

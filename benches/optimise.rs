@@ -1,11 +1,11 @@
-//! What `cargo rumpsteak optimise` proposes, predicted and measured.
+//! The proposals of `cargo rumpsteak optimise`, predicted and measured.
 //!
 //! `cargo bench -p rumpsteak-benches --bench optimise`
 //!
 //! Each protocol is played twice: as it is written, and with the best proposal for one role. A role
-//! is a thread, a message is on its way for 1 ms, and, where it is said, an action takes its role 1
-//! ms. What is chosen is the same in both, and so is the work. The prediction is printed first;
-//! compare it with the times of `before` and `after` within a group.
+//! is a thread, a message takes 1 ms, and in some protocols an action takes 1 ms as well. The
+//! choices and the work are the same in both. The prediction is printed first; compare it with the
+//! times of `before` and `after` within a group.
 //!
 //! Compare ratios only: a thread that sleeps wakes up a little late.
 
@@ -22,8 +22,8 @@ use rumpsteak_scribble::{check, parse};
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 
-/// A protocol, the role whose order is changed, the labels of its sends that depend on what is
-/// received and those that they depend on, and how long an action takes.
+/// A protocol, the role whose order is changed, the labels of its sends that depend on received
+/// labels, with these labels, and the duration of an action.
 struct Case {
     name: &'static str,
     source: &'static str,
@@ -71,8 +71,7 @@ const CASES: [Case; 6] = [
     },
 ];
 
-/// What each role does, action by action: its share of the work, and a little more, which others
-/// may need for theirs.
+/// The actions of each role: its share of the work, and a few more that others may need for theirs.
 struct Play(Vec<(Role, Vec<Action>, usize)>);
 
 impl Play {
@@ -86,7 +85,7 @@ impl Play {
         Self(machines.iter().zip(work.share()).map(of).collect())
     }
 
-    /// Plays it once, each role on a thread of its own. Says how long it took until all had done
+    /// Plays the protocol once, each role on its own thread. Returns the time until all have done
     /// their share.
     fn run(&self, work: Duration) -> Duration {
         let mut outgoing: BTreeMap<(Role, Role), Sender<(Instant, Message)>> = BTreeMap::new();
@@ -119,7 +118,7 @@ impl Play {
                             Direction::Send => {
                                 thread::sleep(work);
                                 let arrival = Instant::now() + MILLISECOND;
-                                // A peer that has done its share takes no more.
+                                // A peer that has done its share receives no more.
                                 let _ = sends[&action.peer].send((arrival, action.message.clone()));
                             }
                             Direction::Receive => {

@@ -1,15 +1,15 @@
-//! Programs of two roles that send each other many messages in turns: what rustc is measured with.
+//! Programs of two roles that send each other many messages in turns, to measure rustc.
 
 use std::fmt::Write as _;
 
-/// What the roles of a program are written over.
+/// The library below the roles of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Program {
-    /// The session types alone, entered by processes that do nothing.
+    /// The session types alone, with processes that do nothing.
     Types,
     /// The processes as well, in one `async` function each.
     Session,
-    /// The same in a module that writes nothing.
+    /// The same in an empty module.
     Generated,
     /// The same over `rumpsteak` 0.1.
     Original,
@@ -19,7 +19,7 @@ pub enum Program {
     Channels,
     /// As many awaits of a state that borrows and is dropped, without sessions: the least.
     Bare,
-    /// The same where each state is of a type of its own, so that nothing is done twice.
+    /// The same with a type for each state, so that rustc does nothing twice.
     Linear,
 }
 
@@ -36,7 +36,7 @@ impl Program {
         Self::Linear,
     ];
 
-    /// How many actions the program is measured with at most: `rumpsteak` 0.1 took more than eight
+    /// The largest number of measured actions: `rumpsteak` 0.1 took more than eight
     /// minutes for 200, and `ferrite-session` 31 s and 4 GB for 60, and more than 14 GB for 120.
     #[must_use]
     pub fn most(self) -> usize {
@@ -47,7 +47,8 @@ impl Program {
         }
     }
 
-    /// What a manifest needs for it; `ours` is how that depends on a crate of this project.
+    /// The dependencies in a manifest; `ours` is the form of a dependency on a crate of this
+    /// project.
     pub fn dependencies(self, ours: impl Fn(&str) -> String) -> String {
         match self {
             Self::Types | Self::Session | Self::Generated => format!(

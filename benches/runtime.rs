@@ -1,11 +1,11 @@
-//! What sessions cost at run time, against `rumpsteak` 0.1 from the registry and against bare
+//! The cost of sessions at run time, against `rumpsteak` 0.1 from the registry and against bare
 //! channels, in one report.
 //!
 //! `cargo bench -p rumpsteak-benches --bench runtime`
 //!
 //! Each row of the table is a group of the report in `target/criterion/report/index.html`. The
 //! table that follows the measurements has the medians of one run and their ratio, because times of
-//! different runs cannot be compared; where the noise of the machine hides a ratio, the benchmark
+//! different runs cannot be compared. If the noise of the machine hides a ratio, the benchmark
 //! `instructions` counts. Roles and channels are made once and serve every iteration, unless the
 //! name says `fresh`.
 //!
@@ -46,8 +46,8 @@ const LAPS: i32 = 100;
 /// How many sessions run at once.
 const CONCURRENT: [usize; 3] = [100, 1_000, 10_000];
 
-/// The rows of the table: group, what is measured, what it is compared with, and the figure to
-/// reach.
+/// The rows of the table: the group, the measured row, the row that it is compared with, and the
+/// figure to reach.
 const TABLE: [(&str, &str, &str, &str); 12] = [
     ("layer_streaming", "session", "bare", "instructions ≤ +3 %"),
     ("layer_ring", "session", "bare", "instructions ≤ +3 %"),
@@ -98,7 +98,7 @@ fn main() -> ExitCode {
     concurrent(&mut criterion);
     criterion.final_summary();
     table(&folder);
-    // In processes of their own: that of the memory has a small heap.
+    // In their own processes: the one for memory has a small heap.
     for part in ["ratios", "stalls", "memory"] {
         let measured = env::current_exe().and_then(|this| Command::new(this).arg(part).status());
         if !measured.is_ok_and(|status| status.success()) {
@@ -124,14 +124,14 @@ fn pinned() -> Option<ExitCode> {
     Some(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Where criterion puts its report.
+/// The folder of criterion's report.
 fn folder() -> PathBuf {
     let target = env::var_os("CARGO_TARGET_DIR")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../target"), PathBuf::from);
     target.join("criterion")
 }
 
-/// The sum that the sink must have computed: a benchmark of a wrong answer measures nothing.
+/// The expected sum of the sink: the time of a wrong answer is meaningless.
 fn expected() -> i32 {
     (0..VALUES).sum()
 }
@@ -169,7 +169,7 @@ macro_rules! stream_in_tasks {
         $group.bench_function($name, |bencher| {
             let runtime = $runtime;
             let (s, t) = $roles;
-            // Tasks hand their roles back: in a box, so that it does not matter how large they are.
+            // Tasks return their roles in a box, so that the size of a role does not matter.
             let mut roles = Some((Box::new(s), Box::new(t)));
             bencher.iter(|| {
                 let Some((mut s, mut t)) = roles.take() else {
@@ -424,7 +424,7 @@ fn idle(runtime: &Runtime, sessions: usize) -> Vec<standard::lap::A> {
         .collect()
 }
 
-/// Lets all of them run to their end.
+/// Runs all of them to their end.
 fn finish(runtime: &Runtime, waiting: Vec<standard::lap::A>) {
     let count = waiting.len();
     let done = runtime.block_on(async {
@@ -505,14 +505,13 @@ fn median(folder: &Path, group: &str, name: &str) -> Option<[f64; 3]> {
 /// How many turns each side of a ratio gets, and how long one is.
 const TURNS: (usize, Duration) = (300, Duration::from_millis(2));
 
-/// Benchmarks that take turns, each in a thread of its own, of which all but one wait.
+/// Benchmarks that take turns, each in its own thread. All threads but one wait.
 struct Turns {
     row: &'static str,
     sides: Vec<(&'static str, Sender<u32>, Receiver<Duration>)>,
 }
 
-/// What stands for criterion's bencher: runs as often as it is told to, and says how long that
-/// took.
+/// The counterpart of criterion's bencher: runs as often as it is told to, and returns the time.
 struct Turn {
     orders: Receiver<u32>,
     times: Sender<Duration>,
@@ -537,7 +536,7 @@ impl Turns {
     /// Measures all sides, and prints how many times longer than the first the others take.
     fn finish(self, wanted: &str) {
         let once = |(_, tell, hear): &(_, Sender<u32>, Receiver<Duration>), count: u32| {
-            // A side that has panicked has printed why.
+            // A side that has panicked has printed the reason.
             tell.send(count).ok()?;
             let time: Duration = hear.recv().ok()?;
             Some(time.as_secs_f64() / f64::from(count))
@@ -600,7 +599,7 @@ impl Turn {
     }
 }
 
-/// The ring over cells, all of whose places but the first do the same.
+/// The ring over cells. All places but the first do the same.
 mod cells_ring {
     pub(super) use rumpsteak_benches::bare::ring::Stopped;
     pub(super) use rumpsteak_benches::cells::ring::{first, next as second, next as third};
@@ -717,9 +716,9 @@ macro_rules! stream_for {
     }};
 }
 
-/// Prints how long single streams take on two threads while all cores are busy: the operating
-/// system takes the processor away from everybody then, so what matters is whether ours stall
-/// longer or more often than the original's.
+/// Prints how long single streams take on two threads while all cores are busy. The operating
+/// system then interrupts all of them, so the question is if ours stall longer or more often than
+/// the original's.
 fn stalls() {
     let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
     let Ok(this) = env::current_exe() else {
@@ -735,7 +734,7 @@ fn stalls() {
         let (s, t) = theirs();
         let mut their_streams =
             Streams { runtime: tokio_2(), roles: Some((Box::new(s), Box::new(t))), times: vec![] };
-        // In turns, so that whatever else happens on the machine hits both.
+        // In turns, so that the noise of the machine hits both.
         let turns = 50;
         for _ in 0..turns {
             use original::streaming as theirs_;
@@ -770,8 +769,8 @@ fn print_stalls(name: &str, mut times: Vec<Duration>) {
     );
 }
 
-/// Does what a compiler does, as far as the machine can tell: makes many small strings, sorts and
-/// forgets them. For at most a minute, should nobody end it.
+/// Works like a compiler: makes many small strings, sorts and drops them. Ends by itself after a
+/// minute.
 fn load() -> ! {
     let until = Instant::now() + Duration::from_secs(60);
     let mut seed = std::process::id();
@@ -788,11 +787,11 @@ fn load() -> ! {
     std::process::exit(0);
 }
 
-/// Prints how much memory a session takes that waits.
+/// Prints the memory of a waiting session.
 fn memory() {
     let sessions = CONCURRENT[CONCURRENT.len() - 1];
     let runtime = tokio_2();
-    // Once before, so that the heap has what the runtime itself needs.
+    // Once before, so that the heap includes the runtime itself.
     finish(&runtime, idle(&runtime, 1));
     let Some(before) = resident() else {
         println!("memory of a session: skipped, there is no /proc/self/status");

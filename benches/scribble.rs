@@ -1,13 +1,13 @@
-//! What a protocol costs a build: parse, check and project onto every role.
+//! The cost of a protocol in a build: parse, check and project onto every role.
 //!
 //! `cargo bench -p rumpsteak-benches --bench scribble`
 //!
-//! A build script is not optimised, not even by `cargo build --release`; its cost is that of
+//! A build script is not optimised, not even by `cargo build --release`. This measures its cost:
 //!
 //! `cargo bench -p rumpsteak-benches --bench scribble --profile build-script`
 //!
-//! Compare within a group: its members differ in size only, and time per element stays the same
-//! where growth is linear. An element is an interaction of the text.
+//! Compare within a group: its members differ in size only, and with linear growth the time per
+//! element stays the same. An element is an interaction of the text.
 
 use std::fmt::Write;
 use std::hint::black_box;

@@ -149,7 +149,7 @@ fn model_checking(criterion: &mut Criterion) {
     safe(criterion, "k-buffering", &[10, 30, 100], buffering_roles);
     safe(criterion, "ring", &[10, 30], |roles| ring_roles(roles, false));
     safe(criterion, "nested choice", &[3, 4, 5], |depth| nested_roles(depth, true));
-    // Eight roles, of which the least k is the size.
+    // Eight roles whose least k is the size.
     safe(criterion, "8peers-30msg-k30", &[10, 20, 30], |messages| pairs(4, messages));
 }
 

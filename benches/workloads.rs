@@ -131,7 +131,7 @@ pub fn buffering_roles(ahead: usize) -> Vec<Fsm> {
     ]
 }
 
-/// The machines of a ring, of which the first role sends first, and all others do too if
+/// The machines of a ring. The first role sends first, and all others do too if
 /// `optimised`.
 #[must_use]
 pub fn ring_roles(count: usize, optimised: bool) -> Vec<Fsm> {
@@ -145,7 +145,7 @@ pub fn nested_roles(depth: usize, tree: bool) -> Vec<Fsm> {
     vec![nested(depth, tree, true), other]
 }
 
-/// What the other of two roles does.
+/// The machine of the other role of two.
 #[must_use]
 pub fn dual(machine: &Fsm, role: &str) -> Fsm {
     let mut builder = Fsm::builder(role);
@@ -165,7 +165,7 @@ pub fn dual(machine: &Fsm, role: &str) -> Fsm {
 
 /// The supertype of the Hospital of Table 1, after the shape of LMCS'21, §1: two reports on
 /// patients come in for each answer that goes out, and the answers that are still due follow when
-/// there are no more reports.
+/// the reports end.
 #[must_use]
 pub fn hospital() -> Fsm {
     machine(

@@ -2,15 +2,15 @@
 //! until it is acknowledged by the same bit. So everything arrives once and in order, over a line
 //! that loses and doubles what it carries.
 //!
-//! The line is a sink and a stream of its own ([`Line`], [`Ear`]) instead of the usual channel. The
-//! verifier knows nothing of losses: the sessions say what is sent after what, as over a line
-//! without faults. Faults are dealt with by two things that the types allow:
+//! The line is a special sink and stream ([`Line`], [`Ear`]) instead of the usual channel. The
+//! verifier knows nothing of losses: the sessions are the same as over a line without faults. The
+//! types allow two ways to handle faults:
 //!
-//! * what is lost comes to the sender as silence, and who hears nothing for a while takes that for
-//!   the wrong bit: the [`Ear`] of the sender says so, and the session has the sender repeat;
-//! * what is doubled comes to the receiver as data with the wrong bit. Its session has an
-//!   alternative more than the protocol asks of it, which a subtype may have: it acknowledges the
-//!   data again and forgets it.
+//! * A loss is silence to the sender. After a timeout, the [`Ear`] of the sender returns the wrong
+//!   bit, and the session makes the sender repeat.
+//! * A doubled message comes to the receiver as data with the wrong bit. Its session has one more
+//!   alternative than the protocol, which a subtype may have: it acknowledges the data again and
+//!   drops it.
 //!
 //! `cargo run -p rumpsteak-examples --example alternating_bit`
 
@@ -67,7 +67,7 @@ use alternating_bit::*;
 
 async fn sender<'s>(mut session: SSession<'s>, data: &[u8]) -> Ended<'s, S, Infallible> {
     for pair in data.chunks(2) {
-        // After the last one, if it is alone, comes an empty one.
+        // An odd number of data ends with an empty one.
         let (zero, one) = (vec![pair[0]], pair[1..].to_vec());
         let mut answer = session.send(D0(zero.clone())).await?.branch().await?;
         let mut next = loop {
@@ -131,7 +131,7 @@ pub struct Line {
     bit: Arc<AtomicBool>,
 }
 
-/// The messages that are lost and those that are doubled: always the same for one seed.
+/// The messages that are lost or doubled: always the same for one seed.
 struct Faults {
     state: u32,
     count: Arc<Count>,
@@ -210,18 +210,17 @@ impl Sink<Label> for Line {
     }
 }
 
-/// The stream of acknowledgements to the sender: those that arrive, and the wrong one after a
-/// silence.
+/// The stream of acknowledgements to the sender: the ones that arrive, and a wrong one after a
+/// timeout.
 pub struct Ear {
     queue: UnboundedReceiver<Label>,
-    /// The bit that the sender has sent last, hence waits for: true for 1.
+    /// The last bit of the sender, for which it waits: true for 1.
     bit: Arc<AtomicBool>,
-    /// The end of the silence, while there is one.
+    /// The end of the timeout, while there is one.
     silence: Option<Pin<Box<Sleep>>>,
 }
 
-/// Long enough for an answer, if there is one. A silence that is taken for a loss too early only
-/// costs a repetition.
+/// Long enough for an answer. If the timeout is too short, it only costs a repetition.
 const SILENCE: Duration = Duration::from_millis(2);
 
 impl Stream for Ear {
@@ -243,7 +242,7 @@ impl Stream for Ear {
     }
 }
 
-/// Both roles at a line with faults of its own in each direction.
+/// Both roles, over a line with different faults in each direction.
 fn roles(count: &Arc<Count>) -> (S, R) {
     let (to_receiver, from_sender) = mpsc::unbounded();
     let (to_sender, from_receiver) = mpsc::unbounded();

@@ -1,6 +1,6 @@
 //! Authentication (PPoPP'22, Table 1, after Scalas and Yoshida, POPL'19): a service has its client
-//! log in at an authentication server, which tells the service whether the password was right; or
-//! it cancels.
+//! log in at an authentication server, which checks the password and tells the service; or the
+//! client cancels.
 //!
 //! `cargo run -p rumpsteak-examples --example authentication`
 

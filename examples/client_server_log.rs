@@ -1,5 +1,5 @@
 //! Client-server log (PPoPP'22, Table 1): a server halves the even numbers that its client sends
-//! and refuses the odd ones. A log keeps the answer to each, and nobody waits for it.
+//! and refuses the odd ones. A log keeps the answer to each, and no role waits for the log.
 //!
 //! `cargo run -p rumpsteak-examples --example client_server_log`
 

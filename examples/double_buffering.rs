@@ -3,10 +3,9 @@
 //!
 //! `cargo run -p rumpsteak-examples --example double_buffering`
 //!
-//! The module holds the listings of the paper. All of it but the session of the kernel could be
-//! left out, and would be generated. With `--features unsafe-reordering` there is another kernel,
-//! which receives a value before it has asked for one. The build refuses it, at the offending
-//! token.
+//! The module has the listings of the paper. Only the session of the kernel is necessary; all other
+//! items could be generated. With `--features unsafe-reordering` there is another kernel, which
+//! receives a value before it has asked for one. The build refuses it, at the offending token.
 
 use std::convert::Infallible;
 use std::process::ExitCode;
@@ -91,7 +90,7 @@ async fn kernel(mut session: Kernel<'_>) -> Ended<'_, K, Infallible> {
     }
 }
 
-/// Tells the sum of the first five values.
+/// Reports the sum of the first five values.
 async fn sink(mut session: Sink<'_>, done: oneshot::Sender<i32>) -> Ended<'_, T, Infallible> {
     let mut sum = 0;
     for _ in 0..5 {

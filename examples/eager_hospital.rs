@@ -1,10 +1,10 @@
-//! Hospital with a patient as CONCUR'19 and LMCS'21 have it: it sends its readings of a day one
-//! after the other and reads no answer before it asks for the report. The hospital is the one of
+//! Hospital with the patient of CONCUR'19 and LMCS'21: it sends the readings of a day one after the
+//! other, and reads no answer before it asks for the report. The hospital is the same as in
 //! `hospital.rs`.
 //!
-//! This patient need not ever ask, so answers may stay unread for ever: it is no subtype in every
-//! run, unlike the one of `hospital.rs`. But it can always still ask, and reads them all then. So
-//! it holds if choices are fair, and `fair(p)` accepts that for this role.
+//! This patient may never ask, so answers may stay unread for ever. So it is not a subtype in every
+//! run, unlike the patient of `hospital.rs`. But it can always still ask, and then reads all
+//! answers. It is safe if choices are fair, and `fair(p)` accepts that for this role.
 //!
 //! `cargo run -p rumpsteak-examples --example eager_hospital`
 

@@ -3,8 +3,7 @@
 //! again. When it is closed, the elevator moves.
 //!
 //! The elevator tells the user that the door closes before the door says so, ahead of the protocol.
-//! What it must not do early is to move: everything that happens is written down, and the door has
-//! to be closed at each move.
+//! It must not move early: all events are recorded, and the door must be closed at each move.
 //!
 //! `cargo run -p rumpsteak-examples --example elevator`
 
@@ -51,7 +50,7 @@ pub mod elevator {
 }
 use self::elevator::*;
 
-/// Something that happens.
+/// An event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// By the door.
@@ -77,7 +76,7 @@ impl Record {
     }
 }
 
-/// Has the closing door stopped so many times at each floor.
+/// Stops the closing door so many times at each floor.
 async fn user<'s>(
     mut session: UserSession<'s>,
     stops: &[usize],
@@ -97,7 +96,7 @@ async fn user<'s>(
             rest = next.select(OpenDoor).await?;
         };
     }
-    // Calls it once more, to know that it has arrived. The program stops then.
+    // Calls once more, to know that the elevator has arrived. The program stops then.
     let (DoorOpened, _open) = session.send(OpenDoor).await?.receive().await?;
     let _ = done.send(());
     std::future::pending().await

@@ -1,11 +1,10 @@
 //! Hospital (PPoPP'22, Table 1, after Bravetti et al., CONCUR'19 and LMCS'21): a patient sends
 //! readings to a hospital, which accepts or refuses each, and asks for a report now and then. This
-//! patient halves a reading that was refused, and sends on without waiting to be told that it was
-//! accepted this time. So it may run ahead of the answers, further and further. It reads them all
-//! before the report.
+//! patient halves a refused reading, and does not wait for the answer to it. So it may run ahead of
+//! the answers, further and further. It reads them all before the report.
 //!
-//! No queue is long enough for every run: no k-MC can verify this for any k, and no bound on how
-//! many answers may be due would do. The build accepts it, because it finds an invariant.
+//! No queue is long enough for every run: it is not k-MC for any k, and no bound on the pending
+//! answers is enough. The build accepts it, because it finds an invariant.
 //!
 //! `cargo run -p rumpsteak-examples --example hospital`
 
@@ -40,7 +39,7 @@ pub mod hospital {
 }
 use hospital::*;
 
-/// The knowledge of the patient in the end.
+/// The result of the patient.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stay {
     /// How many readings were accepted.

@@ -1,5 +1,5 @@
 //! Double buffering with a kernel that asks for the second value before it has passed on the first
-//! (PPoPP'22, Fig. 4b), so that the source never waits. The source and the sink are those of
+//! (PPoPP'22, Fig. 4b), so that the source never waits. The source and the sink are the same as in
 //! `double_buffering.rs`.
 //!
 //! `cargo run -p rumpsteak-examples --example optimised_double_buffering`
@@ -37,7 +37,7 @@ async fn kernel(session: Kernel<'_>) -> Ended<'_, K, Infallible> {
     }
 }
 
-/// Tells the sum of the first five values.
+/// Reports the sum of the first five values.
 async fn sink(mut session: TSession<'_>, done: oneshot::Sender<i32>) -> Ended<'_, T, Infallible> {
     let mut sum = 0;
     for _ in 0..5 {

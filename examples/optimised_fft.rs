@@ -1,6 +1,6 @@
 //! Fast Fourier transform where both sides of each exchange send before they receive (PPoPP'22,
-//! §4). The sessions and processes are those of the library, `src/fft/optimised.rs`, where other
-//! packages measure them; the columns are those of `fft.rs`.
+//! §4). The sessions and processes are in the library, `src/fft/optimised.rs`, where other packages
+//! measure them; the columns are the same as in `fft.rs`.
 //!
 //! `cargo run -p rumpsteak-examples --example optimised_fft`
 

@@ -1,6 +1,7 @@
 //! Ring where `b` and `c` send before they receive (COORDINATION'21, §3). The value that they send
 //! does not depend on the one that they receive, so all three work at the same time, and a lap
-//! takes as long as one hop. `a` is the one of `ring.rs`, and all hold the same values in the end.
+//! takes as long as one hop. `a` is the same as in `ring.rs`, and all hold the same values in the
+//! end.
 //!
 //! `cargo run -p rumpsteak-examples --example optimised_ring`
 
@@ -20,7 +21,7 @@ pub mod ring {
 }
 use ring::*;
 
-/// Tells what it holds after four laps.
+/// Reports its number after four laps.
 async fn ring_a(
     mut session: ASession<'_>,
     mut held: i32,

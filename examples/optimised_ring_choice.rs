@@ -1,6 +1,6 @@
 //! Ring with choice where `b` chooses, and sends its own value, before it has the value of the lap
 //! (COORDINATION'21, Listing 8): its choice depends on nothing but the value that it holds. `a` and
-//! `c` are those of `ring_choice.rs`, and all hold the same values in the end.
+//! `c` are the same as in `ring_choice.rs`, and all hold the same values in the end.
 //!
 //! `cargo run -p rumpsteak-examples --example optimised_ring_choice`
 
@@ -22,7 +22,7 @@ pub mod ring_choice {
 }
 use ring_choice::*;
 
-/// Tells what it holds after four laps.
+/// Reports its number after four laps.
 async fn ring_a(
     mut session: ASession<'_>,
     mut held: i32,

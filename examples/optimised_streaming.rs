@@ -1,6 +1,6 @@
 //! Streaming with a source that sends its first two values before it is asked for any (PPoPP'22,
 //! §4.1). From then on it is two values ahead of what the sink has asked for, so that it hardly
-//! ever waits. The sink is the one of `streaming.rs`.
+//! ever waits. The sink is the same as in `streaming.rs`.
 //!
 //! `cargo run -p rumpsteak-examples --example optimised_streaming`
 

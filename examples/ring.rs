@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 pub mod ring {}
 use ring::*;
 
-/// Tells what it holds after four laps.
+/// Reports its number after four laps.
 async fn ring_a(
     mut session: ASession<'_>,
     mut held: i32,

@@ -67,7 +67,7 @@ async fn adder_c(session: AdderC<'_>) -> Ended<'_, C> {
     session.send(Sum(sum)).await?.send(Sum(sum)).await?.end(())
 }
 
-/// The sum as `a` knows it, and as `b` does.
+/// The sum at `a`, and at `b`.
 pub async fn run() -> Result<(i32, i32)> {
     let mut roles = Roles::default();
     let (a, b, ()) = roles.run(|a| adder_a(a, 20), |b| adder_b(b, 22), adder_c).await?;

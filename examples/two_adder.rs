@@ -38,7 +38,7 @@ async fn server(mut session: SSession<'_>) -> Ended<'_, S, usize> {
     }
 }
 
-/// The sums that the client was told, and the number of sums that the server has computed.
+/// The sums that the client received, and the number of sums that the server has computed.
 pub async fn run() -> Result<(Vec<i32>, usize)> {
     let pairs = [(1, 2), (20, 22), (-5, 5)];
     Roles::default().run(|session| client(session, &pairs), server).await

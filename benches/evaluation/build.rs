@@ -1,10 +1,9 @@
-//! Verifies the sessions that are measured, and says which sources and which versions of the peers
-//! are.
+//! Verifies the measured sessions, and reports the sources and the versions of the peers.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// What is measured: results of other sources are not mixed with those of these.
+/// The measured sources. Results of different sources are not mixed.
 const MEASURED: [&str; 4] = [
     "../../rumpsteak-runtime",
     "../../rumpsteak-build/src",
@@ -12,9 +11,19 @@ const MEASURED: [&str; 4] = [
     "../../rumpsteak-build/scribble/src",
 ];
 
-/// Whose versions the report states.
-const PEERS: [&str; 7] =
-    ["rumpsteak", "ferrite-session", "mpstthree", "rustfft", "tokio", "redis", "tokio-postgres"];
+/// The packages whose versions the report states.
+const PEERS: [&str; 10] = [
+    "rumpsteak",
+    "ferrite-session",
+    "mpstthree",
+    "rustfft",
+    "tokio",
+    "flume",
+    "async-channel",
+    "kanal",
+    "redis",
+    "tokio-postgres",
+];
 
 fn main() -> io::Result<()> {
     rumpsteak_build::configure()

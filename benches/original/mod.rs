@@ -1,4 +1,4 @@
-//! The workloads over `rumpsteak` 0.1 of the registry, with which the runtime is compared.
+//! The workloads over `rumpsteak` 0.1 of the registry. The runtime is compared with it.
 
 #![allow(
     missing_debug_implementations,

@@ -46,7 +46,7 @@ struct Second<'s>(Receive<'s, B, A, Value, Send<'s, B, C, Value, Second<'s>>>);
 #[role('s, C)]
 struct Third<'s>(Receive<'s, C, B, Value, Send<'s, C, A, Value, Third<'s>>>);
 
-/// Why the first stops.
+/// The reason why the first role stops.
 pub enum Stopped {
     /// With this value, after the last lap.
     With(i32),

@@ -135,7 +135,7 @@ pub async fn windowed_source(role: &mut S, count: i32) -> Result<()> {
     .await
 }
 
-/// Asks for values until there are no more, and returns their sum.
+/// Asks for values until the source stops, and returns their sum.
 pub async fn sink(role: &mut T) -> Result<i32> {
     try_session(role, |mut s: Sink<'_>| async {
         let mut sum = 0;

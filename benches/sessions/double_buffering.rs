@@ -13,7 +13,7 @@ pub use roles::*;
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// If the session fails.
 pub async fn source(role: &mut S, buffers: [&[i32]; 2]) -> Result<()> {
     try_run(role, async |s: SSession<'_>| {
         let (Ready, s) = s.receive().await?;
@@ -28,7 +28,7 @@ pub async fn source(role: &mut S, buffers: [&[i32]; 2]) -> Result<()> {
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// If the session fails.
 pub async fn kernel(role: &mut K) -> Result<()> {
     try_run(role, async |s: KSession<'_>| {
         let (Copy(first), s) = s.send(Ready).await?.receive().await?;
@@ -45,7 +45,7 @@ pub async fn kernel(role: &mut K) -> Result<()> {
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// If the session fails.
 pub async fn sink(role: &mut T) -> Result<[Vec<i32>; 2]> {
     try_run(role, async |s: TSession<'_>| {
         let (Copy(first), s) = s.send(Ready).await?.receive().await?;

@@ -1,4 +1,4 @@
-//! Two writers, of which a hub hears whoever is first, or one after the other.
+//! A hub with two writers. It receives from the first one to write, or from one after the other.
 
 use std::convert::Infallible;
 
@@ -95,7 +95,7 @@ macro_rules! write {
 write!(write1, W1, Write1);
 write!(write2, W2, Write2);
 
-/// How many of `lines` lines the hub has heard, from whoever was first, or in turn.
+/// Returns how many of `lines` lines the hub has received, in any order or in turn.
 ///
 /// # Panics
 ///

@@ -1,4 +1,4 @@
-//! Eight writers, of which a hub hears whoever is first, or one after the other.
+//! A hub with eight writers. It receives from the first one to write, or from one after the other.
 
 use std::convert::Infallible;
 
@@ -211,7 +211,7 @@ write!(write6, W6, Write6);
 write!(write7, W7, Write7);
 write!(write8, W8, Write8);
 
-/// How many of `lines` lines the hub has heard, from whoever was first, or in turn.
+/// Returns how many of `lines` lines the hub has received, in any order or in turn.
 ///
 /// # Panics
 ///

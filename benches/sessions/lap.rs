@@ -67,7 +67,7 @@ pub use roles::*;
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// If the session fails.
 pub async fn first(role: &mut A, value: i32) -> Result<i32> {
     try_run(role, async |s: First<'_>| {
         let (Token(value), end) = s.send(Token(value)).await?.receive().await?;
@@ -80,7 +80,7 @@ pub async fn first(role: &mut A, value: i32) -> Result<i32> {
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// If the session fails.
 pub async fn second(role: &mut B) -> Result<()> {
     try_run(role, async |s: Second<'_>| {
         let (token, s) = s.receive().await?;
@@ -93,7 +93,7 @@ pub async fn second(role: &mut B) -> Result<()> {
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// If the session fails.
 pub async fn third(role: &mut C) -> Result<()> {
     try_run(role, async |s: Third<'_>| {
         let (token, s) = s.receive().await?;

@@ -72,7 +72,7 @@ mod roles {
 }
 pub use roles::*;
 
-/// Why the first stops.
+/// The reason why the first role stops.
 #[derive(Debug)]
 pub enum Stopped {
     /// With this value, after the last lap.
@@ -109,7 +109,7 @@ pub async fn first(role: &mut A, laps: i32) -> Result<Infallible, Stopped> {
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// If the session fails.
 pub async fn second(role: &mut B) -> Result<Infallible, Stopped> {
     try_run(role, async |mut s: Second<'_>| {
         loop {
@@ -124,7 +124,7 @@ pub async fn second(role: &mut B) -> Result<Infallible, Stopped> {
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// If the session fails.
 pub async fn third(role: &mut C) -> Result<Infallible, Stopped> {
     try_run(role, async |mut s: Third<'_>| {
         loop {

@@ -37,7 +37,7 @@ pub use roles::*;
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// If the session fails.
 pub async fn source(role: &mut S, count: i32) -> Result<()> {
     try_run(role, async |mut s: Source<'_>| {
         for value in 0..count {
@@ -54,7 +54,7 @@ pub async fn source(role: &mut S, count: i32) -> Result<()> {
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// If the session fails.
 pub async fn windowed_source(role: &mut S, count: i32) -> Result<()> {
     try_run(role, async |s: WindowedSource<'_>| {
         let s = s.send(Value(0)).await?;
@@ -77,11 +77,11 @@ pub async fn windowed_source(role: &mut S, count: i32) -> Result<()> {
     .await
 }
 
-/// Asks for values until there are no more, and returns their sum.
+/// Asks for values until the source stops, and returns their sum.
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// If the session fails.
 pub async fn sink(role: &mut T) -> Result<i32> {
     try_run(role, async |mut s: TSession<'_>| {
         let mut sum = 0;

@@ -1,11 +1,11 @@
-//! A chat: a server, and three clients in rooms, two of whom talk in private.
+//! A chat: a server, and three clients in rooms. Two of the clients talk in private.
 //!
 //! `cargo run -p rumpsteak-examples --example chat`
 //!
 //! The code of its roles is generated from the protocols, with routes that may lead to other
 //! processes. Each client has two sessions with the server, so that it can speak while it listens.
-//! One of them invites another one by a service, which the server passes on without being part of
-//! it.
+//! One of them invites another to a service. The server passes the invitation on, without a part in
+//! the service.
 //!
 //! `--transport tcp|unix|tls|ws|wss|quic|memory` chooses how they talk to each other.
 
@@ -45,7 +45,7 @@ use chat_listening::{self as listening, ClientHeard as Heard};
 use chat_private::{self as private, GuestAnswerOrEnough};
 use chat_speaking::{self as speaking, Enter, Invite, Leave, Say, ServerSpoken as Spoken};
 
-/// What a client hears.
+/// The messages that a client receives.
 #[derive(Clone, Debug, PartialEq)]
 enum News {
     Entered(String),
@@ -75,13 +75,13 @@ impl Members {
         listened
     }
 
-    /// Moves a client to another room; out of the chat if there is none.
+    /// Moves a client to another room, or out of the chat.
     fn go(&self, name: &str, room: Option<String>) {
         let mut members = self.lock();
         let Some(mut member) = members.remove(name) else { return };
         let left = std::mem::replace(&mut member.room, room.clone().unwrap_or_default());
         for (other, Member { room, news }) in &*members {
-            // Who does not listen any more hears nothing.
+            // If this fails, the client no longer listens.
             if !left.is_empty() && *room == left {
                 let _ = news.send(News::Left(name.to_owned()));
             }
@@ -113,7 +113,7 @@ impl Members {
     }
 }
 
-/// The server's end of what a client says.
+/// The server's end of the session in which a client speaks.
 async fn hear(join: Join<speaking::Server>, members: Members) -> Result<(), Failure> {
     let name = join.session().to_owned();
     let spoken = async {
@@ -145,7 +145,7 @@ async fn hear(join: Join<speaking::Server>, members: Members) -> Result<(), Fail
     spoken.map_err(|error| format!("`{name}` is lost: {error}").into())
 }
 
-/// The server's end of what a client hears.
+/// The server's end of the session in which a client listens.
 async fn tell(
     join: Join<listening::Server>,
     mut news: UnboundedReceiver<News>,
@@ -173,7 +173,7 @@ async fn tell(
     told.map_err(|error| format!("`{name}` is lost: {error}").into())
 }
 
-/// Serves so many clients, whatever becomes of any of them.
+/// Serves so many clients, even if some of them fail.
 async fn server(place: &Place, clients: usize) -> Result<(), Failure> {
     let (host, members) = (place.host(), Members::default());
     let (mut listeners, mut speakers) = (host.serve(), host.serve());
@@ -182,7 +182,7 @@ async fn server(place: &Place, clients: usize) -> Result<(), Failure> {
     let mut failed = None;
     while begun < 2 * clients || !tasks.is_empty() {
         tokio::select! {
-            // Who comes listens first.
+            // A new client listens first.
             Some(join) = listeners.next() => {
                 let news = members.add(join.session().to_owned());
                 tasks.spawn(tell(join, news));
@@ -194,7 +194,7 @@ async fn server(place: &Place, clients: usize) -> Result<(), Failure> {
             }
             Some(ended) = tasks.join_next() => {
                 if let Err(error) = ended? {
-                    // What comes later follows from it.
+                    // Later errors follow from this one.
                     failed.get_or_insert(error);
                 }
             }
@@ -206,7 +206,7 @@ async fn server(place: &Place, clients: usize) -> Result<(), Failure> {
     failed.map_or(Ok(()), Err)
 }
 
-/// A client that has come.
+/// A client that has joined.
 struct Client<'p> {
     place: &'p Place,
     listening: tokio::task::JoinHandle<Result<(), Failure>>,
@@ -230,7 +230,7 @@ impl<'p> Client<'p> {
                             return Ok::<_, Failure>(((), end));
                         }
                     };
-                    // Who has left hears no more.
+                    // A client that has left receives nothing.
                     let _ = heard.send(news);
                     session = next;
                 }
@@ -241,12 +241,12 @@ impl<'p> Client<'p> {
         Ok(Self { place, listening, news })
     }
 
-    /// The next news, which is to come from somebody.
+    /// The next news, which must come from another client.
     async fn next(&mut self, from: &str) -> Result<News, Failure> {
         match timeout(self.place.patience(), self.news.recv()).await {
             Ok(Some(news)) => Ok(news),
             Ok(None) => {
-                // It knows why.
+                // The other task reports the reason.
                 (&mut self.listening).await??;
                 Err("`server` is lost".into())
             }
@@ -259,7 +259,7 @@ impl<'p> Client<'p> {
         if news == expected { Ok(()) } else { Err(format!("`{from}`: {news:?}").into()) }
     }
 
-    /// Until the server has said all.
+    /// Receives until the server has sent everything.
     async fn end(self) -> Result<(), Failure> {
         self.listening.await?
     }
@@ -289,7 +289,7 @@ async fn ann(place: &Place) -> Result<String, Failure> {
     Ok(answer)
 }
 
-/// Plays the guest of a service of which there was word.
+/// Plays the guest of a service after an invitation.
 async fn whisper(place: &Place, service: &str, at: &[String]) -> Result<String, Failure> {
     let join = place.host().join::<private::Guest>(service);
     let join = if at.is_empty() { join } else { join.peer("host", at) };
@@ -370,7 +370,7 @@ async fn answer(join: Join<private::Host>) -> Result<(), Failure> {
     Ok(host.leave().await?)
 }
 
-/// Plays one role, wherever the others are.
+/// Plays one role.
 async fn play(place: Place) -> Result<(), Failure> {
     match place.role() {
         "server" => server(&place, 3).await,

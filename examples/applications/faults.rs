@@ -19,14 +19,14 @@ use tokio::time::sleep;
 
 use crate::{Application, applications};
 
-/// How long roles wait for a peer that is lost, and how long they may take beyond that.
+/// How long roles wait for a lost peer, and how long they may take in addition.
 const PATIENCE: Duration = Duration::from_secs(1);
 const MORE: Duration = Duration::from_secs(20);
 
-/// How long they wait where nobody is lost: a busy machine is slow.
+/// How long roles wait if no peer is lost: a busy machine is slow.
 const LONG: Duration = Duration::from_secs(60);
 
-/// Whoever is left comes to its end, or says in time which peer is lost.
+/// Each remaining process succeeds, or reports in time which peer is lost.
 #[test]
 fn a_process_that_is_killed_is_named_by_the_others() {
     at_points(applications(), seeds(2), |point| {
@@ -36,7 +36,7 @@ fn a_process_that_is_killed_is_named_by_the_others() {
     });
 }
 
-/// All come to their end, as if nothing had happened.
+/// All processes succeed, as if nothing had happened.
 #[test]
 fn connections_that_are_cut_are_made_again() {
     at_points(applications(), seeds(2), |point| {
@@ -46,8 +46,8 @@ fn connections_that_are_cut_are_made_again() {
     });
 }
 
-/// A session that changes hands between processes: its user comes to the end although connections
-/// are cut, and if one of the processes is killed as well, the others learn who is lost.
+/// A session moves between processes: its user succeeds although connections are cut, and if one of
+/// the processes is killed as well, the others learn which peer is lost.
 #[test]
 fn delegation_survives_cuts_and_ends_with_kills() {
     let portal = applications().filter(|(_, (name, ..))| *name == "portal");
@@ -76,7 +76,7 @@ struct Point<'a> {
     cuts: &'a Arc<AtomicU64>,
 }
 
-/// Does this at so many points of each application, some at a time.
+/// Runs a test at so many points of each application, several at a time.
 fn at_points(
     applications: impl Iterator<Item = (PathBuf, Application)>,
     seeds: Range<u64>,
@@ -90,7 +90,7 @@ fn at_points(
         assert!(run.status.success(), "{run:?}");
         let whole = start.elapsed();
         let next = AtomicU64::new(seeds.start);
-        // They wait most of the time.
+        // The processes are idle most of the time.
         thread::scope(|scope| {
             for _ in 0..8 {
                 scope.spawn(|| {
@@ -113,7 +113,7 @@ fn at_points(
 /// The processes of an application.
 struct Running {
     application: Application,
-    /// For whoever reads that a test has failed.
+    /// Identifies the run in the message of a failed test.
     name: String,
     folder: PathBuf,
     processes: Vec<Child>,
@@ -125,7 +125,7 @@ fn own_folder(folder: &Path, role: &str) -> PathBuf {
 }
 
 impl Running {
-    /// Starts a process for each role, each with the folder that `folder` gives it.
+    /// Starts a process for each role, with its folder from `folder`.
     fn start(
         point: &Point<'_>,
         patience: Duration,
@@ -148,7 +148,7 @@ impl Running {
         Self { application: point.application, name, folder: all, processes }
     }
 
-    /// Waits until all have come to their end, with the result that is expected.
+    /// Waits until all processes have ended, with the expected result.
     fn comes_to_its_end(&mut self) {
         let (_, roles, expected) = self.application;
         let mut said = String::new();
@@ -163,7 +163,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // None is left but where the test has failed.
+        // Processes are left only if the test has failed.
         for process in &mut self.processes {
             let _ = process.kill();
             let _ = process.wait();
@@ -172,7 +172,8 @@ impl Drop for Running {
     }
 }
 
-/// Kills one of the processes; whether it had ended before, and what those say that have lost it.
+/// Kills one of the processes. Returns true if it had ended before, and the errors of the peers
+/// that have lost it.
 fn kill_one(point: &Point<'_>, mut running: Running) -> (bool, Vec<String>) {
     let mut random = Rng::with_seed(point.seed);
     let (_, roles, _) = running.application;
@@ -193,7 +194,7 @@ fn kill_one(point: &Point<'_>, mut running: Running) -> (bool, Vec<String>) {
         if status.success() {
             continue;
         }
-        // By its name: the one that was killed, or one that has given up for want of it.
+        // The error names the killed process, or another one that has given up because of it.
         let is_named = others(roles, role).any(|peer| said.contains(&format!("`{peer}`")));
         assert!(is_named && status.code() == Some(1), "{context}");
         lost.push(context);
@@ -222,8 +223,8 @@ impl Point<'_> {
     }
 }
 
-/// Waits for the word of where a process is, tells others that it is here, and passes connections
-/// on.
+/// Waits until a process writes its address, tells others another address, and forwards
+/// connections.
 async fn proxy(
     own: PathBuf,
     told: Vec<PathBuf>,
@@ -250,7 +251,7 @@ async fn proxy(
         for stream in [&near, &far] {
             stream.set_nodelay(true).unwrap();
         }
-        // Much happens in the beginning.
+        // Most messages are sent in the beginning.
         let life = whole.mul_f64(0.001_f64.powf(random.f64()));
         let cuts = Arc::clone(&cuts);
         connections.spawn(async move {
@@ -266,7 +267,7 @@ async fn proxy(
 mod broker {
     use super::*;
 
-    /// A server of NATS.
+    /// A NATS server.
     struct Broker(String, Child);
 
     impl Broker {

@@ -35,8 +35,7 @@ fn checksum(hash: u64, bytes: &[u8]) -> u64 {
 const EMPTY: u64 = 0xcbf2_9ce4_8422_2325;
 const PIECE: u64 = 32 << 10;
 
-/// The files at these paths; `None` for a file that the server does not have, or that did not come
-/// whole.
+/// The files at these paths; `None` for a file that the server lacks, or that arrived incomplete.
 pub async fn client(role: &mut Client, paths: &[String]) -> Result<Vec<Option<Vec<u8>>>> {
     try_run(role, async |mut session: ClientSession<'_>| {
         let mut files = Vec::new();
@@ -68,7 +67,7 @@ pub async fn client(role: &mut Client, paths: &[String]) -> Result<Vec<Option<Ve
     .await
 }
 
-/// Sends the files of a folder that it is asked for.
+/// Sends the requested files of a folder.
 pub async fn server(role: &mut Server, folder: &Path) -> Result<()> {
     try_run(role, async |mut session: ServerSession<'_>| {
         loop {
@@ -76,7 +75,7 @@ pub async fn server(role: &mut Server, folder: &Path) -> Result<()> {
                 ServerGetOrQuit::Get(Get(path), next) => (path, next),
                 ServerGetOrQuit::Quit(Quit, end) => return Ok(((), end)),
             };
-            // Nothing outside of the folder.
+            // Only files inside the folder.
             let name = Path::new(&path).file_name().unwrap_or_default();
             let Ok(mut file) = fs::File::open(folder.join(name)) else {
                 session = asked.select(Missing).await?;
@@ -87,7 +86,7 @@ pub async fn server(role: &mut Server, folder: &Path) -> Result<()> {
             let mut sum = EMPTY;
             loop {
                 let mut piece = Vec::new();
-                // A file that cannot be read any more ends here, and is not as large as was said.
+                // If reading fails, the file ends here, and is shorter than announced.
                 let read = file.by_ref().take(PIECE).read_to_end(&mut piece);
                 if read.is_err() || piece.is_empty() {
                     break;
@@ -101,9 +100,9 @@ pub async fn server(role: &mut Server, folder: &Path) -> Result<()> {
     .await
 }
 
-/// Plays one role, wherever the other is.
+/// Plays one role.
 async fn play(place: Place) -> std::result::Result<(), Failure> {
-    // The largest file that is there for certain.
+    // The largest file that certainly exists.
     let program = env::current_exe()?;
     let folder = program.parent().ok_or("a program in no folder")?;
     if place.role() == "server" {

@@ -15,7 +15,7 @@ use rumpsteak_examples::processes::{Failure, Place, start};
 
 const TASK: Task = Task { size: 30, accuracy: 0.01 };
 
-/// Plays one role, wherever the others are.
+/// Plays one role.
 async fn play(place: Place) -> Result<(), Failure> {
     match place.role() {
         "m" => {

@@ -7,7 +7,7 @@ mod faults;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// An application: its program, its roles, and what it says in the end.
+/// An application: its program, its roles, and its output at the end.
 type Application = (&'static str, &'static [&'static str], &'static str);
 
 const APPLICATIONS: [Application; 5] = [
@@ -22,8 +22,8 @@ const APPLICATIONS: [Application; 5] = [
     ("portal", &["user", "portal", "server"], "the squares up to 999 are 332833500 in all\n"),
 ];
 
-/// The applications. `cargo test` builds the examples before this test, unless it is told to build
-/// this test alone.
+/// The applications. `cargo test` builds the examples before this test, unless it builds this test
+/// alone.
 fn applications() -> impl Iterator<Item = (PathBuf, Application)> {
     let test = std::env::current_exe().unwrap();
     let folder = test.parent().and_then(Path::parent).unwrap().join("examples");

@@ -16,7 +16,7 @@ use rumpsteak_examples::processes::{Failure, Place, start};
 const BODIES: usize = 20;
 const STEPS: usize = 200;
 
-/// Plays one role, wherever the others are.
+/// Plays one role.
 async fn play(place: Place) -> Result<(), Failure> {
     let (number, worker) = match place.role() {
         "a" => {

@@ -2,9 +2,9 @@
 //!
 //! `cargo run -p rumpsteak-examples --example portal`
 //!
-//! The portal is needed until it knows the user. Then the server goes on with the rest of the
-//! session, connected to the user without the portal. The user cannot tell: the build has verified
-//! what the portal and the server do together.
+//! The portal serves until the user has logged in. Then the server continues the session, connected
+//! to the user without the portal. The user cannot tell: the build has verified the portal and the
+//! server together.
 //!
 //! `--transport tcp|unix|tls|ws|wss|quic|nats|memory` chooses how they talk to each other.
 
@@ -70,7 +70,7 @@ async fn user(place: &Place, numbers: u64) -> Result<u64, Failure> {
 
 /// Greets, and gives the rest of the session to the server.
 async fn portal(place: &Place) -> Result<(), Failure> {
-    // The server is asked first, so that the user does not wait for it in mid-session.
+    // Asks the server first, so that the user does not wait in mid-session.
     let mut giver = place.join::<hire::Portal>(&["server"]).await?.connect().await?;
     let mut joined = place.join::<Portal>(&[]).await?.connect().await?;
     let rest = try_run(&mut joined.role, async |session: Greeting<'_>| {
@@ -84,7 +84,7 @@ async fn portal(place: &Place) -> Result<(), Failure> {
     })
     .await?;
     giver.leave().await?;
-    // The portal is needed until the user knows where the server is.
+    // The portal stays until the user knows the address of the server.
     place.host().told().await;
     Ok(())
 }
@@ -115,7 +115,7 @@ async fn server(place: &Place) -> Result<(), Failure> {
     Ok(joined.leave().await?)
 }
 
-/// Plays one role, wherever the others are.
+/// Plays one role.
 async fn play(place: Place) -> Result<(), Failure> {
     match place.role() {
         "user" => {

@@ -1,6 +1,6 @@
-//! What the examples compute, and what the verifier says of them.
+//! The results of the examples, and the verdicts on them.
 //!
-//! Each test of this file runs an example's own `run`, and states what has to come of it. The table
+//! Each test in this file calls the `run` of an example, and states the expected result. The table
 //! of `README.md` is in `table.rs`.
 
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
@@ -13,6 +13,8 @@ mod alternating_bit;
 mod authentication;
 #[path = "../tasks/chat_moderator.rs"]
 mod chat_moderator;
+#[path = "../tasks/chat_server.rs"]
+mod chat_server;
 #[path = "../client_server_log.rs"]
 mod client_server_log;
 #[path = "../double_buffering.rs"]
@@ -101,14 +103,14 @@ async fn a_lock_is_held_by_one_client_at_a_time() -> Result<()> {
     Ok(())
 }
 
-/// Nobody waits for the slow answer.
+/// The client does not wait for the slow answer.
 #[tokio::test]
 async fn patience_ends_once() -> Result<()> {
     assert_eq!(request_timeout::run().await?, (("HELLO".to_owned(), 2), 1));
     Ok(())
 }
 
-/// The second worker and the third are slow: the first does the rest.
+/// The second and the third worker are slow, so the first does the rest.
 #[tokio::test]
 async fn jobs_go_to_whoever_is_free() -> Result<()> {
     assert_eq!(worker_pool::run().await?, (vec![1, 4, 5, 6, 2, 3], [4, 1, 1]));
@@ -121,6 +123,15 @@ async fn a_moderator_passes_on_what_is_polite() -> Result<()> {
     assert_eq!((passed, ann), (3, vec!["fine".to_owned()]));
     assert_eq!(bob, ["hello", "how are you"]);
     Ok(())
+}
+
+#[tokio::test]
+async fn all_clients_hear_all_greetings() {
+    let expected: Vec<String> = (0..10).map(|number| format!("client {number}: hello")).collect();
+    for mut heard in chat_server::run(10).await.unwrap() {
+        heard.sort();
+        assert_eq!(heard, expected);
+    }
 }
 
 /// The client is in time on the first connection, and not on the second.

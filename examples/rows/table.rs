@@ -1,9 +1,8 @@
-//! The table of `README.md`: what the verifier says of each example.
+//! The table of `README.md`: the verdict on each example.
 //!
-//! The machines are those that the build verified; the protocols are those of `protocols/`. With
-//! `UPDATE_EXPECT=1` the page is rewritten, to be read in the diff. Without it, the page must be
-//! the one that is computed. The columns of PPoPP'22, Table 1, and COORDINATION'21, Fig. 6, are
-//! stated here, and compared.
+//! The machines are the ones that the build verified; the protocols are in `protocols/`. With
+//! `UPDATE_EXPECT=1` the page is rewritten. Without it, the test fails if the page is stale. The
+//! columns of PPoPP'22, Table 1, and COORDINATION'21, Fig. 6, are stated here, and compared.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -100,7 +99,7 @@ const ROWS: [Row; 18] = [
     ),
 ];
 
-/// The columns that the papers have of a protocol, too.
+/// The columns of a protocol that the papers also have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Features {
     participants: usize,
@@ -113,10 +112,10 @@ struct Features {
 /// The verifier on an example.
 struct Findings {
     features: Features,
-    /// For each role: the most actions of the protocol that are pending because others are done
-    /// before. `None` if there is no bound.
+    /// For each role: the largest number of actions that are pending because the role has done
+    /// others first. `None` without a bound.
     ahead: Vec<Option<usize>>,
-    /// Whether a role holds only if choices are fair.
+    /// Returns true if a role is safe only if choices are fair.
     fair: bool,
     kmc: kmc::Verdict,
     capacities: Option<Vec<(String, Occupancy, usize)>>,
@@ -150,8 +149,7 @@ const TABLE_1: [(&str, usize, [u8; 4]); 17] = [
 ];
 
 /// COORDINATION'21, Fig. 6: the marks for choice, recursion, infinite recursion and optimisation.
-/// Its note (a), that the ring and double buffering are easily made recursive, is what was done
-/// here.
+/// Here the ring and double buffering are recursive, as its note (a) suggests.
 const FIG_6: [(&str, [u8; 4]); 11] = [
     ("two_adder", [1, 1, 0, 0]),
     ("three_adder", [0, 0, 0, 0]),
@@ -180,8 +178,8 @@ fn the_columns_of_table_1() {
     }
 }
 
-/// The papers contradict each other in one mark: whether the alternating bit is optimised. Here, as
-/// in the later paper, it is not.
+/// The papers contradict each other in one mark: is the alternating bit optimised? Here, as in the
+/// later paper, it is not.
 #[test]
 fn the_columns_of_fig_6() {
     for (name, marks) in FIG_6 {
@@ -195,7 +193,7 @@ fn the_columns_of_fig_6() {
     }
 }
 
-/// What PPoPP'22 can verify with endpoint types only.
+/// The hospital is in PPoPP'22 only as endpoint types.
 #[test]
 fn the_hospital_is_verified_and_is_no_k_mc() {
     let [.., hospital, eager] = &ROWS;
@@ -208,7 +206,7 @@ fn the_hospital_is_verified_and_is_no_k_mc() {
     }
 }
 
-/// Every row is an example of this package, and every example a row, but for those in folders.
+/// Every row is an example of this package, and every example outside of the folders is a row.
 #[test]
 fn the_rows_are_the_examples() {
     let manifest = include_str!("../Cargo.toml");
@@ -224,7 +222,7 @@ fn the_rows_are_the_examples() {
     assert_eq!(examples, ROWS.map(|row| row.0));
 }
 
-/// `cargo test` builds the examples before this test, unless it is told to build this test alone.
+/// `cargo test` builds the examples before this test, unless it builds this test alone.
 #[test]
 fn each_program_exits_with_zero() {
     let test = std::env::current_exe().unwrap();
@@ -238,13 +236,13 @@ fn each_program_exits_with_zero() {
         let output = Command::new(&program).output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success(), "{name}: {text}{output:?}");
-        // They say what they do, and what came of it.
+        // The examples print the result.
         assert!(text.ends_with("which is right\n"), "{name}: {text}");
         assert!(text.lines().count() > 1, "{name}: {text}");
     }
 }
 
-/// Has the verifier judge the sessions of an example.
+/// Verifies the sessions of an example.
 fn judge((name, protocol, sessions): &Row) -> Findings {
     let written: Vec<Fsm> = sessions().iter().map(fsm).collect();
     let projected = projections(protocol);
@@ -322,7 +320,7 @@ fn projections(protocol: &str) -> Vec<Fsm> {
     roles.map(|role| protocol.project(role).unwrap().fsm).collect()
 }
 
-/// Whether a role chooses, or is told what another one chose.
+/// Returns true if a role chooses, or is told the choice of another role.
 fn has_choice(machine: &Fsm) -> bool {
     let mut states = machine.reachable();
     states.any(|state| machine.transitions_from(state).count() > 1)
@@ -440,7 +438,7 @@ const LEGEND: &str = "
   with any bound, both queues can be full while both roles have to send. PPoPP'22 could not verify the hospital. Here the
   patients are verified as subtypes of their projection, with invariants as certificates.
 * **capacities**: the maximal number of messages in each channel, if a role may begin a session before all roles have ended
-  the last one. If there is no maximum, the channel works with this capacity, and the sender *waits* for room.
+  the last one. If the number has no limit, the channel works with this capacity, and the sender *waits* for room.
 
 The papers state the same features for these names. In one mark they contradict each other: Fig. 6 has the alternating bit
 as optimised, and Table 1 does not. Here it is as in Table 1.
@@ -453,16 +451,17 @@ as optimised, and Table 1 does not. Here it is as in Table 1.
 | [`first_answer`](tasks/first_answer.rs) | two mirrors are asked, and the first answer counts |
 | [`fastest_mirror`](tasks/fastest_mirror.rs) | two mirrors are asked, the first file wins, and the other mirror is cancelled |
 | [`scatter_gather`](tasks/scatter_gather.rs) | a task for each of eight workers, and their results |
-| [`lock`](tasks/lock.rs) | first come, first served |
+| [`lock`](tasks/lock.rs) | the first of two clients to ask gets the lock |
 | [`request_timeout`](tasks/request_timeout.rs) | a client gives up, and asks again |
-| [`chat_moderator`](tasks/chat_moderator.rs) | the first message counts, and is passed on or answered by a warning |
+| [`chat_server`](tasks/chat_server.rs) | a chat for any number of clients, over TCP, in a room that holds their sessions |
+| [`chat_moderator`](tasks/chat_moderator.rs) | two guests speak in any order; each message is passed on, or the guest is warned |
 | [`http_continue`](tasks/http_continue.rs) | HTTP/1.1: `100 (Continue)`, and a connection that either side closes |
 | [`smtp_reset`](tasks/smtp_reset.rs) | SMTP: `RSET` while answers are in flight |
 | [`raft_timeout`](tasks/raft_timeout.rs) | Raft: a follower that hears nothing asks for votes |
 | [`pipeline_cancel`](tasks/pipeline_cancel.rs) | a supervisor cancels an endless pipeline |
 
 [`applications/`](applications/README.md) has programs whose roles are processes, and [`servers/`](servers/README.md) has
-verified clients of `redis-server` and PostgreSQL. `workflows/` has six of the protocols top-down, hybrid and bottom-up, with
+verified clients of `redis-server` and PostgreSQL, and an HTTP server that holds sessions. `workflows/` has six of the protocols top-down, hybrid and bottom-up, with
 the same processes. `src/fft/` has the processes of the two FFTs.
 
 The test `rows` of this package writes this page if `UPDATE_EXPECT` is set, and fails if the page is stale.

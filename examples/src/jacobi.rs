@@ -68,7 +68,7 @@ impl Rows {
         Self { rows: vec![vec![0.0; size]; count] }
     }
 
-    /// One step, between the rows above and below; the largest change.
+    /// Makes one step, between the rows above and below. Returns the largest change.
     fn step(&mut self, above: &[f64], below: &[f64]) -> f64 {
         let old = self.rows.clone();
         let mut change: f64 = 0.0;
@@ -101,7 +101,7 @@ pub struct Task {
     pub accuracy: f64,
 }
 
-/// The plate, and how many rounds it took.
+/// The plate, and the number of rounds.
 pub type Solution = (Rows, usize);
 
 /// The same, by one role.

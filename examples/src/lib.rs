@@ -1,12 +1,12 @@
 //! The examples of this package are the protocols of the papers as programs: each row of PPoPP'22,
-//! Table 1, which has those of COORDINATION'21, Fig. 6. Each is one file beside this folder, and is
+//! Table 1, which includes COORDINATION'21, Fig. 6. Each is one file beside this folder, and is
 //! verified against its protocol in `protocols/` when it is built:
 //!
 //! ```text
 //! cargo run -p rumpsteak-examples --example double_buffering
 //! ```
 //!
-//! A program says what it does, and exits with 0 only if what it computed is right. `README.md` has
+//! A program prints its result, and exits with 0 only if the result is right. `README.md` has
 //! a table with the verdict on each.
 //!
 //! This library has the parts that they share: [`conclude`] and [`processes`], and the roles that
@@ -20,8 +20,8 @@ pub mod jacobi;
 pub mod n_body;
 pub mod processes;
 
-/// Ends an example: prints the value that was computed if it is the expected one, and otherwise the
-/// mistake. Returns the exit status that says the same.
+/// Ends an example: prints the value if it is the expected one, and otherwise the mistake. Returns
+/// the exit status.
 pub fn conclude<T, E>(computed: Result<T, E>, expected: T) -> ExitCode
 where
     T: Debug + PartialEq,
@@ -39,11 +39,11 @@ where
     }
 }
 
-/// Compares the value that was computed with the expected one.
+/// Compares a value with the expected one.
 ///
 /// # Errors
 ///
-/// The mistake, in a sentence: another value, or the error that it ended with.
+/// The mistake, in a sentence: another value, or the error of the example.
 pub fn judge<T, E>(computed: Result<T, E>, expected: &T) -> Result<(), String>
 where
     T: Debug + PartialEq,

@@ -2,7 +2,7 @@
 //!
 //! Each worker has a third of the bodies. In every step they go round the ring, so that each worker
 //! adds up the pull of all bodies on its own. The protocol has a worker receive the bodies of its
-//! neighbour before it passes on those that came before; here it passes on first, and the build
+//! neighbour before it passes on the earlier ones; here it passes on first, and the build
 //! proves that this is safe.
 
 use rumpsteak::{Result, try_run};
@@ -20,7 +20,7 @@ pub mod roles {
     #[session(B)]
     type Second = Branch<A, OfFirst>;
 
-    /// It passes on the bodies of the first worker before it waits for those of the third.
+    /// It passes on the bodies of the first worker before it waits for the bodies of the third.
     enum OfFirst {
         Bodies(Bodies, Send<C, Bodies, Send<C, Bodies, Receive<A, Bodies, Second>>>),
         Stop(Stop, Send<C, Stop, End>),
@@ -59,7 +59,7 @@ impl Worker {
         Bodies(self.bodies.clone())
     }
 
-    /// Adds what others do in a moment.
+    /// Adds the pull of others for one moment.
     fn attract(&mut self, others: &[[f64; 3]]) {
         for ([x, y, _], velocity) in self.bodies.iter().zip(&mut self.velocities) {
             for [other_x, other_y, mass] in others {

@@ -5,7 +5,7 @@
 //! cargo run -p rumpsteak-examples --example jacobi -- --transport unix
 //! ```
 //!
-//! Or one role in each terminal, each told where the others are:
+//! Or one role in each terminal, with the addresses of the others:
 //!
 //! ```text
 //! … --role a --listen tcp://127.0.0.1:4001
@@ -25,7 +25,7 @@ use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use rumpsteak_net::transport::{Identity, Quic, Tls, Transports, WebSocket};
 use rumpsteak_net::{Host, Join, Joins, Limits};
 
-/// Why a role fails.
+/// The error of a role.
 pub type Failure = Box<dyn Error + Send + Sync>;
 
 /// Plays the roles of a session as processes
@@ -34,40 +34,40 @@ struct Arguments {
     /// tcp, unix, tls, ws, wss, quic or, with that feature, nats; memory plays all in one process
     #[arg(long, default_value = "tcp")]
     transport: String,
-    /// Where the server of NATS is
+    /// The address of the NATS server
     #[arg(long, default_value = "127.0.0.1:4222")]
     broker: String,
     /// Play this role only
     #[arg(long)]
     role: Option<String>,
-    /// Where others reach this role
+    /// The address of this role
     #[arg(long, value_name = "URL", requires = "role")]
     listen: Option<String>,
-    /// Where a peer is
+    /// The address of a peer
     #[arg(long, value_name = "ROLE=URL", requires = "role")]
     peer: Vec<String>,
-    /// For how long peers are waited for, in milliseconds, before they join and when they are lost
+    /// How long to wait for peers that join or are lost, in milliseconds
     #[arg(long, value_name = "MS", default_value = "10000")]
     patience: u64,
-    /// The folder in which the processes leave word of where they are
+    /// The folder in which the processes write their addresses
     #[arg(long, hide = true)]
     folder: Option<PathBuf>,
 }
 
-/// Where a role is played.
+/// The host of a role, and its settings.
 #[derive(Clone, Debug)]
 pub struct Place {
     role: String,
     host: Host,
-    /// Where others reach it.
+    /// The address of the host.
     reached: Option<String>,
     arguments: Arguments,
 }
 
-/// Plays the roles, each in a process, and tells whether all have come to their end.
+/// Plays the roles, each in a process. Returns success if all roles succeed.
 ///
-/// With the name of each role are the names that its certificate has: the roles of which protocols
-/// it may play. `play` plays one of them: it is given the [`Place`].
+/// Each role comes with the names in its certificate: the roles and protocols that it may play.
+/// `play` plays one of them: it is given the [`Place`].
 pub fn start(
     roles: &[(&str, &[&str])],
     play: impl Fn(Place) -> Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>>,
@@ -176,7 +176,7 @@ fn host(arguments: &Arguments) -> Result<Host, Failure> {
     Ok(Host::with(transports, Limits::default().join(patience).resume(patience)))
 }
 
-/// Listens where this process is told to, and leaves word of it.
+/// Listens at the given address, and writes it to the folder.
 async fn listen(host: &Host, arguments: &Arguments) -> Result<Option<String>, Failure> {
     let Arguments { transport, broker, role, listen, folder, .. } = arguments;
     let here = match (listen, folder, role) {
@@ -208,29 +208,29 @@ impl Place {
         &self.role
     }
 
-    /// The host at which it is played.
+    /// The host of the role.
     #[must_use]
     pub fn host(&self) -> &Host {
         &self.host
     }
 
-    /// Where others reach the host; `None` if it calls all of them.
+    /// The address of the host; `None` if it calls all of its peers.
     #[must_use]
     pub fn reached(&self) -> Option<&str> {
         self.reached.as_deref()
     }
 
-    /// For how long a peer is waited for.
+    /// How long the role waits for a peer.
     #[must_use]
     pub fn patience(&self) -> Duration {
         Duration::from_millis(self.arguments.patience)
     }
 
-    /// Joins the only session, and calls those peers that are named. The others call this role.
+    /// Joins the only session, and calls the named peers. The others call this role.
     ///
     /// # Errors
     ///
-    /// If a peer leaves no word of where it is.
+    /// If a peer does not write its address.
     pub async fn join<R: Joins>(&self, called: &[&str]) -> Result<Join<R>, Failure> {
         self.join_as("example", called).await
     }
@@ -239,7 +239,7 @@ impl Place {
     ///
     /// # Errors
     ///
-    /// If a peer leaves no word of where it is.
+    /// If a peer does not write its address.
     pub async fn join_as<R: Joins>(
         &self,
         session: &str,
@@ -259,11 +259,11 @@ impl Place {
         Ok(join)
     }
 
-    /// Where the process of another role is; where this one is, if it plays all roles.
+    /// The address of the process of another role. It is this process if it plays all roles.
     ///
     /// # Errors
     ///
-    /// If it leaves no word.
+    /// If the process does not write its address.
     pub async fn word_of(&self, role: &str) -> Result<String, Failure> {
         let Some(folder) = &self.arguments.folder else {
             return self.reached.clone().ok_or_else(|| "this process does not listen".into());

@@ -1,5 +1,5 @@
-//! A moderator hears two guests, whoever speaks first. What a guest says is passed on, or the guest
-//! is warned. The moderator closes the chat when it likes; what was said by then is dropped.
+//! A moderator receives from two guests, in any order. A message is passed on, or the guest
+//! is warned. The moderator may close the chat at any time; messages in flight are dropped.
 //!
 //! `cargo run -p rumpsteak-examples --example chat_moderator`
 
@@ -10,10 +10,10 @@ use rumpsteak::states::Raced;
 use rumpsteak::{Ended, Result};
 use tokio::task::yield_now;
 
-// Another guest may be served for ever, and no one need interrupt: `fair`.
+// Another guest may be served for ever, and no role has to interrupt: `fair`.
 #[rumpsteak::protocol(ChatModerator, accept_closed_system, fair)]
 pub mod chat_moderator {
-    // The moderator answers one guest before it hears the next; the protocol allows more.
+    // The moderator answers one guest before it receives from the next; the protocol allows more.
     #[session(Moderator)]
     type Moderates = Branch<Word>;
 
@@ -48,8 +48,8 @@ pub mod chat_moderator {
 }
 use chat_moderator::*;
 
-/// Passes on what is polite, and closes the chat after `patience` words that are not. Returns how
-/// many it passed on.
+/// Passes on polite words, and closes the chat after `patience` others. Returns how many it passed
+/// on.
 async fn moderator(mut chat: Moderates<'_>, mut patience: usize) -> Ended<'_, Moderator, usize> {
     let mut passed = 0;
     let closing = loop {
@@ -87,7 +87,8 @@ async fn moderator(mut chat: Moderates<'_>, mut patience: usize) -> Ended<'_, Mo
 
 macro_rules! guest {
     ($guest:ident, $Role:ident, $Session:ident, $Listening:ident, $Waiting:ident) => {
-        /// Says all of `words`, each a turn after the answer to the last. Returns what it heard.
+        /// Says all of `words`, each a turn after the last answer. Returns the words that it
+        /// received.
         async fn $guest<'s>(
             mut chat: $Session<'s>,
             words: &[&str],
@@ -132,7 +133,7 @@ macro_rules! guest {
 guest!(ann, Ann, AnnSession, AnnClosedOrSay, AnnClosedOrSaid);
 guest!(bob, Bob, BobSession, BobClosedOrSay, BobClosedOrSaid);
 
-/// The number of words that the moderator passed on, and the words that Ann and Bob heard.
+/// The number of words that the moderator passed on, and the words that Ann and Bob received.
 pub async fn run() -> Result<(usize, Vec<String>, Vec<String>)> {
     let mut roles = Roles::default();
     let all = roles.run(

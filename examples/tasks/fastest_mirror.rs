@@ -1,5 +1,5 @@
-//! Two mirrors are asked for a file. The first one that has it wins, and the other is cancelled:
-//! its file may be under way by then, and is received and dropped by the protocol.
+//! A client asks two mirrors for a file. The first one that has it wins, and the other is
+//! cancelled: if its file is in flight, the protocol receives and drops it.
 //!
 //! `cargo run -p rumpsteak-examples --example fastest_mirror`
 
@@ -24,13 +24,13 @@ pub mod fastest_mirror {
         ),
     }
 
-    /// Until the second mirror has heard that it is cancelled.
+    /// The session until the second mirror knows that it is cancelled.
     enum Late {
         File(File, Branch<Second, Self>),
         Cancel(Cancel, End),
     }
 
-    /// Until the first mirror has.
+    /// The session until the first mirror knows that it is cancelled.
     enum Later {
         File(File, Branch<First, Self>),
         Cancel(Cancel, End),
@@ -64,7 +64,7 @@ async fn client<'s>(s: Fetching<'s>, name: &str) -> Ended<'s, Client, String> {
 
 macro_rules! mirror {
     ($mirror:ident, $Role:ident, $Session:ident, $Asked:ident, $Working:ident, $Sent:ident) => {
-        /// Needs so many turns to find a file. Returns whether it was thanked.
+        /// Needs so many turns to find a file. Returns true if the client thanked it.
         async fn $mirror(s: $Session<'_>, turns: usize) -> Ended<'_, $Role, bool> {
             let cancelled = match s.branch().await? {
                 $Asked::Get(Get(name), s) => {
@@ -93,7 +93,7 @@ macro_rules! mirror {
 mirror!(first, First, FirstSession, FirstCancelOrGet, FirstCancelOrFile, FirstCancelOrThanks);
 mirror!(second, Second, SecondSession, SecondCancelOrGet, SecondCancelOrFile, SecondCancelOrThanks);
 
-/// The files, with true for each mirror that was thanked. First the one mirror is fast, then the
+/// The files, with true for each mirror that the client thanked. First one mirror is fast, then the
 /// other.
 pub async fn run() -> Result<Vec<(String, bool, bool)>> {
     let (mut roles, mut all) = (Roles::default(), Vec::new());

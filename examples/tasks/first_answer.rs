@@ -1,4 +1,5 @@
-//! Two mirrors are asked, and the first answer counts. The later one is received, too, and dropped.
+//! A client asks two mirrors, and uses the first answer. It also receives the later one, and drops
+//! it.
 //!
 //! `cargo run -p rumpsteak-examples --example first_answer`
 
@@ -32,7 +33,7 @@ async fn mirror_b(session: BSession<'_>, delay: Duration) -> Ended<'_, B> {
     session.send(Page(format!("{path} of b"))).await?.end(())
 }
 
-/// The pages. First the one mirror is slow, then the other.
+/// The pages. First one mirror is slow, then the other.
 pub async fn run() -> Result<[String; 2]> {
     let mut roles = Roles::default();
     let mut pages = [String::new(), String::new()];

@@ -1,5 +1,5 @@
 //! HTTP/1.1: a client that waits for `100 (Continue)` before it sends a body, and a connection that
-//! the client closes after its last request, or the server when it has waited for too long.
+//! the client closes after its last request, or the server after a timeout.
 //!
 //! `cargo run -p rumpsteak-examples --example http_continue`
 
@@ -15,7 +15,7 @@ use tokio::time::sleep;
 pub mod http_continue {}
 use http_continue::*;
 
-/// Makes requests, each so long after the last response, until all are answered or the server
+/// Sends requests, each so long after the last response, until all are answered or the server
 /// closes. Returns the responses.
 async fn client<'s>(
     mut open: ClientSession<'s>,
@@ -66,8 +66,8 @@ async fn client<'s>(
     closed.send(Close).await?.end(responses)
 }
 
-/// Answers, and wants the bodies of uploads. Closes when nothing comes for as long as `idle`.
-/// Returns whether it did.
+/// Answers, and asks for the bodies of uploads. Closes if nothing comes for as long as `idle`.
+/// Returns true if it did.
 async fn server(mut open: ServerSession<'_>, idle: Duration) -> Ended<'_, Server, bool> {
     let timeout = async || {
         sleep(idle).await;
@@ -92,7 +92,7 @@ async fn server(mut open: ServerSession<'_>, idle: Duration) -> Ended<'_, Server
             Raced::Sent(closing) => break closing,
         };
     };
-    // What the client had sent before it heard of the end.
+    // The message that the client sent before it knew of the end.
     loop {
         closing = match closing.branch().await? {
             ServerBodyOrHeaders::Body(_, closing) => closing,
@@ -103,8 +103,8 @@ async fn server(mut open: ServerSession<'_>, idle: Duration) -> Ended<'_, Server
     }
 }
 
-/// The responses, and whether the server closed: over a connection whose client is in time, and one
-/// whose client is not.
+/// The responses, with true if the server closed the connection: for a client in time, and for one
+/// that is too late.
 pub async fn run() -> Result<[(Vec<String>, bool); 2]> {
     let mut roles = Roles::default();
     let (soon, never) = (Duration::from_millis(20), Duration::from_secs(60));

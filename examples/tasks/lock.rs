@@ -1,5 +1,5 @@
-//! A lock that two clients take when they like. The protocol lets the server talk to both at once;
-//! its session serves one after the other, which the build proves for all three together.
+//! A lock that two clients take at any time. The protocol lets the server talk to both at once. Its
+//! session serves one after the other, and the build proves all three roles together.
 //!
 //! `cargo run -p rumpsteak-examples --example lock`
 
@@ -47,7 +47,7 @@ pub mod lock {
 }
 use lock::*;
 
-/// Adds these numbers to what is locked, one at a time. Other tasks run while the lock is held.
+/// Adds these numbers to the locked number, one at a time. Other tasks run while it has the lock.
 async fn add<'s, R>(mut session: Client<'s, R>, numbers: &[u64]) -> Ended<'s, R>
 where
     R: Role<Message = Label> + Route<Server, Link = Channel<Label>>,
@@ -60,7 +60,7 @@ where
     session.select(Bye).await?.end(())
 }
 
-/// Keeps what is locked, from zero, and gives it back at the end.
+/// Keeps the locked number, from zero, and returns it at the end.
 async fn server(mut session: Free<'_>) -> Ended<'_, Server, u64> {
     let mut sum = 0;
     loop {
@@ -93,7 +93,7 @@ async fn server(mut session: Free<'_>) -> Ended<'_, Server, u64> {
     }
 }
 
-/// The number that is locked in the end.
+/// The locked number at the end.
 pub async fn run() -> Result<u64> {
     let mut roles = Roles::default();
     let all = roles.run(

@@ -1,5 +1,5 @@
-//! A supervisor cancels a pipeline that would go on for ever. What is between its stages by then is
-//! dropped by the protocol, and the sink reports how far it came.
+//! A supervisor cancels a pipeline that would run for ever. The protocol drops the messages between
+//! its stages, and the sink reports how far it came.
 //!
 //! `cargo run -p rumpsteak-examples --example pipeline_cancel`
 
@@ -10,12 +10,12 @@ use rumpsteak::{Ended, Result};
 use tokio::sync::Notify;
 use tokio::task::yield_now;
 
-// No one need interrupt: `fair`.
+// No role has to interrupt: `fair`.
 #[rumpsteak::protocol(PipelineCancel, fair)]
 pub mod pipeline_cancel {}
 use pipeline_cancel::*;
 
-/// Cancels when it is told that there is enough, and returns what the sink reports.
+/// Cancels when the sink has enough, and returns the report of the sink.
 async fn supervisor<'s>(
     session: SupervisorSession<'s>,
     enough: &Notify,
@@ -95,7 +95,7 @@ async fn sink<'s>(mut session: SinkSession<'s>, wanted: u64, enough: &Notify) ->
     reports.send(Report(values)).await?.end(())
 }
 
-/// True if the sink had all the values that were wanted.
+/// True if the sink had all wanted values.
 pub async fn run() -> Result<bool> {
     let (mut roles, enough, wanted) = (Roles::default(), Notify::new(), 5);
     let all = roles.run(

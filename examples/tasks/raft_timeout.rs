@@ -1,5 +1,5 @@
-//! Raft's election timeout: a follower that hears no heartbeat for too long asks for votes.
-//! Heartbeats that are under way by then are dropped by the protocol.
+//! Raft's election timeout: a follower that receives no heartbeat for too long asks for votes. The
+//! protocol drops heartbeats that are in flight then.
 //!
 //! `cargo run -p rumpsteak-examples --example raft_timeout`
 
@@ -17,7 +17,7 @@ use tokio::time::sleep;
 pub mod raft_timeout {}
 use raft_timeout::*;
 
-/// How many heartbeats it heard in time, and how many votes it then got.
+/// Returns how many heartbeats came in time, and how many votes the follower then got.
 async fn follower(
     mut follows: FollowerSession<'_>,
     timeout: Duration,
@@ -50,7 +50,7 @@ async fn follower(
     end.end((heard, u64::from(first) + u64::from(second)))
 }
 
-/// Fails after so many heartbeats, and votes for nobody.
+/// Fails after so many heartbeats, and does not vote.
 async fn leader(mut leads: LeaderSession<'_>, heartbeats: u64) -> Ended<'_, Leader> {
     let mut sent = 0;
     loop {
@@ -77,7 +77,7 @@ async fn voter(session: VoterSession<'_>) -> Ended<'_, Voter> {
     votes.send(Voted(true)).await?.end(())
 }
 
-/// The heartbeats that the follower heard, and the votes that it got.
+/// The heartbeats that the follower received, and the votes that it got.
 pub async fn run() -> Result<(u64, u64)> {
     let mut roles = Roles::default();
     let timeout = Duration::from_millis(50);

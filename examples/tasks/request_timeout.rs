@@ -1,5 +1,5 @@
 //! A request with a timeout, and a second attempt: the client gives up while the server works, and
-//! whatever was under way then is received by the protocol.
+//! the protocol receives the messages in flight.
 //!
 //! `cargo run -p rumpsteak-examples --example request_timeout`
 
@@ -14,7 +14,7 @@ use tokio::time::sleep;
 pub mod request_timeout {}
 use request_timeout::*;
 
-/// Asks until there is a reply, and returns it with the number of attempts.
+/// Asks until there is a reply, and returns the reply with the number of attempts.
 async fn client<'s>(
     mut session: ClientSession<'s>,
     text: &str,
@@ -45,7 +45,7 @@ async fn client<'s>(
     }
 }
 
-/// Answers, the first time slowly. Returns how often nobody waited any more.
+/// Answers, the first time slowly. Returns how many answers came too late.
 async fn server(mut session: ServerSession<'_>) -> Ended<'_, Server, usize> {
     let (mut work, mut given_up) = (Duration::from_secs(60), 0);
     loop {
@@ -82,7 +82,7 @@ async fn server(mut session: ServerSession<'_>) -> Ended<'_, Server, usize> {
     }
 }
 
-/// The reply, the number of attempts, and the number of times that the server worked in vain.
+/// The reply, the number of attempts, and the number of answers that came too late.
 pub async fn run() -> Result<((String, usize), usize)> {
     let patience = Duration::from_millis(50);
     Roles::default().run(|session| client(session, "hello", patience), server).await

@@ -1,6 +1,6 @@
 //! Scatter and gather: a task for each of eight workers, and their results. The root is done when
-//! the slowest worker is, in whatever order it takes the results: so it takes them in that of the
-//! alphabet, which is verified with all roles. A result that comes early waits in its queue.
+//! the slowest worker is done, in whatever order it takes the results. So it takes them in
+//! alphabetical order, which is verified with all roles. An early result waits in its queue.
 //!
 //! `cargo run -p rumpsteak-examples --example scatter_gather`
 
@@ -49,7 +49,7 @@ async fn root(s: Scatter<'_>, first: u64) -> Ended<'_, Root, u64> {
 
 macro_rules! worker {
     ($worker:ident, $Role:ident, $Session:ident) => {
-        /// Squares a number, for which it needs so many turns.
+        /// Squares a number, in so many turns.
         async fn $worker(s: $Session<'_>, turns: usize) -> Ended<'_, $Role> {
             let (Task(number), s) = s.receive().await?;
             for _ in 0..turns {

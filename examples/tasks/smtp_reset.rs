@@ -1,5 +1,5 @@
 //! SMTP: a client that aborts a mail with `RSET` when the server takes too long, and tries again.
-//! The answers that were under way by then are dropped by the protocol.
+//! The protocol drops the answers that are in flight then.
 //!
 //! `cargo run -p rumpsteak-examples --example smtp_reset`
 
@@ -60,7 +60,7 @@ async fn client<'s>(
     end.end(attempts)
 }
 
-/// Takes as long for each answer as `delays` says, and then none. Returns who got a mail.
+/// Delays each answer by `delays`, and later ones not. Returns the recipients that got a mail.
 async fn server<'s>(
     mut ready: ServerSession<'s>,
     delays: &[Duration],
@@ -119,7 +119,7 @@ async fn server<'s>(
     }
 }
 
-/// How many attempts the client made, and who got a mail: the second answer takes too long.
+/// The number of attempts, and the recipients that got a mail: the second answer takes too long.
 pub async fn run() -> Result<(usize, Vec<String>)> {
     let mut roles = Roles::default();
     let (patience, delays) = (Duration::from_millis(50), [Duration::ZERO, Duration::from_secs(60)]);

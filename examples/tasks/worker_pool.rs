@@ -1,4 +1,4 @@
-//! A pool of three workers: a job goes to whoever is free, and results are taken as they come.
+//! A pool of three workers: a job goes to any free worker, and results are taken as they come.
 //!
 //! `cargo run -p rumpsteak-examples --example worker_pool`
 
@@ -10,7 +10,7 @@ use tokio::task::yield_now;
 // Another worker may be served for ever: `fair`.
 #[rumpsteak::protocol(WorkerPool, accept_closed_system, fair)]
 pub mod worker_pool {
-    // All begin with a job. Whoever is done is free, and gets the next one.
+    // All begin with a job. A worker that is done gets the next one.
     #[session(Dispatcher)]
     type Pool = Send<First, Job, Send<Second, Job, Send<Third, Job, Branch<Free>>>>;
 
@@ -43,8 +43,7 @@ pub mod worker_pool {
 }
 use worker_pool::*;
 
-/// Has `first` done, and all of `jobs` after it. Returns the results, in the order in which they
-/// came.
+/// Has `first` done, and all of `jobs` after it. Returns the results in the order of arrival.
 async fn dispatcher<'s>(
     pool: Pool<'s>,
     first: [&str; 3],
@@ -53,7 +52,7 @@ async fn dispatcher<'s>(
     let [a, b, c] = first.map(|job| Job(job.to_owned()));
     let mut pool = pool.send(a).await?.send(b).await?.send(c).await?;
     let (mut jobs, mut results) = (jobs.iter().map(|&job| Job(job.to_owned())), Vec::new());
-    /// The next job for a worker that is free; or all stop, once the others are done.
+    /// The next job for a free worker. After the last job, all workers stop.
     macro_rules! next {
         ($result:ident, $free:ident) => {{
             results.push($result);
@@ -80,7 +79,7 @@ async fn dispatcher<'s>(
 
 macro_rules! worker {
     ($worker:ident, $Role:ident, $Session:ident, $Next:ident) => {
-        /// Takes so many turns for a job. Returns how many jobs it had.
+        /// Takes so many turns for a job. Returns how many jobs it did.
         async fn $worker(mut session: $Session<'_>, turns: usize) -> Ended<'_, $Role, usize> {
             let mut jobs = 0;
             loop {
@@ -103,7 +102,7 @@ worker!(first, First, FirstSession, FirstJobOrStop);
 worker!(second, Second, SecondSession, SecondJobOrStop);
 worker!(third, Third, ThirdSession, ThirdJobOrStop);
 
-/// The results, and how many jobs each worker had: the second and the third are slow.
+/// The results, and the number of jobs of each worker: the second and the third are slow.
 pub async fn run() -> Result<(Vec<u64>, [usize; 3])> {
     let mut roles = Roles::default();
     let more = ["four", "fives", "sixsix"];

@@ -6,7 +6,7 @@
 //! | hybrid | `#[protocol(P)] mod p { … }` with sessions by hand | each session against its projection |
 //! | bottom-up | `#[closed_system] mod p { … }` with the same sessions, and labels by hand | all sessions together |
 //!
-//! From one workflow to the next, nothing but the module changes: each includes the same file of
+//! Only the module changes from one workflow to the next: each includes the same file of
 //! `processes/`.
 
 mod alternating_bit;
@@ -40,8 +40,8 @@ in_all_workflows! {
     three_adder: 30 + 12;
 }
 
-/// The machine of a session at run time is the one that the build verified: for the kernel, the one
-/// that lies beside the protocol.
+/// The machine of a session at run time is the one that the build verified. For the kernel, it is
+/// the one beside the protocol.
 #[test]
 fn the_machine_of_a_session() -> Result<(), rumpsteak_fsm::text::ParseError> {
     let beside = rumpsteak_fsm::dot::parse(include_str!("../../protocols/double_buffering.k.dot"))?;
@@ -51,7 +51,7 @@ fn the_machine_of_a_session() -> Result<(), rumpsteak_fsm::text::ParseError> {
     let hybrid = Machine::of::<double_buffering::hybrid::double_buffering::KSession<'_>>();
     assert_eq!(hybrid.to_string(), beside);
 
-    // Without a protocol, the names are those of the source.
+    // Without a protocol, the names come from the source.
     let bottom_up = Machine::of::<double_buffering::bottom_up::double_buffering::KSession<'_>>();
     assert_eq!(
         bottom_up.to_string(),

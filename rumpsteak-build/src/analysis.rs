@@ -1,4 +1,4 @@
-//! A package, judged: all of its modules, and what no module can say.
+//! Verifies all modules of a package, and finds the mistakes that no module can show.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -11,13 +11,13 @@ use rumpsteak_front::name::snake;
 use crate::codegen::machines;
 use crate::findings::Findings;
 use crate::manifest;
-use crate::package::{self, Package, Place, RUNTIME, VERIFIED};
-use crate::package_root::PackageRoot;
+use crate::package::{self, Inputs, Package, RUNTIME, VERIFIED};
 use crate::protocols::{DoneOnce, Protocols, ScrFile};
-use crate::report::build_report::{Report, unreadable};
+use crate::report::notice::{Report, unreadable};
+use crate::scope;
 use crate::source::{RustFile, Source};
 
-/// What was verified.
+/// The result of a build script.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Summary {
@@ -25,33 +25,29 @@ pub struct Summary {
     pub protocols: usize,
     /// The number of sessions with a role, `#[session(K)]`, written or generated, in all modules.
     pub sessions: usize,
-    /// The number of those that hold. The others are errors that rustc will show.
+    /// The number of verified sessions. rustc will report the others.
     pub verified: usize,
 }
 
-/// The modules of a package with what was found out about each.
 pub(crate) struct Analysis {
-    pub(crate) base: PackageRoot,
     pub(crate) protocols: Protocols,
     pub(crate) source: Source,
-    /// The modules of each file of the source.
     pub(crate) judged: Vec<Vec<Result<(Module, Findings), syn::Error>>>,
     pub(crate) summary: Summary,
     pub(crate) warnings: Vec<String>,
 }
 
 impl Analysis {
-    /// Judges all modules of a package.
     pub(crate) fn new(package: &Package) -> Self {
         let protocols = Protocols::load(&package.base, &package.paths, package.limits);
-        let source = Source::read(package.base.folder());
+        let source = Source::read(&package.base.folder);
         let mut summary = Summary { protocols: protocols.protocols.len(), ..Summary::default() };
         let judge = |file: &RustFile| {
             let modules = file.modules.iter().map(|(kind, arguments, item)| {
                 let module = Module::parse(*kind, arguments.clone(), item.clone())?;
-                // Its own limits may have it read its protocol differently.
+                // A protocol may be read differently within the limits of the module.
                 let findings = match module.arguments.limits.is_empty() {
-                    true => Findings::of(&module, &protocols, &package.base),
+                    true => Findings::of(&module, &protocols),
                     false => package.judge(&module, None),
                 };
                 Ok((module, findings))
@@ -64,37 +60,32 @@ impl Analysis {
             summary.sessions += roots.len();
             summary.verified += roots.values().filter(|root| root.passed).count();
         }
-        let base = package.base.clone();
-        let mut analysis = Self { base, protocols, source, judged, summary, warnings: Vec::new() };
+        let mut analysis = Self { protocols, source, judged, summary, warnings: Vec::new() };
         analysis.warnings = warnings(&analysis);
         analysis
     }
 
-    /// The modules with what was found out about each.
     pub(crate) fn modules(&self) -> impl Iterator<Item = &(Module, Findings)> {
         self.judged.iter().flatten().flatten()
     }
 
-    /// Leaves the verdicts on modules without a mistake for the macros.
-    ///
-    /// # Errors
-    ///
-    /// If the file system refuses.
-    pub(crate) fn leave(&self, package: &Package) -> io::Result<()> {
+    /// Stores the verdicts on modules without a mistake for the macros.
+    pub(crate) fn store(&self, package: &Package) -> io::Result<()> {
         for (module, findings) in self.modules() {
             if module.errors.is_empty() && findings.told.is_empty() {
-                let key = package::key(module, self.place(module).as_ref());
-                package.leave(key, &findings.verdict)?;
+                let protocol = self.protocol_of(module);
+                let file = protocol.map(|position| self.protocols.protocols[position].file);
+                let inputs = file.map(|file| Inputs::of(&self.protocols.files[file]));
+                let key = package::key(module, inputs.as_ref());
+                package.store(key, &findings.verdict)?;
             }
         }
         Ok(())
     }
 
-    /// The files that the protocol of a module depends on.
-    pub(crate) fn place(&self, module: &Module) -> Option<Place> {
+    fn protocol_of(&self, module: &Module) -> Option<usize> {
         let name = module.arguments.protocol.as_ref()?;
-        let position = self.protocols.position(&name.to_string())?;
-        Some(Place::of(&self.protocols.files[self.protocols.protocols[position].file]))
+        scope::protocol(&self.protocols, &name.to_string()).ok()
     }
 
     /// True if a module names a protocol of the file.
@@ -103,36 +94,33 @@ impl Analysis {
         names.any(|name| self.protocols.declares(file, &name.to_string()))
     }
 
-    /// The files with errors whose protocols have modules.
-    pub(crate) fn broken_and_named(&self) -> impl Iterator<Item = &ScrFile> {
+    /// The files with errors, those whose protocols have modules or the others.
+    pub(crate) fn broken(&self, is_named: bool) -> impl Iterator<Item = &ScrFile> {
         let files = self.protocols.files.iter().enumerate();
         let broken = files.filter(|(_, file)| !file.diagnostics.is_empty());
-        broken.filter(|(position, _)| self.is_named(*position)).map(|(_, file)| file)
+        broken.filter(move |(at, _)| self.is_named(*at) == is_named).map(|(_, file)| file)
     }
 
     /// The errors that no module can show.
     pub(crate) fn reports(&self) -> Vec<Report> {
-        let files = self.protocols.files.iter().enumerate();
-        let broken = files
-            .filter(|(position, file)| !file.diagnostics.is_empty() && !self.is_named(*position));
-        let broken = broken.map(|(_, file)| Report::of_file(file));
+        let broken = self.broken(false).map(Report::of_file);
         unreadable(&self.protocols).chain(broken).collect()
     }
 
-    /// The reason why rustc could not compile any module, if the manifest shows one.
+    /// A mistake in the manifest because of which no module compiles.
     pub(crate) fn obstacle(&self) -> Option<Report> {
         let mut modules = self.modules();
-        // A crate of another name, or a path to it, is rustc's to check.
+        // rustc checks a crate that the attribute names.
         if !modules.any(|(module, _)| module.arguments.krate.is_none()) {
             return None;
         }
-        if !manifest::has_edition(&self.base) {
+        if !manifest::has_edition(&self.protocols.base) {
             return Some(Report::of(
                 "Cargo.toml names no edition, and edition 2015 has no `async`",
                 "write `edition = \"2024\"` under `[package]`",
             ));
         }
-        manifest::runtime(&self.base).is_none().then(|| {
+        manifest::runtime(&self.protocols.base).is_none().then(|| {
             Report::of(
                 "the package does not depend on `rumpsteak-runtime`",
                 "write `rumpsteak = { package = \"rumpsteak-runtime\", version = \"0.1\" }` under `[dependencies]`",
@@ -140,53 +128,47 @@ impl Analysis {
         })
     }
 
-    /// Tells Cargo what was read, and what was not verified.
+    /// Prints the files to watch, the variables and the warnings for Cargo.
     pub(crate) fn announce(&self) {
-        let mut watched: BTreeSet<&Path> = BTreeSet::new();
-        watched.extend(self.source.watched.iter().map(PathBuf::as_path));
-        watched.extend(self.protocols.looked_at.iter().map(PathBuf::as_path));
+        let watched = self.source.watched.iter().chain(&self.protocols.looked_at);
         let folders = self.protocols.files.iter().filter_map(|file| file.path.parent());
-        watched.extend(folders);
+        let watched: BTreeSet<&Path> = watched.map(PathBuf::as_path).chain(folders).collect();
         let mut text = String::new();
         // Writing to a string does not fail.
         for path in &watched {
-            // Cargo watches a folder with all that is below it.
+            // Cargo also watches everything below a folder.
             let is_below = |ancestor: &Path| watched.contains(ancestor);
             if path.exists() && !path.ancestors().skip(1).any(is_below) {
-                let shown = self.base.relative(path);
+                let shown = self.protocols.base.relative(path);
                 let _ = writeln!(text, "cargo::rerun-if-changed={}", shown.display());
             }
         }
         let _ = writeln!(text, "cargo::rustc-env={VERIFIED}={}", env!("CARGO_PKG_VERSION"));
-        let name = manifest::runtime(&self.base).unwrap_or_else(|| "rumpsteak".to_owned());
+        let name =
+            manifest::runtime(&self.protocols.base).unwrap_or_else(|| "rumpsteak".to_owned());
         let _ = writeln!(text, "cargo::rustc-env={RUNTIME}={name}");
-        // The macro of a module raises the errors, unless a `cfg` leaves the module out.
-        let broken = self.broken_and_named().map(|file| format!("{} has errors", file.shown()));
+        // The macros raise the errors, unless a `cfg` removes their modules.
+        let broken = self.broken(true).map(|file| format!("{} has errors", file.shown()));
         for warning in self.warnings.iter().cloned().chain(broken) {
             let _ = writeln!(text, "cargo::warning={warning}");
         }
-        // If stdout is closed, Cargo is gone.
+        // If stdout is closed, there is nothing to report to.
         let _ = std::io::stdout().write_all(text.as_bytes());
     }
 }
 
-/// The warnings of a package, in the order of the texts. Those of protocols without a module count
-/// only if the package is right: with an error, they mostly follow from it.
+/// The warnings of a package, sorted. With a mistake, those that may follow from it are left out.
 fn warnings(analysis: &Analysis) -> Vec<String> {
     let protocols = &analysis.protocols;
-    let is_right = analysis.judged.iter().flatten().all(|judged| {
-        judged
-            .as_ref()
-            .is_ok_and(|(module, findings)| module.errors.is_empty() && findings.told.is_empty())
-    });
+    let is_right = |judged: &Result<(Module, Findings), _>| matches!(judged, Ok((module, of)) if module.errors.is_empty() && of.told.is_empty());
+    let is_right = analysis.judged.iter().flatten().all(is_right);
     let mut warnings = Vec::new();
-    let names = analysis.modules().filter_map(|(module, _)| module.arguments.protocol.as_ref());
-    let named: BTreeSet<usize> =
-        names.filter_map(|name| protocols.position(&name.to_string())).collect();
+    let named = analysis.modules().filter_map(|(module, _)| analysis.protocol_of(module));
+    let named: BTreeSet<usize> = named.collect();
     for (position, protocol) in protocols.protocols.iter().enumerate() {
         let (file, name) = (protocols.files[protocol.file].shown(), protocol.name());
-        // Packages may share a folder of protocols, and each has modules for some.
-        let is_own = protocols.files[protocol.file].path.starts_with(analysis.base.folder());
+        // Packages that share a folder of protocols have modules for some of them each.
+        let is_own = protocols.files[protocol.file].path.starts_with(&protocols.base.folder);
         if is_right && is_own && !named.contains(&position) {
             warnings.push(format!(
                 "{file}: no module is for the protocol `{name}`: `#[rumpsteak::protocol({name})] mod {} {{}}`",
@@ -203,20 +185,18 @@ fn warnings(analysis: &Analysis) -> Vec<String> {
         }));
     }
     warnings.extend(protocols.files.iter().flat_map(ScrFile::warning_lines));
-    for file in &protocols.files {
+    for file in protocols.files.iter().filter(|_| is_right) {
         let shown = file.shown();
-        if is_right {
-            warnings.extend(file.done_once().iter().map(|DoneOnce { variable, line, .. }| {
-                format!("{shown}:{line}: `rec {variable}` is done once: write `continue {variable};` where it begins again")
-            }));
-        }
+        warnings.extend(file.done_once().iter().map(|DoneOnce { variable, line, .. }| {
+            format!("{shown}:{line}: `rec {variable}` is done once: write `continue {variable};` where it begins again")
+        }));
     }
     for (path, line) in &analysis.source.unreadable {
-        let shown = analysis.base.show(path);
+        let shown = protocols.base.show(path);
         warnings.push(format!("{shown}:{line}: not read, since it is not Rust"));
     }
     let is_named = |protocol: usize| named.contains(&protocol);
-    warnings.extend(machines::unused(protocols, &analysis.base, &is_named));
+    warnings.extend(machines::unused(protocols, &is_named));
     warnings.extend(analysis.modules().flat_map(|(_, findings)| findings.warnings.iter().cloned()));
     warnings.sort();
     warnings.dedup();

@@ -1,5 +1,4 @@
-//! What `cargo rumpsteak` shares with the build. No part of the public face: it may change at any
-//! time.
+//! The interface for `cargo rumpsteak`, which may change at any time.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -14,9 +13,10 @@ use rumpsteak_fsm::{Action, Direction, Fsm, Message, StateId};
 use rumpsteak_scribble::{Projection, Protocol};
 
 use crate::analysis::{Analysis, Summary};
-use crate::codegen::machines::{Folders, load};
-use crate::codegen::{self};
+use crate::codegen;
+use crate::codegen::machines::load;
 use crate::configuration::Configuration;
+use crate::fault::Cause;
 use crate::judge::machines;
 use crate::limits::Limits;
 use crate::package::{self, Package};
@@ -26,34 +26,32 @@ use crate::scope::Scope;
 use crate::settings::Settings;
 use crate::verdict::Machine;
 
-pub use crate::gravity::Gravity;
 pub use crate::named_text::NamedText;
+pub use crate::protocols::Gravity;
 pub use crate::protocols::gravest;
 pub use crate::protocols::scr_module::{ScrModule, root_of};
-use crate::report::build_report::{Report, unreadable};
 pub use crate::report::code::explanations;
 pub use crate::report::comparison::{
     Comparison, Explanation, among_peers, decided_by_run, fair_among, proven, proven_among,
 };
 pub use crate::report::excerpt::{Excerpt, Mark, visible};
 pub use crate::report::notice::{Notice, Severity};
-pub use crate::report::runs::shortest;
+use crate::report::notice::{Report, unreadable};
+pub use crate::report::shortest;
 use crate::report::wording;
-pub use crate::report::wording::Told;
+pub use crate::report::wording::ErrorText;
 pub use crate::words::{count, did_you_mean, either, list, meant, split_way_out};
 
-/// The file below `OUT_DIR` with the paths of the protocols.
+/// The file below `OUT_DIR` that lists the paths of the protocols.
 pub const PATH: &str = "rumpsteak/protocols.txt";
 
-/// What the build script of a package asked for when it last ran, from its `OUT_DIR`. `None` if it
-/// left nothing there, or is of another version.
+/// The configuration of a package's build script, from its `OUT_DIR`. `None` if the build script
+/// has written nothing there, or is of another version.
 pub fn configuration(out_dir: &Path) -> Option<Configuration> {
-    Some(Configuration { protocols: package::paths(out_dir)? })
+    Some(Configuration { protocols: package::read_description(out_dir)?.2 })
 }
 
-/// An optimised machine of a protocol as sessions to paste into the protocol's module. Their names
-/// are those of generated code. `number` tells several proposals apart. `None` for a machine that
-/// is no session type.
+/// An optimised machine as sessions to paste into a module. `number` distinguishes proposals.
 pub fn optimised_items(
     module: &ScrModule,
     protocol: &Protocol,
@@ -69,13 +67,13 @@ pub fn optimised_items(
     codegen::session_items(fsm, &base, protocol.roles(), is_declared)
 }
 
-/// Why no code can be generated of a protocol of this module, if none can.
+/// The reason why no code can be generated for a protocol of this module, if there is one.
 pub fn unwritable(
     module: &ScrModule,
     protocol: &Protocol,
     projections: &[Projection],
     generated_lines: Option<usize>,
-) -> Option<Told> {
+) -> Option<ErrorText> {
     let loaded = Loaded::new(0, protocol.clone(), projections.to_vec());
     let file = ScrFile {
         path: PathBuf::new(),
@@ -86,19 +84,17 @@ pub fn unwritable(
         diagnostics: Vec::new(),
         warnings: Vec::new(),
     };
-    let protocols =
-        Protocols { files: vec![file], protocols: vec![loaded], ..Protocols::default() };
-    let most = Limits::default().generated_lines;
-    let most = generated_lines.unwrap_or(most);
-    let limits = Limits::default().generated_lines(most);
-    let (file, protocol) = (&protocols.files[0], &protocols.protocols[0]);
-    let module = empty_module(protocol.name())?;
-    let scope = Scope::written(&module, &protocols, Some(0));
-    let cause = codegen::write(&scope, (protocol, file), &[], limits.generated_lines).err()?;
-    Some(wording::told(&cause.at(Span::call_site()), &protocols))
+    empty_module(protocol.name().as_str())?;
+    let limits = Limits::default();
+    let limits = generated_lines.map_or(limits, |most| limits.generated_lines(most));
+    let (files, protocols) = (vec![file], vec![loaded]);
+    code(&Protocols { files, protocols, limits, ..Protocols::default() }, 0)
+        .problems
+        .into_iter()
+        .next()
 }
 
-/// The module of a protocol that writes nothing. `None` if the name is none in Rust.
+/// An empty module for a protocol. `None` if the protocol's name is not valid in Rust.
 fn empty_module(protocol: &str) -> Option<Module> {
     let name = syn::parse_str::<syn::Ident>(protocol).ok()?;
     let module = syn::parse_str::<syn::Ident>(&snake(protocol)).ok();
@@ -107,26 +103,24 @@ fn empty_module(protocol: &str) -> Option<Module> {
 }
 
 impl Configuration {
-    /// Where the protocols are.
+    /// The paths of the protocols.
     pub fn protocol_paths(&self) -> &[PathBuf] {
         &self.protocols
     }
 
-    /// Takes these protocols in place of those that it has.
+    /// Replaces the paths of the protocols.
     pub fn replace_protocols(mut self, paths: &[PathBuf]) -> Self {
         self.protocols = paths.to_vec();
         self
     }
 
-    /// The module of each protocol with all that a module can hold, to be changed by hand. Paths
-    /// are relative to `folder`. Nothing is written and nothing is printed.
+    /// The module of each protocol with all of its items. Writes and prints nothing.
     ///
     /// # Errors
     ///
     /// If a file cannot be read or has errors.
     pub fn code(self, folder: &Path, limits: &Limits) -> Result<Vec<Code>, Report> {
-        let base = PackageRoot::new(folder);
-        let protocols = Protocols::load(&base, &self.protocols, *limits);
+        let protocols = Protocols::load(&PackageRoot::new(folder), &self.protocols, *limits);
         let files = protocols.files.iter();
         let broken = files.filter(|file| !file.diagnostics.is_empty()).map(Report::of_file);
         let reports: Vec<Report> = unreadable(&protocols).chain(broken).collect();
@@ -134,15 +128,12 @@ impl Configuration {
             return Err(report);
         }
         let positions = 0..protocols.protocols.len();
-        Ok(positions.map(|position| code(&protocols, position, &base)).collect())
+        Ok(positions.map(|position| code(&protocols, position)).collect())
     }
 
-    /// The machines of all sessions of the package in `folder` whose names have a meaning, written
-    /// or generated, right or wrong.
+    /// The machines of all sessions of the package in `folder` whose names can be resolved.
     pub fn sessions(self, folder: &Path, limits: &Limits) -> Vec<Session> {
-        let mut package = Package::new(folder, Path::new(""), self.protocols);
-        package.limits = *limits;
-        let analysis = Analysis::new(&package);
+        let analysis = self.analyse(folder, limits);
         let sessions = analysis.modules().flat_map(|(module, findings)| {
             findings.verdict.roots.iter().filter_map(|(name, root)| {
                 let (module, name) = (module.name.to_string(), name.clone());
@@ -152,22 +143,24 @@ impl Configuration {
         sessions.collect()
     }
 
-    /// Verifies the package in `folder` without Cargo: nothing is written and nothing is printed.
-    /// A module that sets no limit has `limits`.
+    fn analyse(self, folder: &Path, limits: &Limits) -> Analysis {
+        let package = Package::new(folder, Path::new(""), self.protocols);
+        Analysis::new(&Package { limits: *limits, ..package })
+    }
+
+    /// Verifies the package in `folder` without Cargo. `limits` apply to modules that set none.
     pub fn check(self, folder: &Path, limits: &Limits) -> Check {
-        let mut package = Package::new(folder, Path::new(""), self.protocols);
-        package.limits = *limits;
-        let analysis = Analysis::new(&package);
+        let analysis = self.analyse(folder, limits);
         let mut reports = analysis.reports();
-        // No macro raises the errors of protocol files here.
-        reports.extend(analysis.broken_and_named().map(Report::of_file));
+        // No macro will raise the errors of protocol files.
+        reports.extend(analysis.broken(true).map(Report::of_file));
         let problems = problems(&analysis);
         let Analysis { warnings, summary, .. } = analysis;
         Check { problems, reports, warnings, summary }
     }
 }
 
-/// A session of a package, as [`Configuration::sessions`] finds it.
+/// A session of a package.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Session {
@@ -179,55 +172,46 @@ pub struct Session {
     pub fsm: Fsm,
 }
 
-/// The code of the protocol at a position.
-fn code(protocols: &Protocols, position: usize, base: &PackageRoot) -> Code {
+fn code(protocols: &Protocols, position: usize) -> Code {
     let loaded = &protocols.protocols[position];
     let protocol = loaded.name().to_owned();
-    let told = |cause: crate::fault::Cause| wording::told(&cause.at(Span::call_site()), protocols);
+    let told = |cause: Cause| wording::told(&cause.at(Span::call_site()), protocols);
     let Some(module) = empty_module(&protocol) else {
-        let reason = format!("`{protocol}` is no name in Rust\n\nhelp: rename the protocol");
-        let cause = crate::fault::Cause::Unwritable { protocol: protocol.clone(), reason };
+        let reason =
+            format!("`{protocol}` is not a valid name in Rust\n\nhelp: rename the protocol");
+        let cause = Cause::Unwritable { protocol: protocol.clone(), reason };
         return Code { protocol, text: None, problems: vec![told(cause)] };
     };
     let (settings, _) = Settings::new(&module.arguments, protocols.limits, Some(loaded));
-    let (found, mut problems) = load(&Folders::default(), protocols, position, base);
+    let (found, mut problems) = load(protocols, position);
     problems.extend(machines::problems(&found, protocols, &settings));
-    let scope = Scope::written(&module, protocols, Some(position));
-    let file = &protocols.files[loaded.file];
-    let most = protocols.limits.generated_lines;
-    let text = codegen::module(&scope, (loaded, file), &found, most);
-    let text = match text {
-        Ok(text) => Some(text),
-        Err(cause) => {
-            // A machine that is wrong may be one that cannot be written, too.
-            if problems.is_empty() {
-                problems.push(cause);
-            }
-            None
-        }
-    };
+    let scope = Scope::new(&module, None, protocols, Some(position));
+    let text = codegen::module(&scope, &found);
+    // A machine that is wrong may also be one that cannot be written.
+    let is_first = problems.is_empty();
+    let text = text.map_err(|cause| problems.extend(is_first.then_some(cause))).ok();
     Code { protocol, text, problems: problems.into_iter().map(told).collect() }
 }
 
-/// What [`Configuration::check`] found out about a package.
+/// The result of [`Configuration::check`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Check {
-    /// The problems in the Rust source, by place.
+    /// The mistakes in the Rust source, by place.
     pub problems: Vec<Problem>,
-    /// What is wrong with the protocol files and the package itself.
+    /// The errors in the protocol files and in the package itself.
     pub reports: Vec<Report>,
-    /// What was not verified because nothing asks for it: one line each.
+    /// The warnings, one line each.
     pub warnings: Vec<String>,
-    /// How much was verified.
+    /// The numbers of protocols and sessions.
     pub summary: Summary,
 }
 
-/// A problem at a place in the Rust source.
+/// A mistake at a place in the Rust source.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Problem {
-    /// The file, as rustc would show it.
+    /// The file, as rustc shows it.
     pub file: String,
     /// The line, from 1.
     pub line: usize,
@@ -237,59 +221,53 @@ pub struct Problem {
     pub range: Range<usize>,
     /// The text of the error, without colours, of several lines.
     pub text: String,
-    /// What `cargo rumpsteak explain` knows it by.
+    /// The code that `cargo rumpsteak explain` knows.
     pub code: Option<&'static str>,
-    /// What it means for the package.
+    /// The consequence for the package.
     pub gravity: Gravity,
-    /// The problem drawn with its source line: plain, then styled.
+    /// The mistake with its source line: plain, then styled.
     rendered: [String; 2],
 }
 
 impl Problem {
-    /// The problem as rustc would draw it, with colours or without.
+    /// The mistake as rustc would draw it, with colours or without.
     pub fn render(&self, styled: bool) -> &str {
         &self.rendered[usize::from(styled)]
     }
 }
 
-/// The Rust code of a protocol. Made by [`Configuration::code`].
+/// The Rust code of a protocol.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Code {
     /// The protocol.
     pub protocol: String,
-    /// The code, if the protocol can be said in Rust. Not to be used if there are problems.
+    /// The code, if the protocol can be expressed in Rust. Not to be used if there are problems.
     pub text: Option<String>,
-    /// What is wrong with the protocol or with a machine beside its file.
-    pub problems: Vec<Told>,
+    /// The mistakes in the protocol or in a machine beside its file.
+    pub problems: Vec<ErrorText>,
 }
 
 impl Code {
-    /// Whether a text that [`Configuration::code`] gave is as it was then: no hand has changed it
-    /// since.
-    ///
-    /// ```
-    /// assert!(!rumpsteak_build::command::Code::is_untouched("struct Mine;"));
-    /// ```
+    /// True if a text of [`Configuration::code`] has not been edited.
     pub fn is_untouched(text: &str) -> bool {
         codegen::is_untouched(text)
     }
 }
 
 impl Check {
-    /// Whether everything holds.
+    /// True if the package is right.
     pub fn holds(&self) -> bool {
         self.problems.is_empty() && self.reports.is_empty()
     }
 
-    /// The gravest of what is wrong. `None` if everything holds.
+    /// The most serious consequence of all mistakes.
     pub fn gravest(&self) -> Option<Gravity> {
         let problems = self.problems.iter().map(|problem| problem.gravity);
-        problems.chain(self.reports.iter().map(Report::gravity)).max()
+        problems.chain(self.reports.iter().map(|report| report.gravity)).max()
     }
 }
 
-/// A machine of a verdict.
 fn machine((role, states, initial, transitions): &Machine) -> Fsm {
     let mut fsm = Fsm::builder(role.as_str());
     let states: Vec<StateId> = (0..*states).map(|_| fsm.add_state()).collect();
@@ -303,12 +281,12 @@ fn machine((role, states, initial, transitions): &Machine) -> Fsm {
     fsm.build(states[*initial])
 }
 
-/// The problems in the Rust source, by place.
 fn problems(analysis: &Analysis) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (file, judged) in analysis.source.files.iter().zip(&analysis.judged) {
-        let source = Arc::new(NamedText::new(analysis.base.show(&file.path), file.text.clone()));
-        let mut add = |span: Span, told: &Told, gravity: Gravity| {
+        let source =
+            Arc::new(NamedText::new(analysis.protocols.base.show(&file.path), file.text.clone()));
+        let mut add = |span: Span, told: &ErrorText, gravity: Gravity| {
             let range = span.byte_range();
             let (line, column) = source.position(range.start);
             problems.push(Problem {
@@ -322,7 +300,7 @@ fn problems(analysis: &Analysis) -> Vec<Problem> {
                 gravity,
             });
         };
-        let of_syntax = |error: &syn::Error| Told { text: error.to_string(), code: None };
+        let of_syntax = |error: &syn::Error| ErrorText { text: error.to_string(), code: None };
         for judged in judged {
             let (module, findings) = match judged {
                 Ok(judged) => judged,
@@ -331,15 +309,14 @@ fn problems(analysis: &Analysis) -> Vec<Problem> {
                     continue;
                 }
             };
-            // A token of generated code has no place.
+            // Tokens of generated code have no place.
             let anchor = module.arguments.protocol.as_ref().unwrap_or(&module.name).span();
             let place = |span: Span| if span.byte_range().is_empty() { anchor } else { span };
             for error in &module.errors {
                 add(error.span(), &of_syntax(error), Gravity::BadInput);
             }
             let gravity = findings.gravity.unwrap_or(Gravity::Fails);
-            // The errors of a file are reported with it, unless only the module's own limits make
-            // them.
+            // The errors of a file are reported with it, unless the module's own limits cause them.
             let is_reported = module.arguments.protocol.as_ref().is_some_and(|name| {
                 let files = analysis.protocols.files.iter().enumerate();
                 let mut broken = files.filter(|(_, file)| !file.diagnostics.is_empty());
@@ -357,15 +334,13 @@ fn problems(analysis: &Analysis) -> Vec<Problem> {
     problems
 }
 
-/// A problem drawn as rustc would draw it: plain, then styled.
-fn rendered(told: &Told, source: &Arc<NamedText>, range: &Range<usize>) -> [String; 2] {
+/// A mistake as rustc would draw it: plain, then styled.
+fn rendered(told: &ErrorText, source: &Arc<NamedText>, range: &Range<usize>) -> [String; 2] {
     let text = told.text.as_str();
-    let (message, rest) = match text.split_once('\n') {
-        Some((message, rest)) => (message, Some(rest)),
-        None => (text, None),
-    };
+    let (message, rest) =
+        text.split_once('\n').map_or((text, None), |(first, rest)| (first, Some(rest)));
     let mut notice = Notice::error(message).with_code(told.code);
-    // A file that cannot be read again has no excerpt, nor has a long line, which takes long.
+    // Neither a file that has changed since nor a long line, which takes long, is drawn.
     const LONGEST: usize = 4_096;
     let is_drawn = source.text.get(range.clone()).is_some_and(|token| {
         let before = source.text[..range.start].rfind('\n').map_or(0, |at| at + 1);

@@ -1,4 +1,4 @@
-//! What a build script asks for, and its run.
+//! The entry point of a build script.
 
 use std::env;
 use std::path::PathBuf;
@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::analysis::{Analysis, Summary};
 use crate::package::Package;
-use crate::report::build_report::Report;
+use crate::report::notice::Report;
 
 /// True once this process has called [`Configuration::verify`].
 static CALLED: AtomicBool = AtomicBool::new(false);
 
-/// What to verify. Made by [`configure`](crate::configure).
+/// The configuration of a build script. Made by [`configure`](crate::configure).
 #[derive(Clone, Debug, Default)]
 #[must_use = "nothing is verified until `verify` is called"]
 pub struct Configuration {
@@ -32,11 +32,11 @@ impl Configuration {
     /// # Errors
     ///
     /// Errors in protocol files that no module names; a package or a folder of protocols that
-    /// cannot be read; a caller that is no build script; a second call.
+    /// cannot be read; a caller other than a build script; a second call.
     pub fn verify(self) -> Result<Summary, Report> {
         let folder = variable("CARGO_MANIFEST_DIR")?;
         let out_dir = variable("OUT_DIR")?;
-        // This call would replace what the first one has left for the macros.
+        // A second call would overwrite the verdicts of the first one.
         if CALLED.swap(true, Ordering::Relaxed) {
             return Err(Report::of(
                 "`verify` is called a second time, and only one call counts",
@@ -46,19 +46,18 @@ impl Configuration {
         let package = Package::new(&folder, &out_dir, self.protocols);
         let unwritable = |error: std::io::Error| {
             let message = format!("cannot write to {}: {error}", out_dir.display());
-            Report::of(&message, "check the permissions and the space left")
+            Report::of(&message, "check the permissions and the free space")
         };
         package.begin().map_err(unwritable)?;
         let analysis = Analysis::new(&package);
         package.list(&analysis.protocols).map_err(unwritable)?;
-        analysis.leave(&package).map_err(unwritable)?;
+        analysis.store(&package).map_err(unwritable)?;
         analysis.announce();
         let reports = analysis.obstacle().into_iter().chain(analysis.reports());
         Report::join(reports.collect()).map_or_else(|| Ok(analysis.summary), Err)
     }
 }
 
-/// A folder that Cargo names to build scripts.
 fn variable(name: &str) -> Result<PathBuf, Report> {
     env::var_os(name).map(PathBuf::from).ok_or_else(|| {
         Report::of(

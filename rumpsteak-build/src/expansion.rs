@@ -1,15 +1,9 @@
-//! The verdict on a module, for the macros of `rumpsteak-runtime`. No part of the public face: it
-//! may change at any time.
+//! The interface for the macros of `rumpsteak-runtime`, which may change at any time.
 //!
-//! A verdict depends on the tokens of the module, on the texts of its protocol, of the modules that
-//! the protocol imports and of the machines beside it, and on the version of the verifier; on
-//! nothing else. The build script judges each module and keeps the verdicts of those without a
-//! mistake under the hash of all these. A macro looks its module up by that hash. If nothing is
-//! there, it judges the module itself, by the same code: while an editor expands macros, in tests
-//! of documentation, and to raise the mistakes at their tokens.
+//! The build script stores the verdict of each module without a mistake under the hash of all
+//! inputs. A macro looks its module up by that hash, or else verifies the module by the same code.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::path::PathBuf;
 
 use proc_macro2::{Ident, Span};
@@ -23,25 +17,20 @@ pub use crate::verdict::{
 };
 
 /// A module with its verdict.
+#[expect(missing_debug_implementations, reason = "neither has a module")]
 pub struct Judged {
     /// The module.
     pub module: Module,
-    /// The items that the module does not write.
+    /// The items that the module leaves to be generated.
     pub generated: Vec<Item>,
-    /// The mistakes, each once.
+    /// The mistakes.
     pub problems: Vec<Problem>,
-    /// The sessions that name something that is not there.
+    /// The sessions that name something that does not exist.
     pub left_out: BTreeSet<String>,
     /// The result.
     pub verdict: Verdict,
     /// The files that the verdict depends on.
     pub files: Vec<PathBuf>,
-}
-
-impl fmt::Debug for Judged {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Judged").field("module", &self.module.name).finish_non_exhaustive()
-    }
 }
 
 /// A mistake.
@@ -53,23 +42,22 @@ pub struct Problem {
     pub text: String,
 }
 
-/// Judges a module in a macro, or takes the verdict that the build script has left.
+/// Takes the verdict that the build script has stored, or verifies the module in the macro.
 pub fn judge(module: Module) -> Judged {
     let package = match Package::of_macro() {
         Ok(package) => package,
         Err(reason) => return unverified(module, &reason),
     };
-    let place = package.place(&module);
-    let files = place.as_ref().map(|place| place.paths().cloned().collect());
-    let key = package::key(&module, place.as_ref());
+    let inputs = package.inputs(&module);
+    let files = inputs.as_ref().map(|inputs| inputs.paths().cloned().collect());
+    let key = package::key(&module, inputs.as_ref());
     let known = module.errors.is_empty().then(|| package.verdict(key)).flatten();
     let findings = match known {
         Some(verdict) => Findings::known(&module, verdict),
-        None => package.judge(&module, place.as_ref()),
+        None => package.judge(&module, inputs.as_ref()),
     };
     let Findings { verdict, generated, told, left_out, .. } = findings;
-    let problems = told.into_iter();
-    let problems = problems.map(|(span, told)| Problem { span, text: told.with_code() });
+    let problems = told.into_iter().map(|(span, told)| Problem { span, text: told.with_code() });
     let (problems, files) = (problems.collect(), files.unwrap_or_default());
     Judged { module, generated, problems, left_out, verdict, files }
 }
@@ -79,7 +67,7 @@ pub fn runtime_crate() -> String {
     std::env::var(RUNTIME).unwrap_or_else(|_| "rumpsteak".to_owned())
 }
 
-/// A module that was not judged, for this reason.
+/// A module that could not be verified.
 fn unverified(module: Module, reason: &str) -> Judged {
     let at: &Ident = module.arguments.protocol.as_ref().unwrap_or(&module.name);
     let text = format!("`{at}` was not verified: {reason}");

@@ -1,7 +1,8 @@
-//! A mistake in a module, as a value: [`scope`](crate::scope), [`codegen`](crate::codegen) and
-//! [`judge`](crate::judge) make it once, at its place, and [`report`](crate::report) has the words.
+//! Mistakes in a module, as values. [`scope`](crate::scope), [`codegen`](crate::codegen) and
+//! [`judge`](crate::judge) make each once, at its place; [`report`](crate::report) has the texts.
 
 use std::collections::BTreeMap;
+use std::mem;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -12,192 +13,147 @@ use rumpsteak_fsm::verify::{Refused, VerifyError};
 use rumpsteak_fsm::{Action, Defect, Limit, Message, Role, Run, TransitionId};
 use rumpsteak_scribble::Span as ScrSpan;
 
-use crate::gravity::Gravity;
 use crate::named_text::NamedText;
-use crate::protocols::ProtocolRole;
+use crate::protocols::{Gravity, ProtocolRole};
 
 /// A mistake at a place in a module.
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
-    /// The token to blame.
     pub(crate) span: Span,
     pub(crate) cause: Cause,
-    /// The result for all sessions of the protocol together, if their projections refuse one.
+    /// The result for all sessions of the protocol together, if one of them is refused.
     pub(crate) note: Option<Note>,
 }
 
-/// A mistake. Files, protocols and their roles are positions in
-/// `Protocols`; names are as written in Rust.
+/// The cause of a mistake. Files, protocols and roles are positions; names are as written in Rust.
 #[derive(Clone, Debug)]
 pub(crate) enum Cause {
-    /// Two options of one choice have the same label.
+    /// Two options of a choice have the same label.
     AmbiguousChoice { subject: Box<Subject>, defect: Defect },
     /// A file of protocols has errors.
     BrokenFile { file: usize },
-    /// These sessions are refused, and all fit if the recursion of this name begins again behind
-    /// this message.
+    /// The protocol lacks a `continue` after this message: all sessions would fit with it.
     Discontinued { protocol: usize, sessions: Vec<String>, variable: String, behind: ScrSpan },
-    /// Two structs, each with the name of the role that the other one plays, of which a session is
-    /// refused: with the roles that they play.
+    /// Two structs are named after the roles that the other one plays. With these roles.
     Exchanged(Box<[(String, String); 2]>),
-    /// A session does nothing and leads back to itself.
+    /// A session leads back to itself without an action.
     Idle { name: String },
-    /// A file beside a `.scr` file is no machine for the role that it is named after.
-    Machine { file: String, problem: MachineProblem },
-    /// A name does not stand for what it should stand for.
+    /// A file beside a `.scr` file is not a machine of the role in its name.
+    Machine {
+        headline: String,
+        place: Option<(Arc<NamedText>, Range<usize>)>,
+        help: Option<String>,
+    },
+    /// A name refers to the wrong kind of item, or to none.
     Name { name: String, problem: NameProblem, hint: Option<String> },
-    /// A session names a type that is no message of its role; the labels of the role.
+    /// A session uses a type that is not among its role's labels.
     NoLabel { name: String, role: String, labels: Vec<String> },
-    /// A role names a message type that the module does not have.
+    /// A role names a message type that the module lacks.
     NoMessage { name: String },
     /// A role has no route to a peer of its session.
     NoRoute { role: String, peer: String, message: String },
-    /// The protocol neglects the role of a session, or is not known not to, and the attribute asks
-    /// for more.
+    /// The protocol is not live for the role of a session, or not provably, and has to be.
     NotLive { name: String, protocol: usize, reason: String },
     /// A label carries another payload than the messages of its name.
     OtherPayload { name: String, carried: Vec<String>, messages: Vec<Message>, protocol: usize },
-    /// A role of the module names another protocol than the module.
+    /// A role names another protocol than the module.
     OtherProtocol { found: String, module: Option<String> },
-    /// A session goes on as a part of a session of another role: their names. Another name may be
-    /// meant.
+    /// A session goes on as a part of another role's session: their names, and the name to write.
     OtherSession { names: Box<[String; 3]>, meant: Option<String> },
-    /// Several protocols have this name, in the first two of these files.
+    /// Two files declare this protocol.
     ProtocolDeclaredTwice { wanted: String, files: [usize; 2] },
     /// A `type` contains itself.
     RecursiveAlias { name: String },
-    /// The session is no subtype of its projection.
+    /// A session is not a subtype of its projection.
     Refused(Box<Refusal>),
-    /// The attribute has a setting with this name, or for this role, that does not exist.
+    /// The attribute has an unknown setting, or a setting for an unknown role.
     Setting { name: String, known: Vec<String> },
     /// A role of a closed system has no session.
     SilentRole { set: String, role: String },
-    /// Two structs play the same role. Nothing plays the idle roles of the protocol.
+    /// Two structs play one role. The idle roles of the protocol have no struct.
     TwoStructs { role: String, structs: Box<[String; 2]>, idle: Vec<String> },
-    /// A limit left undecided whether the session is a subtype of its projection.
-    Undecided {
-        subject: Box<Subject>,
-        limit: Limit,
-        /// True if it is one in the fair relation.
-        fair: bool,
-    },
-    /// It is not known whether the closed system is safe.
+    /// A limit stopped the search for a proof. If `fair`, the session is a fair subtype.
+    Undecided { subject: Box<Subject>, limit: Limit, fair: bool },
+    /// The verifier does not know whether a closed system is safe.
     UndecidedSystem { set: String, reason: String },
     /// The projections make no system.
     Unjudged { subject: Box<Subject>, error: VerifyError },
     /// No message of the protocol has the name of the label.
     UnknownLabel { name: String, label: String, meant: Option<String>, protocol: usize },
-    /// No protocol has this name; one has nearly the same.
+    /// No protocol has this name.
     UnknownProtocol { wanted: String, meant: Option<String> },
-    /// The protocol has no such role, or several and none is written like this.
+    /// The protocol has no such role, or several and none with this spelling.
     UnknownRole { wanted: String, protocol: usize },
-    /// The protocol is there to be called by others only.
+    /// The protocol can only be called by others.
     UnplayableProtocol { wanted: String },
-    /// The closed system is not safe. The sessions by these names do, at these lines, what is to
-    /// blame. With these sessions, if a role has several.
+    /// A closed system is unsafe: the run, and the sessions and lines to blame.
     UnsafeSystem {
         set: String,
         run: Box<Run>,
         blamed: Option<(Blamed, Vec<(String, usize)>)>,
         with: Vec<String>,
     },
-    /// The protocol cannot be said in Rust.
+    /// The protocol cannot be expressed in Rust.
     Unwritable { protocol: String, reason: String },
 }
 
-/// A mistake in a name.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum NameProblem {
-    /// It is a choice where a session or a label should be.
+    /// A choice instead of a session or a label.
     Choice,
-    /// It is a choice among peers, and something else names the peer.
+    /// A choice among several peers, where one is named.
     ChoiceAmongPeers,
-    /// It is a choice towards one peer, which nothing names.
+    /// A choice of one peer, where none is named.
     ChoiceOfOnePeer,
-    /// It is a label where a choice should be.
     Label,
-    /// It is no role.
     NoRole,
-    /// It is no session.
     NoSession,
-    /// It is a choice where messages go this way, and it has an option in which one goes the other
-    /// way.
+    /// A choice with an option in the direction opposite to this one.
     OtherDirection(Direction),
-    /// It is the role that the session is of.
+    /// The session's own role as its peer.
     OwnRole,
-    /// It is a session where a choice should be.
     Session,
-    /// It is a label where the role should be, and the role comes after it.
+    /// A label before the role instead of after it.
     Swapped,
-    /// The module has no item of this name.
     Unresolved,
 }
 
-/// Why a file beside a `.scr` file is no machine for the role that it is named after.
-#[derive(Clone, Debug)]
-pub(crate) enum MachineProblem {
-    /// It is no session type.
-    Defect(Defect),
-    /// It is named after no role, and nearly after one, or after roles of several protocols.
-    Misnamed { reason: String, help: String },
-    /// The text is no machine.
-    NoMachine { text: Arc<NamedText>, span: Range<usize>, message: String },
-    /// It names a role or a message that the protocol does not have.
-    Foreign { text: Arc<NamedText>, span: Range<usize>, message: String, help: String },
-    /// It holds none, or several.
-    Number { number: usize, role: Role },
-    /// It is the machine of another role.
-    OtherRole { found: Role, role: Role },
-    /// Another file is for the same role.
-    Twice { role: Role, other: String },
-    /// The file cannot be read.
-    Unreadable(String),
-}
-
-/// A session, or a machine beside a `.scr` file, with the names that the user has for it.
+/// A session, or a machine beside a `.scr` file, with the names that the user knows.
 #[derive(Clone, Debug)]
 pub(crate) struct Subject {
     /// The session's name, or the machine's file.
     pub(crate) name: String,
-    /// The role of the protocol that it plays.
     pub(crate) linked: ProtocolRole,
-    /// The structs that play the roles, in the order of the protocol. Empty for a machine, which
-    /// has the names of the protocol.
-    pub(crate) roles: Vec<String>,
-    /// The Rust types of messages, where they are known.
+    /// The structs of the roles. Empty for a machine.
+    pub(crate) roles: BTreeMap<Role, String>,
     pub(crate) labels: BTreeMap<Message, String>,
 }
 
-/// Why a session, or a machine, is no subtype of its projection.
 #[derive(Clone, Debug)]
 pub(crate) struct Refusal {
     pub(crate) subject: Subject,
-    /// The action of the session that is refused, if it is one.
     pub(crate) action: Option<(TransitionId, Action)>,
-    /// Why it has no place, if there is a simpler reason than the order.
+    /// A simpler cause than the order.
     pub(crate) misfit: Option<Misfit>,
     pub(crate) refused: Refused,
-    /// True if it is one in the fair relation.
+    /// True if the session is a fair subtype.
     pub(crate) fair: bool,
-    /// A better thing to do than the first difference shows.
+    /// A better advice than the first difference suggests.
     pub(crate) hint: Option<Hint>,
-    /// The sessions of the other roles with which it goes wrong. Empty if it does so with what the
-    /// protocol says.
+    /// The sessions of other roles in the run. The remaining roles do what the protocol says.
     pub(crate) with: Vec<String>,
-    /// The part with the mistake, if that is right in another session: the part, the line there,
-    /// and the other session.
+    /// The part with the mistake, its line, and another session that contains it and is right.
     pub(crate) part: Option<[String; 3]>,
-    /// The names of the other refused sessions, which the second refusal of a module tells: most
-    /// likely the protocol was changed.
+    /// The names of the other refused sessions, in the second refusal of a module.
     pub(crate) others: Option<Vec<String>>,
-    /// The text of the machine with the place to blame, for one that lies beside a `.scr` file.
+    /// The place to blame in the text of a machine.
     pub(crate) machine: Option<(Arc<NamedText>, Range<usize>)>,
 }
 
-/// A better thing to do about a refused session or machine.
+/// Advice about a refused session or machine.
 #[derive(Clone, Debug)]
 pub(crate) enum Hint {
-    /// A machine begins in the first state, and would fit from the second one on.
+    /// A machine that begins in the first state would fit if it began in the second.
     Begins([String; 2]),
     /// The session fits this role, which has no session.
     Fits(String),
@@ -205,7 +161,7 @@ pub(crate) enum Hint {
     RightPart(String),
     /// The role has other sessions, so this one may be a part.
     Sibling,
-    /// A whole choice goes the other way in the protocol.
+    /// The protocol has the whole choice in the opposite direction.
     Turned,
 }
 
@@ -217,43 +173,31 @@ impl Refusal {
     }
 }
 
-/// What is known of all sessions of a protocol together, one of which its projection refuses.
+/// The result for all sessions of a protocol together, if its projection refuses one of them.
 #[derive(Clone, Debug)]
-pub(crate) struct Note {
-    pub(crate) protocol: String,
-    pub(crate) found: NoteKind,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) enum NoteKind {
-    /// They are a safe closed system with this bound, and the build script may accept that.
-    Acceptable(usize),
-    /// The build script accepts a safe closed system, and they are none.
+pub(crate) enum Note {
+    /// They are a safe closed system with this bound, which the module may accept.
+    Acceptable { protocol: String, bound: usize },
+    /// The module accepts a closed system that is not known to be safe.
     Useless(Gap),
 }
 
-/// What is to blame for a run.
 #[derive(Clone, Debug)]
 pub(crate) enum Blamed {
-    /// The waits at these positions, each for what the role of the next one sends only later; the
-    /// last one for what the role of the first one does.
+    /// A circle of waits, by position: each role waits for the next one.
     Circle(Vec<usize>),
-    /// The step at this position.
     Step(usize),
-    /// The wait at this position, for what its peer sends nowhere.
+    /// The wait at this position, for a message that the peer never sends.
     Unsent(usize),
 }
 
-/// Why sessions together are not known to be a safe closed system.
 #[derive(Clone, Debug)]
 pub(crate) enum Gap {
-    /// This role has no session.
     Silent(String),
-    /// It is not known, and why.
+    /// The verifier does not know, for this reason.
     Undecided(String),
-    /// This session was not read.
     Unread(String),
-    /// They are not safe, and which sessions they are where a role has several.
+    /// A run goes wrong, with these sessions of roles that have several.
     Unsafe(Box<Run>, Vec<String>),
 }
 
@@ -262,8 +206,7 @@ impl Cause {
         Fault { span, cause: self, note: None }
     }
 
-    /// Whether a session is wrong with whatever peers: it does something that its protocol does not
-    /// have, or a message of it does not tell which option is meant.
+    /// True if a session has an action that its protocol lacks, or an ambiguous message.
     pub(crate) fn is_wrong_anywhere(&self) -> bool {
         match self {
             Self::AmbiguousChoice { .. } => true,
@@ -275,7 +218,7 @@ impl Cause {
         }
     }
 
-    /// The transition of the protocol whose message a session does not know.
+    /// The transition of the protocol whose message a session lacks.
     pub(crate) fn unknown_message(&self) -> Option<TransitionId> {
         let Self::Refused(refusal) = self else { return None };
         match refusal.misfit.as_ref()? {
@@ -287,26 +230,39 @@ impl Cause {
 
     pub(crate) fn gravity(&self) -> Gravity {
         match self {
-            Self::Undecided { .. } | Self::UndecidedSystem { .. } => Gravity::Undecided,
-            Self::BrokenFile { .. } => Gravity::Undecided,
+            Self::BrokenFile { .. } | Self::Undecided { .. } | Self::UndecidedSystem { .. } => {
+                Gravity::Undecided
+            }
             _ => Gravity::Fails,
+        }
+    }
+
+    /// The names that the mistake is about, if several tokens may have the same mistake.
+    fn names(&self) -> Option<[&str; 2]> {
+        match self {
+            Self::NoMessage { name }
+            | Self::Name { name, .. }
+            | Self::NoLabel { name, .. }
+            | Self::OtherPayload { name, .. }
+            | Self::UnknownLabel { name, .. }
+            | Self::Idle { name }
+            | Self::RecursiveAlias { name } => Some([name, ""]),
+            Self::NoRoute { role, peer, .. } => Some([role, peer]),
+            _ => None,
         }
     }
 }
 
 impl Subject {
-    /// What the user calls a role of the protocol.
-    pub(crate) fn role<'a>(&'a self, role: &'a Role, of_protocol: &[Role]) -> &'a str {
-        let position = of_protocol.iter().position(|other| other == role);
-        let named = position.and_then(|position| self.roles.get(position));
-        named.map_or(role.as_str(), String::as_str)
+    pub(crate) fn role<'a>(&'a self, role: &'a Role) -> &'a str {
+        self.roles.get(role).map_or(role.as_str(), String::as_str)
     }
 
-    /// What the user calls a message.
+    /// The name of a message in the user's source.
     pub(crate) fn label(&self, message: &Message) -> String {
         match self.labels.get(message) {
             Some(label) => label.clone(),
-            // A machine has the names of the protocol, with the payload.
+            // A machine has the names of the protocol.
             None if self.roles.is_empty() => self.whole(message),
             None => message.label.to_string(),
         }
@@ -325,7 +281,7 @@ impl Subject {
 }
 
 impl Fault {
-    /// True if an item that is not typed to its end may have the name that is missing.
+    /// True if an unfinished item may declare the missing name.
     pub(crate) fn is_of_missing_item(&self) -> bool {
         matches!(
             self.cause,
@@ -333,7 +289,7 @@ impl Fault {
         )
     }
 
-    /// True for what a part of the session of another role has, most likely.
+    /// True if the session probably goes on as another role's session.
     pub(crate) fn is_of_role(&self) -> bool {
         matches!(
             self.cause,
@@ -341,27 +297,16 @@ impl Fault {
         )
     }
 
-    /// True if another fault says the same of the same name.
+    /// True if another fault reports the same mistake.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
-        match (&self.cause, &other.cause) {
-            (Cause::NoMessage { name }, Cause::NoMessage { name: other }) => name == other,
-            (Cause::Name { name, problem, .. }, Cause::Name { name: other, problem: of, .. }) => {
-                name == other && problem == of
+        let is_similar = match (&self.cause, &other.cause) {
+            (Cause::Name { problem: own, .. }, Cause::Name { problem: other, .. }) => own == other,
+            (Cause::NoLabel { labels: own, .. }, Cause::NoLabel { labels: other, .. }) => {
+                own == other
             }
-            (
-                Cause::NoLabel { name, labels, .. },
-                Cause::NoLabel { name: other, labels: of, .. },
-            ) => name == other && labels == of,
-            (Cause::NoRoute { role, peer, .. }, Cause::NoRoute { role: of, peer: other, .. }) => {
-                role == of && peer == other
-            }
-            (Cause::OtherPayload { name, .. }, Cause::OtherPayload { name: other, .. })
-            | (Cause::UnknownLabel { name, .. }, Cause::UnknownLabel { name: other, .. })
-            | (Cause::Idle { name }, Cause::Idle { name: other })
-            | (Cause::RecursiveAlias { name }, Cause::RecursiveAlias { name: other }) => {
-                name == other
-            }
-            _ => false,
-        }
+            (own, other) => mem::discriminant(own) == mem::discriminant(other),
+        };
+        let names = self.cause.names();
+        is_similar && names.is_some() && names == other.cause.names()
     }
 }

@@ -1,140 +1,130 @@
-//! A module, from its tokens to its verdict: through each room once.
+//! A module, from its tokens to its verdict.
 
 use std::collections::BTreeSet;
 use std::slice;
 
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::quote;
-use rumpsteak_front::module::{Item, Module, ModuleKind};
+use rumpsteak_front::module::{Item, Module};
+use rumpsteak_fsm::run::Failure;
 use rumpsteak_fsm::text::{self, Form};
-use rumpsteak_fsm::{Direction, Fsm};
+use rumpsteak_fsm::{Direction, Fsm, Run};
 
 use crate::codegen;
-use crate::codegen::machines::{self, Folders};
+use crate::codegen::machines;
 use crate::fault::{Cause, Fault};
-use crate::gravity::Gravity;
 use crate::judge::sessions::{self, Judgement};
 use crate::judge::{self, capacities};
-use crate::package_root::PackageRoot;
-use crate::protocols::Protocols;
-use crate::report::wording::{self, Told};
+use crate::protocols::{Gravity, Loaded, Protocols};
+use crate::report::wording::{self, ErrorText};
 use crate::scope::{self, Scope};
-use crate::settings::Settings;
+use crate::settings::{self, Settings, attribute};
 use crate::verdict::{Machine, RoleFacts, RootFacts, Verdict};
-use crate::warnings;
 
-/// The result for a module.
 #[derive(Default)]
 pub(crate) struct Findings {
     pub(crate) verdict: Verdict,
-    /// The items that the module does not write.
     pub(crate) generated: Vec<Item>,
-    /// The mistakes with their places, beside those in the form of items.
-    pub(crate) told: Vec<(Span, Told)>,
-    /// What the gravest mistake means for the package.
+    /// The mistakes with their places, apart from those in the form of items.
+    pub(crate) told: Vec<(Span, ErrorText)>,
+    /// The most serious consequence of the mistakes.
     pub(crate) gravity: Option<Gravity>,
-    /// The sessions that name something that is not there.
+    /// The sessions that name something that does not exist.
     pub(crate) left_out: BTreeSet<String>,
-    /// One line for each thing that is right and may surprise.
     pub(crate) warnings: Vec<String>,
 }
 
 impl Findings {
-    /// The findings of a module whose verdict is known.
     pub(crate) fn known(module: &Module, verdict: Verdict) -> Self {
         let generated = parse(module, &verdict.text);
         Self { verdict, generated, ..Self::default() }
     }
 
-    /// Judges a module.
-    pub(crate) fn of(module: &Module, protocols: &Protocols, base: &PackageRoot) -> Self {
+    pub(crate) fn of(module: &Module, protocols: &Protocols) -> Self {
         let mut findings = Self::default();
-        let mut faults = findings.judge(module, protocols, base);
+        let mut faults = findings.judge(module, protocols);
         if !module.errors.is_empty() {
             faults.retain(|fault| !fault.is_of_missing_item());
         }
         findings.gravity = faults.iter().map(|fault| fault.cause.gravity()).max();
-        let told = faults.iter().map(|fault| (fault.span, wording::told(fault, protocols)));
-        findings.told = told.collect();
+        findings.told =
+            faults.iter().map(|fault| (fault.span, wording::told(fault, protocols))).collect();
         findings
     }
 
-    /// Judges a module, and returns the mistakes.
-    fn judge(&mut self, module: &Module, protocols: &Protocols, base: &PackageRoot) -> Vec<Fault> {
-        let protocol = match &module.arguments.protocol {
-            Some(name) => match scope::protocol(protocols, &name.to_string()) {
-                Ok(position) => Some(position),
-                Err(cause) => return self.leave_out(module, cause.at(name.span())),
-            },
+    fn judge(&mut self, module: &Module, protocols: &Protocols) -> Vec<Fault> {
+        let name = module.arguments.protocol.as_ref();
+        let found = name.map(|name| (name, scope::protocol(protocols, &name.to_string())));
+        let protocol = match found {
             None => None,
+            Some((_, Ok(protocol))) => Some(protocol),
+            Some((name, Err(cause))) => {
+                return self.leave_out_all(module, vec![cause.at(name.span())]);
+            }
         };
         let loaded = protocol.map(|position| &protocols.protocols[position]);
         let limits = protocols.limits;
         let (settings, mut faults) = Settings::new(&module.arguments, limits, loaded);
-        let written = Scope::written(module, protocols, protocol);
+        let written = Scope::new(module, None, protocols, protocol);
         let anchor = written.anchor();
-        let (machines, problems) = match protocol {
-            Some(position) => machines::load(&Folders::default(), protocols, position, base),
-            None => Default::default(),
-        };
+        let (machines, problems) =
+            protocol.map(|position| machines::load(protocols, position)).unwrap_or_default();
         faults.extend(problems.into_iter().map(|cause| cause.at(anchor)));
         let two_structs = |fault: &Fault| matches!(fault.cause, Cause::TwoStructs { .. });
         if written.faults.iter().any(two_structs) {
-            // Nothing that a session says of its peers has a meaning then.
-            self.leave_out_all(module);
+            // The peers of a session are ambiguous.
             faults.extend(written.faults);
-            return faults;
+            return self.leave_out_all(module, faults);
         }
-        // The words are those of the machine: its session is generated, and not the user's.
+        // The faults of a machine are reported in its own words, because its session is generated.
         let refused = judge::machines::problems(&machines, protocols, &settings);
         let machines_of = machines.iter().map(|machine| machine.linked.role).collect();
-        self.warnings = warnings::of_machines(&machines, protocols);
-        let text = match written.loaded() {
-            Some(loaded) => codegen::write(&written, loaded, &machines, limits.generated_lines),
-            None => Ok(codegen::closed(&written)),
-        };
-        let text = match text {
+        for machine in &machines {
+            self.warnings.extend(machine.cut_off().into_iter().chain(machine.raced(protocols)));
+        }
+        let text = match codegen::write(&written, &machines) {
             Ok(text) => text,
             Err(cause) => {
-                let plain = written
-                    .loaded()
-                    .map(|loaded| codegen::write(&written, loaded, &[], limits.generated_lines));
-                let is_writable = plain.is_some_and(|text| text.is_ok());
-                faults.extend(unwritable(&written, (cause, is_writable), refused));
-                self.leave_out_all(module);
-                return faults;
+                // If the projections alone can be written, the machines are to blame.
+                let is_machine = !refused.is_empty() && codegen::write(&written, &[]).is_ok();
+                let causes = if is_machine { refused } else { vec![cause] };
+                let mut wrong = written.wrong_labels();
+                wrong.extend(written.faults);
+                // Otherwise the item with the mistake is the reason.
+                if wrong.is_empty() && module.errors.is_empty() {
+                    wrong.extend(causes.into_iter().map(|cause| cause.at(anchor)));
+                }
+                faults.append(&mut wrong);
+                return self.leave_out_all(module, faults);
             }
         };
-        self.generated = parse(module, &text);
-        let generated = std::mem::take(&mut self.generated);
-        let scope = Scope::whole(module, &generated, protocols, protocol);
+        let generated = parse(module, &text);
+        let scope = Scope::new(module, Some(&generated), protocols, protocol);
         let mut judgement = sessions::judge(&scope, &settings, &machines_of);
         faults.append(&mut judgement.faults);
-        let is_accepted = judgement.closed_system.as_ref().is_some_and(|system| system.is_accepted);
-        if !is_accepted {
+        if !judgement.is_accepted {
             if refused.is_empty() {
                 faults.append(&mut judgement.of_machines);
             }
-            let note = judgement.closed_system.as_ref().and_then(|system| system.note.clone());
             faults.extend(refused.into_iter().map(|cause| {
                 let is_judged = matches!(cause, Cause::Refused(_) | Cause::Undecided { .. });
-                let note = note.clone().filter(|_| is_judged);
+                let note = judgement.note.clone().filter(|_| is_judged);
                 Fault { note, ..cause.at(anchor) }
             }));
         }
         let passed = faults.is_empty() && module.errors.is_empty();
-        self.facts(&scope, &judgement, &settings, passed);
+        self.add_facts(&scope, &judgement, &settings, passed);
         self.verdict.text = text;
         self.left_out = judgement.left_out.iter().map(|&id| scope.name_of(id)).collect();
         if passed {
-            self.warnings.extend(warnings::of_module(&scope, &judgement));
+            self.warnings.extend(warnings(&scope, &judgement));
         }
         self.generated = generated;
         faults
     }
 
-    /// Notes what is known of the roles and sessions.
-    fn facts(
+    /// Adds the facts about roles and sessions to the verdict.
+    fn add_facts(
         &mut self,
         scope: &Scope<'_>,
         judgement: &Judgement,
@@ -142,85 +132,56 @@ impl Findings {
         passed: bool,
     ) {
         let loaded = scope.loaded().map(|(loaded, _)| loaded);
-        let name = scope.module().name.to_string();
+        let module = scope.module.name.to_string();
+        let protocol = loaded.map_or(module, |loaded| loaded.name().to_owned());
+        let projections = loaded.map_or_else(String::new, |loaded| loaded.text().to_owned());
+        let on_demand = loaded.map_or_else(Vec::new, Loaded::on_demand);
         let system = judgement.number();
+        let closed = if judgement.is_closed { system } else { 0 };
         let queues = capacities::find(scope, judgement, &settings.limits.verifier);
+        let Verdict { roles, roots, payloads, .. } = &mut self.verdict;
         for (role, queues) in scope.roles.iter().zip(queues) {
             let facts = RoleFacts {
-                protocol: loaded.map_or_else(|| name.clone(), |loaded| loaded.name().to_owned()),
+                protocol: protocol.clone(),
                 role: role.role.to_string(),
                 queues,
                 system,
-                projections: loaded.map_or_else(String::new, |loaded| loaded.text().to_owned()),
-                on_demand: loaded.map_or_else(Vec::new, |loaded| loaded.on_demand()),
-                closed: if judgement.is_closed { system } else { 0 },
+                projections: projections.clone(),
+                on_demand: on_demand.clone(),
+                closed,
             };
-            self.verdict
-                .payloads
-                .extend(role.labels.values().flat_map(|label| &label.checks).cloned());
-            self.verdict.roles.insert(role.item.name.to_string(), facts);
+            payloads.extend(role.labels.values().flat_map(|label| &label.checks).cloned());
+            roles.insert(role.item.name.to_string(), facts);
         }
         let mut seen = BTreeSet::new();
-        self.verdict.payloads.retain(|check| seen.insert((check.label.clone(), check.field)));
+        payloads.retain(|check| seen.insert((check.label.clone(), check.field)));
         for root in &judgement.roots {
             let fsm = root.machine.as_ref().map(|machine| &machine.fsm);
             let (machine, picture) = (fsm.map(table), fsm.map(picture).unwrap_or_default());
             let facts = RootFacts { passed: passed && !root.refused, machine, picture };
-            self.verdict.roots.insert(scope.name_of(root.item), facts);
+            roots.insert(scope.name_of(root.item), facts);
         }
     }
 
-    /// Leaves out all sessions of a module whose protocol is not known.
-    fn leave_out(&mut self, module: &Module, fault: Fault) -> Vec<Fault> {
-        self.leave_out_all(module);
-        vec![fault]
-    }
-
-    fn leave_out_all(&mut self, module: &Module) {
+    /// Leaves out all sessions of a module that has these mistakes.
+    fn leave_out_all(&mut self, module: &Module, faults: Vec<Fault>) -> Vec<Fault> {
         let sessions = module.items.iter().filter_map(|item| match item {
             Item::Session(session) => Some(session.name.to_string()),
             _ => None,
         });
         self.left_out = sessions.collect();
+        faults
     }
 }
 
-/// The faults of a module whose items cannot be generated, for this reason. If all could be written
-/// without the machines beside the protocol, those are wrong.
-fn unwritable(
-    written: &Scope<'_>,
-    (cause, is_writable): (Cause, bool),
-    refused: Vec<Cause>,
-) -> Vec<Fault> {
-    // What cannot be generated for an item with a mistake is no other mistake.
-    let mut wrong = written.wrong_labels();
-    wrong.extend(written.faults.iter().cloned());
-    let anchor = written.anchor();
-    if wrong.is_empty() && written.module().errors.is_empty() {
-        match is_writable && !refused.is_empty() {
-            true => wrong.extend(refused.into_iter().map(|cause| cause.at(anchor))),
-            false => wrong.push(cause.at(anchor)),
-        }
-    }
-    wrong
-}
-
-/// The items in generated text. Their tokens have no place.
-pub(crate) fn parse(module: &Module, text: &str) -> Vec<Item> {
-    let Ok(items) = text.parse::<TokenStream>() else { return Vec::new() };
-    let items = placeless(items);
-    let arguments = match module.kind {
-        ModuleKind::Protocol => {
-            let name = &module.arguments.protocol;
-            quote!(#name)
-        }
-        ModuleKind::ClosedSystem => TokenStream::new(),
-    };
-    let parsed = Module::parse(module.kind, arguments, quote!(mod generated { #items }));
+fn parse(module: &Module, text: &str) -> Vec<Item> {
+    let items = text.parse().map_or_else(|_| TokenStream::new(), placeless);
+    let name = &module.arguments.protocol;
+    let parsed = Module::parse(module.kind, quote!(#name), quote!(mod generated { #items }));
     parsed.map_or_else(|_| Vec::new(), |parsed| parsed.items)
 }
 
-/// The tokens at the call site: as rustc lexes them in a macro anyway.
+/// Moves tokens to the call site, where rustc puts the tokens that a macro lexes.
 fn placeless(tokens: TokenStream) -> TokenStream {
     let trees = tokens.into_iter().map(|mut tree| {
         if let TokenTree::Group(group) = &tree {
@@ -232,7 +193,7 @@ fn placeless(tokens: TokenStream) -> TokenStream {
     trees.collect()
 }
 
-/// A picture of a machine, if it is small enough to be looked at.
+/// A picture of a machine, if it is small enough to be useful.
 fn picture(fsm: &Fsm) -> String {
     const MOST: usize = 100;
     if fsm.transition_count() > MOST {
@@ -241,7 +202,7 @@ fn picture(fsm: &Fsm) -> String {
     text::print(Form::Svg, slice::from_ref(fsm)).unwrap_or_default()
 }
 
-/// A machine that was judged, for programs that ask at run time.
+/// A machine for programs that ask at run time.
 fn table(fsm: &Fsm) -> Machine {
     let transitions = fsm.transitions().map(|transition| {
         let action = &transition.action;
@@ -258,9 +219,64 @@ fn table(fsm: &Fsm) -> Machine {
     (fsm.role().to_string(), fsm.len(), fsm.initial().index(), transitions.collect())
 }
 
+/// The warnings about a module without a mistake.
+fn warnings(scope: &Scope<'_>, judgement: &Judgement) -> Vec<String> {
+    let Some((protocol, file)) = scope.loaded() else { return Vec::new() };
+    let (file, name) = (file.shown(), protocol.name());
+    let mut warnings = Vec::new();
+    let combined = judgement.combined.as_ref();
+    let starvation = combined.and_then(|combined| combined.starvation.as_ref());
+    if let Some((role, awaited)) = starvation.and_then(starving) {
+        warnings.push(format!(
+            "{file}: with the sessions as they are, the role `{role}` of `{name}` may wait for ever for {awaited}"
+        ));
+    } else {
+        // The warning about waiting roles would repeat this one.
+        warnings.extend(judgement.neglected.iter().map(|neglected| {
+            let mut shown = neglected.clone();
+            shown.meanwhile.truncate(1);
+            let more = if shown == *neglected { "" } else { " and more" };
+            format!(
+                "{file}: in `{name}`, {shown}{more}; `{}` accepts that, `every_run` refuses it",
+                attribute(name, &settings::fair(&neglected.role))
+            )
+        }));
+    }
+    if let Some((root, peer)) = combined.and_then(|combined| combined.closed.as_ref()) {
+        let session = scope.name_of(judgement.roots[*root].item);
+        let why = match peer {
+            Some(peer) => {
+                format!("it does something early, and `{peer}` hears several roles at once")
+            }
+            None => "its order is another one, and it chooses among several peers, or between \
+                     sending and receiving"
+                .to_owned(),
+        };
+        warnings.push(format!(
+            "{file}: `{session}` is proven beside the sessions of this module and roles that do exactly what `{name}` \
+             says: {why}; with those it is safe as it is, with others it is not proven; `{}` accepts that, without this \
+             warning",
+            attribute(name, "accept_closed_system")
+        ));
+    }
+    warnings
+}
+
+/// The role that waits at the end of a run, and what it waits for: "`c`", "done(i32) from b".
+fn starving(run: &Run) -> Option<(String, String)> {
+    let Failure::Starvation { role } = &run.failure else { return None };
+    let wait = run.waits.iter().find(|wait| wait.role == *role)?;
+    let awaited: Vec<String> = wait
+        .transitions
+        .iter()
+        .map(|(_, action)| format!("{} from {}", action.message, action.peer))
+        .collect();
+    Some((role.to_string(), awaited.join(" or ")))
+}
+
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
+    use rumpsteak_front::module::ModuleKind;
 
     use super::*;
 
@@ -274,20 +290,19 @@ mod tests {
             }}"
         );
         let module = Module::parse(ModuleKind::ClosedSystem, TokenStream::new(), source.parse()?)?;
-        let base = PackageRoot::new(Path::new(""));
-        let told = Findings::of(&module, &Protocols::default(), &base).told;
-        let first = |(_, told): &(Span, Told)| told.with_code().replace("\n\n", "; ");
+        let told = Findings::of(&module, &Protocols::default()).told;
+        let first = |(_, told): &(Span, ErrorText)| told.with_code().replace("\n\n", "; ");
         Ok(told.iter().map(first).collect())
     }
 
     #[test]
     fn a_label_that_no_item_declares_is_said_once() -> syn::Result<()> {
-        let ping = "`Ping` is no item of this module [V0101]; \
+        let ping = "`Ping` is not an item of this module [V0101]; \
                     help: declare it, with what it carries: `struct Ping;` or `struct Ping(…);`";
         assert_eq!(told("struct Ping; struct Pong;")?, [""; 0]);
         assert_eq!(told("struct Pong;")?, [ping]);
         assert_eq!(told("struct Pong; use super::Ping;")?, [ping]);
-        let meant = "`Ping` is no item of this module [V0101]; help: did you mean `Pin`?";
+        let meant = "`Ping` is not an item of this module [V0101]; help: did you mean `Pin`?";
         assert_eq!(told("struct Pong; struct Pin;")?, [meant]);
         Ok(())
     }
@@ -297,9 +312,9 @@ mod tests {
         let labels = "struct Ping; struct Pong;";
         let told = |set: &str| told(&format!("{labels} #[derive(Roles)] {set}"));
         assert_eq!(told("struct Set { c: C, s: S }")?, [""; 0]);
-        let unknown = "`String` is no item of this module [V0101]; help: known are `C` and `S`";
+        let unknown = "`String` is not an item of this module [V0101]; help: known are `C` and `S`";
         assert_eq!(told("struct Set { c: C, s: S, other: String }")?, [unknown]);
-        let label = "`Ping` is no role [V0104]; \
+        let label = "`Ping` is not a role [V0104]; \
                      help: a role is generated, or a struct of this module with `#[derive(Role)]`";
         assert_eq!(told("struct Set { c: C, s: S, other: Ping }")?, [label]);
         Ok(())

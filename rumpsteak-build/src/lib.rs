@@ -9,29 +9,12 @@
 //! ```
 //!
 //! The build script reads the protocols in the folder, and the modules with `#[protocol(Name)]` or
-//! `#[closed_system]` in the package's Rust files. For each session it proves that the role may
-//! behave so: whatever the order of its sends and receives, no deadlock, no lost and no unexpected
-//! message can come of it. The macro on the module takes the verdict, and raises an error at the
-//! offending token, or lets the sessions run.
+//! `#[closed_system]` in the package's Rust files. It proves that no session can deadlock, lose a
+//! message or receive an unexpected one, whatever the order of its sends and receives. The macro on
+//! the module looks the verdict up, and raises an error at the wrong token or lets sessions run.
 //!
-//! A build script that fails takes all other diagnostics from the editor. So this one fails only
-//! for errors that have no place in Rust source, such as a folder that does not exist. All others
-//! become errors of rustc.
-//!
-//! # How it works
-//!
-//! A package goes through the rooms in this order, and each knows only those before it:
-//!
-//! ```text
-//! source      the modules in the package's Rust files
-//! protocols   the .scr files
-//! scope       the items of a module by their names, and its sessions as machines
-//! codegen     the items that a module does not write
-//! judge       subtyping, closed systems, capacities, starvation: faults, as values
-//! report      the words
-//! findings    a module, from its tokens to its verdict
-//! verdict     the files that the macros read
-//! ```
+//! A failing build script hides all other diagnostics from an editor. So it fails only for errors
+//! without a place in Rust source, such as a missing folder. All others become errors of rustc.
 
 mod analysis;
 mod codegen;
@@ -42,7 +25,6 @@ mod configuration;
 pub mod expansion;
 mod fault;
 mod findings;
-mod gravity;
 mod judge;
 mod limits;
 mod manifest;
@@ -54,9 +36,7 @@ mod report;
 mod scope;
 mod settings;
 mod source;
-mod text_file;
 mod verdict;
-mod warnings;
 mod words;
 
 use std::path::PathBuf;
@@ -64,25 +44,24 @@ use std::path::PathBuf;
 pub use analysis::Summary;
 pub use configuration::Configuration;
 pub use limits::Limits;
-pub use report::build_report::Report;
+pub use report::notice::Report;
 
 /// Verifies the package whose build script this is against the protocols at `path`, a `.scr` file
-/// or a folder, relative to the package. Short for `configure().protocols(path).verify()`: several
-/// folders go into one such call.
+/// or a folder, relative to the package. Short for `configure().protocols(path).verify()`.
 ///
 /// # Errors
 ///
-/// Those of [`Configuration::verify`].
+/// See [`Configuration::verify`].
 pub fn verify(path: impl Into<PathBuf>) -> Result<Summary, Report> {
     configure().protocols(path).verify()
 }
 
-/// Begins a [`Configuration`]: what to verify.
+/// Creates a [`Configuration`].
 pub fn configure() -> Configuration {
     Configuration::default()
 }
 
-/// The examples of README.md run as tests.
+/// Runs the examples of README.md as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,9 +1,9 @@
-//! How much the verification of a package may cost.
+//! Limits on the cost of verification.
 
-/// How much each search may cost. The defaults answer every protocol of the papers.
+/// Limits on the cost of each search. The defaults suffice for every protocol of the papers.
 ///
-/// A search that reaches a limit has no answer: what it was about counts as not verified, and the
-/// message names the limit by the name of its setter.
+/// A search that reaches a limit has no answer. Its subject then counts as not verified, and the
+/// error names the limit by its setter.
 ///
 /// ```
 /// use rumpsteak_build::Limits;
@@ -38,13 +38,13 @@ impl From<rumpsteak_fsm::Limits> for Limits {
 }
 
 impl Limits {
-    /// The limits of reading protocols. The verifier's are those of the whole package.
+    /// The limits of rumpsteak-scribble.
     pub(crate) fn scribble(&self) -> rumpsteak_scribble::Limits {
         rumpsteak_scribble::Limits { verifier: self.verifier, ..self.scribble }
     }
 }
 
-/// A setter for each limit, and all limits by the names of their setters.
+/// Defines a setter for each limit, and an iterator over all limits by name.
 macro_rules! setters {
     ($($(#[$doc:meta])* $name:ident => $($field:ident).+;)*) => {
         impl Limits {
@@ -64,35 +64,29 @@ macro_rules! setters {
 }
 
 setters! {
-    /// Subtyping: how many actions of the protocol may be pending at once, because the session does
-    /// others first; for each hundred states of both, or part of it. Default: 1,000.
+    /// Subtyping: the number of actions of the protocol that may be pending at once, because the
+    /// session does others first, for each hundred states of both machines. Default: 1,000.
     anticipation => verifier.anticipation;
-    /// Subtyping: how many choices of the protocol may be passed over at once. Default: 8.
+    /// Subtyping: the number of choices of the protocol that may be overtaken at once. Default: 8.
     branching => verifier.branching;
-    /// How many combinations of sessions of a closed system are judged: one session for each role.
-    /// Default: 256.
+    /// The number of combinations of sessions of a closed system. Default: 256.
     combinations => combinations;
-    /// Exploration: how many configurations of a system are visited. Default: 100,000.
+    /// Exploration: the number of configurations of a system. Default: 100,000.
     configurations => verifier.configurations;
-    /// Generated code: how many lines a protocol has. rustc needs about half a minute and 2 GB for
-    /// 50,000. Default: 25,000.
+    /// Generated code: the number of lines. rustc needs 30 s and 2 GB for 50,000. Default: 25,000.
     generated_lines => generated_lines;
-    /// Scribble: how many states the automaton of one protocol has. Default: 200,000.
+    /// Scribble: the number of states of a protocol's automaton. Default: 200,000.
     global_states => scribble.global_states;
-    /// Scribble: how many states the machine of one role has before equal ones are merged. Default:
-    /// 200,000.
+    /// Scribble: the number of states of a role's machine before minimisation. Default: 200,000.
     local_states => scribble.local_states;
-    /// Scribble: how many transitions the machine of one role has before equal states are merged,
-    /// in a protocol with `par` or `interruptible`. Default: 25,000.
+    /// Scribble: the number of transitions, with `par` or `interruptible`. Default: 25,000.
     local_transitions => scribble.local_transitions;
-    /// Scribble: how many steps the projection onto one role takes. Default: 5,000,000.
+    /// Scribble: the number of steps of a projection. Default: 5,000,000.
     projection_steps => scribble.projection_steps;
-    /// Exploration: the longest queue up to which a system is explored whose queues grow for ever.
-    /// Default: 64.
+    /// Exploration: the longest queue, in a system whose queues grow for ever. Default: 64.
     queue => verifier.queue;
-    /// Subtyping: how many actions are compared. Default: 1,000,000.
+    /// Subtyping: the number of actions that are compared. Default: 1,000,000.
     steps => verifier.steps;
-    /// Subtyping: how precisely pending actions are known where there are more and more of them:
-    /// see [`rumpsteak_fsm::Limits::widening`]. Default: 4.
+    /// Subtyping: see [`rumpsteak_fsm::Limits::widening`]. Default: 4.
     widening => verifier.widening;
 }

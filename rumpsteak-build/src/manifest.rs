@@ -1,16 +1,14 @@
-//! The manifest of a package, read by hand: a library for TOML would cost a clean build 2 s of CPU.
+//! Reads the manifest of a package by hand: a TOML library would cost a clean build 2 s of CPU.
 
 use std::path::Path;
 
-use crate::package_root::PackageRoot;
-use crate::text_file;
+use crate::package_root::{self, PackageRoot};
 
 const RUNTIME: &str = "rumpsteak-runtime";
 
-/// The name by which a package knows the runtime's crate: the key of the dependency. `None` if it
-/// does not depend on the runtime.
+/// The name of the runtime's crate in a package: the key of the dependency, if there is one.
 pub(crate) fn runtime(base: &PackageRoot) -> Option<String> {
-    runtime_in(&read(base.folder()), &read(base.workspace()))
+    runtime_in(&read(&base.folder), &read(&base.workspace))
 }
 
 fn runtime_in(own: &str, workspace: &str) -> Option<String> {
@@ -20,27 +18,24 @@ fn runtime_in(own: &str, workspace: &str) -> Option<String> {
         let shared = inherited.iter().find(|(shared, _)| inherits && shared == key);
         package(key, shared.map_or(value, |(_, value)| value)) == RUNTIME
     };
-    let own = dependencies(own, false);
-    own.iter().find(is_runtime).map(|(key, _)| key.replace('-', "_"))
+    dependencies(own, false).iter().find(is_runtime).map(|(key, _)| key.replace('-', "_"))
 }
 
-/// True if the manifest says which edition the package has: without one, it is 2015.
+/// True if the manifest names an edition. The default is 2015.
 pub(crate) fn has_edition(base: &PackageRoot) -> bool {
-    read(base.folder()).lines().any(|line| line.trim_start().starts_with("edition"))
+    read(&base.folder).lines().any(|line| line.trim_start().starts_with("edition"))
 }
 
 fn read(folder: &Path) -> String {
-    text_file::read(&folder.join("Cargo.toml")).unwrap_or_default()
+    package_root::read(&folder.join("Cargo.toml")).unwrap_or_default()
 }
 
-/// The name of the package that a dependency is.
+/// The package that a dependency names.
 fn package<'a>(key: &'a str, value: &'a str) -> &'a str {
-    let named = value.split("package").nth(1).and_then(|rest| rest.split(['"', '\'']).nth(1));
-    named.unwrap_or(key)
+    value.split("package").nth(1).and_then(|rest| rest.split(['"', '\'']).nth(1)).unwrap_or(key)
 }
 
-/// The dependencies in a manifest, but for those of build scripts: the key, and the text of the
-/// value. If `shared`, those for all packages of a workspace.
+/// The dependencies in a manifest, or those that the workspace shares, except build dependencies.
 fn dependencies(text: &str, shared: bool) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
     let (mut is_table, mut of_table) = (false, None);

@@ -1,15 +1,15 @@
-//! A text with its name and its lines.
+//! Texts with line numbers.
 
 use std::ops::Range;
 
-/// The text of a file, with the name by which messages call it.
+/// The text of a file, with the name that messages show.
 #[derive(Debug, PartialEq)]
 pub struct NamedText {
     /// The path as shown, or `<stdin>`.
     pub name: String,
     /// The contents.
     pub text: String,
-    /// The byte at which each line starts, in ascending order. The first is 0.
+    /// The offset of each line, ascending. The first is 0.
     line_starts: Vec<usize>,
 }
 
@@ -22,7 +22,7 @@ impl NamedText {
         Self { name, text, line_starts }
     }
 
-    /// `span` cut to what is in the text, its ends moved out to whole characters.
+    /// Cuts `span` to the text, and moves its ends outwards to whole characters.
     pub fn clip(&self, span: Range<usize>) -> Range<usize> {
         let mut start = span.start.min(self.text.len());
         let mut end = span.end.clamp(start, self.text.len());
@@ -43,10 +43,7 @@ impl NamedText {
         (line, self.text[start..index].chars().count() + 1)
     }
 
-    /// The whole lines that hold `span`: the number of the first, counted from 1, and their bytes.
-    ///
-    /// A line break at the end of the text starts no line, so the end of the text is in the last
-    /// line that has characters.
+    /// The whole lines that contain `span`: the number of the first one, from 1, and their bytes.
     pub(crate) fn lines(&self, span: Range<usize>) -> (usize, Range<usize>) {
         let span = self.clip(span);
         let mut first = self.line_of(span.start);
@@ -59,7 +56,7 @@ impl NamedText {
         (first, range)
     }
 
-    /// The number of the line that holds `index`: at least 1, because line 1 starts at 0.
+    /// The number of the line that contains `index`, from 1.
     fn line_of(&self, index: usize) -> usize {
         self.line_starts.partition_point(|&start| start <= index)
     }

@@ -1,15 +1,13 @@
-//! A package: its protocols, its modules, and what its build script leaves for the macros.
+//! A package as the build script and the macros see it, and the files that pass between them.
 //!
 //! ```text
-//! OUT_DIR/rumpsteak/protocols.txt           the version, the package, and the paths that build.rs names
+//! OUT_DIR/rumpsteak/protocols.txt           the version, the package, and the paths in build.rs
 //! OUT_DIR/rumpsteak/protocols/NAME.txt      the files that the protocol NAME depends on
 //! OUT_DIR/rumpsteak/verdicts/HASH.json      the verdict on a module
 //! ```
 
-use std::env;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{env, fs, io};
 
 use rumpsteak_front::hash::Hasher;
 use rumpsteak_front::{Module, name};
@@ -17,66 +15,60 @@ use rumpsteak_front::{Module, name};
 use crate::codegen::machines;
 use crate::findings::Findings;
 use crate::limits::Limits;
-use crate::package_root::PackageRoot;
+use crate::package_root::{self, PackageRoot};
 use crate::protocols::{Protocols, ScrFile};
 use crate::settings;
-use crate::text_file;
 use crate::verdict::{self, Verdict};
 
-/// The variable by which the build script tells rustc that it has verified the package: a file in
-/// `OUT_DIR` outlives the build script that wrote it, and this does not.
+/// The variable that tells rustc that the build script has run; files in `OUT_DIR` may be older.
 pub(crate) const VERIFIED: &str = "RUMPSTEAK_VERIFIED";
 
-/// The variable in which the build script tells rustc the name of the runtime's crate.
+/// The variable that tells rustc the name of the runtime's crate.
 pub(crate) const RUNTIME: &str = "RUMPSTEAK_RUNTIME";
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The protocols of a package, as a macro or the build script finds them.
 #[derive(Debug)]
 pub(crate) struct Package {
     pub(crate) base: PackageRoot,
-    /// The paths of protocols that build.rs names.
+    /// The paths of protocols in build.rs.
     pub(crate) paths: Vec<PathBuf>,
-    /// The folder below `OUT_DIR`.
-    folder: PathBuf,
+    pub(crate) folder: PathBuf,
     /// The limits of modules that set none.
     pub(crate) limits: Limits,
 }
 
 /// The files that a protocol depends on.
 #[derive(Debug)]
-pub(crate) struct Place {
-    /// The `.scr` file, and the folder in which its imports are looked for.
-    root: PathBuf,
+pub(crate) struct Inputs {
+    /// The folder that imports are relative to.
     imports: PathBuf,
     /// All files with their texts, the `.scr` file first.
-    pub(crate) files: Vec<(PathBuf, String)>,
+    files: Vec<(PathBuf, String)>,
 }
 
-impl Place {
-    /// The paths of all files.
+impl Inputs {
     pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
         self.files.iter().map(|(path, _)| path)
     }
 
-    /// The files of a protocol in a file.
+    /// The files that the protocols in a file depend on.
     pub(crate) fn of(file: &ScrFile) -> Self {
         let machines = machines::files_beside(&file.path);
-        let paths = file.read.iter().cloned().chain(machines);
-        let files = paths.filter_map(|path| {
-            let text = text_file::read(&path).ok()?;
-            Some((path, text))
-        });
-        Self { root: file.path.clone(), imports: file.imports.clone(), files: files.collect() }
+        let files = file.read.iter().cloned().chain(machines).filter_map(with_text);
+        Self { imports: file.imports.clone(), files: files.collect() }
     }
 
-    /// The list of files, with paths from the package's folder on: another checkout may come to use
-    /// this `OUT_DIR`.
+    /// The list of files, relative to the package: another checkout may share this `OUT_DIR`.
     fn print(&self, base: &PackageRoot) -> String {
         let paths = [&self.imports].into_iter().chain(self.paths());
         paths.map(|path| format!("{}\n", base.relative(path).display())).collect()
     }
+}
+
+fn with_text(path: PathBuf) -> Option<(PathBuf, String)> {
+    let text = package_root::read(&path).ok()?;
+    Some((path, text))
 }
 
 impl Package {
@@ -85,74 +77,57 @@ impl Package {
         Self { base, paths, folder, limits: Limits::default() }
     }
 
-    /// The package whose code rustc compiles, as its build script left it.
-    ///
-    /// # Errors
-    ///
-    /// The reason why there is none, and what to do.
+    /// The package that rustc compiles, as its build script has described it.
     pub(crate) fn of_macro() -> Result<Self, String> {
-        let variable = |name| env::var_os(name).map(PathBuf::from);
-        let (Some(out_dir), Some(folder)) = (variable("OUT_DIR"), variable("CARGO_MANIFEST_DIR"))
-        else {
-            return Err(NO_SCRIPT.to_owned());
-        };
-        match env::var(VERIFIED) {
-            Ok(version) if version == VERSION => {}
-            Ok(version) => {
-                return Err(format!(
-                    "the build script used rumpsteak-build {version}, and this is {VERSION}\n\n\
-                     help: use the same version of `rumpsteak-build` and of the runtime"
-                ));
-            }
-            Err(_) => return Err(NO_SCRIPT.to_owned()),
+        let variable = |name| env::var_os(name).map(PathBuf::from).ok_or(NO_SCRIPT);
+        let (out_dir, folder) = (variable("OUT_DIR")?, variable("CARGO_MANIFEST_DIR")?);
+        let version = env::var(VERIFIED).map_err(|_| NO_SCRIPT)?;
+        if version != VERSION {
+            return Err(format!(
+                "the build script used rumpsteak-build {version}, and this is {VERSION}\n\n\
+                 help: use the same version of `rumpsteak-build` and of the runtime"
+            ));
         }
-        let Left { name, folder: left, paths } = left(&out_dir).ok_or(NO_SCRIPT)?;
+        let (name, built, paths) = read_description(&out_dir).ok_or(NO_SCRIPT)?;
         // A package of test cases is compiled with the `OUT_DIR` of the package that tests them.
         let is_own = env::var("CARGO_PKG_NAME").is_ok_and(|own| own == name);
-        Ok(Self::new(if is_own { &folder } else { &left }, &out_dir, paths))
+        Ok(Self::new(if is_own { &folder } else { &built }, &out_dir, paths))
     }
 
-    /// The files that the protocol of a module depends on, as the build script listed them; `None`
-    /// if it did not, or a file is gone.
-    pub(crate) fn place(&self, module: &Module) -> Option<Place> {
+    /// The files that a module's protocol depends on, as the build script has listed them.
+    pub(crate) fn inputs(&self, module: &Module) -> Option<Inputs> {
         let name = module.arguments.protocol.as_ref()?.to_string();
         let text = fs::read_to_string(self.list_of(&name)).ok()?;
-        let mut lines = text.lines().map(|path| self.base.join(path));
-        let imports = lines.next()?;
-        let files = lines.map(|path| {
-            let text = text_file::read(&path).ok()?;
-            Some((path, text))
-        });
-        let files: Vec<(PathBuf, String)> = files.collect::<Option<_>>()?;
-        let root = files.first()?.0.clone();
-        Some(Place { root, imports, files })
+        let mut paths = text.lines().map(|path| self.base.join(path));
+        let imports = paths.next()?;
+        let files: Vec<_> = paths.map(with_text).collect::<Option<_>>()?;
+        (!files.is_empty()).then_some(Inputs { imports, files })
     }
 
-    /// The file that lists what a protocol depends on.
     fn list_of(&self, protocol: &str) -> PathBuf {
         self.folder.join(format!("protocols/{}.txt", name::normalise(protocol)))
     }
 
-    /// The verdict that the build script left.
     pub(crate) fn verdict(&self, key: u64) -> Option<Verdict> {
         verdict::unseal(key, &fs::read_to_string(verdict::path(&self.folder, key)).ok()?)
     }
 
-    /// Judges a module whose protocol is at a place, or in any of the files that build.rs names.
-    pub(crate) fn judge(&self, module: &Module, place: Option<&Place>) -> Findings {
+    /// Verifies a module, with the protocol in `inputs`, or else in any of the package's files.
+    pub(crate) fn judge(&self, module: &Module, inputs: Option<&Inputs>) -> Findings {
         let limits = settings::limits(&module.arguments, self.limits).0;
-        let protocols = match (&module.arguments.protocol, place) {
-            (None, _) => Protocols { limits, ..Protocols::default() },
-            (_, Some(place)) => {
-                let Place { root, imports, .. } = place;
-                Protocols::load_files(&self.base, [(root.clone(), imports.clone())], limits)
+        let base = self.base.clone();
+        let mut protocols = Protocols { base, limits, ..Protocols::default() };
+        match (&module.arguments.protocol, inputs) {
+            (None, _) => {}
+            (_, Some(Inputs { imports, files })) => {
+                protocols.read(&files[0].0, imports);
             }
-            (_, None) => Protocols::load(&self.base, &self.paths, limits),
-        };
-        Findings::of(module, &protocols, &self.base)
+            (_, None) => protocols = Protocols::load(&self.base, &self.paths, limits),
+        }
+        Findings::of(module, &protocols)
     }
 
-    /// Begins a new set of verdicts.
+    /// Removes all verdicts, and describes the package for the macros.
     pub(crate) fn begin(&self) -> io::Result<()> {
         for folder in ["protocols", "verdicts"] {
             let folder = self.folder.join(folder);
@@ -162,7 +137,7 @@ impl Package {
             fs::create_dir_all(&folder)?;
         }
         let name = env::var("CARGO_PKG_NAME").unwrap_or_default();
-        let folder = self.base.folder().display();
+        let folder = self.base.folder.display();
         let paths = self.paths.iter().map(|path| format!("{}\n", path.display()));
         let text = format!("{VERSION}\n{name}\n{folder}\n{}", paths.collect::<String>());
         // In one step: an editor may expand a macro of this package at any time.
@@ -170,43 +145,30 @@ impl Package {
         fs::rename(self.folder.join("new.txt"), self.folder.join("protocols.txt"))
     }
 
-    /// Lists the files that each protocol depends on. A name that two files declare has no list, so
-    /// that a macro reads all of them and says so.
-    ///
-    /// # Errors
-    ///
-    /// If the file system refuses.
+    /// Lists the files of each protocol, unless two files declare it: then the macro reports that.
     pub(crate) fn list(&self, protocols: &Protocols) -> io::Result<()> {
-        for file in &protocols.files {
-            let place = Place::of(file);
-            for declared in &file.modules.root().protocols {
-                let own = declared.name.as_str();
-                let is_same = |other: &&str| name::same(other, own);
-                if protocols.names().filter(is_same).count() == 1 {
-                    fs::write(self.list_of(own), place.print(&self.base))?;
-                }
+        for (file, own) in protocols.declared() {
+            if protocols.names().filter(|other| name::same(other, own)).count() == 1 {
+                let inputs = Inputs::of(&protocols.files[file]);
+                fs::write(self.list_of(own), inputs.print(&self.base))?;
             }
         }
         Ok(())
     }
 
-    /// Leaves a verdict for the macros.
-    ///
-    /// # Errors
-    ///
-    /// If the file system refuses.
-    pub(crate) fn leave(&self, key: u64, verdict: &Verdict) -> io::Result<()> {
+    /// Stores a verdict for the macros.
+    pub(crate) fn store(&self, key: u64, verdict: &Verdict) -> io::Result<()> {
         fs::write(verdict::path(&self.folder, key), verdict::seal(key, verdict))
     }
 }
 
-/// The hash of all that the verdict on a module depends on.
-pub(crate) fn key(module: &Module, place: Option<&Place>) -> u64 {
-    let mut hasher = Hasher::new();
-    hasher.text(env!("CARGO_PKG_VERSION"));
+/// The hash of all inputs of the verdict on a module.
+pub(crate) fn key(module: &Module, inputs: Option<&Inputs>) -> u64 {
+    let mut hasher = Hasher::default();
+    hasher.text(VERSION);
     hasher.bytes(&module.hash.to_be_bytes());
-    for (path, text) in place.into_iter().flat_map(|place| &place.files) {
-        // The name of a machine's file says whose it is.
+    for (path, text) in inputs.into_iter().flat_map(|inputs| &inputs.files) {
+        // The name of a machine's file says which role it plays.
         let name = path.file_name().unwrap_or_default();
         hasher.text(&name.to_string_lossy());
         hasher.text(text);
@@ -214,29 +176,15 @@ pub(crate) fn key(module: &Module, place: Option<&Place>) -> u64 {
     hasher.finish()
 }
 
-/// What a build script left in its `OUT_DIR`.
-struct Left {
-    /// The name of the package.
-    name: String,
-    folder: PathBuf,
-    /// The paths of protocols that build.rs names.
-    paths: Vec<PathBuf>,
-}
-
-/// The paths of protocols that a build script left in its `OUT_DIR`; `None` if it left none, or is
-/// of another version.
-pub(crate) fn paths(out_dir: &Path) -> Option<Vec<PathBuf>> {
-    Some(left(out_dir)?.paths)
-}
-
-fn left(out_dir: &Path) -> Option<Left> {
+/// The name, the folder and the paths of protocols of a package, unless its version is another one.
+pub(crate) fn read_description(out_dir: &Path) -> Option<(String, PathBuf, Vec<PathBuf>)> {
     let text = fs::read_to_string(out_dir.join("rumpsteak/protocols.txt")).ok()?;
     let mut lines = text.lines();
     if lines.next()? != VERSION {
         return None;
     }
     let (name, folder) = (lines.next()?.to_owned(), PathBuf::from(lines.next()?));
-    Some(Left { name, folder, paths: lines.map(PathBuf::from).collect() })
+    Some((name, folder, lines.map(PathBuf::from).collect()))
 }
 
 const NO_SCRIPT: &str = "no build script has verified this package\n\n\
@@ -276,13 +224,13 @@ mod tests {
         package.begin().unwrap();
         let analysis = Analysis::new(&package);
         package.list(&analysis.protocols).unwrap();
-        analysis.leave(&package).unwrap();
+        analysis.store(&package).unwrap();
         (folder, package)
     }
 
     /// The verdict that a macro finds for a module.
     fn found(package: &Package, module: &Module) -> Option<Verdict> {
-        package.verdict(key(module, package.place(module).as_ref()))
+        package.verdict(key(module, package.inputs(module).as_ref()))
     }
 
     #[test]
@@ -290,7 +238,7 @@ mod tests {
         let (folder, package) = left("verdict");
         let own = module("P", MODULE);
         let verdict = found(&package, &own).unwrap();
-        assert_eq!(verdict, package.judge(&own, package.place(&own).as_ref()).verdict);
+        assert_eq!(verdict, package.judge(&own, package.inputs(&own).as_ref()).verdict);
         assert!(verdict.roots.len() == 2 && verdict.roots.values().all(|root| root.passed));
         // Documentation and the place do not matter.
         let moved = MODULE.replace("type", "/// What it does.\n type");
@@ -324,10 +272,10 @@ mod tests {
         }
         // Another version.
         let list = folder.join("out/rumpsteak/protocols.txt");
-        assert!(paths(&folder.join("out")).is_some());
+        assert!(read_description(&folder.join("out")).is_some());
         let text = fs::read_to_string(&list).unwrap();
         fs::write(&list, text.replacen(VERSION, "0.0.0", 1)).unwrap();
-        assert_eq!(paths(&folder.join("out")), None);
+        assert_eq!(read_description(&folder.join("out")), None);
         // A verdict that was cut off.
         let file = fs::read_dir(folder.join("out/rumpsteak/verdicts")).unwrap().next().unwrap();
         let text = fs::read_to_string(file.as_ref().unwrap().path()).unwrap();
@@ -343,7 +291,7 @@ mod tests {
                      #[rumpsteak::protocol(P)] mod q { type }\n";
         fs::write(folder.join("src/lib.rs"), wrong).unwrap();
         package.begin().unwrap();
-        Analysis::new(&package).leave(&package).unwrap();
+        Analysis::new(&package).store(&package).unwrap();
         assert_eq!(fs::read_dir(folder.join("out/rumpsteak/verdicts")).unwrap().count(), 0);
         fs::remove_dir_all(folder).unwrap();
     }

@@ -1,6 +1,4 @@
-//! What the attribute of a module asks for.
-
-use std::collections::BTreeMap;
+//! The settings in the attribute of a module.
 
 use rumpsteak_front::Arguments;
 use rumpsteak_front::arguments::Liveness;
@@ -11,17 +9,15 @@ use crate::fault::{Cause, Fault};
 use crate::limits::Limits;
 use crate::protocols::Loaded;
 
-/// The settings of a module.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) limits: Limits,
     pub(crate) accepts_closed_system: bool,
-    /// The liveness that is asked of all roles, and of some by their position.
-    asked_of_all: Option<Liveness>,
-    asked: BTreeMap<usize, Liveness>,
+    /// The liveness that the attribute requires of each role of the protocol.
+    pub(crate) required: Vec<Option<Liveness>>,
 }
 
-/// The limits in the arguments of a module, and what is wrong with them.
+/// The limits of a module, and the mistakes in the arguments that set them.
 pub(crate) fn limits(arguments: &Arguments, mut limits: Limits) -> (Limits, Vec<Fault>) {
     let mut faults = Vec::new();
     for (name, most) in &arguments.limits {
@@ -36,67 +32,49 @@ pub(crate) fn limits(arguments: &Arguments, mut limits: Limits) -> (Limits, Vec<
 }
 
 impl Settings {
-    /// The settings in the arguments of a module with this protocol, and what is wrong with them.
+    /// The settings of a module with this protocol, and the mistakes in its arguments.
     pub(crate) fn new(
         arguments: &Arguments,
         given: Limits,
         protocol: Option<&Loaded>,
     ) -> (Self, Vec<Fault>) {
         let (limits, mut faults) = limits(arguments, given);
-        let mut settings = Self {
-            limits,
-            accepts_closed_system: arguments.accepts_closed_system.is_some(),
-            asked_of_all: None,
-            asked: BTreeMap::new(),
-        };
-        for asked in &arguments.liveness {
-            if asked.roles.is_empty() {
-                settings.asked_of_all = Some(asked.liveness);
-            }
-            for role in &asked.roles {
+        let roles = protocol.map_or(&[][..], |protocol| protocol.protocol.roles());
+        let of_all = arguments.liveness.iter().rfind(|setting| setting.roles.is_empty());
+        let mut required = vec![of_all.map(|setting| setting.liveness); roles.len()];
+        for setting in &arguments.liveness {
+            for role in &setting.roles {
                 let Some(protocol) = protocol else { continue };
-                match protocol.roles(&role.to_string())[..] {
-                    [position] => _ = settings.asked.insert(position, asked.liveness),
-                    _ => {
-                        let known = protocol.protocol.roles().iter().map(Role::to_string);
-                        let (name, known) = (role.to_string(), known.collect());
-                        faults.push(Cause::Setting { name, known }.at(role.span()));
-                    }
+                if let [position] = protocol.roles(&role.to_string())[..] {
+                    required[position] = Some(setting.liveness);
+                } else {
+                    let known = roles.iter().map(Role::to_string).collect();
+                    faults.push(Cause::Setting { name: role.to_string(), known }.at(role.span()));
                 }
             }
         }
-        (settings, faults)
-    }
-
-    /// The liveness that is asked of a role, by its position in the protocol.
-    pub(crate) fn asked(&self, role: usize) -> Option<Liveness> {
-        self.asked.get(&role).copied().or(self.asked_of_all)
-    }
-
-    /// The liveness that is asked of each of so many roles.
-    pub(crate) fn asked_of_all(&self, roles: usize) -> Vec<Option<Liveness>> {
-        (0..roles).map(|role| self.asked(role)).collect()
+        let accepts_closed_system = arguments.accepts_closed_system.is_some();
+        (Self { limits, accepts_closed_system, required }, faults)
     }
 }
 
-/// The attribute of a protocol with one more setting.
+/// The attribute of a module with one more setting.
 pub(crate) fn attribute(protocol: &str, setting: &str) -> String {
     format!("#[protocol({protocol}, {setting})]")
 }
 
-/// The setting that accepts what holds if choices are fair.
+/// The setting that accepts liveness under fair choices for a role.
 pub(crate) fn fair(role: &Role) -> String {
     format!("fair({role})")
 }
 
-/// The setting that raises a limit.
 pub(crate) fn raised(limit: &str, value: usize) -> String {
     format!("limits({limit} = {})", value.saturating_mul(10))
 }
 
-/// A role of which so much is asked.
-pub(crate) fn part(part: Part<'_>, asked: Option<Liveness>) -> Part<'_> {
-    match asked {
+/// A part of a system with the liveness that is required of it.
+pub(crate) fn part(part: Part<'_>, required: Option<Liveness>) -> Part<'_> {
+    match required {
         Some(Liveness::Fair) => part.fair(),
         Some(Liveness::EveryRun) => part.strict(),
         None => part,

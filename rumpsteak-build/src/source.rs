@@ -1,9 +1,8 @@
-//! The modules of protocols in the Rust files of a package.
+//! Finds the modules with `#[protocol]` or `#[closed_system]` in the Rust files of a package.
 //!
-//! All `.rs` files below the package's folder are looked at, but for those of other packages and of
-//! builds. Neither targets nor `cfg` matter: a module that is not compiled has a verdict that no
-//! macro asks for, and the macro of a module in a file elsewhere finds none and judges the module
-//! itself.
+//! Looks at all `.rs` files below the package's folder, except build output and other packages.
+//! Targets and `cfg` do not matter: an unused verdict does no harm, and a macro that finds no
+//! verdict verifies its module itself.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,30 +12,28 @@ use proc_macro2::TokenStream;
 use rumpsteak_front::cut;
 use rumpsteak_front::module::ModuleKind;
 
-use crate::text_file;
+use crate::package_root;
 
-/// A Rust file with modules of protocols.
+/// A Rust file with modules to verify.
 #[derive(Debug)]
 pub(crate) struct RustFile {
     pub(crate) path: PathBuf,
     pub(crate) text: String,
-    /// Each module: its kind, the arguments of the attribute, and the tokens of the module.
+    /// The kind of each module, the arguments of its attribute, and its tokens.
     pub(crate) modules: Vec<(ModuleKind, TokenStream, TokenStream)>,
 }
 
-/// The Rust files of a package.
 #[derive(Debug, Default)]
 pub(crate) struct Source {
-    /// The files with modules of protocols.
+    /// The files with modules to verify.
     pub(crate) files: Vec<RustFile>,
-    /// The files and folders in the package's folder that hold Rust files.
+    /// The entries of the package's folder that contain Rust files.
     pub(crate) watched: BTreeSet<PathBuf>,
-    /// The files that mention a protocol and are no Rust: the path, and the line from 1.
+    /// The files that mention a protocol but do not lex: the path, and the line from 1.
     pub(crate) unreadable: Vec<(PathBuf, usize)>,
 }
 
 impl Source {
-    /// Reads the package in a folder.
     pub(crate) fn read(folder: &Path) -> Self {
         let mut source = Self::default();
         for entry in entries(folder) {
@@ -58,7 +55,7 @@ impl Source {
     }
 
     fn file(&mut self, path: PathBuf) {
-        let Ok(text) = text_file::read(&path) else { return };
+        let Ok(text) = package_root::read(&path) else { return };
         // Most files have no protocol, and need not be lexed.
         if !text.contains("protocol") && !text.contains("closed_system") {
             return;
@@ -75,8 +72,7 @@ impl Source {
     }
 }
 
-/// The entries of a folder that are not hidden, sorted. A symbolic link to a folder is left out: it
-/// may lead back.
+/// The visible entries of a folder, sorted, without links to folders, which may form a cycle.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let kept = entries.filter(|entry| {

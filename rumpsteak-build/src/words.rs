@@ -1,10 +1,10 @@
-//! Small pieces of sentences that build and command share.
+//! Parts of sentences that the build script and the command share.
 
 use std::fmt::Display;
 
 use rumpsteak_scribble::similar;
 
-/// `` `a`, `b` and `c` ``; "none" of no names.
+/// `` `a`, `b` and `c` ``, or "none".
 pub fn list(names: impl IntoIterator<Item: Display>) -> String {
     join(names, " and ").unwrap_or_else(|| "none".to_owned())
 }
@@ -25,22 +25,19 @@ pub fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// "did you mean `k`?", if one of the known names is like `wanted`.
+/// "did you mean `k`?", if a known name resembles `wanted`.
 pub fn did_you_mean<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let known: Vec<&str> = known.into_iter().collect();
     similar(wanted, &known).map(|name| format!("did you mean `{name}`?"))
 }
 
-/// "did you mean `k`?", or else all of the known names behind `otherwise`.
-pub fn meant(wanted: &str, known: &[&str], otherwise: &str) -> String {
-    did_you_mean(wanted, known.iter().copied())
+/// "did you mean `k`?", or else all known names after `otherwise`.
+pub fn meant(wanted: &str, known: &[impl AsRef<str> + Display], otherwise: &str) -> String {
+    did_you_mean(wanted, known.iter().map(AsRef::as_ref))
         .unwrap_or_else(|| format!("{otherwise} {}", list(known)))
 }
 
-/// What is wrong and what to do, of a library's error text: `what is wrong; what to do`.
-///
-/// The way out stands behind the last semicolon that is not between back-quotes: names and
-/// examples, which are, may have semicolons of their own.
+/// Splits `what is wrong; what to do` at the last semicolon outside back-quotes.
 pub fn split_way_out(message: &str) -> (&str, Option<&str>) {
     let semicolons = message.rmatch_indices("; ");
     let is_quoted = |behind: &str| behind.matches('`').count() % 2 == 1;
@@ -65,10 +62,8 @@ mod tests {
     #[test]
     fn the_closest_name_is_meant_and_a_distant_one_is_not() {
         let best = |wanted, known: &[&str]| {
-            did_you_mean(wanted, known.iter().copied()).map(|text| {
-                let name = text.split('`').nth(1);
-                name.map(str::to_owned).unwrap_or_default()
-            })
+            did_you_mean(wanted, known.iter().copied())
+                .map(|text| text.split('`').nth(1).map(str::to_owned).unwrap_or_default())
         };
         assert_eq!(best("Kernal", &["kernel", "kettle"]).unwrap(), "kernel");
         assert_eq!(best("k", &["s", "k1", "t"]), None);

@@ -7,7 +7,7 @@ use std::{env, fs};
 fn main() -> Result<(), Box<dyn Error>> {
     let protocols = Path::new(&env::var("OUT_DIR")?).join("protocols");
     fs::create_dir_all(&protocols)?;
-    for folder in ["..", "../guide", "../net/guide"] {
+    for folder in ["..", "../guide", "../guide/cookbook", "../net/guide"] {
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();
             if path.extension().is_some_and(|extension| extension == "md") {

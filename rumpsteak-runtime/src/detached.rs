@@ -7,6 +7,7 @@ use std::pin::pin;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::guard::SessionGuard;
+use crate::held::{Held, held, into_role};
 use crate::role::Role;
 use crate::role::fingerprint::Structure;
 use crate::role::participant::{self, Leaves};
@@ -117,12 +118,38 @@ where
             let mut process = pin!(guard.begin(|state| process(N::from_state(state))));
             poll_fn(|context| guard.poll(process.as_mut(), context)).await
         };
-        let ended = guard.end(ended);
+        let ended = guard.end(ended, |returned| returned);
         if ended.is_ok() {
             // The role existed for this session only.
             guard.role().close();
         }
         ended
+    }
+
+    /// Continues the session as a state that owns its role: `N` is the state `S` of the role
+    /// [`Held<R>`](Held).
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Poisoned`] if the session was already continued.
+    pub fn hold<N>(self) -> Result<N>
+    where
+        N: Session<State = State<'static, Held<R>>> + Structure,
+    {
+        const { assert_same::<N, S>() };
+        let role = self.into_role(ByMacro(())).ok_or(ErrorKind::Poisoned { role: R::NAME })?;
+        Ok(N::from_state(held(role)))
+    }
+
+    /// The session of a state that owns its role: `N` is the state `S` of the role
+    /// [`Held<R>`](Held).
+    pub fn from_held<N>(session: N) -> Self
+    where
+        N: Session<State = State<'static, Held<R>>> + Structure,
+    {
+        const { assert_same::<N, S>() };
+        let role = into_role(session.into_state(ByMacro(())));
+        Self { role, has_begun: false, session: PhantomData }
     }
 
     /// The role in the middle of its session, unless the session was continued. Used by

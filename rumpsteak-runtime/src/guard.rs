@@ -1,26 +1,22 @@
 //! The guard of a session, which owns the borrow of the role and aborts unfinished sessions.
 
-use std::mem::{self, ManuallyDrop};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use crate::error::{Error, Result};
-use crate::lending::{Claim, Lender};
+use crate::lending::Lender;
 use crate::role::Role;
 use crate::role::participant;
 use crate::states::state::state_of;
 use crate::states::{End, State};
-use crate::{testing, watch};
+use crate::testing;
 
 /// A role while its process runs. Dropping the guard in the middle of the session aborts it: the
 /// role is poisoned, and its peers wake.
 pub(crate) struct SessionGuard<'s, R: Role> {
     role: Lender<'s, R>,
-    /// The claim of the first state, until the session begins. Its destructor has nothing to say.
-    claim: ManuallyDrop<Claim<'s, R>>,
+    state: State<'s, R>,
     is_in_session: bool,
-    #[cfg(feature = "tracing")]
-    span: tracing::Span,
 }
 
 impl<'s, R: Role> SessionGuard<'s, R> {
@@ -28,13 +24,7 @@ impl<'s, R: Role> SessionGuard<'s, R> {
     #[inline]
     pub(crate) fn new(role: &'s mut R) -> Self {
         let (role, claim) = Lender::new(role);
-        Self {
-            role,
-            claim: ManuallyDrop::new(claim),
-            is_in_session: false,
-            #[cfg(feature = "tracing")]
-            span: tracing::Span::none(),
-        }
+        Self { role, state: state_of(claim), is_in_session: false }
     }
 
     /// The role. The process must not be polled meanwhile.
@@ -48,21 +38,7 @@ impl<'s, R: Role> SessionGuard<'s, R> {
     pub(crate) fn begin<T>(&mut self, process: impl FnOnce(State<'s, R>) -> T) -> T {
         participant::begin(self.role());
         self.is_in_session = true;
-        #[cfg(feature = "tracing")]
-        {
-            let (set, number) = participant::session(self.role());
-            self.span = tracing::trace_span!(
-                target: "rumpsteak",
-                "session",
-                protocol = R::PROTOCOL,
-                role = R::NAME,
-                session = format_args!("{set}.{number}")
-            );
-        }
-        #[cfg(feature = "tracing")]
-        let _entered = self.span.enter();
-        let claim = ManuallyDrop::new(Claim::none());
-        let state = state_of(ManuallyDrop::into_inner(mem::replace(&mut self.claim, claim)));
+        let state = self.state.take();
         self.role.lend(|| process(state))
     }
 
@@ -73,8 +49,6 @@ impl<'s, R: Role> SessionGuard<'s, R> {
         process: Pin<&mut F>,
         context: &mut Context<'_>,
     ) -> Poll<F::Output> {
-        #[cfg(feature = "tracing")]
-        let _entered = self.span.enter();
         self.role.lend(|| process.poll(context))
     }
 
@@ -84,7 +58,6 @@ impl<'s, R: Role> SessionGuard<'s, R> {
         let begun = self.role().poll_begin(context.waker());
         if begun.is_pending() {
             testing::waits_to_begin(R::NAME);
-            watch::waits_to_begin(self.role());
         }
         begun
     }
@@ -92,11 +65,15 @@ impl<'s, R: Role> SessionGuard<'s, R> {
     /// Ends the session with the result of its process. Fails with the error of the process or with
     /// [`ErrorKind::ForeignEnd`](crate::ErrorKind::ForeignEnd).
     #[inline]
-    pub(crate) fn end<T, E: From<Error>, Q: Role>(
+    pub(crate) fn end<T, E: From<Error>, Q: Role, V>(
         &mut self,
-        ended: Result<(T, End<'s, Q>), E>,
+        ended: Result<V, E>,
+        split: impl FnOnce(V) -> (T, End<'s, Q>),
     ) -> Result<T, E> {
-        let ended = ended.and_then(|(value, end)| Ok(end.check(&self.role).map(|()| value)?));
+        let ended = ended.and_then(|returned| {
+            let (value, end) = split(returned);
+            Ok(end.check(&self.role).map(|()| value)?)
+        });
         match ended {
             Ok(_) => {
                 self.is_in_session = false;
@@ -112,7 +89,6 @@ impl<'s, R: Role> SessionGuard<'s, R> {
     fn abort(&mut self) {
         self.is_in_session = false;
         participant::abort(self.role());
-        watch::aborted(self.role());
     }
 }
 

@@ -8,6 +8,7 @@
 //! [`peers`]: self::peers
 //! [`interrupts`]: self::interrupts
 //! [`failure`]: self::failure
+//! [`server`]: self::server
 //! [`executors`]: self::executors
 //! [`channels`]: self::channels
 //! [`testing`]: self::testing
@@ -33,13 +34,13 @@ macro_rules! chapters {
             /// [`into_inner`]: crate::transport::Bidirectional::into_inner
             /// [`pair`]: crate::transport::Pair::pair
             /// [`route`]: crate::transport::Route::route
+            /// [`channels`]: crate::guide::channels
             /// [`choice`]: crate::guide::choice
             /// [`peers`]: crate::guide::peers
             /// [`interrupts`]: crate::guide::interrupts
             /// [`failure`]: crate::guide::failure
-            /// [`executors`]: crate::guide::executors
             /// [`linearity`]: crate::guide::linearity
-            /// [`testing`]: mod@crate::guide::testing
+            /// [`server`]: crate::guide::server
             ///
             #[doc = include_str!(concat!("../guide/", stringify!($chapter), ".md"))]
             pub mod $chapter {}
@@ -47,4 +48,4 @@ macro_rules! chapters {
     };
 }
 
-chapters!(module linearity recursion choice peers interrupts failure executors channels testing errors);
+chapters!(module linearity recursion choice peers interrupts failure server executors channels testing errors);

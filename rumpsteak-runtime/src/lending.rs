@@ -26,7 +26,6 @@
 
 use std::cell::Cell;
 use std::marker::PhantomData;
-use std::mem;
 use std::num::NonZero;
 use std::ptr::{self, NonNull};
 
@@ -39,28 +38,9 @@ pub(crate) struct Lender<'s, R> {
 ///
 /// Invariant: there is one per [`Lender`], made together with it. It cannot be cloned.
 pub(crate) struct Claim<'s, R> {
-    address: Address,
+    /// The address of the role, or [`NOWHERE`].
+    address: NonZero<usize>,
     role: PhantomData<&'s mut R>,
-    /// True if the action has said that it waits.
-    #[cfg(feature = "tracing")]
-    pub(crate) waits: bool,
-}
-
-/// The address of the role, or [`NOWHERE`]. Dropping the address of a role means that a process has
-/// dropped its session, and waits for nothing any more, although peers may wait for it.
-///
-/// A type of its own, without the lifetime: a destructor of `Claim` would have to run while its
-/// role is borrowed. Only in debug builds: it would cost a stream 4 % of its instructions.
-struct Address(NonZero<usize>);
-
-#[cfg(debug_assertions)]
-impl Drop for Address {
-    #[inline(always)]
-    fn drop(&mut self) {
-        if self.0 != NOWHERE {
-            crate::watch::dropped(self.0.get());
-        }
-    }
 }
 
 /// The address of a claim to nothing. No role begins at the last byte of memory.
@@ -93,7 +73,7 @@ impl<'s, R> Lender<'s, R> {
                 "a role of size zero cannot run a session: its routes must contain their marks"
             );
         }
-        let claim = Claim { address: Address(address(role)), ..Claim::none() };
+        let claim = Claim { address: address(role), role: PhantomData };
         (Self { role }, claim)
     }
 
@@ -113,10 +93,10 @@ impl<'s, R> Lender<'s, R> {
         poll()
     }
 
-    /// Returns true if this was the claim to the role.
+    /// Returns true if this is the claim to the role.
     #[inline]
-    pub(crate) fn is_claimed_by<Q>(&self, claim: Claim<'_, Q>) -> bool {
-        claim.forget() == address(self.role)
+    pub(crate) fn is_claimed_by<Q>(&self, claim: &Claim<'_, Q>) -> bool {
+        claim.address == address(self.role)
     }
 }
 
@@ -133,25 +113,12 @@ impl<R> Claim<'_, R> {
     /// A claim to nothing.
     #[inline]
     pub(crate) fn none() -> Self {
-        Self {
-            address: Address(NOWHERE),
-            role: PhantomData,
-            #[cfg(feature = "tracing")]
-            waits: false,
-        }
+        Self { address: NOWHERE, role: PhantomData }
     }
 
     /// Returns true if it is a claim to nothing.
     pub(crate) fn is_none(&self) -> bool {
-        self.address.0 == NOWHERE
-    }
-
-    /// Drops the claim of a session that is over, and returns its address.
-    #[inline]
-    pub(crate) fn forget(self) -> NonZero<usize> {
-        let address = self.address.0;
-        mem::forget(self);
-        address
+        self.address == NOWHERE
     }
 
     /// Returns the role if it is lent, or else an error.
@@ -161,10 +128,10 @@ impl<R> Claim<'_, R> {
     #[inline(always)]
     pub(crate) fn role<E>(&mut self, error: impl FnOnce(&Self) -> E) -> Result<&mut R, E> {
         let last = LAST.get();
-        let role = if last.addr() == self.address.0.get() {
+        let role = if last.addr() == self.address.get() {
             last
         } else {
-            search(self.address.0).ok_or_else(|| error(self))?
+            search(self.address).ok_or_else(|| error(self))?
         };
         // SAFETY: this address is the address of the claim's role: while the claim exists, the role
         // is borrowed for it and its lender, and no other role can be lent at this address, because

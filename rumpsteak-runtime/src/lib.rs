@@ -11,17 +11,19 @@
 //!   fastest if the roles mostly wait for each other. A process returns [`Ended`].
 //! * [`try_run`] runs the process of one role, for example in its own task. [`join`](fn@join) runs
 //!   several in one task. The futures are `Send` if the messages are.
+//! * [`hold`] begins a session that owns its role, as a value for a struct or a `Vec`: see
+//!   [`server`](guide::server).
 //! * Roles are connected by [`Channel`]s (see [`channel`]), or by any `Sink` and `Stream` (see
 //!   [`transport`]).
 //! * A session that fails returns an [`Error`], poisons its role and wakes the peers. The roles run
 //!   again once the set is [reset](guide::failure#reset).
 //! * [`machine`] has the machine of a session, for tests and tools.
-//! * [`watch`] reports who waits for whom if a program hangs.
 //! * [`testing`](mod@testing) runs all roles in every order, and plays a peer by hand.
 //!
 //! The [`guide`] has a chapter for each question: [`module`](mod@guide::module),
 //! [`linearity`](guide::linearity), [`recursion`](guide::recursion), [`choice`](guide::choice),
 //! [`peers`](guide::peers), [`interrupts`](guide::interrupts), [`failure`](guide::failure),
+//! [`server`](guide::server),
 //! [`executors`](guide::executors), [`channels`](guide::channels),
 //! [`testing`](mod@guide::testing), and how to read the compiler's [`errors`](guide::errors).
 //!
@@ -36,8 +38,7 @@
 //! Both are off by default.
 //!
 //! * `fsm`: `serialize::<S>()` returns the machine of a session as an `Fsm` of `rumpsteak-fsm`.
-//! * `tracing`: a span for each session, and an event when an action begins to wait and when it
-//!   completes.
+//! * `tracing`: one event for each action of a session.
 //!
 //! # When not to use it
 //!
@@ -51,6 +52,7 @@ pub mod error;
 mod guard;
 #[cfg(not(doctest))]
 pub mod guide;
+mod held;
 pub mod join;
 mod lending;
 pub mod machine;
@@ -67,12 +69,12 @@ pub mod states;
 mod sync;
 pub mod testing;
 pub mod transport;
-pub mod watch;
 mod woken;
 
 pub use channel::Channel;
 pub use detached::Detached;
 pub use error::{Error, ErrorKind, Result};
+pub use held::{Held, hold};
 #[doc(inline)]
 pub use join::join;
 pub use message::Message;

@@ -5,10 +5,9 @@ pub use crate::__stub as stub;
 pub use crate::join::Processes;
 pub use crate::payload::{ChangesHands, Is, carries, carries_session};
 pub use crate::role::{fingerprint::Structure, participant::*, session_count::*, wiring};
-pub use crate::run::root_cause;
+pub use crate::run::{root_cause, running};
 pub use crate::seal::{ByMacro, Label, Played, Seals};
 pub use crate::states::{Plays, Process, choice::NeverReceived, choice::enter, proof::Unnamed};
-pub use crate::watch::{Watch, connection};
 
 /// The names that a module has without an import. Its own items take precedence.
 pub mod scope {

@@ -1,6 +1,7 @@
 //! Beginning and ending sessions.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -13,8 +14,7 @@ use crate::role::participant;
 use crate::states::Plays;
 use crate::states::Process;
 use crate::states::state::polled_again;
-use crate::states::{End, State};
-use crate::watch;
+use crate::states::{End, Ends, Over, State};
 
 /// Runs `process` as a session of `role`.
 ///
@@ -54,31 +54,45 @@ use crate::watch;
 ///
 /// # Compiler errors
 ///
-/// If a process does not return its end, rustc marks the expression in a function of type
-/// [`Ended`](crate::Ended), but the whole process in a closure without a type: see
+/// If a process ends too early, rustc marks `s.end(value)`, and says which action is left. In a
+/// closure that returns `Ok((value, s))`, rustc marks the whole closure: see
 /// [`guide::errors`](crate::guide::errors).
-pub fn try_run<'s, R, S, T, E, F, P, A, Q>(
+pub fn try_run<'s, R, S, T, E, F, P, A, Q, V, W>(
     role: &'s mut R,
     process: P,
-) -> Running<'s, R, P, <F as Process<A>>::Itself, T, E>
+) -> Running<'s, R, P, <F as Process<A>>::Itself, T, E, W>
 where
     R: Role + Plays<S, State = State<'s, R>, Player = Q>,
     P: FnOnce(S) -> F,
-    F: Process<A> + Future<Output = Result<(T, End<'s, Q>), E>>,
+    F: Process<A> + Future<Output = Result<V, E>>,
+    End<'s, Q>: Ends<V, T, W>,
     Q: Role,
     E: From<Error>,
 {
-    let start = |running: Pin<&mut Running<'s, R, P, F::Itself, T, E>>, context: &Context<'_>| {
+    running(role, process)
+}
+
+/// [`try_run`], where `W` is not known from the process, and `X` may be. Used by the macro.
+#[inline]
+pub fn running<'s, R, S, T, E, F, P, A, Q, V, W, X>(
+    role: &'s mut R,
+    process: P,
+) -> Running<'s, R, P, <F as Process<A>>::Itself, T, E, X>
+where
+    R: Role + Plays<S, State = State<'s, R>, Player = Q>,
+    P: FnOnce(S) -> F,
+    F: Process<A> + Future<Output = Result<V, E>>,
+    End<'s, Q>: Ends<V, T, W>,
+    Q: Role,
+    E: From<Error>,
+{
+    let start = |running: Pin<&mut Running<'s, R, P, _, T, E, X>>, context: &Context<'_>| {
         let mut this = running.project();
         let Some(process) = this.begins.take() else { polled_again() };
-        if !is_plain::<R, S>(this.guard.role()) {
-            check(this.guard.role())?;
-            *this.finish = |ended, guard| {
-                let ended = guard.end::<T, E, Q>(ended);
-                watch::returned(guard.role());
-                ended
-            };
+        const {
+            assert!(R::VERIFIED, "a session of this role was not verified, and no error says why");
         }
+        check(this.guard.role())?;
         if this.guard.poll_begin(context).is_pending() {
             *this.begins = Some(process);
         } else {
@@ -87,7 +101,9 @@ where
         }
         Ok(())
     };
-    let finish = |ended, guard: &mut SessionGuard<'s, R>| guard.end::<T, E, Q>(ended);
+    let finish = |ended, guard: &mut SessionGuard<'s, R>| {
+        guard.end(ended, <End<'s, Q> as Ends<V, T, W>>::split)
+    };
     let guard = SessionGuard::new(role);
     Running { start, begins: Some(process), process: None, guard, finish }
 }
@@ -98,9 +114,9 @@ pin_project! {
     /// Not an `async fn`, which would repeat its bounds at each use: rustc would report three times
     /// that a session was never verified, or that a process does not return its end.
     #[must_use = "no session begins unless you `await` the future"]
-    pub struct Running<'s, R: Role, P, F: Future, T, E> {
+    pub struct Running<'s, R: Role, P, F: Future, T, E, W = Over> {
         // Called once per session, so kept out of the way of the polls.
-        start: fn(Pin<&mut Running<'s, R, P, F, T, E>>, &Context<'_>) -> Result<(), E>,
+        start: fn(Pin<&mut Running<'s, R, P, F, T, E, W>>, &Context<'_>) -> Result<(), E>,
         begins: Option<P>,
         // Dropped before the guard, which then aborts the session.
         #[pin]
@@ -128,7 +144,7 @@ impl<R: Role, P, F: Future, T, E> Future for Running<'_, R, P, F, T, E> {
     }
 }
 
-impl<R: Role, P, F: Future, T, E> fmt::Debug for Running<'_, R, P, F, T, E> {
+impl<R: Role, P, F: Future, T, E, W> fmt::Debug for Running<'_, R, P, F, T, E, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Running").field("role", &R::NAME).finish_non_exhaustive()
     }
@@ -140,20 +156,21 @@ pin_project! {
     /// Its output has the values of all processes, or the first error that is not the consequence
     /// of another one.
     #[must_use = "no session begins unless you `await` the future"]
-    pub struct RunningAll<J: Future, T> {
+    pub struct RunningAll<J: Future, T, W = Over> {
         #[pin]
         processes: J,
         finish: fn(J::Output) -> Result<T>,
+        ends: PhantomData<fn() -> W>,
     }
 }
 
-impl<J: Future, T> RunningAll<J, T> {
+impl<J: Future, T, W> RunningAll<J, T, W> {
     /// The future of these processes, with the function that combines their results. Used by the
     /// macro.
     #[doc(hidden)]
     #[inline]
     pub fn new(processes: J, finish: fn(J::Output) -> Result<T>) -> Self {
-        Self { processes, finish }
+        Self { processes, finish, ends: PhantomData }
     }
 }
 
@@ -178,38 +195,32 @@ impl<J: Future, T> Future for RunningAll<J, T> {
     }
 }
 
-impl<J: Future, T> fmt::Debug for RunningAll<J, T> {
+impl<J: Future, T, W> fmt::Debug for RunningAll<J, T, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RunningAll").finish_non_exhaustive()
     }
 }
 
-/// Returns true if the role may begin a session, and is not watched.
+/// Checks that the role may begin a session.
 #[inline]
-fn is_plain<R: Role + Plays<S>, S>(role: &R) -> bool {
-    const {
-        assert!(R::VERIFIED, "a session of this role was not verified, and no error says why");
-    }
+pub(crate) fn check<R: Role>(role: &mut R) -> Result<()> {
     let is_second = R::ONCE.is_some() && participant::has_completed(role);
-    participant::is_plain(role) && participant::misplaced(role).is_none() && !is_second
+    if role.is_poisoned() || participant::misplaced(role).is_some() || is_second {
+        return Err(refused(role));
+    }
+    Ok(())
 }
 
-/// Begins a session of a role that is watched. Fails if the role may not begin a session.
+/// The reason why the role cannot begin a session.
 #[cold]
 #[inline(never)]
-fn check<R: Role>(role: &mut R) -> Result<()> {
+fn refused<R: Role>(role: &mut R) -> Error {
     let kind = match participant::misplaced(role) {
         _ if role.is_poisoned() => ErrorKind::Poisoned { role: R::NAME },
         Some((route, belongs)) => ErrorKind::Misplaced { role: R::NAME, route, belongs },
-        None if R::ONCE.is_some() && participant::has_completed(role) => {
-            ErrorKind::SecondSession { role: R::NAME, peer: R::ONCE.unwrap_or_default() }
-        }
-        None => {
-            watch::begins(role);
-            return Ok(());
-        }
+        None => ErrorKind::SecondSession { role: R::NAME, peer: R::ONCE.unwrap_or_default() },
     };
     // The future of an earlier session may have been leaked, so wake its peers.
     participant::abort(role);
-    Err(kind.into())
+    kind.into()
 }

@@ -52,7 +52,7 @@ pub(crate) fn cycles(tree: &Tree) -> Vec<String> {
         .collect()
 }
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
 enum Found {
     /// An item that is defined in the file with this index.
@@ -85,7 +85,7 @@ impl Scope {
         scope
     }
 
-    /// Whether the name did not stand for it before.
+    /// Adds a meaning. Returns true if the name did not have it before.
     fn add(&mut self, name: &str, found: Found) -> bool {
         self.names.entry(name.to_owned()).or_default().insert(found)
     }
@@ -162,7 +162,7 @@ fn scopes(tree: &Tree) -> Vec<Scope> {
     }
 }
 
-/// What `path` means in `module`; nothing for the items of other crates.
+/// The meaning of `path` in `module`; `None` for the items of other crates.
 fn resolve(tree: &Tree, scopes: &[Scope], module: usize, path: &[String]) -> BTreeSet<Found> {
     let mut found = BTreeSet::from([Found::Module(module)]);
     for (position, name) in path.iter().enumerate() {

@@ -6,7 +6,7 @@ use syn::{Block, ImplItemFn, ItemFn, TraitItemFn};
 
 use crate::tree::{attributes, is_for_tests};
 
-/// What the lines of a file are.
+/// The numbers of lines of a file.
 #[derive(Default)]
 pub(crate) struct Lines {
     /// Lines that are compiled without `--test`, comments and blank lines included.

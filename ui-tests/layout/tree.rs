@@ -15,7 +15,7 @@ pub(crate) struct Package {
     /// Its name without `rumpsteak-`.
     pub(crate) name: String,
     folder: PathBuf,
-    /// What Cargo calls the kind of each target, and the file where rustc begins to read.
+    /// The kind of each target in Cargo's words, and its root file.
     pub(crate) targets: Vec<(String, PathBuf)>,
 }
 
@@ -135,7 +135,7 @@ fn path_attribute(attributes: &str) -> Option<String> {
     Some(rest.split_once('"')?.0.to_owned())
 }
 
-/// Whether an item has `#[test]`, `#[cfg(test)]` or `#[cfg(all(test, …))]`.
+/// Returns true if an item has `#[test]`, `#[cfg(test)]` or `#[cfg(all(test, …))]`.
 pub(crate) fn is_for_tests(item: &impl ToTokens) -> bool {
     let attributes = attributes(item).replace(' ', "");
     let is_there = |attribute| attributes.contains(attribute);

@@ -100,7 +100,12 @@ pub async fn writer_b(role: &mut Right, lines: u32) -> Result<()> {
     try_run(role, async |s: WriterB<'_>| write(s, lines).await).await
 }
 
-async fn write<'s, R>(s: Ahead<'s, R>, lines: u32) -> Result<((), End<'s, R>)>
+/// Writes `lines` lines, two at least.
+///
+/// # Errors
+///
+/// The errors of the session.
+pub async fn write<'s, R>(s: Ahead<'s, R>, lines: u32) -> Result<((), End<'s, R>)>
 where
     R: Role<Message = Label> + Route<Hub, Link = Channel<Label>>,
 {

@@ -3,7 +3,6 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test: a panic is a failure")]
 
-use std::cell::Cell;
 use std::future::pending;
 use std::panic::AssertUnwindSafe;
 use std::task::Poll;
@@ -205,10 +204,10 @@ fn peers_hear_at_once_where_an_action_fails() {
         let _ = s.receive().await?;
         Err::<((), _), _>(Error::other("not reached"))
     });
-    let answered = Cell::new(None);
+    let mut answered = None;
     let process = try_run(&mut hub, async |s: Collector<'_>| {
         let Both::FromA(Line(1), s) = s.branch().await? else { panic!("it is the turn of `Left`") };
-        answered.set(Some(s.send(Got).await.map(drop)));
+        answered = Some(s.send(Got).await.map(drop));
         pending::<Result<((), _)>>().await
     });
     pin_mut!(process, waits);
@@ -216,7 +215,7 @@ fn peers_hear_at_once_where_an_action_fails() {
     // The process continues, and the peers know.
     assert!(process.as_mut().now_or_never().is_none());
     assert_eq!(closed(waits.now_or_never().unwrap()), ("Right", "Hub", Action::Receive(&["Got"])));
-    assert_eq!(closed(answered.take().unwrap()), ("Hub", "Left", Action::Send("Got")));
+    assert_eq!(closed(answered.unwrap()), ("Hub", "Left", Action::Send("Got")));
 }
 
 #[test]

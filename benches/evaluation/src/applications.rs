@@ -1,4 +1,4 @@
-//! SJ framework, Figs. 15 and 16: Jacobi's method and n-body, wherever their workers are.
+//! SJ framework, Figs. 15 and 16: Jacobi's method and n-body, with their workers in several places.
 
 use std::cell::LazyCell;
 use std::rc::Rc;
@@ -15,7 +15,7 @@ use crate::{Case, Error, Figure, Mode, Of, Result, Series, XAxis, YAxis};
 const JACOBI: &str = "sj-fig15-jacobi";
 const N_BODY: &str = "sj-fig16-n-body";
 
-/// How exact the temperatures are: some hundred rounds.
+/// The accuracy of the temperatures: some hundred rounds.
 const ACCURACY: f64 = 0.05;
 
 /// How many steps bodies make.
@@ -27,7 +27,7 @@ const SESSION: &str = "1";
 /// How many samples each case has: some take seconds.
 const SAMPLES: usize = 15;
 
-/// Where the workers are.
+/// The place of the workers.
 #[derive(Clone, Copy)]
 enum Place {
     Here,
@@ -47,7 +47,7 @@ pub fn figures() -> Vec<Figure> {
     let series = |name, about| Series { name, of: Of::Ours, about };
     let places = || {
         vec![
-            series("threads", "all roles at one host: messages are moved, nobody calls anybody"),
+            series("threads", "all roles at one host: messages are moved in memory"),
             series("processes", "the workers are processes, over TCP on the loopback"),
             series(
                 "processes, 1 ms",
@@ -95,7 +95,7 @@ struct Running<R: Joins> {
 }
 
 impl<R: Joins> Running<R> {
-    /// Starts the workers, the last one first: each is told where the one behind it is.
+    /// Starts the workers, the last one first: each gets the address of the next one.
     fn start(workers: &[&'static str], size: u64, place: Place) -> Result<Self> {
         let runtime = Builder::new_multi_thread().enable_all().build().map_err(Error::wrong)?;
         let (host, mut processes) = (Host::new(), Processes::default());
@@ -172,7 +172,7 @@ fn n_body_cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
 ///
 /// # Errors
 ///
-/// [`Error::Usage`] if there is no such worker; if its peers do not come.
+/// [`Error::Usage`] if the worker is unknown; if its peers do not come.
 pub(crate) async fn work(
     host: Host,
     worker: &str,

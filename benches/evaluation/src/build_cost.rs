@@ -1,9 +1,9 @@
-//! What a build costs a user: the dependency tree of the build script, packages with some
+//! The cost of a build for a user: the dependency tree of the build script, packages with some
 //! protocols, and processes of many actions.
 //!
 //! Everything happens in scratch packages in a temporary folder, each with a target folder of its
-//! own, and is removed afterwards. What has to be downloaded is downloaded first and not timed; the
-//! timed builds are offline.
+//! own, and is removed afterwards. Downloads happen first and are not timed; the timed builds are
+//! offline.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -28,7 +28,7 @@ const SOURCE: &str = "one `.rs` changed";
 const PROTOCOL: &str = "one `.scr` changed";
 const NOTHING: &str = "nothing changed";
 
-/// Whose build-dependency trees are compared: the crate, its version on the registry, whose it is.
+/// The compared build-dependency trees: the crate, its version on the registry, its kind.
 const TOOLS: [(&str, Option<&str>, Of); 4] = [
     ("rumpsteak-build", None, Of::Ours),
     ("cxx-build", Some("=1.0.205"), Of::Peer),
@@ -204,7 +204,7 @@ fn protocols_cases(x: u64, _: Mode) -> Result<Vec<Case>> {
 
 fn actions_cases(x: u64, _: Mode) -> Result<Vec<Case>> {
     let count = usize::try_from(x).map_err(Error::wrong)?;
-    // One target folder for all: what they depend on is built once.
+    // One target folder for all, so that their dependencies are built once.
     let package = Rc::new(RefCell::new(Lazy::new(|| Package::new(""))));
     let measured = PROGRAMS.into_iter().filter(|(program, ..)| count <= program.most());
     let cases = measured.map(|(program, series, ..)| {
@@ -336,7 +336,7 @@ impl Package {
         self.write("Cargo.toml", &manifest)
     }
 
-    /// Replaces all files by those of a program whose roles do so many actions each.
+    /// Replaces all files by a program whose roles do so many actions each.
     ///
     /// # Errors
     ///
@@ -367,7 +367,7 @@ impl Package {
         self.write("Cargo.lock", &text)
     }
 
-    /// Writes a file, unless that is what it says: cargo takes what is written for changed.
+    /// Writes a file, unless it has this text already: cargo considers a written file changed.
     fn write(&self, file: &str, text: &str) -> Result<()> {
         let path = self.folder.join(file);
         if fs::read_to_string(&path).is_ok_and(|before| before == text) {
@@ -402,7 +402,7 @@ impl Package {
     ///
     /// # Errors
     ///
-    /// [`Error::Wrong`] with what the compiler says; [`Error::Io`] if there is no cargo.
+    /// [`Error::Wrong`] with the output of the compiler; [`Error::Io`] if cargo is missing.
     pub fn build(&self, incremental: bool) -> Result<()> {
         let setting = format!("build.incremental={incremental}");
         self.cargo(&["build", "--offline", "--config", &setting]).map(drop)
@@ -421,7 +421,7 @@ impl Package {
     ///
     /// # Errors
     ///
-    /// [`Error::Wrong`] with what cargo says; [`Error::Io`] if there is no cargo.
+    /// [`Error::Wrong`] with the output of cargo; [`Error::Io`] if cargo is missing.
     pub fn crates(&self) -> Result<usize> {
         let tree = self.cargo(&[
             "tree",
@@ -442,7 +442,7 @@ impl Package {
         self.folder.join("target")
     }
 
-    /// What cargo prints.
+    /// The output of cargo.
     fn cargo(&self, arguments: &[&str]) -> Result<String> {
         let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let run = Command::new(&cargo)
@@ -450,7 +450,7 @@ impl Package {
             .arg("--quiet")
             .current_dir(&self.folder)
             .env("CARGO_TARGET_DIR", self.target())
-            // What this program was started with is not what a user's build has.
+            // A user's build does not have the environment of this program.
             .env_remove("CARGO_INCREMENTAL")
             .env_remove("CARGO_ENCODED_RUSTFLAGS")
             .env_remove("GLIBC_TUNABLES")
@@ -472,7 +472,7 @@ impl Package {
 
 impl Drop for Package {
     fn drop(&mut self) {
-        // What cannot be removed is in a temporary folder.
+        // If this fails, the folder is still a temporary one.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
@@ -485,14 +485,14 @@ fn ours(folder: &str) -> Result<String> {
     Ok(format!("{{ package = {folder:?}, path = {:?} }}", path.display().to_string()))
 }
 
-/// The CPU-seconds, user and system, of all processes that this one has waited for, with those that
-/// they waited for.
+/// The CPU-seconds, user and system, of all processes that this one has waited for, including their
+/// children.
 ///
 /// # Errors
 ///
-/// [`Error::Wrong`] if the system does not tell; Linux does.
+/// [`Error::Wrong`] if the system does not report it, as Linux does.
 fn children_cpu() -> Result<f64> {
-    /// Of a second: the same on all platforms, whatever the kernel's own clock is.
+    /// Ticks per second: the same on all platforms, whatever the kernel's own clock is.
     const TICKS: f64 = 100.0;
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     // The name of the program may have blanks and parentheses; the state, which is the third field,

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::{Error, Result};
 
-/// How long is measured.
+/// The length of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Enough to see the picture: all figures take a few minutes.
@@ -49,7 +49,7 @@ impl Mode {
     }
 }
 
-/// What a sample counts.
+/// The unit of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Seconds of wall-clock time, for one run: less is better.
@@ -83,36 +83,36 @@ impl Unit {
         Self::ALL.into_iter().find(|unit| unit.name() == name)
     }
 
-    /// Whether the larger of two samples is the better one.
+    /// Returns true if the larger of two samples is the better one.
     #[must_use]
     pub fn more_is_better(self) -> bool {
         self == Self::PerSecond
     }
 }
 
-/// What was measured once.
+/// One measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Sample {
     /// A value in the unit of the case.
     Value {
         /// The value.
         value: f64,
-        /// The most memory that the process had resident, in bytes: where it ran on its own.
+        /// The peak of resident memory, in bytes, if the sample had its own process.
         peak: Option<u64>,
     },
-    /// Nothing came in this time: itself a value of the row. No further sample is taken.
+    /// No result within this time, which is itself a value of the row. No further sample is taken.
     TimedOut(Duration),
 }
 
 impl Sample {
-    /// A value, with nothing said of memory.
+    /// A value, without memory.
     #[must_use]
     pub fn of(value: f64) -> Self {
         Self::Value { value, peak: None }
     }
 }
 
-/// What measures a case once. It checks the output of what it runs.
+/// A function that measures a case once, and checks the output of the run.
 pub type Measure = Box<dyn FnMut() -> Result<Sample>>;
 
 /// One thing to measure.
@@ -121,11 +121,11 @@ pub struct Case {
     pub figure: &'static str,
     /// The name of the series.
     pub series: &'static str,
-    /// Where on the x axis.
+    /// The position on the x axis.
     pub x: u64,
-    /// What a sample counts.
+    /// The unit of a sample.
     pub unit: Unit,
-    /// How many samples to take: [`Mode::samples`] if nothing is said. A case that has all of its
+    /// How many samples to take: [`Mode::samples`] by default. A case that has all of its
     /// samples leaves the rounds.
     pub samples: Option<usize>,
     /// Each sample runs in a process of its own, which is killed after this time.
@@ -231,7 +231,7 @@ impl<R: FnMut() -> Result<()>> Timed<R> {
     }
 
     /// Twice as many runs until they take half of a sample, which also warms caches up. The first
-    /// one, which checks more of its output than the others, says nothing of them.
+    /// run does not count, because it checks more of its output than the others.
     fn calibrate(&mut self) -> Result<u32> {
         self.time(1)?;
         let mut runs = 1;

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use crate::runner::{self, Plan};
 use crate::{Error, Mode, Result, figures, report, transports};
 
-/// Does what the arguments say.
+/// Runs the command of the arguments.
 ///
 /// # Errors
 ///
-/// [`Error::Usage`], [`Error::UnknownFigure`], and those of measuring and rendering.
+/// [`Error::Usage`], [`Error::UnknownFigure`], and the errors of measuring and rendering.
 pub fn run(arguments: &[String]) -> Result<()> {
     let (command, rest) =
         arguments.split_first().ok_or_else(|| Error::Usage("nothing to do".to_owned()))?;
@@ -73,8 +73,7 @@ pub fn plan(arguments: &[String]) -> Result<Plan> {
     })
 }
 
-/// Where the report is if nobody says otherwise. A quick run leaves the report of the project
-/// alone.
+/// The default folder of the report. A quick run does not touch the report of the project.
 fn default_folder(mode: Mode) -> PathBuf {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     match mode {
@@ -93,7 +92,7 @@ fn render(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What a process of its own is started for: figure, series, x, mode.
+/// The task of a started process: figure, series, x, mode.
 fn sample(arguments: &[String]) -> Result<()> {
     let usage = || Error::Usage("`sample` is for this program alone".to_owned());
     let [name, series, x, mode] = arguments else {

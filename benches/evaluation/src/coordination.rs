@@ -18,7 +18,7 @@ const BUFFERS: &str = "coordination-fig3-double-buffering";
 const RING_ORDERS: &str = "coordination-fig4";
 const KERNELS: &str = "coordination-fig5";
 
-/// What the adder adds.
+/// The numbers that the adder adds.
 const NUMBERS: (i32, i32) = (20, 22);
 
 /// The sum, at both roles.
@@ -334,7 +334,7 @@ fn kernels(x: u64, mode: Mode) -> Result<Vec<Case>> {
     Ok(cases)
 }
 
-/// When the kernel asks for the second buffer.
+/// The time at which the kernel asks for the second buffer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kernel {
     Plain,

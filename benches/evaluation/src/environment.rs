@@ -1,4 +1,4 @@
-//! On what, and with what, something was measured.
+//! The environment of a measurement.
 
 use std::fs;
 use std::process::Command;
@@ -25,7 +25,7 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// This one. What the system does not tell is `unknown`.
+    /// This environment. Missing facts are `unknown`.
     #[must_use]
     pub fn here() -> Self {
         let cpu = first_of("/proc/cpuinfo", "model name");
@@ -87,7 +87,7 @@ impl Environment {
     }
 }
 
-/// What stands behind the first `name:` of a file.
+/// The text behind the first `name:` of a file.
 fn first_of(file: &str, name: &str) -> String {
     fs::read_to_string(file)
         .ok()

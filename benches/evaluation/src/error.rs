@@ -1,18 +1,18 @@
-//! What can go wrong while figures are measured and rendered.
+//! The errors of measuring and rendering figures.
 
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
-/// Why a figure was not measured or not rendered.
+/// The reason why a figure was not measured or not rendered.
 #[derive(Debug)]
 pub enum Error {
-    /// The command line does not say what to do.
+    /// The command line is invalid.
     Usage(String),
-    /// There is no figure of this name.
+    /// No figure has this name.
     UnknownFigure {
-        /// What was asked for.
+        /// The name that was given.
         name: String,
-        /// What there is.
+        /// The known names.
         known: Vec<&'static str>,
     },
     /// A line of stored results is not one that this program writes.
@@ -21,17 +21,17 @@ pub enum Error {
         file: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The mistake in the line.
         why: String,
     },
     /// A file or another program could not be used.
     Io {
-        /// Which one.
+        /// The file or program.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         error: io::Error,
     },
-    /// What was measured did not do what it should have done.
+    /// The measured program gave a wrong result.
     Wrong(String),
     /// A picture could not be drawn.
     Plot(String),
@@ -41,7 +41,7 @@ pub enum Error {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// The output of what was measured is wrong.
+    /// The output of the measured program is wrong.
     pub fn wrong(why: impl fmt::Display) -> Self {
         Self::Wrong(why.to_string())
     }

@@ -1,4 +1,4 @@
-//! The figures: what they are of, which series they have, and what measures them.
+//! The figures, their series, and the functions that measure them.
 
 use crate::{Case, Mode, Result};
 
@@ -9,7 +9,7 @@ pub struct Figure {
     pub name: &'static str,
     /// Its heading.
     pub title: &'static str,
-    /// Which figure of which paper it repeats, and how: Markdown.
+    /// The figure of a paper that it repeats, and how: Markdown.
     pub about: &'static str,
     /// The x axis.
     pub x: XAxis,
@@ -19,10 +19,10 @@ pub struct Figure {
     pub series: Vec<Series>,
     /// The values of the x axis that are measured in this mode.
     pub points: fn(Mode) -> Vec<u64>,
-    /// What measures the series at one value of the x axis. Its samples are taken in turns, so that
-    /// the noise of the machine hits all alike.
+    /// Makes the cases of the series at one value of the x axis. Their samples are taken in turns,
+    /// so that the noise of the machine hits all alike.
     pub cases: fn(u64, Mode) -> Result<Vec<Case>>,
-    /// What else the reader has to know, for instance what a peer cannot express: Markdown.
+    /// Notes for the reader, for instance about the limits of a peer: Markdown.
     pub notes: &'static str,
 }
 
@@ -37,9 +37,9 @@ impl Figure {
 /// The x axis of a figure.
 #[derive(Clone, Copy, Debug)]
 pub struct XAxis {
-    /// What stands below it.
+    /// The label below it.
     pub label: &'static str,
-    /// Whether it is logarithmic.
+    /// True if it is logarithmic.
     pub log: bool,
     /// The names of 0, 1, … if the axis has no numbers: the figure is drawn as bars.
     pub names: &'static [&'static str],
@@ -48,11 +48,11 @@ pub struct XAxis {
 /// The y axis of a figure.
 #[derive(Clone, Copy, Debug)]
 pub struct YAxis {
-    /// What stands beside it, with the unit that is shown.
+    /// The label beside it, with the unit.
     pub label: &'static str,
-    /// Whether it is logarithmic.
+    /// True if it is logarithmic.
     pub log: bool,
-    /// What samples are multiplied with to be shown.
+    /// The factor from samples to shown values.
     pub scale: f64,
 }
 
@@ -61,18 +61,18 @@ pub struct YAxis {
 pub struct Series {
     /// Its name in the legend and in the stored results.
     pub name: &'static str,
-    /// Whose it is.
+    /// The kind of the series.
     pub of: Of,
-    /// What it runs: Markdown.
+    /// The program that it runs: Markdown.
     pub about: &'static str,
 }
 
-/// Whose a series is.
+/// The kind of a series.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Of {
     /// This project's.
     Ours,
-    /// The floor: the same work without what is measured.
+    /// The floor: the same work without sessions.
     Floor,
     /// A peer's, measured here.
     Peer,
@@ -81,7 +81,7 @@ pub enum Of {
 }
 
 /// The series of this project in the runtime figures of PPoPP'22. `optimised` says what the
-/// optimised processes do otherwise.
+/// optimised processes do differently.
 pub(crate) fn ours(optimised: &'static str) -> Vec<Series> {
     let series = |name, about| Series { name, of: Of::Ours, about };
     vec![

@@ -10,6 +10,7 @@ pub fn all() -> Vec<Figure> {
         crate::double_buffering::figures(),
         crate::fft::figures(),
         crate::coordination::figures(),
+        crate::channels::figures(),
         crate::verification::figures(),
         crate::build_cost::figures(),
         crate::transports::figures(),
@@ -19,7 +20,7 @@ pub fn all() -> Vec<Figure> {
     .concat()
 }
 
-/// The figures of these names; all, if there are none.
+/// The figures of these names; all figures without a name.
 ///
 /// # Errors
 ///

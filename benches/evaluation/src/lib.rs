@@ -18,6 +18,7 @@ pub mod adder;
 pub mod applications;
 pub mod build_cost;
 mod case;
+pub mod channels;
 pub mod command;
 pub mod coordination;
 pub mod double_buffering;

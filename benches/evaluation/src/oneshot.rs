@@ -1,5 +1,5 @@
-//! Sessions over one-shot channels, as COORDINATION'21, Fig. 3 compares with: each message takes
-//! with it the channel of what follows.
+//! Sessions over one-shot channels, a peer in COORDINATION'21, Fig. 3: each message carries the
+//! channel of the next one.
 
 use futures::channel::oneshot::{self, Receiver, Sender};
 
@@ -53,7 +53,7 @@ impl Session for End {
 }
 
 impl<T, C: Session> Send<T, C> {
-    /// Makes the channel of what follows, and sends it with the value.
+    /// Makes the channel of the next message, and sends it with the value.
     pub(crate) fn send(self, value: T) -> Result<C> {
         let (here, there) = C::pair();
         let sent = self.0.send((value, there));

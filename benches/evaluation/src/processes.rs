@@ -1,4 +1,4 @@
-//! Roles in processes of their own, and a way to them that takes longer.
+//! Roles in their own processes, and connections to them with a delay.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -14,7 +14,7 @@ use crate::{Error, Result};
 pub(crate) struct Processes(Vec<Child>);
 
 impl Processes {
-    /// Starts one that plays a role; where it is reached.
+    /// Starts a process that plays a role, and returns its address.
     pub(crate) fn start(&mut self, arguments: &[&str]) -> Result<String> {
         let program = std::env::current_exe().map_err(Error::wrong)?;
         let mut command = Command::new(program);
@@ -29,7 +29,7 @@ impl Processes {
         Ok(at.trim().to_owned())
     }
 
-    /// Waits until all have come to their end.
+    /// Waits until all have ended.
     pub(crate) fn wait(&mut self) -> Result<()> {
         for mut process in self.0.drain(..) {
             let status = process.wait().map_err(Error::wrong)?;
@@ -44,23 +44,23 @@ impl Processes {
 impl Drop for Processes {
     fn drop(&mut self) {
         for process in &mut self.0 {
-            // It may have come to its end.
+            // It may have ended.
             let _ = process.kill();
             let _ = process.wait();
         }
     }
 }
 
-/// Where a server is reached by a way that takes so much longer in each direction.
+/// The address of a relay that delays a server by so much in each direction.
 ///
-/// Threads that sleep keep time: they are late by some hundredths of a millisecond. A kernel could
-/// do it (`tc qdisc add … netem delay 1ms`), where it has that module.
+/// Sleeping threads are precise enough: they are late by some hundredths of a millisecond. A kernel
+/// with the module could do it as well (`tc qdisc add … netem delay 1ms`).
 pub(crate) fn delayed(server: SocketAddr, delay: Duration) -> Result<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0").map_err(Error::wrong)?;
     let address = listener.local_addr().map_err(Error::wrong)?;
     thread::spawn(move || {
         for near in listener.incoming().flatten() {
-            // A connection that is not made is one that is closed.
+            // If the connection fails, the caller sees a closed one.
             if let Ok(far) = TcpStream::connect(server) {
                 let _ = pass_on(&near, &far, delay).and_then(|()| pass_on(&far, &near, delay));
             }
@@ -69,7 +69,7 @@ pub(crate) fn delayed(server: SocketAddr, delay: Duration) -> Result<SocketAddr>
     Ok(address)
 }
 
-/// Writes what is read, so much later, in threads of its own, until the connection ends.
+/// Writes incoming bytes after the delay, in its own threads, until the connection ends.
 fn pass_on(from: &TcpStream, to: &TcpStream, delay: Duration) -> std::io::Result<()> {
     let (mut from, mut to) = (from.try_clone()?, to.try_clone()?);
     to.set_nodelay(true)?;

@@ -1,5 +1,5 @@
-//! As little as the processes of one task can do that pass messages by what two threads could
-//! share: one atomic exchange for each message. Nothing is checked, and nobody can leave.
+//! The least that the processes of one task do to pass messages over memory that two threads could
+//! share: one atomic exchange for each message. Nothing is checked, and no process can leave.
 
 use std::array;
 use std::cell::RefCell;
@@ -14,10 +14,10 @@ use rumpsteak_runtime::join;
 
 use crate::fft::{butterfly, factor};
 
-/// What one process sends to another.
+/// The messages from one process to another.
 struct Queue<T> {
     messages: RefCell<VecDeque<T>>,
-    /// What would make a message visible to another thread, and tell whether that waits.
+    /// The exchange that would publish a message to another thread, and tell if that thread waits.
     word: AtomicUsize,
 }
 
@@ -33,7 +33,7 @@ impl<T> Queue<T> {
         black_box(self.word.swap(1, Ordering::AcqRel));
     }
 
-    /// The next message; another turn where there is none.
+    /// The next message; waits for another turn without one.
     async fn take(&self) -> T {
         poll_fn(|context| match self.messages.borrow_mut().pop_front() {
             Some(message) => Poll::Ready(message),
@@ -46,7 +46,7 @@ impl<T> Queue<T> {
     }
 }
 
-/// Streams `count` values, `ahead` of them before they are asked for; their sum.
+/// Streams `count` values, `ahead` of them before they are asked for, and returns their sum.
 pub(crate) async fn stream(count: i32, ahead: i32) -> i32 {
     let (asked, values) = (Queue::default(), Queue::default());
     let source = async {

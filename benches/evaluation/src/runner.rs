@@ -1,10 +1,10 @@
 //! Takes the samples.
 //!
 //! The program that the user starts only starts others: one per figure with a pinned allocator,
-//! which may in turn start one per sample ([`Case::isolated`]). What is stored already, with this
-//! machine, these versions and this mode, is skipped, so that an interrupted run goes on where it
-//! was. All series of one x are skipped or measured together, since ratios between different runs
-//! mean nothing.
+//! which may in turn start one per sample ([`Case::isolated`]). Results that are already stored for
+//! this machine, these versions and this mode are skipped, so that an interrupted run continues.
+//! All series of one x are skipped or measured together, since ratios between different runs mean
+//! nothing.
 
 #![allow(clippy::print_stdout, reason = "progress")]
 
@@ -17,25 +17,25 @@ use std::{env, fs, thread};
 use crate::{Case, Environment, Error, Figure, Mode, Quartiles, Result, Row, Sample, Store};
 
 /// The settings of glibc's allocator: large blocks come from the heap, and the heap never shrinks.
-/// Elsewhere than with glibc they do nothing.
+/// Without glibc they do nothing.
 pub const ALLOCATOR: &str = "glibc.malloc.mmap_threshold=1073741824:\
     glibc.malloc.trim_threshold=1073741824:glibc.malloc.top_pad=16777216";
 
-/// What to measure, and where results go.
+/// The figures to measure, and the place of the results.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The figures.
     pub figures: Vec<Figure>,
     /// How long.
     pub mode: Mode,
-    /// Also what is stored already.
+    /// Also measure what is already stored.
     pub again: bool,
     /// The folder of the report. Results are in its folder `data`.
     pub folder: PathBuf,
 }
 
 impl Plan {
-    /// Where the results are.
+    /// The folder of the results.
     #[must_use]
     pub fn data(&self) -> PathBuf {
         self.folder.join("data")
@@ -46,7 +46,7 @@ impl Plan {
 ///
 /// # Errors
 ///
-/// Those of the first figure that fails; [`Error::Io`].
+/// The error of the first figure that fails; [`Error::Io`].
 pub fn run(plan: &Plan) -> Result<()> {
     let start = Instant::now();
     // Refuses a broken store before anything is measured.
@@ -85,7 +85,7 @@ pub fn run(plan: &Plan) -> Result<()> {
 ///
 /// # Errors
 ///
-/// Those of the cases; [`Error::Io`].
+/// The errors of the cases; [`Error::Io`].
 pub fn measure(plan: &Plan) -> Result<()> {
     let environment = Environment::here();
     let mut store = Store::open(&plan.data())?;
@@ -110,7 +110,7 @@ pub fn measure(plan: &Plan) -> Result<()> {
     Ok(())
 }
 
-/// Whether each of the cases was measured, with this machine, these versions and this mode.
+/// Returns true if each case was measured, with this machine, these versions and this mode.
 fn is_stored(store: &Store, environment: &Environment, cases: &[Case], mode: Mode) -> bool {
     let id = environment.id();
     cases.iter().all(|case| {
@@ -123,7 +123,7 @@ fn is_stored(store: &Store, environment: &Environment, cases: &[Case], mode: Mod
 ///
 /// # Errors
 ///
-/// Those of the cases.
+/// The errors of the cases.
 pub fn rounds(cases: Vec<Case>, mode: Mode, environment: &Environment) -> Result<Vec<Row>> {
     let date = now();
     let mut rows = cases
@@ -149,7 +149,7 @@ pub fn rounds(cases: Vec<Case>, mode: Mode, environment: &Environment) -> Result
         let count = rows.len();
         let mut complete = true;
         for index in 0..count {
-            // Each round begins with another case, so that none always follows the same one.
+            // Each round begins with another case, so that no case always follows the same one.
             let (case, row) = &mut rows[(index + round) % count];
             let wanted = case.samples.unwrap_or_else(|| mode.samples()).max(1);
             if row.timed_out.is_some() || row.samples.len() >= wanted {
@@ -204,7 +204,7 @@ fn take_isolated(case: &Case, mode: Mode, timeout: Duration) -> Result<Sample> {
             break status;
         }
         if start.elapsed() >= timeout {
-            // It may have ended meanwhile, which is no reason to fail.
+            // If this fails, it has ended meanwhile.
             let _ = child.kill();
             child.wait().map_err(Error::io(&program))?;
             return Ok(Sample::TimedOut(timeout));
@@ -221,11 +221,11 @@ fn take_isolated(case: &Case, mode: Mode, timeout: Duration) -> Result<Sample> {
     read_sample(&said).ok_or_else(|| Error::Wrong(format!("the process said `{}`", said.trim())))
 }
 
-/// What a process of its own does: takes one sample and prints it, with its peak of memory.
+/// The task of a process for one sample: takes the sample and prints it, with its peak of memory.
 ///
 /// # Errors
 ///
-/// Those of the case; [`Error::Usage`] if there is no such case.
+/// The errors of the case; [`Error::Usage`] if the case is unknown.
 pub fn sample(figure: &Figure, series: &str, x: u64, mode: Mode) -> Result<()> {
     let mut case = (figure.cases)(x, mode)?
         .into_iter()
@@ -241,7 +241,7 @@ pub fn sample(figure: &Figure, series: &str, x: u64, mode: Mode) -> Result<()> {
     Ok(())
 }
 
-/// Reads what [`sample`] printed last.
+/// Reads the last output of [`sample`].
 fn read_sample(said: &str) -> Option<Sample> {
     let words = said.lines().last()?.split(' ').collect::<Vec<_>>();
     match words[..] {
@@ -256,7 +256,7 @@ fn read_sample(said: &str) -> Option<Sample> {
     }
 }
 
-/// The most memory that this process had resident so far, in bytes: Linux tells.
+/// The peak of resident memory of this process so far, in bytes, as Linux reports it.
 #[must_use]
 pub fn peak_memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;

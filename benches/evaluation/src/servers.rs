@@ -1,4 +1,4 @@
-//! Verified clients of `redis-server` and PostgreSQL beside the usual ones.
+//! Verified clients of `redis-server` and PostgreSQL beside the usual clients.
 
 use std::cell::OnceCell;
 use std::error::Error as StdError;
@@ -20,7 +20,7 @@ const POSTGRES: &str = "servers-postgres";
 /// How many requests are in a batch.
 const BATCH: usize = 100;
 
-/// How many requests a second were answered.
+/// The number of answered requests per second.
 type Rate = Result<f64, Box<dyn StdError>>;
 
 /// Both.
@@ -85,7 +85,7 @@ pub fn figures() -> Vec<Figure> {
     ]
 }
 
-/// A server that is started when it is first needed, and where it is reached.
+/// A server that is started when it is first needed, and its address.
 type Lazy = Rc<OnceCell<(Server, SocketAddr)>>;
 
 /// A case: so many batches of a client, counted in requests a second.
@@ -108,7 +108,7 @@ fn case(
                     0 => started.address,
                     delay => delayed(started.address, Duration::from_millis(delay))?,
                 };
-                // It was not there a moment ago.
+                // It was not set a moment ago.
                 let _ = server.set((started, at));
                 at
             }

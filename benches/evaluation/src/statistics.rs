@@ -12,8 +12,8 @@ pub struct Quartiles {
 }
 
 impl Quartiles {
-    /// Those of these samples, between which values are interpolated linearly; `None` if there are
-    /// no samples or one of them is not a number.
+    /// The quartiles of these samples, with linear interpolation; `None` without samples, or if one
+    /// of them is not a number.
     #[must_use]
     pub fn of(samples: &[f64]) -> Option<Self> {
         if samples.is_empty() || samples.iter().any(|sample| sample.is_nan()) {
@@ -29,14 +29,14 @@ impl Quartiles {
         Some(Self { low: at(0.25), median: at(0.5), high: at(0.75) })
     }
 
-    /// Whether the middle halves have values in common: a difference of the medians is then within
-    /// the noise.
+    /// Returns true if the middle halves overlap: then a difference of the medians is within the
+    /// noise.
     #[must_use]
     pub fn overlaps(&self, other: &Self) -> bool {
         self.low <= other.high && other.low <= self.high
     }
 
-    /// How much of the median the middle half spans.
+    /// The width of the middle half, relative to the median.
     #[must_use]
     pub fn spread(&self) -> f64 {
         (self.high - self.low) / self.median

@@ -19,17 +19,17 @@ pub struct Row {
     pub figure: String,
     /// The name of the series.
     pub series: String,
-    /// Where on the x axis.
+    /// The position on the x axis.
     pub x: u64,
     /// How long was measured.
     pub mode: Mode,
-    /// What the samples count.
+    /// The unit of the samples.
     pub unit: Unit,
     /// The samples, in the order in which they were taken.
     pub samples: Vec<f64>,
     /// The largest of the peaks of memory, in bytes, if each sample had a process of its own.
     pub peak: Option<u64>,
-    /// After how many seconds it was stopped, if it was: there are then no samples.
+    /// The number of seconds after which it was stopped, if it was. Then it has no samples.
     pub timed_out: Option<f64>,
     /// [`Environment::id`].
     pub environment: String,
@@ -59,7 +59,7 @@ impl Row {
     ///
     /// # Errors
     ///
-    /// The member that is missing or is not what it should be.
+    /// The missing or invalid member.
     pub fn from_json(value: &Value) -> Result<Self, String> {
         let member = |name: &str| value.get(name).ok_or_else(|| format!("`{name}` is missing"));
         let text = |name: &str| {
@@ -109,13 +109,13 @@ pub struct Store {
     environments: BTreeMap<String, Environment>,
 }
 
-/// What a later row replaces: figure, series, x and mode.
+/// The key of a row, by which a later one replaces it: figure, series, x and mode.
 type Place = (String, String, u64, &'static str);
 
 const ENVIRONMENTS: &str = "environments.jsonl";
 
 impl Store {
-    /// Reads what there is in a folder; it need not exist.
+    /// Reads the results in a folder, which need not exist.
     ///
     /// # Errors
     ///
@@ -208,7 +208,7 @@ impl Store {
         Ok(())
     }
 
-    /// Writes each file again with only the rows that nothing has replaced.
+    /// Rewrites each file without the rows that were replaced.
     ///
     /// # Errors
     ///

@@ -10,7 +10,7 @@ use tokio::runtime::{Builder, Handle, Runtime};
 
 use crate::{Error, Result};
 
-/// A runtime of tokio with one thread: the caller's.
+/// A tokio runtime with one thread: the caller's.
 ///
 /// # Errors
 ///
@@ -28,7 +28,7 @@ pub(crate) fn one_thread_of_sockets() -> Result<Runtime> {
     Builder::new_current_thread().enable_all().build().map_err(Error::wrong)
 }
 
-/// A runtime of tokio with two threads beside the caller's, which waits.
+/// A tokio runtime with two threads beside the caller's, which waits.
 ///
 /// # Errors
 ///
@@ -37,8 +37,8 @@ pub(crate) fn two_threads() -> Result<Runtime> {
     Builder::new_multi_thread().worker_threads(2).enable_time().build().map_err(Error::wrong)
 }
 
-/// A thread beside the caller's, which works when it is told to. Both wait awake for a while: to
-/// wake a thread takes tens of microseconds or more.
+/// A thread beside the caller's, which works on demand. Both spin for a while before they sleep:
+/// waking a thread takes tens of microseconds or more.
 pub(crate) struct Second<I, O> {
     told: Sender<I>,
     done: Receiver<O>,
@@ -58,7 +58,7 @@ impl<I: Send + 'static, O: Send + 'static> Second<I, O> {
         Self { told, done }
     }
 
-    /// What the thread makes of its input, and what the caller does meanwhile.
+    /// Runs the thread on its input, and a function of the caller meanwhile. Returns both results.
     ///
     /// # Errors
     ///
@@ -71,11 +71,11 @@ impl<I: Send + 'static, O: Send + 'static> Second<I, O> {
     }
 }
 
-/// How long a thread waits awake: longer than it takes to wake the other one, or both would go on
-/// sleeping in turn.
+/// How long a thread spins: longer than it takes to wake the other one, or both would sleep in
+/// turn.
 const AWAKE: Duration = Duration::from_millis(1);
 
-/// The next message, for which the thread waits awake for a while; `None` if there are no more.
+/// The next message. The thread spins for a while before it sleeps; `None` at the end.
 fn next<T>(messages: &Receiver<T>) -> Option<T> {
     let start = Instant::now();
     loop {
@@ -88,7 +88,7 @@ fn next<T>(messages: &Receiver<T>) -> Option<T> {
     }
 }
 
-/// Two tasks that end at once: what tasks on this runtime take, whatever they do.
+/// Two tasks that end at once: the floor for tasks on this runtime.
 ///
 /// # Errors
 ///
@@ -111,7 +111,7 @@ pub(crate) fn expect<T: PartialEq + std::fmt::Debug>(actual: &T, expected: &T) -
     }
 }
 
-/// No pause: what is measured is the process alone.
+/// No pause: only the process is measured.
 pub(crate) fn no_pause() -> Ready<()> {
     ready(())
 }
@@ -119,7 +119,7 @@ pub(crate) fn no_pause() -> Ready<()> {
 /// How long a [`pause`] is.
 pub(crate) const PAUSE: Duration = Duration::from_millis(1);
 
-/// Waits: by tokio's timer in a runtime of tokio, and asleep in a thread that has none.
+/// Waits: by tokio's timer in a tokio runtime, and otherwise by sleeping.
 pub(crate) async fn pause() {
     if Handle::try_current().is_ok() {
         tokio::time::sleep(PAUSE).await;

@@ -1,4 +1,4 @@
-//! SJ framework, Fig. 14: sessions over transports, and sessions that change hands.
+//! SJ framework, Fig. 14: sessions over transports, and delegated sessions.
 
 use std::time::Instant;
 
@@ -19,13 +19,13 @@ const OBJECTS: &str = "sj-fig14-objects";
 const LENGTH: &str = "sj-fig14-length";
 const DELEGATION: &str = "sj-fig14-delegation";
 
-/// How many exchanges a session has where their number is not the x axis.
+/// The number of exchanges in a session, unless it is the x axis.
 const EXCHANGES: u64 = 100;
 
-/// How many objects an exchange has where their number is not the x axis.
+/// The number of objects in an exchange, unless it is the x axis.
 const FEW: u64 = 10;
 
-/// How many exchanges a session has that changes hands.
+/// The number of exchanges in a delegated session.
 const BULK: u64 = 1_000;
 
 #[rumpsteak_runtime::protocol(
@@ -113,7 +113,7 @@ pub fn figures() -> Vec<Figure> {
     ]
 }
 
-/// Gives so many objects so many times; how many came back.
+/// Sends so many objects so many times, and returns how many came back.
 async fn give(role: &mut Alice, exchanges: u64, objects: u64) -> rumpsteak::Result<u64> {
     try_run(role, async |mut session: AliceSession<'_>| {
         let mut came = 0;
@@ -128,7 +128,7 @@ async fn give(role: &mut Alice, exchanges: u64, objects: u64) -> rumpsteak::Resu
     .await
 }
 
-/// Updates what is given, in any session of Bob.
+/// Updates the received objects, in any session of Bob.
 macro_rules! update {
     ($session:ident) => {
         loop {
@@ -295,12 +295,12 @@ async fn alice(objects: u64, forwards: bool, is_bob_here: bool) -> Result<f64> {
     Ok(taken.as_secs_f64())
 }
 
-/// Plays a role in a process of its own: `bob` or `carol`, who is told where Bob is, and whether to
-/// `forward` what comes or to `delegate` the session; or an application's worker (`work`).
+/// Plays a role in its own process: `bob`, or `carol`, who gets Bob's address and either `forward`s
+/// the messages or `delegate`s the session; or a worker of an application (`work`).
 ///
 /// # Errors
 ///
-/// [`Error::Usage`], and what goes wrong in the session.
+/// [`Error::Usage`], and the errors of the session.
 #[allow(clippy::print_stdout, reason = "how it says where it is")]
 pub fn play(arguments: &[String]) -> Result<()> {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();

@@ -1,6 +1,6 @@
 //! How the command is called.
 
-/// What may be written behind the name of the program.
+/// The arguments of the program.
 pub(crate) const USAGE: &str = "usage:
     run [--quick] [--again] [--folder FOLDER] [FIGURE…]
         measures figures (all, if none is named), then renders the report

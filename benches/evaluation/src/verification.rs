@@ -1,13 +1,12 @@
 //! Verification (PPoPP'22, Fig. 7): streaming, nested choice, ring and k-buffering, by subtyping
 //! and by k-MC.
 //!
-//! The workloads are those of [`rumpsteak_benches::workloads`]. Each sample has a process of its
-//! own, so that its peak of memory is known: of all that the process has, the program and the
-//! machines included. Each answer is checked: all of them hold.
+//! The workloads are in [`rumpsteak_benches::workloads`]. Each sample has its own process, for its
+//! peak of memory, which includes the program and the machines. Each answer is checked: all hold.
 //!
-//! The paper times whole processes, which read files; here only the question is timed, or reading
-//! and the question. What is published is drawn beside it, as it stands in the tables of App. C.2
-//! of the full version.
+//! The paper times whole processes, which read files. Here only the verification is timed, with or
+//! without reading. The published results, from the tables of App. C.2 of the full version, are
+//! drawn beside it.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -108,7 +107,7 @@ pub fn figures() -> Vec<Figure> {
     ]
 }
 
-/// What this project measures in each figure.
+/// The series of this project in each figure.
 fn ours(more: &[Series]) -> Vec<Series> {
     let series = |name, about| Series { name, of: Of::Ours, about };
     let mut all = vec![
@@ -144,7 +143,7 @@ fn figure(
             name,
             of: Of::Published(values.to_vec()),
             about: "PPoPP'22, full version, App. C.2: user time of a whole process, which starts and reads its files, on a 16-core AMD Opteron 6200 at \
-                    2.6 GHz; not measured here, so there is no ratio",
+                    2.6 GHz; not measured here, so it has no ratio",
         });
     }
     Figure {
@@ -160,7 +159,7 @@ fn figure(
     }
 }
 
-/// The paper's points and those beyond, or a few of them.
+/// The paper's points and further ones, or a few of them.
 fn points(mode: Mode, paper: impl Iterator<Item = u64>, beyond: &[u64], quick: &[u64]) -> Vec<u64> {
     match mode {
         Mode::Quick => quick.to_vec(),
@@ -187,7 +186,7 @@ fn buffering_points(mode: Mode) -> Vec<u64> {
     points(mode, paper, &[200, 300, 500, 1_000], &[0, 50, 100, 1_000])
 }
 
-/// Subtypes with their supertypes, all of which are judged.
+/// Subtypes with their supertypes. All pairs are judged.
 type Pairs = Vec<(Fsm, Fsm)>;
 
 fn streaming_cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
@@ -226,7 +225,7 @@ fn buffering_cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
     Ok(cases)
 }
 
-/// What is asked, at one value of the x axis.
+/// The question at one value of the x axis.
 #[derive(Clone, Copy)]
 struct Question {
     figure: &'static str,
@@ -294,7 +293,7 @@ impl Question {
             Mode::Quick => (2, 10),
             Mode::Full => (5, 60),
         };
-        // What a machine can number, it can also hold.
+        // A machine can hold every number that it can count.
         let size = x as usize;
         Case::new(figure, series, x, Unit::Seconds, move || Ok(Sample::of(seconds(size)?)))
             .samples(samples)
@@ -326,9 +325,9 @@ fn parsed(text: &str) -> Result<Fsm> {
     machines.into_iter().next().ok_or_else(|| Error::wrong("a text without a machine"))
 }
 
-/// The seconds of one run, on average over as many as take `least` together. Neither the making of
-/// what a run needs nor dropping it is timed, and if the first run is shorter than `least`, it only
-/// warms caches up.
+/// The seconds of one run, on average over as many runs as take `least` together. The preparation
+/// of a run and dropping its result are not timed. If the first run is shorter than `least`, it
+/// only warms up the caches.
 fn mean<I>(
     least: Duration,
     mut make: impl FnMut() -> I,
@@ -504,18 +503,18 @@ const RUMPSTEAK_BUFFERING: [(u64, f64); 21] = [
 mod tests {
     use super::*;
 
-    /// What does not hold is no sample.
+    /// A wrong answer is an error, not a sample.
     #[test]
     fn a_wrong_answer_is_an_error() {
         let question = Question { figure: STREAMING, x: 3, mode: Mode::Quick };
-        // The source that sends ahead is no supertype …
+        // The source that sends ahead is not a supertype …
         let mut swapped = question.first(FIRST, |x| vec![(source(0), source(x))]);
         let error = (swapped.measure)().map(drop);
         assert!(
             matches!(&error, Err(Error::Wrong(why)) if why.starts_with("it is a subtype, but refused: ")),
             "{error:?}"
         );
-        // … and two sources are no system that is safe.
+        // … and two sources are not a safe system.
         let mut alike = question.kmc(KMC, |x| {
             let twice = rumpsteak_benches::workloads::dual(&source(x), "t");
             vec![source(0), twice]

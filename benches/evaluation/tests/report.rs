@@ -154,8 +154,8 @@ fn no_results_make_a_report_that_says_so() {
     assert!(!folder.join("fig6-streaming.svg").exists());
 }
 
-/// The figure of streaming with these medians at 50: ours by `join`, optimised and plain, that of
-/// 0.1, and ferrite's.
+/// The figure of streaming with these medians at 50: ours by `join`, optimised and plain, the one
+/// of 0.1, and ferrite's.
 fn streaming(name: &str, [optimised, plain, original, ferrite]: [f64; 4]) -> (PathBuf, Store) {
     let around = |median: f64| [0.99 * median, median, 1.01 * median];
     let at = |series, median| row("fig6-streaming", series, 50, &around(median));
@@ -284,4 +284,24 @@ fn delays_save_what_the_paper_says_or_not() {
         verdict(&store, &figures, "strong optimisation"),
         (String::new(), Verdict::Unmeasured)
     );
+}
+
+#[test]
+fn a_cell_is_short_if_one_of_the_usual_channels_is_ahead() {
+    let figures = figures::all();
+    let cost = |series, seconds: f64| Row {
+        unit: Unit::Seconds,
+        ..row("channels", series, 1, &[seconds])
+    };
+    let beside = |kanal| {
+        vec![cost("ours, tasks", 2.0), cost("tokio, tasks", 3.0), cost("kanal, tasks", kanal)]
+    };
+    for (kanal, measured, expected) in [
+        (2.5, "`tokio` 1.50×, `kanal` 1.25×", Verdict::Pass),
+        (1.0, "`tokio` 1.50×, `kanal` 0.500×", Verdict::Short),
+    ] {
+        let (_, store) = store("channels", beside(kanal));
+        let cell = verdict(&store, &figures, "stream, two threads");
+        assert_eq!(cell, (measured.to_owned(), expected));
+    }
 }

@@ -1,4 +1,4 @@
-//! Servers of this machine, each on a port of its own, for as long as a value lives.
+//! Servers on this machine, each on its own port, until a value is dropped.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::unix::process::CommandExt as _;
@@ -12,18 +12,18 @@ use std::{env, fs, io, thread};
 pub struct Server {
     process: Child,
     folder: PathBuf,
-    /// Where it listens.
+    /// The port at which it listens.
     pub address: SocketAddr,
 }
 
 impl Server {
-    /// Whether there is a `redis-server`.
+    /// Returns true if `redis-server` is installed.
     #[must_use]
     pub fn has_redis() -> bool {
         Command::new("redis-server").arg("--version").stdout(Stdio::null()).status().is_ok()
     }
 
-    /// Whether there is a PostgreSQL.
+    /// Returns true if PostgreSQL is installed.
     #[must_use]
     pub fn has_postgres() -> bool {
         programs().is_ok()
@@ -33,7 +33,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// If there is none, or it does not start.
+    /// If it is not installed, or does not start.
     pub fn redis() -> io::Result<Self> {
         let (address, folder) = (free_address()?, folder("redis")?);
         let mut command = Command::new("redis-server");
@@ -46,7 +46,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// If there is none, or it does not start.
+    /// If it is not installed, or does not start.
     pub fn postgres() -> io::Result<Self> {
         let (address, folder) = (free_address()?, folder("postgres")?);
         let programs = programs()?;
@@ -107,7 +107,7 @@ impl Drop for Server {
     }
 }
 
-/// An address at which nobody listens now.
+/// An address at which no process listens now.
 fn free_address() -> io::Result<SocketAddr> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()
 }
@@ -119,7 +119,7 @@ fn folder(name: &str) -> io::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Where Debian has PostgreSQL's programs: the newest version.
+/// The folder of PostgreSQL's programs in Debian, of the newest version.
 fn programs() -> io::Result<PathBuf> {
     let versions = fs::read_dir("/usr/lib/postgresql")?;
     let mut versions: Vec<PathBuf> = versions.flatten().map(|entry| entry.path()).collect();
@@ -128,7 +128,7 @@ fn programs() -> io::Result<PathBuf> {
     Ok(newest.join("bin"))
 }
 
-/// The user as whom a process of root runs what root may not.
+/// The user for programs that refuse to run as root.
 fn user_for_root() -> Option<u32> {
     use std::os::unix::fs::MetadataExt as _;
     let is_root = fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);

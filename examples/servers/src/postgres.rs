@@ -16,7 +16,7 @@ use tokio_util::codec::{Decoder, Encoder};
 #[rumpsteak::protocol(
     PostgresExtendedQuery,
     routes = rumpsteak_net::Net,
-    // A client that goes on sending need never read what it is answered.
+    // A client that goes on sending may never read its answers.
     fair(frontend)
 )]
 mod protocol {
@@ -25,10 +25,10 @@ mod protocol {
     /// Prepares a query, and asks for the names of its columns.
     #[derive(Debug)]
     struct Parse(String);
-    /// Gives the query that was prepared its parameters, as texts.
+    /// The parameters of the prepared query, as texts.
     #[derive(Debug)]
     struct Bind(Vec<String>);
-    /// Asks for so many rows at most; for all, if 0.
+    /// Asks for at most so many rows; for all rows if 0.
     #[derive(Debug)]
     struct Execute(u32);
     #[derive(Debug)]
@@ -79,11 +79,11 @@ mod protocol {
         ErrorResponse(ErrorResponse, Done),
     }
 
-    /// The end of a batch. Nothing else is answered after an error.
+    /// The end of a batch. After an error, the server answers only this.
     struct Done(Send<Backend, Sync, Receive<Backend, ReadyForQuery, InOrder>>);
 
-    /// All queries of a batch are sent before any answer is read, as far as the answer to the
-    /// `Sync` that was sent behind them.
+    /// Sends all queries of a batch before it reads any answer, up to the answer to the `Sync` at
+    /// the end of the batch.
     #[session(Frontend)]
     type Pipelined = Select<Backend, First>;
 
@@ -175,14 +175,14 @@ mod protocol {
 
 pub use protocol::*;
 
-/// The rows that a query has, or the error that it ends with.
+/// The rows of a query, or its error.
 pub type Rows = std::result::Result<Vec<Bytes>, String>;
 
 /// Connects to a server that trusts this user.
 ///
 /// # Errors
 ///
-/// If nobody listens there, or the server wants a password.
+/// If no server listens there, or the server wants a password.
 pub async fn connect(address: impl ToSocketAddrs, user: &str) -> io::Result<(Frontend, Bridge)> {
     let mut stream = TcpStream::connect(address).await?;
     stream.set_nodelay(true)?;
@@ -211,19 +211,19 @@ pub async fn connect(address: impl ToSocketAddrs, user: &str) -> io::Result<(Fro
     Ok((Frontend { backend }, bridge))
 }
 
-/// A query, and the parameters with which it is asked, one after the other.
+/// A query, and the parameters of its executions, one after the other.
 #[derive(Clone, Debug)]
 pub struct Batch {
     pub query: String,
     pub parameters: Vec<Vec<String>>,
 }
 
-/// The rows for each parameter of each batch, where each is asked for when the one before was
-/// answered. A batch is one transaction, and ends with its first error.
+/// Returns the rows for each parameter of each batch. Each query waits for the answer to the query
+/// before it. A batch is one transaction, and ends with its first error.
 ///
 /// # Errors
 ///
-/// If the server is lost, or what it says is not in its protocol.
+/// If the server is lost, or violates its protocol.
 pub async fn in_order(
     frontend: &mut Frontend,
     batches: impl IntoIterator<Item = Batch>,
@@ -264,7 +264,7 @@ pub async fn in_order(
     .await
 }
 
-/// What comes of a query: the rows, or an error.
+/// The result of a query: the rows, or an error.
 type Asked<'s> =
     std::result::Result<(Vec<Bytes>, Ready<'s, Frontend>), (String, Done<'s, Frontend>)>;
 
@@ -289,11 +289,11 @@ async fn ask<'s>(session: Ready<'s, Frontend>, parameters: Vec<String>) -> Resul
     }
 }
 
-/// The same as [`in_order`], but that all queries of a batch are under way at once.
+/// The same as [`in_order`], but all queries of a batch are under way at once.
 ///
 /// # Errors
 ///
-/// If the server is lost, or what it says is not in its protocol.
+/// If the server is lost, or violates its protocol.
 pub async fn pipelined(
     frontend: &mut Frontend,
     batches: impl IntoIterator<Item = Batch>,
@@ -349,7 +349,7 @@ pub fn columns(mut row: Bytes) -> Vec<Option<Bytes>> {
     columns
 }
 
-/// What a person is to read of an error.
+/// The readable parts of an error.
 fn text(body: &ErrorResponseBody) -> io::Result<String> {
     let message = body.fields().find(|field| Ok(field.type_() == b'M'))?;
     Ok(message.map_or_else(String::new, |field| {
@@ -360,7 +360,7 @@ fn text(body: &ErrorResponseBody) -> io::Result<String> {
 /// The messages of the extended query protocol, from the side of a client.
 #[derive(Debug, Default)]
 struct Extended {
-    /// Whether a Flush was said last.
+    /// True if the last message was a Flush.
     is_flushed: bool,
 }
 
@@ -371,7 +371,7 @@ impl Encoder<Label> for Extended {
     type Error = io::Error;
 
     fn encode(&mut self, label: Label, bytes: &mut BytesMut) -> io::Result<()> {
-        // What follows will be flushed itself, if the Flush is not on its way yet.
+        // Later messages are flushed anyway, if the Flush is not on its way yet.
         if self.is_flushed && bytes.len() >= FLUSH {
             bytes.truncate(bytes.len() - FLUSH);
         }
@@ -414,11 +414,11 @@ impl Decoder for Extended {
     fn decode(&mut self, bytes: &mut BytesMut) -> io::Result<Option<Label>> {
         while let Some(answered) = Answered::parse(bytes)? {
             return Ok(Some(match answered {
-                // These come at any time, and answer nothing.
+                // The server sends these at any time, not as answers.
                 Answered::NoticeResponse(_)
                 | Answered::NotificationResponse(_)
                 | Answered::ParameterStatus(_)
-                // What it says of the types of columns comes after it.
+                // The types of the columns come after it.
                 | Answered::ParameterDescription(_) => continue,
                 Answered::ParseComplete => Label::ParseComplete(ParseComplete),
                 Answered::RowDescription(body) => {

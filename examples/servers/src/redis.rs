@@ -16,16 +16,16 @@ use tokio_util::codec::{Decoder, Encoder};
 #[rumpsteak::protocol(
     RedisPipelining,
     routes = rumpsteak_net::Net,
-    // A client that goes on sending need never read what it is answered.
+    // A client that goes on sending may never read its answers.
     fair(client)
 )]
 mod protocol {
     use bytes::Bytes;
 
-    /// A command, as it goes over the socket.
+    /// The bytes of a command.
     #[derive(Clone, Debug)]
     struct Command(Bytes);
-    /// An array, as it came over the socket.
+    /// The bytes of an array.
     #[derive(Debug)]
     struct Array(Bytes);
 
@@ -47,8 +47,8 @@ mod protocol {
         Array(Array, InOrder),
     }
 
-    /// Any number of commands are sent before their replies are read, as far as the answer to what
-    /// was sent behind them.
+    /// Sends any number of commands before it reads their replies, up to the reply to the last
+    /// command.
     #[session(Client)]
     type Pipelined = Select<Server, Further>;
 
@@ -92,7 +92,7 @@ mod protocol {
 
 pub use protocol::*;
 
-/// What a command is answered.
+/// The reply to a command.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Reply {
     SimpleString(Bytes),
@@ -100,7 +100,7 @@ pub enum Reply {
     Integer(i64),
     BulkString(Bytes),
     Nil,
-    /// As it came over the socket.
+    /// The bytes of the reply.
     Array(Bytes),
 }
 
@@ -108,7 +108,7 @@ pub enum Reply {
 ///
 /// # Errors
 ///
-/// If nobody listens there.
+/// If no server listens there.
 pub async fn connect(address: impl ToSocketAddrs) -> io::Result<(Client, Bridge)> {
     let stream = TcpStream::connect(address).await?;
     stream.set_nodelay(true)?;
@@ -116,12 +116,12 @@ pub async fn connect(address: impl ToSocketAddrs) -> io::Result<(Client, Bridge)
     Ok((Client { server }, bridge))
 }
 
-/// Gives the replies to each batch of commands, each of which is sent when the one before was
-/// answered.
+/// Returns the replies to each batch of commands. Each command is sent after the reply to the one
+/// before.
 ///
 /// # Errors
 ///
-/// If the server is lost, or what it says is not in its protocol.
+/// If the server is lost, or violates its protocol.
 pub async fn in_order(
     client: &mut Client,
     batches: impl IntoIterator<Item = Vec<Command>>,
@@ -150,12 +150,12 @@ pub async fn in_order(
     .await
 }
 
-/// Gives the replies to each batch of commands, which are sent all at once. No batch counts as an
-/// empty one.
+/// Returns the replies to each batch of commands. The commands of a batch are sent all at once. No
+/// batch counts as an empty one.
 ///
 /// # Errors
 ///
-/// If the server is lost, or what it says is not in its protocol.
+/// If the server is lost, or violates its protocol.
 pub async fn pipelined(
     client: &mut Client,
     batches: impl IntoIterator<Item = Vec<Command>>,
@@ -213,7 +213,8 @@ pub fn command(words: &[&[u8]]) -> Command {
 /// RESP2, from the side of a client.
 #[derive(Debug, Default)]
 struct Resp {
-    /// What was asked, and not answered yet: whose answer a `+PONG` is depends on it.
+    /// The commands without a reply yet. A `+PONG` may be the reply to a ping of the session, or to
+    /// a command.
     asked: VecDeque<Asked>,
 }
 

@@ -7,11 +7,12 @@ use std::time::Duration;
 use bytes::Bytes;
 use rumpsteak::ErrorKind;
 use rumpsteak_net::NetError;
+use rumpsteak_servers::checkout::shop;
 use rumpsteak_servers::local::Server;
 use rumpsteak_servers::postgres::{self, Batch};
 use rumpsteak_servers::redis::{self, Command, Reply, command};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 
 fn words(line: &str) -> Command {
     let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
@@ -20,6 +21,36 @@ fn words(line: &str) -> Command {
 
 fn batch(lines: &[&str]) -> Vec<Command> {
     lines.iter().map(|line| words(line)).collect()
+}
+
+/// Sessions that live between two HTTP requests, interleaved.
+#[tokio::test]
+async fn a_session_is_held_between_two_requests() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move { axum::serve(listener, shop()).await });
+    for (path, expected) in [
+        ("/order/1/5", "200 OK 15"),
+        ("/order/2/7", "200 OK 21"),
+        ("/pay/2/21", "200 OK 0"),
+        ("/pay/1/20", "200 OK 5"),
+        ("/pay/1/20", "404 Not Found nothing was ordered"),
+        ("/order/1/5", "200 OK 15"),
+        (
+            "/pay/1/1",
+            "409 Conflict `page` cannot receive `Change` from `till`: `till` has closed the route (it failed, \
+             was cancelled or was dropped)",
+        ),
+    ] {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let request = format!("POST {path} HTTP/1.1\r\nhost: shop\r\nconnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut response = String::new();
+        stream.read_to_string(&mut response).await.unwrap();
+        let status = response.lines().next().unwrap().trim_start_matches("HTTP/1.1 ");
+        let body = response.split("\r\n\r\n").nth(1).unwrap();
+        assert_eq!(format!("{status} {body}"), expected, "{path}");
+    }
 }
 
 /// A reply of each form, a `PONG` that answers no ping of the session's, and an error.
@@ -67,7 +98,7 @@ async fn redis_answers_in_either_order() {
     bridge.leave().await.unwrap();
 }
 
-/// More than fits into all buffers between client and server, in either direction.
+/// More bytes than fit into all buffers between client and server, in either direction.
 #[tokio::test]
 #[ignore = "needs redis-server"]
 async fn redis_answers_a_batch_of_any_size() {
@@ -110,7 +141,7 @@ async fn a_server_that_is_killed_ends_the_session() {
     assert!(legal.contains(&&*error), "{error}");
 }
 
-/// What a server says, in one piece or byte by byte, and what becomes of the session.
+/// A server's bytes, in one piece or byte by byte, and the result of the session.
 #[tokio::test]
 async fn what_is_no_reply_ends_the_session() {
     let failed = "the connection to `redis-server` failed";
@@ -131,7 +162,7 @@ async fn what_is_no_reply_ends_the_session() {
                 stream.read_exact(&mut heard).await.unwrap();
                 assert_eq!(&heard, b"*1\r\n$8\r\nFLUSHALL\r\nQUIT\r\n");
                 for piece in said.as_bytes().chunks(piece) {
-                    // Who has heard enough does not listen.
+                    // A client that has read enough closes the connection.
                     let _ = stream.write_all(piece).await;
                 }
             };

@@ -2,7 +2,7 @@
 
 use num_complex::Complex32;
 
-/// The part of a process, and of what it sends: one row of the matrix, a value of each column.
+/// One row of the matrix, with a value of each column: the part of a process, and of its messages.
 pub type Row = Vec<Complex32>;
 
 /// A matrix by its rows, which all have the same length.

@@ -91,9 +91,9 @@ pub async fn run(roles: &mut Roles, rows: Matrix, order: Order) -> Result<Matrix
 /// The order of actions of the processes of [`run`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Those of [`plain`].
+    /// The order of [`plain`].
     Plain,
-    /// Those of [`optimised`].
+    /// The order of [`optimised`].
     Optimised,
 }
 

@@ -52,7 +52,7 @@ use processes::*;
 ///
 /// # Errors
 ///
-/// Those of the sessions.
+/// If a session fails.
 pub async fn run(roles: &mut Roles, rows: Matrix) -> Result<Matrix> {
     let [x0, x1, x2, x3, x4, x5, x6, x7] = rows;
     let rows = roles.run(
@@ -72,7 +72,7 @@ pub async fn run(roles: &mut Roles, rows: Matrix) -> Result<Matrix> {
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// If the session fails.
 pub async fn process0(s: P0Session<'_>, row: Row) -> Ended<'_, P0, Row> {
     exchanges(s, row, 0).await
 }
@@ -81,7 +81,7 @@ pub async fn process0(s: P0Session<'_>, row: Row) -> Ended<'_, P0, Row> {
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// If the session fails.
 pub async fn process1(s: Process1<'_>, row: Row) -> Ended<'_, P1, Row> {
     exchanges(s, row, 1).await
 }
@@ -90,7 +90,7 @@ pub async fn process1(s: Process1<'_>, row: Row) -> Ended<'_, P1, Row> {
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// If the session fails.
 pub async fn process2(s: Process2<'_>, row: Row) -> Ended<'_, P2, Row> {
     exchanges(s, row, 2).await
 }
@@ -99,7 +99,7 @@ pub async fn process2(s: Process2<'_>, row: Row) -> Ended<'_, P2, Row> {
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// If the session fails.
 pub async fn process3(s: Process3<'_>, row: Row) -> Ended<'_, P3, Row> {
     exchanges(s, row, 3).await
 }
@@ -108,7 +108,7 @@ pub async fn process3(s: Process3<'_>, row: Row) -> Ended<'_, P3, Row> {
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// If the session fails.
 pub async fn process4(s: Process4<'_>, row: Row) -> Ended<'_, P4, Row> {
     exchanges(s, row, 4).await
 }
@@ -117,7 +117,7 @@ pub async fn process4(s: Process4<'_>, row: Row) -> Ended<'_, P4, Row> {
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// If the session fails.
 pub async fn process5(s: Process5<'_>, row: Row) -> Ended<'_, P5, Row> {
     exchanges(s, row, 5).await
 }
@@ -126,7 +126,7 @@ pub async fn process5(s: Process5<'_>, row: Row) -> Ended<'_, P5, Row> {
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// If the session fails.
 pub async fn process6(s: Process6<'_>, row: Row) -> Ended<'_, P6, Row> {
     exchanges(s, row, 6).await
 }
@@ -135,7 +135,7 @@ pub async fn process6(s: Process6<'_>, row: Row) -> Ended<'_, P6, Row> {
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// If the session fails.
 pub async fn process7(s: Process7<'_>, row: Row) -> Ended<'_, P7, Row> {
     exchanges(s, row, 7).await
 }
@@ -147,7 +147,7 @@ type Exchange<'s, R, P, C> = Send<'s, R, P, Column, Receive<'s, R, P, Column, C>
 type Exchanges<'s, R, A, B, C> =
     Exchange<'s, R, A, Exchange<'s, R, B, Exchange<'s, R, C, End<'s, R>>>>;
 
-/// What all processes do: the three butterflies of the process with this number.
+/// The body of all processes: the three butterflies of the process with this number.
 async fn exchanges<'s, R, A, B, C>(
     session: Exchanges<'s, R, A, B, C>,
     row: Row,
@@ -198,7 +198,7 @@ where
     Ok(session)
 }
 
-/// What the process multiplies its row by before the exchange that follows that of `bit`.
+/// The factor of the process's row before the exchange after the one for `bit`.
 fn next(number: usize, bit: usize) -> Twiddle {
     match (number, bit) {
         (3 | 7, 0) | (6, 1) => Twiddle::Quarter,
@@ -209,7 +209,7 @@ fn next(number: usize, bit: usize) -> Twiddle {
 }
 
 impl Rows {
-    /// Makes both rows that which `half` makes of the two, multiplied by `twiddle`.
+    /// Sets both rows to the result of `half`, multiplied by `twiddle`.
     fn combine(&mut self, half: impl Fn(Complex32, Complex32) -> Complex32, twiddle: Twiddle) {
         match twiddle {
             Twiddle::One => self.write(half),

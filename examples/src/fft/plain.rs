@@ -22,7 +22,7 @@ use processes::*;
 ///
 /// # Errors
 ///
-/// Those of the sessions.
+/// If a session fails.
 pub async fn run(roles: &mut Roles, rows: Matrix) -> Result<Matrix> {
     let [x0, x1, x2, x3, x4, x5, x6, x7] = rows;
     let rows = roles.run(
@@ -42,7 +42,7 @@ pub async fn run(roles: &mut Roles, rows: Matrix) -> Result<Matrix> {
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// If the session fails.
 pub async fn process0(s: P0Session<'_>, row: Row) -> Ended<'_, P0, Row> {
     let (row, s) = ask(s, row).await?;
     let (row, s) = ask(s, row).await?;
@@ -54,7 +54,7 @@ pub async fn process0(s: P0Session<'_>, row: Row) -> Ended<'_, P0, Row> {
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// If the session fails.
 pub async fn process1(s: P1Session<'_>, row: Row) -> Ended<'_, P1, Row> {
     let (row, s) = answer(s, row, Twiddle::One).await?;
     let (row, s) = ask(s, row).await?;
@@ -66,7 +66,7 @@ pub async fn process1(s: P1Session<'_>, row: Row) -> Ended<'_, P1, Row> {
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// If the session fails.
 pub async fn process2(s: P2Session<'_>, row: Row) -> Ended<'_, P2, Row> {
     let (row, s) = ask(s, row).await?;
     let (row, s) = answer(s, row, Twiddle::One).await?;
@@ -78,7 +78,7 @@ pub async fn process2(s: P2Session<'_>, row: Row) -> Ended<'_, P2, Row> {
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// If the session fails.
 pub async fn process3(s: P3Session<'_>, row: Row) -> Ended<'_, P3, Row> {
     let (row, s) = answer(s, row, Twiddle::One).await?;
     let (row, s) = answer(s, row, Twiddle::Quarter).await?;
@@ -90,7 +90,7 @@ pub async fn process3(s: P3Session<'_>, row: Row) -> Ended<'_, P3, Row> {
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// If the session fails.
 pub async fn process4(s: P4Session<'_>, row: Row) -> Ended<'_, P4, Row> {
     let (row, s) = ask(s, row).await?;
     let (row, s) = ask(s, row).await?;
@@ -102,7 +102,7 @@ pub async fn process4(s: P4Session<'_>, row: Row) -> Ended<'_, P4, Row> {
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// If the session fails.
 pub async fn process5(s: P5Session<'_>, row: Row) -> Ended<'_, P5, Row> {
     let (row, s) = answer(s, row, Twiddle::One).await?;
     let (row, s) = ask(s, row).await?;
@@ -114,7 +114,7 @@ pub async fn process5(s: P5Session<'_>, row: Row) -> Ended<'_, P5, Row> {
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// If the session fails.
 pub async fn process6(s: P6Session<'_>, row: Row) -> Ended<'_, P6, Row> {
     let (row, s) = ask(s, row).await?;
     let (row, s) = answer(s, row, Twiddle::One).await?;
@@ -126,7 +126,7 @@ pub async fn process6(s: P6Session<'_>, row: Row) -> Ended<'_, P6, Row> {
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// If the session fails.
 pub async fn process7(s: P7Session<'_>, row: Row) -> Ended<'_, P7, Row> {
     let (row, s) = answer(s, row, Twiddle::One).await?;
     let (row, s) = answer(s, row, Twiddle::Quarter).await?;

@@ -10,7 +10,7 @@ async fn sender(mut s: SSession<'_>) -> Ended<'_, S, Infallible> {
         let mut answer = s.send(D0(vec![data])).await?.branch().await?;
         s = loop {
             answer = match answer {
-                // Sends the second one, again if need be.
+                // Sends the second one, repeatedly if necessary.
                 SA0OrA1::A0(A0, next) => next.send(D1(vec![data + 1])).await?.branch().await?,
                 SA0OrA1::A1(A1, next) => break next,
             };
@@ -24,7 +24,7 @@ async fn receiver(mut s: RSession<'_>, done: oneshot::Sender<i32>) -> Ended<'_, 
     for _ in 0..2 {
         let (D0(data), next) = s.receive().await?;
         received.extend(data);
-        // Takes the second one only when it comes again.
+        // Ignores the second one the first time.
         let (D1(_), next) = next.select(A0).await?.receive().await?;
         let (D1(data), next) = next.select(A0).await?.receive().await?;
         received.extend(data);

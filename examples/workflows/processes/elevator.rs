@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 async fn user(mut s: UserSession<'_>, done: oneshot::Sender<i32>) -> Ended<'_, User, Infallible> {
     let mut opened = 0;
     for again in [2, 1] {
-        // Has the closing door stopped so many times.
+        // Stops the closing door so many times.
         let mut rest = s.send(OpenDoor).await?;
         let mut left = again;
         s = loop {

@@ -39,7 +39,7 @@ async fn pass_on(mut s: CSession<'_>) -> Ended<'_, C, Infallible> {
     }
 }
 
-/// What the first role holds after three laps: 7 + 7 - 1 - 1.
+/// The value of the first role after three laps: 7 + 7 - 1 - 1.
 pub async fn run() -> Result<i32> {
     let (done, finished) = oneshot::channel();
     let mut roles = Roles::default();

@@ -1,9 +1,8 @@
-//! One machine in the place of another: what `subtype` and `compat` say of it.
+//! The answers of `subtype` and `compat` about one machine in the place of another.
 
 use rumpsteak_build::command::{self, Explanation, Notice, among_peers};
 use rumpsteak_fsm::subtype::{InputError, Refusal, Side};
-use rumpsteak_fsm::verify::together::Condition;
-use rumpsteak_fsm::verify::{self, Evidence};
+use rumpsteak_fsm::verify::{Evidence, Refused};
 use rumpsteak_fsm::{Limit, Role, TransitionId};
 use serde_json::Value;
 
@@ -18,31 +17,14 @@ pub(crate) struct Comparison {
     pub(crate) sup: Machine,
 }
 
-/// A refusal by subtyping, by a run among the peers, or by both.
-pub(crate) struct Refused {
-    pub(crate) refusal: Option<Refusal>,
-    pub(crate) condition: Option<Condition>,
-    pub(crate) evidence: Option<Evidence>,
-}
-
-impl From<verify::Refused> for Refused {
-    fn from(refused: verify::Refused) -> Self {
-        Self {
-            refusal: refused.refusal,
-            condition: refused.condition,
-            evidence: Some(refused.evidence),
-        }
-    }
-}
-
 pub(crate) struct Told {
-    /// The words for the rule that is broken, if subtyping is what refuses.
+    /// The rule that is broken, in words, if subtyping refuses.
     pub(crate) explanation: Option<Explanation>,
     pub(crate) notice: Notice,
-    /// Its run is what the subtype does until the rule is broken.
+    /// Its run is the actions of the subtype until the rule is broken.
     pub(crate) answer: Answer,
     pub(crate) system: Value,
-    /// With whom the actions are that it shows.
+    /// The peers of the actions that it shows.
     pub(crate) peers: Vec<Role>,
 }
 
@@ -54,9 +36,14 @@ impl Comparison {
         }
     }
 
-    /// Tells a refusal; `title` says that the one may not take the place of the other.
-    pub(crate) fn refused(&self, title: String, refused: &Refused) -> Told {
-        let refusal = refused.refusal.as_ref();
+    /// Explains a refusal by subtyping, by a run among the peers, or by both. `title` says that the
+    /// one may not take the place of the other.
+    pub(crate) fn refused(
+        &self,
+        title: String,
+        refusal: Option<&Refusal>,
+        among: Option<&Refused>,
+    ) -> Told {
         let comparison = command::Comparison {
             sub: &self.sub.fsm,
             sup: &self.sup.fsm,
@@ -65,8 +52,8 @@ impl Comparison {
         let explanation = refusal.map(|refusal| comparison.explain(refusal));
         let mut notice = match &explanation {
             Some(found) => {
-                let mut notice = Notice::error(format!("{title}: {}", found.sentence))
-                    .with_code(Some(found.code));
+                let notice = Notice::error(format!("{title}: {}", found.sentence));
+                let mut notice = notice.with_code(Some(found.code));
                 if let Some((id, label)) = found.own {
                     notice = self.sub.mark(notice, id, label);
                 }
@@ -76,21 +63,22 @@ impl Comparison {
                 found.notes.iter().fold(notice, Notice::remark)
             }
             None => {
-                Notice::error(title).remark(command::decided_by_run(refused.condition.as_ref()))
+                let condition = among.and_then(|among| among.condition.as_ref());
+                Notice::error(title).remark(command::decided_by_run(condition))
             }
         };
-        if let Some(evidence) = &refused.evidence {
-            notice = notice.remark(among_peers(evidence));
+        if let Some(among) = among {
+            notice = notice.remark(among_peers(&among.evidence));
         }
         let shown = explanation.iter().flat_map(|found| {
             let own = found.own.map(|(id, _)| self.sub.fsm.transition(id));
             own.into_iter().chain(found.due.iter().map(|(id, _)| self.sup.fsm.transition(*id)))
         });
         let peers = shown.map(|shown| shown.action.peer.clone()).collect();
-        let run = match &refused.evidence {
-            Some(Evidence::Run(run)) => Some(run),
+        let run = among.and_then(|among| match &among.evidence {
+            Evidence::Run(run) => Some(run),
             _ => None,
-        };
+        });
         let sentence = explanation.as_ref().map(|found| found.sentence.clone());
         let path = refusal.map(|refusal| refusal.path.iter().map(|id| self.action(id)).collect());
         Told {
@@ -111,7 +99,8 @@ impl Comparison {
     }
 }
 
-/// A limit ended the search; `claim` says that the one may take the place of the other.
+/// The answer after a limit ended the search. `claim` says that the one may take the place of the
+/// other.
 pub(crate) fn undecided(claim: &str, limit: Limit) -> (Notice, Value) {
     let notice = Notice::error(format!("undecided whether {claim}: {limit}")).help(raise(limit));
     (notice, Answer::limited(limit).object(Outcome::Undecided))

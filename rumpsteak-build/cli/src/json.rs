@@ -1,6 +1,7 @@
 //! The object that `--format json` prints.
 
 use rumpsteak_build::command::{Mark, Notice, Severity};
+use rumpsteak_fsm::bounded::Growth;
 use rumpsteak_fsm::run::{Run, Step};
 use rumpsteak_fsm::{Action, Direction, Fsm, Limit, Sort};
 use serde_json::{Map, Value, json};
@@ -30,8 +31,8 @@ impl Answer {
         Self { limit: named, ..Self::because(limit.to_string()) }
     }
 
-    /// `verdict`, `bound`, `limit`, `run` and `reason`: always all of them, in this order. Those
-    /// that do not apply are `null`.
+    /// `verdict`, `bound`, `limit`, `run` and `reason`, always in this order. A field that does not
+    /// apply is `null`.
     pub(crate) fn object(self, outcome: Outcome) -> Value {
         let Self { bound, limit, run, reason } = self;
         let limit = limit.map(|(name, value)| json!({"setting": name, "value": value}));
@@ -119,6 +120,11 @@ pub(crate) fn joined(mut object: Value, more: Value) -> Value {
 pub(crate) fn steps(steps: &[Step]) -> Vec<Value> {
     let step = |step: &Step| joined(json!({"role": step.role.as_str()}), action(&step.action));
     steps.iter().map(step).collect()
+}
+
+pub(crate) fn growth(growth: &Growth) -> Value {
+    let Growth { queue, before, again } = growth;
+    json!({"queue": queue.to_string(), "run": steps(before), "again": steps(again)})
 }
 
 pub(crate) fn run(run: &Run) -> Value {

@@ -1,4 +1,4 @@
-//! Liveness in every run, in words.
+//! Messages about liveness in every run.
 
 use rumpsteak_build::command::Notice;
 use rumpsteak_fsm::system::EveryRun;
@@ -7,8 +7,8 @@ use serde_json::Value;
 use crate::options::raise;
 use crate::outcome::Outcome;
 
-/// Tells which roles some run neglects, or that a limit hides them, in `notice`s about a protocol
-/// of this name or about the system. Adds both to the answer.
+/// Reports the roles that some run neglects, or the limit that ended the search for them, as
+/// `notice`s about a protocol of this name or about the system. Adds the roles to the answer.
 pub(crate) fn tell(
     EveryRun { neglected, limit }: &EveryRun,
     protocol: Option<&str>,

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rumpsteak_build::command::{NamedText, Notice, list, meant};
+use rumpsteak_fsm::system::SystemError;
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::{Defect, Fsm, Role, Run, TransitionId};
 use rumpsteak_scribble::Projection;
@@ -15,20 +16,18 @@ use crate::options::Scribble;
 use crate::outcome::Outcome;
 use crate::terminal::Terminal;
 
-/// A machine, and where it was written.
+/// A machine, with its places in the source.
 #[derive(Clone, Debug)]
 pub(crate) struct Machine {
     pub(crate) fsm: Fsm,
-    /// The name of the file that it is in.
+    /// The name of the file.
     pub(crate) file: String,
-    /// Where each transition was written, by [`TransitionId::index`].
-    places: Vec<Option<Place>>,
+    /// The place of each transition in the source, by [`TransitionId::index`].
+    places: Vec<Option<(Arc<NamedText>, Range<usize>)>>,
 }
 
-type Place = (Arc<NamedText>, Range<usize>);
-
 impl Machine {
-    /// The machine of a role that has no part in a file.
+    /// The machine of a role that a file does not have: it does nothing.
     pub(crate) fn idle(role: Role, file: String) -> Self {
         let mut builder = Fsm::builder(role);
         let only = builder.add_state();
@@ -37,8 +36,22 @@ impl Machine {
 
     /// Marks the transitions that a defect is about.
     pub(crate) fn mark_defect(&self, notice: Notice, defect: &Defect) -> Notice {
-        let marks = marks(&self.fsm, defect).into_iter();
-        marks.fold(notice, |notice, (id, label)| self.mark(notice, id, label))
+        let marks = match defect {
+            Defect::Mixed { send, receive, .. } => vec![(*send, "sends"), (*receive, "receives")],
+            Defect::Nondeterministic { transitions: [first, second], .. } => {
+                vec![(*second, "the same again"), (*first, "first here")]
+            }
+            Defect::SelfMessage { transition, .. } => vec![(*transition, "to itself")],
+            Defect::Undirected { state, peers } => {
+                let first = |peer: &Role| {
+                    let mut leaving = self.fsm.transitions_from(*state);
+                    leaving.find(|transition| transition.action.peer == *peer)
+                };
+                peers.iter().filter_map(first).map(|transition| (transition.id, "")).collect()
+            }
+            _ => vec![],
+        };
+        marks.into_iter().fold(notice, |notice, (id, label)| self.mark(notice, id, label))
     }
 
     pub(crate) fn mark(&self, notice: Notice, transition: TransitionId, label: &str) -> Notice {
@@ -49,8 +62,8 @@ impl Machine {
     }
 }
 
-/// Reads all machines of a file, `-` being standard input; at least one. Those of a Scribble file
-/// are the projections of its protocol.
+/// Reads all machines of a file, or of standard input for `-`: at least one. The machines of a
+/// Scribble file are the projections of its protocol.
 pub(crate) fn read(
     reader: &mut Reader,
     path: &Path,
@@ -60,11 +73,11 @@ pub(crate) fn read(
     let source =
         reader.read(path, "machines, such as `digraph k { 0 -> 1 [label=\"s!ready\"]; }`")?;
     let form = Form::detect(&source.text);
-    // What is nothing else is taken for types.
+    // A text of no other form is detected as types.
     let is_scribble = path.extension().is_some_and(|extension| extension == "scr")
         || matches!(form, Form::Binary | Form::Local) && modules::is_scribble(&source.text);
     if is_scribble {
-        let module = modules::load(reader, source, path, &scribble.import_path, &scribble.limits);
+        let module = modules::load(reader, source, path, &scribble.reading);
         return projections(&module, scribble.protocol.as_deref(), terminal);
     }
     let machines = text::parse_named(&source.text, form).map_err(|error| {
@@ -106,11 +119,11 @@ fn projections(
     Ok(of_projections(module, projections))
 }
 
-/// The machines of projections, at the interactions of the module.
+/// The machines of projections. The places of actions are the module's interactions.
 pub(crate) fn of_projections(module: &Module, projections: Vec<Projection>) -> Vec<Machine> {
     let machine = |projection: Projection| {
         let places = projection.fsm.transitions().map(|transition| {
-            // The first place: the others say the same to this role.
+            // All of its interactions are the same to this role.
             let origin = projection.origins(transition.id).first()?;
             let (text, range) = module.place(*origin);
             Some((Arc::clone(text), range))
@@ -122,14 +135,11 @@ pub(crate) fn of_projections(module: &Module, projections: Vec<Projection>) -> V
 
 /// Picks the machine of `role`, or the only one.
 pub(crate) fn pick(machines: Vec<Machine>, role: Option<&str>) -> Result<Machine, Notice> {
-    let roles: Vec<Role> = machines.iter().map(|machine| machine.fsm.role().clone()).collect();
     let name = machines.first().map(|machine| machine.file.clone()).unwrap_or_default();
+    let roles: Vec<Role> = machines.iter().map(|machine| machine.fsm.role().clone()).collect();
     let names: Vec<&str> = roles.iter().map(Role::as_str).collect();
-
-    let count = machines.len();
-    let mut found = machines
-        .into_iter()
-        .filter(|machine| role.is_none_or(|role| machine.fsm.role().as_str() == role));
+    let is_meant = |machine: &Machine| role.is_none_or(|role| machine.fsm.role().as_str() == role);
+    let mut found = machines.into_iter().filter(is_meant);
     let (message, help) = match (found.next(), found.next(), role) {
         (Some(machine), None, _) => return Ok(machine),
         (None, _, Some(role)) => {
@@ -139,39 +149,21 @@ pub(crate) fn pick(machines: Vec<Machine>, role: Option<&str>) -> Result<Machine
             let help = "leave one of them in the file".to_owned();
             (format!("`{name}` holds several machines of `{role}`"), help)
         }
-        (_, _, None) => (
-            format!("`{name}` holds {count} machines, and two are compared at a time"),
-            format!("say which one with `--role`: {}", list(names)),
-        ),
+        (_, _, None) => {
+            let count = names.len();
+            let message =
+                format!("`{name}` holds {count} machines, and two are compared at a time");
+            (message, format!("say which one with `--role`: {}", list(names)))
+        }
     };
     Err(Notice::error(message).help(help))
 }
 
-/// The error for a machine that is no local type, at its place.
+/// The error for a machine that cannot be compared, at its place.
 pub(crate) fn defect(machine: &Machine, defect: &Defect) -> Notice {
     let role = machine.fsm.role();
     let notice = Notice::of_error(&format!("the machine of `{role}`: {defect}"));
     machine.mark_defect(notice, defect)
-}
-
-/// The transitions that a defect is about.
-fn marks(machine: &Fsm, defect: &Defect) -> Vec<(TransitionId, &'static str)> {
-    match defect {
-        Defect::Mixed { send, receive, .. } => vec![(*send, "sends"), (*receive, "receives")],
-        Defect::Nondeterministic { transitions: [first, second], .. } => {
-            vec![(*second, "the same again"), (*first, "first here")]
-        }
-        Defect::SelfMessage { transition, .. } => vec![(*transition, "to itself")],
-        Defect::Undirected { state, peers } => {
-            let first = |peer: &Role| {
-                let mut leaving = machine.transitions_from(*state);
-                leaving.find(|transition| transition.action.peer == *peer)
-            };
-            let firsts = peers.iter().filter_map(first);
-            firsts.map(|transition| (transition.id, "")).collect()
-        }
-        _ => vec![],
-    }
 }
 
 pub(crate) fn mark(
@@ -187,7 +179,21 @@ pub(crate) fn mark(
     }
 }
 
-/// Marks what the roles wait for at the end of a run.
+/// The error of machines that are not a system, at its place.
+pub(crate) fn no_system(machines: &[Machine], error: &SystemError) -> Notice {
+    let report = Notice::of_error(error);
+    match error {
+        SystemError::SelfMessage { role, transition } => {
+            mark(report, machines, role, *transition, "to itself")
+        }
+        SystemError::UnknownPeer { role, transition, .. } => {
+            mark(report, machines, role, *transition, "to nobody")
+        }
+        _ => report,
+    }
+}
+
+/// Marks the actions that roles wait for at the end of a run.
 pub(crate) fn mark_waits(mut notice: Notice, machines: &[Machine], run: &Run) -> Notice {
     for wait in &run.waits {
         for (transition, action) in &wait.transitions {

@@ -18,7 +18,6 @@ mod machines;
 mod modules;
 mod options;
 mod outcome;
-mod reply;
 mod terminal;
 mod verb;
 
@@ -62,7 +61,7 @@ fn main() -> ExitCode {
     let arguments = match Arguments::try_parse_from(arguments()) {
         Ok(arguments) => arguments,
         Err(error) => {
-            // Help that nobody reads (a closed pipe) is no failure.
+            // If standard output is closed, there is nothing to report to.
             let _ = error.print();
             return if error.use_stderr() { Outcome::BadInput } else { Outcome::Holds }.into();
         }

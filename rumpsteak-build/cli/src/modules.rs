@@ -11,40 +11,34 @@ use rumpsteak_fsm::Role;
 use rumpsteak_scribble::{Diagnostic, Protocol, Span, file_of_module, parse};
 
 use crate::input::Reader;
-use crate::options::Limits;
+use crate::options::Reading;
 use crate::outcome::Outcome;
 use crate::terminal::Terminal;
 
-/// The contents of a file of protocols, for messages.
+/// A description of a file of protocols, for messages.
 const SCRIBBLE: &str =
     "a Scribble protocol: `global protocol P(role a, role b) { hello() from a to b; }`";
 
 /// A Scribble module that was read and checked with all that it imports.
 #[derive(Debug)]
 pub(crate) struct Module {
-    /// The module with its imports, and what is wrong with them.
+    /// The module with its imports, and its diagnostics.
     pub(crate) contents: ScrModule,
     /// The errors for imported files that exist and cannot be read.
     pub(crate) unreadable: Vec<Notice>,
 }
 
-/// Reads and checks a module, `-` being standard input.
+/// Reads and checks a module, or standard input for `-`.
 ///
-/// An imported module `shop.Base` is the file `shop/Base.scr` below the import paths, below the
-/// folder in which the path of the importing file is its own name, or below the folder of that
-/// file.
-pub(crate) fn read(
-    reader: &mut Reader,
-    path: &Path,
-    import_paths: &[PathBuf],
-    limits: &Limits,
-) -> Result<Module, Notice> {
+/// An imported module `shop.Base` is the file `shop/Base.scr` below an import path, below the root
+/// that the importing file's own `module` line tells, or below the folder of that file.
+pub(crate) fn read(reader: &mut Reader, path: &Path, reading: &Reading) -> Result<Module, Notice> {
     let is_machine = |extension: &OsStr| extension == "local" || extension == "dot";
     if path.extension().is_some_and(is_machine) && path.is_file() {
         return Err(machine(path));
     }
     let source = reader.read(path, SCRIBBLE)?;
-    Ok(load(reader, source, path, import_paths, limits))
+    Ok(load(reader, source, path, reading))
 }
 
 /// Checks a module that was read from `path`, as [`read`] does.
@@ -52,19 +46,16 @@ pub(crate) fn load(
     reader: &mut Reader,
     source: Arc<NamedText>,
     path: &Path,
-    import_paths: &[PathBuf],
-    limits: &Limits,
+    reading: &Reading,
 ) -> Module {
     let header = parse(&source.text).module.header;
-    let mut roots = import_paths.to_vec();
+    let mut roots = reading.import_path.clone();
     let place = place_of(path);
-    if path != Path::new("-") {
-        if let Some(header) = &header {
-            // As it was given first, since imports are shown as they are found.
-            let places = [Some(path), place.as_deref()].into_iter().flatten();
-            roots.extend(places.filter_map(|place| root_of(place, header.as_str())));
-        }
-        roots.extend(path.parent().map(Path::to_owned));
+    if let Some(place) = &place {
+        // The path as given comes first, since messages show the paths of imports.
+        let named = |header: &_| [path, place].map(|place| root_of(place, header));
+        let named = header.iter().flat_map(|header| named(header.as_str())).flatten();
+        roots.extend(named.chain(path.parent().map(Path::to_owned)));
     }
 
     let mut unreadable = vec![];
@@ -75,20 +66,21 @@ pub(crate) fn load(
         let imported = reader.read(&found, SCRIBBLE);
         imported.map_err(|error| unreadable.push(error)).ok()
     };
-    let contents = ScrModule::load(source, place.as_deref(), &limits.scribble(), find);
+    let contents = ScrModule::load(source, place.as_deref(), &reading.limits.scribble(), find);
     Module { contents, unreadable }
 }
 
-/// The error for a machine in the place of a protocol, whose name is that of the protocol's file,
-/// a dot, that of the role, and the ending.
+/// The error for a machine in place of a protocol. The machine's file is called after the file of
+/// its protocol: `orders.shop.dot` belongs to `orders.scr`.
 fn machine(path: &Path) -> Notice {
     let stems = iter::successors(Some(path.with_extension("")), |stem| {
         stem.extension().map(|_| stem.with_extension(""))
     });
     let mut protocols = stems.skip(1).map(|stem| stem.with_extension("scr"));
-    let protocol = protocols.find(|protocol| protocol.is_file());
-    let which =
-        protocol.map_or("a `.scr` file".to_owned(), |found| format!("`{}`", found.display()));
+    let which = match protocols.find(|protocol| protocol.is_file()) {
+        Some(found) => format!("`{}`", found.display()),
+        None => "a `.scr` file".to_owned(),
+    };
     Notice::error(format!("`{}` is the machine of a role, not a protocol", path.display()))
         .help(format!("name {which}; `subtype` and `kmc` read machines"))
 }
@@ -97,24 +89,21 @@ pub(crate) fn is_scribble(text: &str) -> bool {
     !parse(text).module.protocols.is_empty()
 }
 
-/// The absolute path of a file, with all folders that its `module` line may name. `None` for
-/// standard input.
+/// The absolute path of a file, because its `module` line may name folders above the current one.
+/// `None` for standard input.
 fn place_of(path: &Path) -> Option<PathBuf> {
     if path == Path::new("-") {
         return None;
     }
-    // The file was read, so this only fails where the current folder has gone; the path as given is
-    // all there is then.
-    let place = std::fs::canonicalize(path);
-    let name = |path: &Path| path.file_name().map(ToOwned::to_owned);
-    match place {
-        // A link is called as it was asked for.
-        Ok(place) if name(&place) == name(path) => Some(place),
-        _ => Some(std::path::absolute(path).unwrap_or_else(|_| path.to_owned())),
-    }
+    // The file was read, so only a missing current folder makes this fail: then the path as given
+    // has to do. A link keeps its own name.
+    let place = std::fs::canonicalize(path).ok();
+    let place = place.filter(|place| place.file_name() == path.file_name());
+    place.or_else(|| Some(std::path::absolute(path).unwrap_or_else(|_| path.to_owned())))
 }
 
 impl Module {
+    /// The name of the file.
     pub(crate) fn name(&self) -> &str {
         &self.contents.texts[0].name
     }
@@ -137,7 +126,7 @@ impl Module {
         self.reports(&self.contents.warnings).for_each(|notice| terminal.report(&notice));
     }
 
-    /// Reports what is wrong with the module, and tells how grave it is.
+    /// Reports errors of the module, and returns how grave they are.
     pub(crate) fn complain(&self, diagnostics: &[Diagnostic], terminal: &mut Terminal) -> Outcome {
         if !diagnostics.is_empty() {
             self.unreadable.iter().for_each(|notice| terminal.report(notice));
@@ -153,7 +142,7 @@ impl Module {
     }
 }
 
-/// The position of the protocol of this name among those of a file, or of the only one.
+/// The position of the protocol of this name in a file, or of the only protocol.
 pub(crate) fn pick(
     file: &str,
     names: &[&str],
@@ -164,7 +153,7 @@ pub(crate) fn pick(
         (None, [_]) => Ok(0),
         (_, []) => Err(Notice::error(format!("`{file}` holds no protocol that can be {done}"))
             .help(format!(
-                "`aux` protocols and those with parameters are {done} where others call them"
+                "`aux` protocols and those with parameters are {done} when others call them"
             ))),
         (None, _) => Err(Notice::error(format!("`{file}` holds several protocols"))
             .help(format!("say which one with `--protocol`: {}", list(names)))),
@@ -175,7 +164,7 @@ pub(crate) fn pick(
     }
 }
 
-/// What errors mean for the exit status.
+/// The outcome of a module with these errors.
 pub(crate) fn outcome(diagnostics: &[Diagnostic]) -> Outcome {
     gravest(diagnostics).into()
 }

@@ -1,4 +1,4 @@
-//! Options that several verbs have.
+//! The options that several verbs share.
 
 use std::path::PathBuf;
 
@@ -34,12 +34,19 @@ pub(crate) enum Liveness {
     Fair,
 }
 
-/// How to read Scribble files.
+/// The options for one protocol of a Scribble file.
 #[derive(Debug, Args)]
 pub(crate) struct Scribble {
-    /// Which protocol, where a Scribble file holds several
+    /// Which protocol, if a Scribble file holds several
     #[arg(long, value_name = "NAME")]
     pub(crate) protocol: Option<String>,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+/// The options for reading Scribble files.
+#[derive(Debug, Args)]
+pub(crate) struct Reading {
     /// Look for imported modules below DIR: `shop.Base` is `shop/Base.scr`
     #[arg(long, value_name = "DIR")]
     pub(crate) import_path: Vec<PathBuf>,
@@ -47,14 +54,14 @@ pub(crate) struct Scribble {
     pub(crate) limits: Limits,
 }
 
-/// How far to go before giving up. Each option has the name of a limit in the attribute of a
-/// module.
+/// The limits of a search. Each option has the name of a limit in the attribute of a module.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Limits {
-    /// Explore at most N configurations of the roles and their queues [default: 100000]
+    /// Explore at most N configurations of the roles and their queues [default: 100000, and 4000000
+    /// for `--capacity`]
     #[arg(long, value_name = "N")]
     configurations: Option<usize>,
-    /// Explore queues of at most N messages where queues grow for ever [default: 64]
+    /// Explore queues of at most N messages, if queues grow for ever [default: 64]
     #[arg(long, value_name = "N")]
     queue: Option<usize>,
     /// Let the machine of one role have at most N transitions before equal states are merged, in a
@@ -70,13 +77,18 @@ impl Limits {
         default.configurations(configurations).queue(self.queue.unwrap_or(default.queue))
     }
 
+    /// The limits for bounded queues: there, the runs that count are long.
+    pub(crate) fn for_capacities(&self, limits: rumpsteak_fsm::Limits) -> rumpsteak_fsm::Limits {
+        limits.configurations(self.configurations.unwrap_or(4_000_000))
+    }
+
     pub(crate) fn scribble(&self) -> rumpsteak_scribble::Limits {
         let default = rumpsteak_scribble::Limits::default();
         let local_transitions = self.local_transitions.unwrap_or(default.local_transitions);
         rumpsteak_scribble::Limits { local_transitions, verifier: self.verifier(), ..default }
     }
 
-    /// The limits of modules that set none.
+    /// The limits of modules that set none themselves.
     pub(crate) fn build(&self, generated_lines: Option<usize>) -> rumpsteak_build::Limits {
         let limits = rumpsteak_build::Limits::from(self.verifier());
         let limits = limits.local_transitions(self.scribble().local_transitions);

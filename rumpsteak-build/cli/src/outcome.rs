@@ -2,10 +2,15 @@
 
 use std::process::ExitCode;
 
-use rumpsteak_build::command::Gravity;
+use rumpsteak_build::command::{Gravity, Notice};
+use serde_json::Value;
+
+/// The answer of a verb: its outcome, and its object for `--format json`. An error is about the
+/// call or its input.
+pub(crate) type Reply = Result<(Outcome, Value), Notice>;
 
 /// In order of severity, so that the outcome of several files is their maximum. A file that cannot
-/// be read hides all verdicts, and a refusal outweighs a search that came to no end.
+/// be read outweighs all verdicts, and a refusal outweighs an undecided search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Outcome {
     /// It holds: status 0.
@@ -19,7 +24,7 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// The word in JSON; `None` for a bad input.
+    /// The word in JSON; `None` for bad input.
     pub(crate) fn verdict(self) -> Option<&'static str> {
         match self {
             Self::Holds => Some("safe"),

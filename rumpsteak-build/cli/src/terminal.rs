@@ -1,4 +1,4 @@
-//! What the command writes, and whether in colour.
+//! Writing to the terminal, in colour or not.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -20,8 +20,8 @@ pub(crate) enum Colour {
 }
 
 impl Colour {
-    /// The option decides, then NO_COLOR (no-color.org), then CARGO_TERM_COLOR, and then whether
-    /// the stream is a terminal with colours.
+    /// The option decides, then NO_COLOR (no-color.org), then CARGO_TERM_COLOR. If none is set, a
+    /// terminal that has colours gets them.
     fn applies(self, is_terminal: bool) -> bool {
         let set = |name| env::var_os(name).filter(|value| !value.is_empty());
         match self {
@@ -37,22 +37,24 @@ impl Colour {
     }
 }
 
-/// Standard output for what was asked for, standard error for diagnostics.
+/// Standard output for answers, standard error for diagnostics.
 ///
-/// A closed pipe (`… | head`) is no failure: the rest of the text is dropped. Any other failure to
-/// write, such as a full disk, is reported at the end and makes the outcome [`Outcome::BadInput`],
-/// so that nobody takes a part of the text for the whole.
+/// If the reader closes the pipe (`… | head`), the rest of the text is dropped. Any other failure
+/// to write, such as a full disk, is reported at the end and makes the outcome
+/// [`Outcome::BadInput`]: a part of the text must not be taken for the whole.
 #[derive(Debug)]
 pub(crate) struct Terminal {
     colour: Colour,
-    /// The codes of what was reported.
+    /// True if the answer is a JSON object, in place of words.
+    pub(crate) is_json: bool,
+    /// The codes of reported diagnostics.
     codes: BTreeSet<&'static str>,
     failure: Option<io::Error>,
 }
 
 impl Terminal {
     pub(crate) fn new(colour: Colour) -> Self {
-        Self { colour, codes: BTreeSet::new(), failure: None }
+        Self { colour, is_json: false, codes: BTreeSet::new(), failure: None }
     }
 
     pub(crate) fn print(&mut self, text: &str) {
@@ -73,23 +75,29 @@ impl Terminal {
         self.remark(&paragraph(notice, colour));
     }
 
-    /// Will say in the end where to read more about a code.
+    /// Remembers a code, so that [`finish`](Self::finish) says how to read more about it.
     pub(crate) fn explain(&mut self, code: Option<&'static str>) {
         self.codes.extend(code);
     }
 
     pub(crate) fn remark(&mut self, text: &str) {
-        // Nobody is left to tell when standard error is gone.
+        // If standard error is closed, there is nothing to report to.
         let _ = io::stderr().lock().write_all(text.as_bytes());
     }
 
-    /// Writes a verdict that is drawn like a diagnostic to standard output.
-    pub(crate) fn print_report(&mut self, notice: &Notice) {
-        let colour = self.colour.applies(io::stdout().is_terminal());
-        self.print(&paragraph(notice, colour));
+    /// Prints a part of an answer in words.
+    pub(crate) fn say(&mut self, text: &str) {
+        if !self.is_json {
+            self.print(text);
+        }
     }
 
-    /// Says where to read more, and gives the outcome, given that everything was written.
+    /// Prints a verdict that is drawn like a diagnostic, as a part of an answer in words.
+    pub(crate) fn say_notice(&mut self, notice: &Notice) {
+        self.say(&paragraph(notice, self.colour.applies(io::stdout().is_terminal())));
+    }
+
+    /// Says how to read more about the codes, and returns the outcome if everything was written.
     pub(crate) fn finish(mut self, outcome: Outcome) -> Outcome {
         let codes = std::mem::take(&mut self.codes);
         if let Some(first) = codes.first() {

@@ -4,16 +4,18 @@
 //! #[protocol(Hospital)]                               the protocol
 //! #[protocol(Hospital, routes = rumpsteak_net::Net)]  generated routes are `Net<Label>`
 //! #[protocol(Hospital, derive(Clone))]                generated messages have these derives, too
-//! #[protocol(Hospital, fair)]                         less liveness is asked for: of all roles,
-//! #[protocol(Hospital, fair(p, q), every_run(r))]     or of these
+//! #[protocol(Hospital, fair)]                         asks less liveness of all roles,
+//! #[protocol(Hospital, fair(p, q), every_run(r))]     or of these roles
 //! #[protocol(Hospital, accept_closed_system)]         its sessions may be proven together
 //! #[protocol(Hospital, limits(queue = 128))]           the verifier gives up later
 //! #[protocol(Hospital, crate = "rt")]                 the runtime is the crate `rt`
-//! #[closed_system]                                    there is no protocol
+//! #[closed_system]                                    a system without a protocol
 //! ```
 
 use proc_macro2::{Span, TokenStream};
+use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
+use syn::punctuated::Punctuated;
 use syn::{Error, Ident, LitInt, LitStr, Path, Result, Token, parenthesized, token};
 
 use crate::attribute::{expect, ident};
@@ -21,6 +23,7 @@ use crate::cut::{ModuleKind, check_depth, parse};
 use crate::name;
 
 /// The arguments of the attribute.
+#[derive(Default)]
 pub struct Arguments {
     /// The protocol; `None` for a closed system without one.
     pub protocol: Option<Ident>,
@@ -38,47 +41,36 @@ pub struct Arguments {
     pub krate: Option<Path>,
 }
 
-/// A liveness that is asked of roles.
+/// The liveness that some roles must have.
 pub struct Asked {
-    /// How much is asked.
+    /// The liveness.
     pub liveness: Liveness,
-    /// The roles of the protocol; all of them if there is none.
+    /// The roles of the protocol; empty for all of them.
     pub roles: Vec<Ident>,
 }
 
-/// When a message that waits is received, and a role that waits is served.
+/// The condition under which a waiting message is received, and a waiting role is served.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Liveness {
-    /// `every_run`: in every run, whatever the roles choose; as long as a role that can do
-    /// something does so sooner or later.
+    /// `every_run`: in every run, whatever the roles choose, if each role that can act does so
+    /// sooner or later.
     EveryRun,
-    /// `fair`: if choices are fair. Wherever the roles are, they can still choose so that it
-    /// happens. A role may choose for ever so that others wait, and messages pile up.
+    /// `fair`: if choices are fair. In every state, the roles can still choose so that it happens.
+    /// A role may choose for ever so that others wait, and messages pile up.
     Fair,
 }
 
 impl Arguments {
-    /// Parses the arguments, without the parentheses. At their end, an error points at `end`.
-    ///
-    /// # Errors
-    ///
-    /// At the first token that does not fit, with the right form.
+    /// Parses the arguments, without the parentheses. An error is at the first token that does not
+    /// fit, or at `end`.
     pub fn parse(kind: ModuleKind, arguments: TokenStream, end: Span) -> Result<Self> {
         check_depth(arguments.clone(), false)?;
         parse(arguments, end, |input| {
-            let mut this = Self {
-                protocol: None,
-                routes: None,
-                derives: Vec::new(),
-                liveness: Vec::new(),
-                accepts_closed_system: None,
-                limits: Vec::new(),
-                krate: None,
-            };
+            let mut this = Self::default();
             if kind == ModuleKind::Protocol {
                 this.protocol = Some(protocol(input)?);
                 if !input.is_empty() {
-                    expect(input, Token![,], EXPECTED_OPTION)?;
+                    expect::<Token![,]>(input, EXPECTED_OPTION)?;
                 }
             }
             let mut seen = Vec::new();
@@ -90,7 +82,7 @@ impl Arguments {
                 this.option(input, &word)?;
                 seen.push(word);
                 if !input.is_empty() {
-                    expect(input, Token![,], this.expected())?;
+                    expect::<Token![,]>(input, this.expected())?;
                 }
             }
             Ok(this)
@@ -105,31 +97,26 @@ impl Arguments {
         let of_protocol = self.protocol.is_some();
         match word.to_string().as_str() {
             "crate" => {
-                expect(input, Token![=], EXPECTED_RUNTIME)?;
+                expect::<Token![=]>(input, EXPECTED_RUNTIME)?;
                 self.krate = Some(runtime(input)?);
             }
-            "derive" => {
-                self.derives =
-                    list(input, EXPECTED_DERIVES, |input| path(input, EXPECTED_DERIVES))?;
-            }
+            "derive" => self.derives = list(input, EXPECTED_DERIVES, Path::parse_mod_style)?,
             "limits" => {
                 self.limits = list(input, EXPECTED_LIMITS, |input| {
-                    let name = ident(input, EXPECTED_LIMITS)?;
-                    expect(input, Token![=], EXPECTED_LIMITS)?;
-                    let (span, value) = (input.span(), input.parse::<LitInt>());
-                    let value = value.and_then(|value| value.base10_parse());
-                    Ok((name, value.map_err(|_| Error::new(span, EXPECTED_LIMITS))?))
+                    let name = input.call(Ident::parse_any)?;
+                    input.parse::<Token![=]>()?;
+                    Ok((name, input.parse::<LitInt>()?.base10_parse()?))
                 })?;
             }
             "routes" if of_protocol => {
-                expect(input, Token![=], EXPECTED_ROUTES)?;
-                self.routes = Some(path(input, EXPECTED_ROUTES)?);
+                expect::<Token![=]>(input, EXPECTED_ROUTES)?;
+                self.routes = Some(routes(input)?);
             }
             "fair" | "every_run" if of_protocol => {
                 let liveness = if word == "fair" { Liveness::Fair } else { Liveness::EveryRun };
                 let mut roles = Vec::new();
                 if input.peek(token::Paren) {
-                    roles = list(input, EXPECTED_ROLES, |input| ident(input, EXPECTED_ROLES))?;
+                    roles = list(input, EXPECTED_ROLES, Ident::parse_any)?;
                     if roles.is_empty() {
                         return Err(Error::new(word.span(), EXPECTED_ROLES));
                     }
@@ -167,31 +154,22 @@ fn protocol(input: ParseStream<'_>) -> Result<Ident> {
 fn list<T>(
     input: ParseStream<'_>,
     expected: &str,
-    mut element: impl FnMut(ParseStream<'_>) -> Result<T>,
+    element: fn(ParseStream<'_>) -> Result<T>,
 ) -> Result<Vec<T>> {
-    if !input.peek(token::Paren) {
-        return Err(Error::new(input.span(), expected));
-    }
-    let content;
-    parenthesized!(content in input);
-    let mut elements = Vec::new();
-    while !content.is_empty() {
-        elements.push(element(&content)?);
-        if !content.is_empty() {
-            expect(&content, Token![,], expected)?;
-        }
-    }
-    Ok(elements)
+    let list = |input: ParseStream<'_>| {
+        let content;
+        parenthesized!(content in input);
+        Punctuated::<T, Token![,]>::parse_terminated_with(&content, element)
+    };
+    let list = list(input).map_err(|error| Error::new(error.span(), expected))?;
+    Ok(list.into_iter().collect())
 }
 
-/// Parses a path without arguments.
-fn path(input: ParseStream<'_>, expected: &str) -> Result<Path> {
-    let path = Path::parse_mod_style(input);
-    let path = path.map_err(|_| Error::new(input.span(), expected))?;
-    if input.peek(Token![<]) || input.peek(Token![::]) {
-        return Err(Error::new(input.span(), expected));
-    }
-    Ok(path)
+/// Parses the type of routes.
+fn routes(input: ParseStream<'_>) -> Result<Path> {
+    let path = Path::parse_mod_style(input).ok();
+    let path = path.filter(|_| !input.peek(Token![<]) && !input.peek(Token![::]));
+    path.ok_or_else(|| Error::new(input.span(), EXPECTED_ROUTES))
 }
 
 /// Parses the path of the runtime, in quotes.

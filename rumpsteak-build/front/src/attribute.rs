@@ -3,17 +3,16 @@
 use std::fmt::Display;
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
-use quote::ToTokens as _;
+use quote::{ToTokens, quote};
 use syn::ext::IdentExt as _;
-use syn::parse::{Parse, ParseStream, Peek};
-use syn::punctuated::Punctuated;
-use syn::{Attribute, DeriveInput, Error, Field, Meta, Path, Result, Token, Visibility};
+use syn::parse::{Parse, ParseStream};
+use syn::{Attribute, Data, DeriveInput, Error, Meta, Result, Token, Visibility};
 
-use crate::cut::{attribute_path, end_of, is_punct, trees};
+use crate::cut::{self, attribute_path, check_depth, end_of, has, is_punct, trees};
 use crate::hash::{Piece, Pieces};
 
-/// Returns the visibility that an item or a field has: the visibility of the module decides over
-/// an inherited one. `place` is that of what follows, so that rustc points there.
+/// Returns the visibility of an item or a field: `pub` in place of an inherited one, because the
+/// visibility of the module decides. `place` is the token that follows, so that rustc points there.
 pub(crate) fn public(visibility: Visibility, place: Span) -> Visibility {
     match visibility {
         Visibility::Inherited => Visibility::Public(Token![pub](place)),
@@ -50,7 +49,7 @@ pub(crate) fn argument<T>(
         return Err(Error::new(name.span(), format!("`#[{name}(…)]` stands here twice")));
     }
     let end = list.delimiter.span().close();
-    *value = Some(crate::cut::parse(list.tokens.clone(), end, |input| {
+    *value = Some(cut::parse(list.tokens.clone(), end, |input| {
         let argument = argument(input)?;
         input.parse::<Option<Token![,]>>()?;
         expect_end(input, "expected nothing more in this attribute")?;
@@ -60,14 +59,9 @@ pub(crate) fn argument<T>(
 }
 
 /// Expects a token such as `Token![,]`.
-pub(crate) fn expect<T: Peek>(input: ParseStream<'_>, token: T, message: impl Display) -> Result<()>
-where
-    T::Token: Parse,
-{
-    if !input.peek(token) {
-        return Err(Error::new(input.span(), message));
-    }
-    input.parse::<T::Token>().map(drop)
+pub(crate) fn expect<T: Parse>(input: ParseStream<'_>, message: impl Display) -> Result<()> {
+    let span = input.span();
+    input.parse::<T>().map(drop).map_err(|_| Error::new(span, message))
 }
 
 /// Expects an identifier or a keyword.
@@ -79,9 +73,6 @@ pub(crate) fn ident(input: ParseStream<'_>, message: &str) -> Result<Ident> {
 pub(crate) fn expect_end(input: ParseStream<'_>, message: &str) -> Result<()> {
     if input.is_empty() { Ok(()) } else { Err(Error::new(input.span(), message)) }
 }
-
-/// The words of sessions.
-const WORDS: [&str; 6] = ["Branch", "End", "Race", "Receive", "Select", "Send"];
 
 /// Parses a name of an item of the module.
 pub(crate) fn name(input: ParseStream<'_>, expected: &str) -> Result<Ident> {
@@ -97,7 +88,8 @@ pub(crate) fn name(input: ParseStream<'_>, expected: &str) -> Result<Ident> {
     }
     while input.parse::<Option<Token![::]>>()?.is_some() {
         let last = ident(input, "a path goes on with a name after `::`")?;
-        if WORDS.iter().any(|word| last == word) && !input.peek(Token![::]) {
+        let is_word = has("Branch End Race Receive Select Send", &last.to_string());
+        if is_word && !input.peek(Token![::]) {
             let text = format!("`{last}` is a word of sessions, which is written without a path");
             return Err(Error::new(start, text));
         }
@@ -105,62 +97,76 @@ pub(crate) fn name(input: ParseStream<'_>, expected: &str) -> Result<Ident> {
     Err(Error::new(start, NO_PATH))
 }
 
-/// Returns the word of ours that a path in a derive is: `Role`, or `rumpsteak::Role`.
-fn derive_word(path: &[Ident]) -> Option<String> {
-    let last = match path {
-        [last] => last,
-        [krate, last] if krate.to_string().starts_with("rumpsteak") => last,
-        _ => return None,
+/// Returns the paths in a derive, each with the word that it is, if it is one of ours: `Role` or
+/// `rumpsteak::Role`.
+fn derives(list: TokenStream) -> Vec<(TokenStream, Option<String>)> {
+    let trees = trees(list);
+    let paths = trees.split(|tree| is_punct(Some(tree), ',')).filter(|path| !path.is_empty());
+    let derive = |path: &[TokenTree]| {
+        let words: Vec<String> =
+            path.iter().filter_map(cut::word).map(|it| it.to_string()).collect();
+        let word = match &words[..] {
+            [word] => Some(word),
+            [krate, word] if krate.starts_with("rumpsteak") => Some(word),
+            _ => None,
+        };
+        let word = word.filter(|word| ["Message", "Role", "Roles"].contains(&word.as_str()));
+        (path.iter().cloned().collect(), word.cloned())
     };
-    ["Message", "Role", "Roles"].iter().find(|word| last == *word).map(|word| (*word).to_owned())
+    paths.map(derive).collect()
 }
 
 /// Returns the first word of ours in the arguments of a derive.
 pub(crate) fn derived(arguments: &[TokenTree]) -> Option<String> {
     let [TokenTree::Group(list)] = arguments else { return None };
-    let words = trees(list.stream());
-    let mut paths = words.split(|tree| is_punct(Some(tree), ','));
-    paths.find_map(|path| {
-        let idents = path.iter().filter_map(|tree| match tree {
-            TokenTree::Ident(ident) => Some(ident.clone()),
-            _ => None,
-        });
-        derive_word(&idents.collect::<Vec<_>>())
-    })
+    derives(list.stream()).into_iter().find_map(|(_, word)| word)
 }
 
-/// Takes a word out of `#[derive(…)]`.
+/// Takes a word of ours out of `#[derive(…)]`.
 pub(crate) fn take_derive(attributes: &mut Vec<Attribute>, word: &str) {
-    attributes.retain_mut(|attribute| {
-        let Meta::List(list) = &mut attribute.meta else { return true };
-        if !list.path.is_ident("derive") {
-            return true;
+    attributes.retain_mut(|attribute| match &mut attribute.meta {
+        Meta::List(list) if list.path.is_ident("derive") => {
+            let mut paths = derives(list.tokens.clone());
+            let before = paths.len();
+            paths.retain(|(_, own)| own.as_deref() != Some(word));
+            if paths.len() == before {
+                return true;
+            }
+            let kept = paths.iter().map(|(path, _)| path);
+            list.tokens = quote!(#(#kept),*);
+            !paths.is_empty()
         }
-        let paths = Punctuated::<Path, Token![,]>::parse_terminated;
-        let Ok(paths) = list.parse_args_with(paths) else { return true };
-        let before = paths.len();
-        let is_other = |path: &Path| {
-            let segments = path.segments.iter().map(|segment| segment.ident.clone());
-            derive_word(&segments.collect::<Vec<_>>()).is_none_or(|it| it != word)
-        };
-        let paths: Punctuated<_, Token![,]> = paths.into_iter().filter(is_other).collect();
-        if paths.len() == before {
-            return true;
-        }
-        let is_left = !paths.is_empty();
-        list.tokens = paths.into_token_stream();
-        is_left
+        _ => true,
     });
 }
 
-/// Parses a struct or an enum with its attributes: those named in `ours` mean something to the
-/// grammar, and the others must be inert.
-pub(crate) fn derive_input(item: TokenStream, ours: &[&str]) -> Result<DeriveInput> {
-    crate::cut::check_depth(item.clone(), false)?;
+/// Parses an item with its attributes: those named in `ours` mean something to the grammar, and
+/// the others must be inert.
+pub(crate) fn parse_item<T>(
+    item: TokenStream,
+    ours: &[&str],
+    is_session: bool,
+    grammar: fn(ParseStream<'_>) -> Result<T>,
+) -> Result<T> {
+    check_depth(item.clone(), is_session)?;
     check(item.clone(), ours)?;
     let trees = trees(item);
     let end = end_of(&trees);
-    crate::cut::parse(trees.into_iter().collect(), end, DeriveInput::parse)
+    cut::parse(trees.into_iter().collect(), end, grammar)
+}
+
+/// Parses a struct or an enum as [`parse_item`] does. Inherited visibilities, of the item and of
+/// the fields of a struct, become `pub`.
+pub(crate) fn derive_input(item: TokenStream, ours: &[&str]) -> Result<DeriveInput> {
+    let mut input = parse_item(item, ours, false, DeriveInput::parse)?;
+    input.vis = public(input.vis, input.ident.span());
+    if let Data::Struct(data) = &mut input.data {
+        for field in &mut data.fields {
+            let place = field.ident.as_ref().map_or_else(|| first(&field.ty), Ident::span);
+            field.vis = public(field.vis.clone(), place);
+        }
+    }
+    Ok(input)
 }
 
 /// Refuses generic parameters.
@@ -172,33 +178,17 @@ pub(crate) fn check_generics(input: &DeriveInput, text: &str) -> Result<()> {
     }
 }
 
-/// Returns the place of a field.
-pub(crate) fn field_span(field: &Field) -> Span {
-    let first = |tokens: TokenStream| tokens.into_iter().next().map(|tree| tree.span());
-    let visibility = first(field.vis.to_token_stream());
-    let name = field.ident.as_ref().map(Ident::span);
-    let ty = || first(field.ty.to_token_stream()).unwrap_or_else(Span::call_site);
-    visibility.or(name).unwrap_or_else(ty)
+/// Returns the place of the first token.
+pub(crate) fn first(tokens: &impl ToTokens) -> Span {
+    tokens.to_token_stream().into_iter().next().map_or_else(Span::call_site, |tree| tree.span())
 }
 
 /// Refuses the attributes on and in an item after which rustc may see another item than the one
 /// that is verified.
 pub(crate) fn check(item: TokenStream, ours: &[&str]) -> Result<()> {
-    const INERT: [&str; 11] = [
-        "allow",
-        "automatically_derived",
-        "default",
-        "deny",
-        "deprecated",
-        "derive",
-        "doc",
-        "expect",
-        "forbid",
-        "must_use",
-        "warn",
-    ];
-    const ALSO_INERT: [&str; 2] = ["non_exhaustive", "repr"];
-    const TOOLS: [&str; 4] = ["clippy", "diagnostic", "rust_analyzer", "rustfmt"];
+    const INERT: &str = "allow automatically_derived default deny deprecated derive doc expect \
+                         forbid must_use non_exhaustive repr warn";
+    const TOOLS: &str = "clippy diagnostic rust_analyzer rustfmt";
     let attributes = attributes(item);
     let has_helpers = attributes.iter().any(|(_, attribute, path)| {
         path.len() == 1 && path[0] == "derive" && names_helper(attribute)
@@ -215,8 +205,8 @@ pub(crate) fn check(item: TokenStream, ours: &[&str]) -> Result<()> {
         }
         let last = path[path.len() - 1].to_string();
         let is_inert = match path.len() {
-            1 => has_helpers || INERT.contains(&first) || ALSO_INERT.contains(&first),
-            _ => TOOLS.contains(&first),
+            1 => has_helpers || has(INERT, first),
+            _ => has(TOOLS, first),
         };
         if !is_inert && !ours.contains(&last.as_str()) {
             return error(format!("`#[{last}]` {NOT_INERT}"));
@@ -227,24 +217,10 @@ pub(crate) fn check(item: TokenStream, ours: &[&str]) -> Result<()> {
 
 /// Returns true if a `#[derive(…)]` names a macro that may have attributes of its own.
 fn names_helper(derive: &Group) -> bool {
-    const WITHOUT: [&str; 12] = [
-        "derive",
-        "Clone",
-        "Copy",
-        "Debug",
-        "Eq",
-        "Hash",
-        "Message",
-        "Ord",
-        "PartialEq",
-        "PartialOrd",
-        "Role",
-        "Roles",
-    ];
-    Pieces::new(derive.stream()).any(|piece| match piece {
-        Piece::Tree(TokenTree::Ident(name)) => !WITHOUT.contains(&name.to_string().as_str()),
-        _ => false,
-    })
+    const WITHOUT: &str =
+        "derive Clone Copy Debug Eq Hash Message Ord PartialEq PartialOrd Role Roles";
+    let mut trees = Pieces::new(derive.stream()).filter_map(Piece::tree);
+    trees.any(|tree| cut::word(&tree).is_some_and(|name| !has(WITHOUT, &name.to_string())))
 }
 
 /// Returns the attributes on and in an item: the `#`, the brackets and the path.

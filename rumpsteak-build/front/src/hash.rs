@@ -14,6 +14,16 @@ pub(crate) enum Piece {
     Tree(TokenTree),
 }
 
+impl Piece {
+    /// Returns the token, unless it is a bracket.
+    pub(crate) fn tree(self) -> Option<TokenTree> {
+        match self {
+            Self::Tree(tree) => Some(tree),
+            Self::Close(_) | Self::Open(_) => None,
+        }
+    }
+}
+
 /// Iterates over the tokens of a stream from first to last, without recursion. Invisible groups are
 /// no tokens.
 #[derive(Debug)]
@@ -35,23 +45,18 @@ impl Iterator for Pieces {
 
     fn next(&mut self) -> Option<Piece> {
         loop {
-            let (trees, _) = self.0.last_mut()?;
-            match trees.next() {
+            let piece = match self.0.last_mut()?.0.next() {
                 Some(TokenTree::Group(group)) => {
-                    let delimiter = group.delimiter();
-                    self.0.push((group.stream().into_iter(), delimiter));
-                    if delimiter != Delimiter::None {
-                        return Some(Piece::Open(group));
-                    }
+                    self.0.push((group.stream().into_iter(), group.delimiter()));
+                    Piece::Open(group)
                 }
-                Some(tree) => return Some(Piece::Tree(tree)),
-                None => {
-                    if let Some((_, delimiter)) = self.0.pop()
-                        && delimiter != Delimiter::None
-                    {
-                        return Some(Piece::Close(delimiter));
-                    }
-                }
+                Some(tree) => Piece::Tree(tree),
+                None => Piece::Close(self.0.pop()?.1),
+            };
+            match &piece {
+                Piece::Close(Delimiter::None) => {}
+                Piece::Open(group) if group.delimiter() == Delimiter::None => {}
+                _ => return Some(piece),
             }
         }
     }
@@ -66,25 +71,22 @@ pub fn stamp(text: &str) -> String {
     let mut last = [0; 8];
     last[..rest.len()].copy_from_slice(rest);
     let words = words.iter().chain([&last]).map(|word| u64::from_le_bytes(*word));
-    format!("{:016x}", words.fold(text.len() as u64, mix))
-}
-
-/// Adds a part to a fingerprint, as `private::fingerprint` of the runtime does.
-pub const fn mix(hash: u64, part: u64) -> u64 {
-    (hash ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+    let step =
+        |hash: u64, word: u64| (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    format!("{:016x}", words.fold(text.len() as u64, step))
 }
 
 /// Numbers a list of names with a [`Hasher`].
 pub fn number(names: &[&str]) -> u64 {
-    let mut hasher = Hasher::new();
+    let mut hasher = Hasher::default();
     names.iter().for_each(|name| hasher.text(name));
     hasher.finish()
 }
 
 /// The 64-bit FNV-1a hash of texts, with a separator after each text.
 ///
-/// It detects stale verdicts. It does not protect against forged ones: whoever can write into
-/// `OUT_DIR` is the build itself.
+/// It detects stale verdicts. It does not protect against forged ones: only the build itself can
+/// write into `OUT_DIR`.
 ///
 /// ```
 /// use rumpsteak_front::hash::number;
@@ -93,15 +95,13 @@ pub fn number(names: &[&str]) -> u64 {
 #[derive(Clone, Copy, Debug)]
 pub struct Hasher(u64);
 
-/// No UTF-8 text contains this byte.
-const SEPARATOR: u8 = 0xff;
-
-impl Hasher {
-    /// Returns a hasher of nothing yet.
-    pub const fn new() -> Self {
+impl Default for Hasher {
+    fn default() -> Self {
         Self(0xcbf2_9ce4_8422_2325)
     }
+}
 
+impl Hasher {
     /// Adds bytes as they are.
     pub fn bytes(&mut self, bytes: &[u8]) {
         for &byte in bytes {
@@ -109,37 +109,31 @@ impl Hasher {
         }
     }
 
-    /// Adds a text and a separator.
+    /// Adds a text, and a separator that no text in UTF-8 contains.
     pub fn text(&mut self, text: &str) {
         self.bytes(text.as_bytes());
-        self.bytes(&[SEPARATOR]);
+        self.bytes(&[0xff]);
     }
 
     /// Adds all tokens of a stream, each with its kind, but for documentation.
     ///
     /// The result is the same for rustc's tokens and for tokens that were lexed from a file.
     pub fn tokens(&mut self, stream: TokenStream) {
-        let mut pieces = Pieces::new(stream);
-        // A `#`, or `#!`, which may belong to documentation.
-        let mut marks = Vec::new();
+        let (mut pieces, mut before) = (Pieces::new(stream), None);
         while let Some(piece) = pieces.next() {
-            match &piece {
-                Piece::Tree(TokenTree::Punct(punct))
-                    if punct.as_char() == if marks.is_empty() { '#' } else { '!' } =>
-                {
-                    marks.push(piece);
-                }
-                Piece::Open(group) if !marks.is_empty() && is_documentation(group) => {
-                    marks.clear();
+            // The hash before a `#` or `#!`, which may belong to documentation.
+            before = match (&piece, before) {
+                (Piece::Open(group), Some(hash)) if is_documentation(group) => {
                     pieces.leave();
+                    (*self, before) = (hash, None);
+                    continue;
                 }
-                _ => {
-                    marks.drain(..).for_each(|mark| self.piece(&mark));
-                    self.piece(&piece);
-                }
-            }
+                (Piece::Tree(TokenTree::Punct(punct)), _) if punct.as_char() == '#' => Some(*self),
+                (Piece::Tree(TokenTree::Punct(punct)), hash) if punct.as_char() == '!' => hash,
+                _ => None,
+            };
+            self.piece(&piece);
         }
-        marks.iter().for_each(|mark| self.piece(mark));
     }
 
     fn piece(&mut self, piece: &Piece) {
@@ -164,10 +158,4 @@ impl Hasher {
 fn is_documentation(group: &Group) -> bool {
     let is_doc = |tree| matches!(tree, TokenTree::Ident(name) if name == "doc");
     group.delimiter() == Delimiter::Bracket && group.stream().into_iter().next().is_some_and(is_doc)
-}
-
-impl Default for Hasher {
-    fn default() -> Self {
-        Self::new()
-    }
 }

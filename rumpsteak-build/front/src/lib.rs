@@ -1,15 +1,8 @@
 //! The grammar of the modules that protocols live in: `#[protocol(…)] mod name { … }`.
 //!
 //! Two programs read these modules: the build script finds them in the package's files, and the
-//! macros get their tokens from rustc. Both use this crate, so that they accept the same language:
-//!
-//! * [`cut`]: finds the modules in a file, and cuts a module into items;
-//! * [`module`]: a module with its items and the mistakes in them;
-//! * [`arguments`]: the arguments of `#[protocol(…)]` and `#[closed_system(…)]`;
-//! * [`session`]: sessions as chains of actions;
-//! * [`role`], [`message`], [`label`], [`set`]: the other items of a protocol;
-//! * [`name`]: when a Scribble name and a Rust name are the same name;
-//! * [`hash`]: hashes of texts and of tokens.
+//! macros get their tokens from rustc. Both use this crate, so that they accept the same language.
+//! [`cut`] finds the modules in a file and cuts a module into items; [`module`] parses them.
 //!
 //! The crate is pure: it reads no file and no environment variable.
 //!
@@ -32,7 +25,6 @@ pub mod arguments;
 mod attribute;
 pub mod cut;
 pub mod hash;
-pub mod label;
 pub mod message;
 pub mod module;
 pub mod name;
@@ -41,8 +33,7 @@ pub mod session;
 pub mod set;
 
 pub use arguments::Arguments;
-pub use label::LabelItem;
-pub use message::MessageItem;
+pub use message::{LabelItem, MessageItem};
 pub use module::{Module, ModuleKind};
 pub use role::RoleItem;
 pub use session::SessionItem;

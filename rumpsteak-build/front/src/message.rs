@@ -1,4 +1,4 @@
-//! Message types.
+//! Message types, and the labels that they carry.
 //!
 //! ```text
 //! #[derive(Message)]
@@ -8,12 +8,11 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
-use syn::{Attribute, Data, Error, Fields, LitStr, Result, Type, Variant, Visibility, parse_quote};
-
-use crate::attribute::{
-    argument, check_generics, derive_input, field_span, public, take, take_derive,
+use syn::{
+    Attribute, Data, DeriveInput, Error, Fields, LitStr, Result, Type, Variant, parse_quote,
 };
-use crate::label::LabelItem;
+
+use crate::attribute::{argument, check_generics, derive_input, first, take, take_derive};
 use crate::name::same;
 use crate::set::bare;
 
@@ -22,10 +21,6 @@ use crate::set::bare;
 pub struct MessageItem {
     /// The name of the enum or struct.
     pub name: Ident,
-    /// The attributes, without `Message` in a derive and without `#[label(…)]`.
-    pub attributes: Vec<Attribute>,
-    /// The visibility; `pub` if it is inherited.
-    pub visibility: Visibility,
     /// True for a struct.
     pub is_struct: bool,
     /// The labels, in order. A struct has one, which carries the struct itself.
@@ -42,7 +37,7 @@ pub struct MessageItem {
 pub struct MessageVariant {
     /// The name of the variant, or of the struct.
     pub name: Ident,
-    /// The name of the label: that of `#[label("…")]`, or that of the variant or struct.
+    /// The name of the label: the one in `#[label("…")]`, or the name of the variant or struct.
     pub label: String,
     /// The type that the variant carries.
     pub ty: Type,
@@ -51,11 +46,7 @@ pub struct MessageVariant {
 }
 
 impl MessageItem {
-    /// Parses a message type with its attributes.
-    ///
-    /// # Errors
-    ///
-    /// At the first token that does not fit, with what is expected there.
+    /// Parses a message type with its attributes. An error is at the first token that does not fit.
     pub fn parse(item: TokenStream) -> Result<Self> {
         let mut input = derive_input(item, &["label"])?;
         check_generics(
@@ -78,11 +69,9 @@ impl MessageItem {
         for index in 0..variants.len() {
             check_label(&variants, index)?;
         }
-        let visibility = public(input.vis.clone(), input.ident.span());
         let label = LabelItem::new(input);
-        let (attributes, tokens) = (label.attributes.clone(), label.tokens.clone());
-        let label = is_struct.then_some(label);
-        Ok(Self { name, attributes, visibility, is_struct, variants, tokens, label })
+        let (tokens, label) = (label.tokens.clone(), is_struct.then_some(label));
+        Ok(Self { name, is_struct, variants, tokens, label })
     }
 }
 
@@ -98,10 +87,11 @@ impl MessageVariant {
             Fields::Unnamed(fields) => Some(&fields.unnamed),
             Fields::Named(_) | Fields::Unit => None,
         };
-        match fields.map(|fields| (fields.first(), fields.get(1))) {
-            Some((_, Some(second))) => Err(Error::new(field_span(second), SEVERAL)),
-            Some((Some(field), None)) => Ok(Self::new(name, label, field.ty.clone())),
-            _ => {
+        let mut fields = fields.into_iter().flatten();
+        match (fields.next(), fields.next()) {
+            (_, Some(second)) => Err(Error::new(first(&second.ty), SEVERAL)),
+            (Some(field), None) => Ok(Self::new(name, label, field.ty.clone())),
+            (None, None) => {
                 let text =
                     format!("a label carries one type: `{name}({name})`, with a `struct {name}`");
                 Err(Error::new(name.span(), text))
@@ -130,32 +120,61 @@ fn check_label(all: &[MessageVariant], index: usize) -> Result<()> {
     let text = |variant: &MessageVariant| variant.ty.to_token_stream().to_string();
     let MessageVariant { name, label, ty, .. } = &all[index];
     let own = text(&all[index]);
-    for earlier in &all[..index] {
-        if same(&earlier.label, label) {
-            return Err(Error::new(name.span(), format!("the label `{label}` exists already")));
-        }
-        if text(earlier) == own {
-            let others = all.iter().filter(|other| text(other) == own && other.name != own);
-            // A label that has its own name is a struct, and so is most likely the other one.
-            let is_copied = all.iter().any(|other| other.name == own);
-            let help = others.map(|MessageVariant { name, .. }| match is_copied {
-                true => format!(
-                    "\n      {name}({name}), and declare `struct {name}` if it is not there"
-                ),
-                false => format!("\n      {name}({name}), with `struct {name}({own});`"),
-            });
-            let text = format!(
-                "`{own}` already stands for the label `{}`\n\nhelp: give each label a type of its own:{}",
-                earlier.label,
-                help.collect::<String>()
-            );
-            return Err(Error::new_spanned(ty, text));
-        }
+    let mut earlier = all[..index].iter();
+    let Some(earlier) = earlier.find(|it| same(&it.label, label) || text(it) == own) else {
+        return Ok(());
+    };
+    if same(&earlier.label, label) {
+        return Err(Error::new(name.span(), format!("the label `{label}` exists already")));
     }
-    Ok(())
+    // A label with the name of its type has a struct, so the other labels probably have one, too.
+    let is_copied = all.iter().any(|other| other.name == own);
+    let others = all.iter().filter(|other| text(other) == own && other.name != own);
+    let help = others.map(|MessageVariant { name, .. }| match is_copied {
+        true => format!("\n      {name}({name}), and declare `struct {name}` if it is not there"),
+        false => format!("\n      {name}({name}), with `struct {name}({own});`"),
+    });
+    let (label, help) = (&earlier.label, help.collect::<String>());
+    let text = format!(
+        "`{own}` already stands for the label `{label}`\n\nhelp: give each label a type of its own:{help}"
+    );
+    Err(Error::new_spanned(ty, text))
+}
+
+/// A struct or an enum that may be a label.
+#[derive(Clone)]
+pub struct LabelItem {
+    /// The name.
+    pub name: Ident,
+    /// The attributes, as written.
+    pub attributes: Vec<Attribute>,
+    /// The types of the fields of a struct without parameters; `None` for another item, which
+    /// carries itself.
+    pub fields: Option<Vec<Type>>,
+    /// The whole item with its attributes, where inherited visibilities, of the item and of the
+    /// fields of a struct, are `pub`.
+    pub tokens: TokenStream,
+}
+
+impl LabelItem {
+    /// Parses a struct or an enum with its attributes. Attributes that may change it are errors.
+    pub fn parse(item: TokenStream) -> Result<Self> {
+        Ok(Self::new(derive_input(item, &[])?))
+    }
+
+    pub(crate) fn new(input: DeriveInput) -> Self {
+        let fields = match &input.data {
+            Data::Struct(data) if input.generics.params.is_empty() => {
+                Some(data.fields.iter().map(|field| field.ty.clone()).collect())
+            }
+            _ => None,
+        };
+        let tokens = input.to_token_stream();
+        Self { name: input.ident, attributes: input.attrs, fields, tokens }
+    }
 }
 
 const EXPECTED: &str =
     "expected an enum with one variant for each label, or a struct that is the only label";
 const SEVERAL: &str = "a label carries one type: put several values into a struct; \
-                       if this is an option of a choice, the enum is a `#[session]`, and no message";
+                       if this is an option of a choice, the enum is a `#[session]`, not a message";

@@ -1,4 +1,4 @@
-//! A module of a protocol: what `#[protocol(Name)]` and `#[closed_system]` stand on.
+//! A module under `#[protocol(Name)]` or `#[closed_system]`, with its items.
 //!
 //! ```text
 //! #[protocol(DoubleBuffering)]
@@ -34,11 +34,10 @@ use crate::arguments::Arguments;
 use crate::attribute::{attributes, derived, expect, expect_end, ident};
 pub use crate::cut::ModuleKind;
 use crate::cut::{
-    self, Cut, attribute_path, check_depth, delimiter, end_of, is_item, is_punct, trees,
+    self, Cut, check_depth, delimiter, end_of, inner_attributes, is_item, is_punct, trees,
 };
 use crate::hash::{Hasher, Piece, Pieces};
-use crate::label::LabelItem;
-use crate::message::MessageItem;
+use crate::message::{LabelItem, MessageItem};
 use crate::role::RoleItem;
 use crate::session::{Chain, Constructor, SessionItem, Tail};
 use crate::set::SetItem;
@@ -112,18 +111,15 @@ impl Module {
     /// Parses the arguments of the attribute, without the parentheses, and the module that it
     /// stands on.
     ///
-    /// Mistakes inside items are in [`Module::errors`].
-    ///
-    /// # Errors
-    ///
-    /// If the arguments are wrong, or if the item is no module with braces.
+    /// An error is about the arguments or the head of the module. Mistakes inside items are in
+    /// [`Module::errors`].
     pub fn parse(kind: ModuleKind, arguments: TokenStream, item: TokenStream) -> Result<Self> {
         let mut header = trees(item);
-        let mut hasher = Hasher::new();
+        let mut hasher = Hasher::default();
         hasher.bytes(&[kind as u8]);
         hasher.tokens(arguments.clone());
         hasher.text("");
-        let body = match header.pop_if(|last| delimiter(last) == Some(Delimiter::Brace)) {
+        let body = match header.pop_if(|last| delimiter(Some(last)) == Some(Delimiter::Brace)) {
             Some(TokenTree::Group(body)) => Some(body),
             _ => None,
         };
@@ -133,22 +129,19 @@ impl Module {
         let (mut attributes, visibility, name) = cut::parse(header, end, |input| {
             let attributes = input.call(Attribute::parse_outer)?;
             let visibility = input.parse::<Visibility>()?;
-            expect(input, Token![mod], EXPECTED)?;
+            expect::<Token![mod]>(input, EXPECTED)?;
             let name = ident(input, EXPECTED)?;
-            if body.is_none() {
-                return Err(Error::new(input.span(), EXPECTED));
-            }
             expect_end(input, EXPECTED)?;
             Ok((attributes, visibility, name))
         })?;
-        let body = body.map(|body| body.stream()).unwrap_or_default();
+        let body = body.ok_or_else(|| Error::new(end, EXPECTED))?.stream();
         // rustc takes away some attributes of the module, so none of them counts.
         hasher.tokens(quote!(#visibility mod #name { #body }));
         let arguments = Arguments::parse(kind, arguments, name.span())?;
 
-        let mut content = trees(body);
-        let inner = inner_attributes(&content);
-        let inner: TokenStream = content.drain(..inner).collect();
+        let content = trees(body);
+        let (inner, content) = content.split_at(inner_attributes(&content));
+        let inner: TokenStream = inner.iter().cloned().collect();
         check_depth(inner.clone(), false)?;
         for attribute in cut::parse(inner, name.span(), Attribute::parse_inner)? {
             attributes.push(Attribute { style: AttrStyle::Outer, ..attribute });
@@ -161,25 +154,15 @@ impl Module {
 
 /// Parses the content of a module: the items, and the mistakes in them in the order of the source.
 pub fn items(content: TokenStream) -> (Vec<Item>, Vec<Error>) {
-    parse_items(trees(content))
+    parse_items(&trees(content))
 }
 
-/// Returns the number of trees that are attributes of the module itself: `#![…]`.
-fn inner_attributes(content: &[TokenTree]) -> usize {
-    let is_inner = |trees: &&[TokenTree]| {
-        is_punct(trees.first(), '#')
-            && is_punct(trees.get(1), '!')
-            && trees.get(2).and_then(delimiter) == Some(Delimiter::Bracket)
-    };
-    content.chunks(3).take_while(is_inner).count() * 3
-}
-
-fn parse_items(content: Vec<TokenTree>) -> (Vec<Item>, Vec<Error>) {
+fn parse_items(content: &[TokenTree]) -> (Vec<Item>, Vec<Error>) {
     let cuts = cut::items(content);
     let mut kinds: Vec<_> = cuts.iter().map(kind).collect();
     let has_message = kinds.contains(&ItemKind::Message);
     let roles = cuts.iter().zip(&kinds).filter(|(_, kind)| **kind == ItemKind::Role);
-    let named: Vec<String> = roles.flat_map(|(cut, _)| message_of(cut)).collect();
+    let named: Vec<String> = roles.flat_map(|(cut, _)| messages_of(cut)).collect();
     for (cut, kind) in cuts.iter().zip(&mut kinds) {
         let Some(name) = cut.name().filter(|_| *kind == ItemKind::Label) else { continue };
         let is_default =
@@ -188,128 +171,100 @@ fn parse_items(content: Vec<TokenTree>) -> (Vec<Item>, Vec<Error>) {
             *kind = ItemKind::Message;
         }
     }
-    let mut sessions = Sessions::new(&cuts, &kinds);
-    sessions.follow();
-    let (mut items, mut errors) = (Vec::new(), Vec::new());
-    for ((cut, kind), session) in cuts.iter().zip(kinds).zip(sessions.parsed) {
+    let sessions = sessions(&cuts, &kinds);
+    let (mut items, mut errors, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
+    for ((cut, kind), session) in cuts.iter().zip(kinds).zip(sessions) {
+        let kind = if session.is_some() { ItemKind::Session } else { kind };
         if let Some(place) = hidden_session(cut).filter(|_| kind == ItemKind::Other) {
             errors.push(Error::new(place, HIDDEN_SESSION));
             items.push(Item::Other(stub(cut)));
             continue;
         }
-        let is_session = session.is_some();
-        let item = match session {
-            Some(session) => session.map(Item::Session),
-            None => item(cut, kind),
-        };
-        items.push(item.unwrap_or_else(|error| {
-            errors.push(error);
-            let kind = if is_session { ItemKind::Session } else { kind };
-            Item::Broken(BrokenItem { name: cut.name(), kind })
-        }));
+        let item = session.map_or_else(|| item(cut, kind), |session| session.map(Item::Session));
+        let name = cut.name().filter(|_| kind != ItemKind::Other);
+        let broken = |name, kind| Item::Broken(BrokenItem { name, kind });
+        items.push(match (item, name) {
+            (Ok(_), Some(name)) if !seen.insert(name.to_string()) => {
+                errors.push(Error::new(name.span(), format!("a second `{name}` in this module")));
+                broken(None, ItemKind::Other)
+            }
+            (Ok(item), _) => item,
+            (Err(error), _) => {
+                errors.push(error);
+                broken(cut.name(), kind)
+            }
+        });
     }
-    errors.extend(take_seconds(&mut items));
     (items, errors)
 }
 
-/// Takes out the second item of each name, which is a mistake.
-fn take_seconds(items: &mut [Item]) -> Vec<Error> {
-    let mut seen = HashSet::new();
-    let mut errors = Vec::new();
-    for item in items {
-        let name = match item {
-            Item::Label(item) => &item.name,
-            Item::Message(item) => &item.name,
-            Item::Role(item) => &item.name,
-            Item::Session(item) => &item.name,
-            Item::Set(item) => &item.name,
-            Item::Broken(_) | Item::Other(_) | Item::Use(_) => continue,
+/// Parses the sessions among the items of a module: the items of that kind, and all that they go on
+/// as. Returns each at the position of its item.
+fn sessions(cuts: &[Cut<'_>], kinds: &[ItemKind]) -> Vec<Option<Result<SessionItem>>> {
+    // The items that are sessions only if another session goes on as them.
+    let mut candidates = HashMap::<String, Vec<usize>>::new();
+    let (mut parsed, mut found) = (Vec::new(), Vec::new());
+    for (index, (cut, kind)) in cuts.iter().zip(kinds).enumerate() {
+        let is_session = *kind == ItemKind::Session;
+        parsed.push(is_session.then(|| SessionItem::parse(cut.tokens())));
+        if is_session {
+            found.push(index);
+        } else if (*kind == ItemKind::Label || cut.keyword() == "type")
+            && let Some(name) = cut.name()
+        {
+            candidates.entry(name.to_string()).or_default().push(index);
+        }
+    }
+    while let Some(index) = found.pop() {
+        let part = |chain: &Chain| match &chain.tail {
+            Tail::Choice { choice, .. } => Some((choice.to_string(), true)),
+            Tail::Named(part) => Some((part.to_string(), false)),
+            Tail::End(_) | Tail::Itself(_) => None,
         };
-        if !seen.insert(name.to_string()) {
-            errors.push(Error::new(name.span(), format!("a second `{name}` in this module")));
-            *item = Item::Broken(BrokenItem { name: None, kind: ItemKind::Other });
-        }
-    }
-    errors
-}
-
-/// The sessions among the items of a module.
-struct Sessions<'a> {
-    cuts: &'a [Cut],
-    /// The items that are sessions only if another session goes on as them, by name.
-    candidates: HashMap<String, Vec<usize>>,
-    /// The sessions, each at the position of its item.
-    parsed: Vec<Option<Result<SessionItem>>>,
-}
-
-impl<'a> Sessions<'a> {
-    fn new(cuts: &'a [Cut], kinds: &[ItemKind]) -> Self {
-        let mut candidates = HashMap::<_, Vec<_>>::new();
-        let mut parsed = Vec::new();
-        for (index, (cut, kind)) in cuts.iter().zip(kinds).enumerate() {
-            let is_session = *kind == ItemKind::Session;
-            parsed.push(is_session.then(|| SessionItem::parse(cut.tokens())));
-            let is_candidate = *kind == ItemKind::Label || cut.keyword() == "type";
-            if let Some(name) = cut.name().filter(|_| is_candidate && !is_session) {
-                candidates.entry(name.to_string()).or_default().push(index);
-            }
-        }
-        Self { cuts, candidates, parsed }
-    }
-
-    /// Parses the items that sessions go on as.
-    fn follow(&mut self) {
-        let mut found: Vec<usize> =
-            (0..self.cuts.len()).filter(|&index| self.parsed[index].is_some()).collect();
-        while let Some(index) = found.pop() {
-            let parts: Vec<(String, bool)> = match &self.parsed[index] {
-                Some(Ok(session)) => parts(session),
-                _ => self.choices_in(index).into_iter().map(|choice| (choice, true)).collect(),
-            };
-            for (part, is_choice) in parts {
-                for index in self.candidates.remove(&part).unwrap_or_default() {
-                    let cut = &self.cuts[index];
-                    let session = SessionItem::parse(cut.tokens());
-                    // The mistake is where a label is named in the place of a session.
-                    let is_label = is_choice || !session.as_ref().is_ok_and(names_items);
-                    if is_plain_struct(cut) && is_label {
-                        continue;
-                    }
-                    self.parsed[index] = Some(session);
+        // The names of sessions, each with true if it is in the place of a choice.
+        let parts: Vec<(String, bool)> = match &parsed[index] {
+            Some(Ok(session)) => session.chains().filter_map(part).collect(),
+            _ => choices_in(&cuts[index], cuts, &candidates),
+        };
+        for (part, is_choice) in parts {
+            for index in candidates.remove(&part).unwrap_or_default() {
+                let session = SessionItem::parse(cuts[index].tokens());
+                // Parts are called as items are, and not as `u8` is.
+                let is_item = |part: &Ident| part.to_string().starts_with(char::is_uppercase);
+                let names_items = |session: &SessionItem| session.parts().all(is_item);
+                // If not, the mistake is that a label is named in the place of a session.
+                let is_label = is_choice || !session.as_ref().is_ok_and(names_items);
+                if !(is_plain_struct(&cuts[index]) && is_label) {
+                    parsed[index] = Some(session);
                     found.push(index);
                 }
             }
         }
     }
+    parsed
+}
 
-    /// Returns the choices that a session with a mistake names, as far as they can be told from
-    /// labels.
-    fn choices_in(&self, broken: usize) -> Vec<String> {
-        let is_choice = |&index: &usize| {
-            let cut = &self.cuts[index];
-            cut.keyword() == "enum" && SessionItem::parse(cut.tokens()).is_ok()
-        };
-        let pieces = Pieces::new(self.cuts[broken].tokens());
-        let names = pieces.filter_map(|piece| match piece {
-            Piece::Tree(TokenTree::Ident(name)) => Some(name.to_string()),
-            _ => None,
-        });
-        let names: HashSet<String> = names.collect();
-        let is_choice = |name: &String| {
-            self.candidates.get(name).is_some_and(|indices| indices.iter().all(is_choice))
-        };
-        names.into_iter().filter(is_choice).collect()
-    }
+/// Returns the choices that a session with a mistake names, as far as they can be told from labels.
+fn choices_in(
+    broken: &Cut<'_>,
+    cuts: &[Cut<'_>],
+    candidates: &HashMap<String, Vec<usize>>,
+) -> Vec<(String, bool)> {
+    let is_choice = |&index: &usize| {
+        cuts[index].keyword() == "enum" && SessionItem::parse(cuts[index].tokens()).is_ok()
+    };
+    let trees = Pieces::new(broken.tokens()).filter_map(Piece::tree);
+    let names = trees.filter_map(|tree| Some(cut::word(&tree)?.to_string()));
+    let names = names.collect::<HashSet<_>>().into_iter();
+    let are_choices =
+        |name: &String| candidates.get(name).is_some_and(|indices| indices.iter().all(is_choice));
+    names.filter(are_choices).map(|name| (name, true)).collect()
 }
 
 /// Returns the names in `#[message(…)]` on a role.
-fn message_of(cut: &Cut) -> Vec<String> {
-    let attributes = cut.trees[..cut.attributes].iter().filter_map(|tree| match tree {
-        TokenTree::Group(attribute) => Some(attribute_path(attribute)),
-        _ => None,
-    });
-    let messages = attributes.filter(|(path, _)| path.last().is_some_and(|it| it == "message"));
-    let names = messages.flat_map(|(_, arguments)| match arguments.first() {
+fn messages_of(cut: &Cut<'_>) -> Vec<String> {
+    let messages = cut.attributes().filter(|(_, word, _)| word == "message");
+    let names = messages.flat_map(|(.., arguments)| match arguments.first() {
         Some(TokenTree::Group(group)) => trees(group.stream()),
         _ => Vec::new(),
     });
@@ -318,27 +273,17 @@ fn message_of(cut: &Cut) -> Vec<String> {
 
 /// Returns the place of a `#[session]` inside an item, unless there is a module of a protocol in
 /// it.
-fn hidden_session(cut: &Cut) -> Option<Span> {
-    let (mut found, mut after_hash) = (None, false);
-    for piece in Pieces::new(cut.tokens()) {
-        if let Piece::Open(group) = &piece
-            && after_hash
-        {
-            match attribute_path(group).0.last() {
-                Some(word) if word == "closed_system" || word == "protocol" => return None,
-                Some(word) if word == "session" => _ = found.get_or_insert(word.span()),
-                _ => {}
-            }
-        }
-        after_hash =
-            matches!(&piece, Piece::Tree(TokenTree::Punct(punct)) if punct.as_char() == '#');
-    }
-    found
+fn hidden_session(cut: &Cut<'_>) -> Option<Span> {
+    let words = attributes(cut.tokens()).into_iter().filter_map(|(.., mut path)| path.pop());
+    let words: Vec<Ident> = words.collect();
+    let is_module = |word: &Ident| word == "closed_system" || word == "protocol";
+    let session = words.iter().find(|word| *word == "session").map(Ident::span);
+    session.filter(|_| !words.iter().any(is_module))
 }
 
 /// Returns what takes the place of an item that hides a session: for a macro, one that makes
 /// nothing.
-fn stub(cut: &Cut) -> TokenStream {
+fn stub(cut: &Cut<'_>) -> TokenStream {
     match cut.tree(2) {
         Some(TokenTree::Ident(name)) if cut.keyword() == "macro_rules" => {
             quote!(macro_rules! #name { ($($tokens:tt)*) => {} })
@@ -347,8 +292,8 @@ fn stub(cut: &Cut) -> TokenStream {
     }
 }
 
-/// Parses an item that is no session.
-fn item(cut: &Cut, kind: ItemKind) -> Result<Item> {
+/// Parses an item that is not a session.
+fn item(cut: &Cut<'_>, kind: ItemKind) -> Result<Item> {
     let tokens = cut.tokens();
     match kind {
         ItemKind::Label => LabelItem::parse(tokens).map(Item::Label),
@@ -360,16 +305,16 @@ fn item(cut: &Cut, kind: ItemKind) -> Result<Item> {
             let (keyword, after) = (cut.keyword(), cut.tree(1));
             let is_call = is_punct(after, '!') || is_punct(after, ':') || keyword.is_empty();
             let is_item = is_item(&keyword) || !keyword.is_empty() && is_call;
+            let error = |place, text| Err(Error::new(place, text));
             if !is_item {
-                let place = cut.tree(0).map_or_else(|| end_of(&cut.trees), TokenTree::span);
-                return Err(Error::new(place, EXPECTED_AN_ITEM));
+                let place = cut.tree(0).map_or_else(|| cut.end(), TokenTree::span);
+                return error(place, EXPECTED_AN_ITEM);
             }
-            let before_end = cut.trees.len().checked_sub(2).and_then(|it| cut.trees.get(it));
-            if keyword == "use" && cut.is_complete() && is_punct(before_end, ':') {
-                return Err(Error::new(end_of(&cut.trees), "expected a name after `::`"));
+            if !cut.is_complete {
+                return error(cut.end(), "expected `;` or `{…}` after this");
             }
-            if !cut.is_complete() {
-                return Err(Error::new(end_of(&cut.trees), "expected `;` or `{…}` after this"));
+            if keyword == "use" && matches!(cut.trees, [.., last, _] if is_punct(Some(last), ':')) {
+                return error(cut.end(), "expected a name after `::`");
             }
             Ok(if keyword == "use" { Item::Use(tokens) } else { Item::Other(tokens) })
         }
@@ -377,16 +322,14 @@ fn item(cut: &Cut, kind: ItemKind) -> Result<Item> {
 }
 
 /// Returns what an item is to be, by its attributes and its first tokens.
-fn kind(cut: &Cut) -> ItemKind {
+fn kind(cut: &Cut<'_>) -> ItemKind {
     let keyword = cut.keyword();
     let is_struct = keyword == "struct";
-    for tree in &cut.trees[..cut.attributes] {
-        let TokenTree::Group(attribute) = tree else { continue };
-        let (path, arguments) = attribute_path(attribute);
-        match path.last().map(Ident::to_string).as_deref() {
-            Some("session") => return ItemKind::Session,
-            Some("message" | "protocol" | "role" | "route") if is_struct => return ItemKind::Role,
-            Some("derive") => match derived(&arguments).as_deref() {
+    for (_, word, arguments) in cut.attributes() {
+        match word.as_str() {
+            "session" => return ItemKind::Session,
+            "message" | "protocol" | "role" | "route" if is_struct => return ItemKind::Role,
+            "derive" => match derived(&arguments).as_deref() {
                 Some("Message") => return ItemKind::Message,
                 Some("Role") => return ItemKind::Role,
                 Some("Roles") => return ItemKind::Set,
@@ -404,50 +347,22 @@ fn kind(cut: &Cut) -> ItemKind {
     }
 }
 
-/// Returns true if all parts of a session are called as items are, and not as `u8` is.
-fn names_items(session: &SessionItem) -> bool {
-    session.parts().all(|part| part.to_string().starts_with(char::is_uppercase))
-}
-
-/// The items that a session goes on as, each with true if it is the place of a choice.
-fn parts(session: &SessionItem) -> Vec<(String, bool)> {
-    let part = |chain: &Chain| match &chain.tail {
-        Tail::Choice { choice, .. } => Some((choice.to_string(), true)),
-        Tail::Named(part) => Some((part.to_string(), false)),
-        Tail::End(_) | Tail::Itself(_) => None,
-    };
-    session.chains().filter_map(part).collect()
-}
-
 /// Returns true for a struct without any `<`, as labels have them.
-fn is_plain_struct(cut: &Cut) -> bool {
-    let mut pieces = Pieces::new(cut.tokens());
-    cut.keyword() == "struct"
-        && pieces.all(|piece| !matches!(piece, Piece::Tree(tree) if is_punct(Some(&tree), '<')))
+fn is_plain_struct(cut: &Cut<'_>) -> bool {
+    let mut trees = Pieces::new(cut.tokens()).filter_map(Piece::tree);
+    cut.keyword() == "struct" && !trees.any(|tree| is_punct(Some(&tree), '<'))
 }
 
 /// Returns true if the body of a type or a struct begins with a word of sessions and `<`, or if
 /// these are anywhere in the body of an enum.
-fn has_word_of_sessions(cut: &Cut) -> bool {
-    let body: Vec<TokenTree> = match cut.tree(2) {
-        Some(TokenTree::Group(body)) if cut.keyword() == "struct" => trees(body.stream()),
-        Some(TokenTree::Group(body)) => {
-            let pieces = Pieces::new(body.stream()).filter_map(|piece| match piece {
-                Piece::Tree(tree) => Some(tree),
-                Piece::Close(_) | Piece::Open(_) => None,
-            });
-            pieces.collect()
-        }
-        _ => cut.trees[cut.trees.len().min(cut.start.unwrap_or(0) + 3)..].to_vec(),
-    };
-    let is_first = cut.keyword() != "enum";
-    let word = |tree: &TokenTree| match tree {
-        TokenTree::Ident(word) => Constructor::of(word).is_some(),
-        _ => false,
-    };
-    let mut pairs = body.windows(2);
-    let found = |pair: &[TokenTree]| word(&pair[0]) && is_punct(pair.get(1), '<');
-    if is_first { pairs.next().is_some_and(found) } else { pairs.any(found) }
+fn has_word_of_sessions(cut: &Cut<'_>) -> bool {
+    let body: TokenStream = (2..).map_while(|offset| cut.tree(offset)).cloned().collect();
+    let body = Pieces::new(body).filter_map(Piece::tree);
+    let body: Vec<TokenTree> = body.skip_while(|tree| is_punct(Some(tree), '=')).collect();
+    let is_constructor = |tree| cut::word(tree).is_some_and(|it| Constructor::of(&it).is_some());
+    let most = if cut.keyword() == "enum" { usize::MAX } else { 1 };
+    let mut pairs = body.windows(2).take(most);
+    pairs.any(|pair| is_constructor(&pair[0]) && is_punct(pair.last(), '<'))
 }
 
 const EXPECTED: &str =

@@ -39,11 +39,8 @@ fn kept(name: &str) -> impl Iterator<Item = char> {
 /// assert!(!rumpsteak_front::name::same("r#_", "__"));
 /// ```
 pub fn same(left: &str, right: &str) -> bool {
-    // A build script compares each label with each message, and most differ in their first letters.
-    match (kept(left).next(), kept(right).next()) {
-        (None, None) => plain(left) == plain(right),
-        (first, other) => first == other && normalise(left) == normalise(right),
-    }
+    let is_empty = kept(left).next().is_none();
+    kept(left).eq(kept(right)) && (!is_empty || plain(left) == plain(right))
 }
 
 /// The name of a Rust type for a Scribble name: `value_one` is `ValueOne`, `SYN` is `Syn`.
@@ -58,18 +55,13 @@ pub fn same(left: &str, right: &str) -> bool {
 /// assert_eq!(camel("d0"), "D0");
 /// ```
 pub fn camel(name: &str) -> String {
-    let mut text = String::new();
-    for word in words(name) {
-        let shouted = word.chars().count() > 1 && !word.chars().any(char::is_lowercase);
+    let word = |word: &String| {
+        let is_shouted = word.chars().count() > 1 && !word.chars().any(char::is_lowercase);
         let mut letters = word.chars();
-        text.extend(letters.next().into_iter().flat_map(char::to_uppercase));
-        if shouted {
-            text.extend(letters.flat_map(char::to_lowercase));
-        } else {
-            text.extend(letters);
-        }
-    }
-    text
+        let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+        first + &if is_shouted { lower(letters.as_str()) } else { letters.collect() }
+    };
+    words(name).iter().map(word).collect()
 }
 
 /// The name of a Rust module, field or function for a Scribble name: `DoubleBuffering` is
@@ -85,31 +77,29 @@ pub fn camel(name: &str) -> String {
 /// assert_eq!(snake("k"), "k");
 /// ```
 pub fn snake(name: &str) -> String {
-    let words = words(name)
-        .into_iter()
-        .map(|word| word.chars().flat_map(char::to_lowercase).collect::<String>());
-    words.collect::<Vec<_>>().join("_")
+    words(name).iter().map(|word| lower(word)).collect::<Vec<_>>().join("_")
+}
+
+fn lower(word: &str) -> String {
+    word.chars().flat_map(char::to_lowercase).collect()
 }
 
 /// The words of a name: parted by what is neither letter nor digit, and where the case says so, as
 /// in `fooBar` and `ABCode`.
 fn words(name: &str) -> Vec<String> {
-    let characters: Vec<char> = name.strip_prefix("r#").unwrap_or(name).chars().collect();
+    let characters: Vec<char> = plain(name).chars().collect();
     let mut words = vec![String::new()];
     for (index, &character) in characters.iter().enumerate() {
-        if !character.is_alphanumeric() {
-            words.push(String::new());
-            continue;
-        }
+        let is_part = character.is_alphanumeric();
+        let is_end = characters.get(index + 1).is_some_and(|next| next.is_lowercase());
+        let begins = |before: char| {
+            before.is_lowercase() || before.is_numeric() || before.is_uppercase() && is_end
+        };
         let before = index.checked_sub(1).map(|index| characters[index]);
-        let rises = character.is_uppercase()
-            && (before.is_some_and(|c| c.is_lowercase() || c.is_numeric())
-                || before.is_some_and(char::is_uppercase)
-                    && characters.get(index + 1).is_some_and(|next| next.is_lowercase()));
-        if rises {
+        if !is_part || character.is_uppercase() && before.is_some_and(begins) {
             words.push(String::new());
         }
-        if let Some(word) = words.last_mut() {
+        if let Some(word) = words.last_mut().filter(|_| is_part) {
             word.push(character);
         }
     }

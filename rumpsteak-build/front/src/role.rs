@@ -8,24 +8,26 @@
 //! ```
 
 use proc_macro2::{Ident, Span, TokenStream};
+use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
-use syn::spanned::Spanned as _;
+use syn::punctuated::Punctuated;
 use syn::{
     Attribute, Data, Error, Field, Fields, GenericArgument, LitStr, PathArguments, Result, Token,
     Type, Visibility,
 };
 
 use crate::attribute::{
-    argument, check_generics, derive_input, field_span, public, take, take_derive, word,
+    argument, check_generics, derive_input, first, name, take, take_derive, word,
 };
+use crate::cut::has;
 
 /// A `#[derive(Role)]` struct.
 #[derive(Clone)]
 pub struct RoleItem {
     /// The name of the struct.
     pub name: Ident,
-    /// The attributes, without those of roles and without `Role` in a derive.
+    /// The attributes, without the attributes of roles and without `Role` in a derive.
     pub attributes: Vec<Attribute>,
     /// The visibility of the struct; `pub` if it is inherited.
     pub visibility: Visibility,
@@ -45,7 +47,7 @@ pub struct RoleItem {
 pub struct Link {
     /// The protocol in `#[protocol(…)]`; `None` for `#[role("…")]` alone.
     pub protocol: Option<Ident>,
-    /// The name of the role: that in `#[protocol(P::k)]` or `#[role("k")]`, or that of the struct.
+    /// The name of the role in `#[protocol(P::k)]` or `#[role("k")]`, or else of the struct.
     pub role: String,
     /// The place that names the role.
     pub span: Span,
@@ -68,15 +70,11 @@ pub struct Route {
     pub visibility: Visibility,
 }
 
-/// The attributes that a role reads: those of the struct, and that of a field.
-pub(crate) const ROLE_ATTRIBUTES: [&str; 4] = ["message", "protocol", "role", "route"];
+/// The attributes of a role and of its fields.
+const ROLE_ATTRIBUTES: [&str; 4] = ["message", "protocol", "role", "route"];
 
 impl RoleItem {
-    /// Parses a role with its attributes.
-    ///
-    /// # Errors
-    ///
-    /// At the first token that does not fit, with what is expected there.
+    /// Parses a role with its attributes. An error is at the first token that does not fit.
     pub fn parse(item: TokenStream) -> Result<Self> {
         let mut input = derive_input(item, &ROLE_ATTRIBUTES)?;
         let name = input.ident.clone();
@@ -104,40 +102,49 @@ impl RoleItem {
             }
             routes.push(route);
         }
-        let (attributes, visibility) = (input.attrs, public(input.vis, name.span()));
+        let (attributes, visibility) = (input.attrs, input.vis);
         Ok(Self { name, attributes, visibility, link, message, routes, is_tuple })
     }
 }
 
 /// The reason why a type cannot be a route of a role with these messages, if its tokens show it.
 fn misfit(ty: &Type, message: Option<&Ident>) -> Option<String> {
-    let text = || quote::ToTokens::to_token_stream(ty).to_string().replace(' ', "");
-    let Type::Path(of) = ty else {
-        let is_pair = matches!(ty, Type::Tuple(_));
-        return is_pair.then(|| format!("`{}` is no route: {BOTH_WAYS}", text()));
+    const HALVES: &str = "QueueReceiver QueueSender SyncSender UnboundedReceiver UnboundedSender";
+    let text = ty.to_token_stream().to_string().replace(' ', "");
+    let no_route = format!(
+        "`{text}` is not a route: a route both sends and receives, as `Channel<Label>` does"
+    );
+    let path = match ty {
+        Type::Path(of) => &of.path,
+        Type::Tuple(_) => return Some(no_route),
+        _ => return None,
     };
-    let mut before = of.path.segments.iter().rev().skip(1);
-    if before.any(|segment| ["mpsc", "oneshot"].iter().any(|module| segment.ident == module)) {
-        return Some(format!("`{}` is no route: {BOTH_WAYS}", text()));
+    let mut segments = path.segments.iter().rev();
+    let last = segments.next()?;
+    if has(HALVES, &last.ident.to_string()) {
+        return Some(NO_HALF.to_owned());
     }
-    let last = of.path.segments.last()?;
+    if segments.any(|segment| segment.ident == "mpsc" || segment.ident == "oneshot") {
+        return Some(no_route);
+    }
     let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
-    let [GenericArgument::Type(Type::Path(carried))] =
-        &arguments.args.iter().collect::<Vec<_>>()[..]
+    let mut arguments = arguments.args.iter();
+    let (Some(GenericArgument::Type(Type::Path(carried))), None) =
+        (arguments.next(), arguments.next())
     else {
         return None;
     };
     let (carried, message) = (carried.path.get_ident()?, message?);
-    let is_route = ["Channel", "Net"].iter().any(|name| last.ident == name);
+    let is_route = last.ident == "Channel" || last.ident == "Net";
     (is_route && carried != message).then(|| {
-        format!("`{}` carries other messages than `{message}`, which are those of the role", text())
+        format!("`{text}` carries other messages than `{message}`, the messages of the role")
     })
 }
 
 /// Takes the attributes of a role out of the list, and `Role` out of a derive.
 fn attributes(
     attributes: &mut Vec<Attribute>,
-    name: &Ident,
+    own: &Ident,
 ) -> Result<(Option<Link>, Option<Ident>)> {
     take_derive(attributes, "Role");
     let (mut protocol, mut role, mut message) = (None, None, None);
@@ -145,9 +152,9 @@ fn attributes(
         let word = word(attribute);
         match word.to_string().as_str() {
             "message" => argument(attribute, &mut message, |input| {
-                crate::attribute::name(input, "expected the enum of messages: `#[message(Label)]`")
+                name(input, "expected the enum of messages: `#[message(Label)]`")
             }),
-            "protocol" => argument(attribute, &mut protocol, |input| link(input, &word)),
+            "protocol" => argument(attribute, &mut protocol, link),
             "role" => argument(attribute, &mut role, |input| {
                 let expected = |_| Error::new(input.span(), EXPECTED_ROLE);
                 input.parse::<LitStr>().map_err(expected)
@@ -155,46 +162,32 @@ fn attributes(
             _ => Err(Error::new(word.span(), "`#[route(…)]` stands on a field")),
         }?;
     }
-    let link = match (protocol, role) {
-        (None, None) => None,
-        (None, Some(role)) => Some(Link { protocol: None, role: role.value(), span: role.span() }),
-        (Some((_, Some(named))), Some(_)) => {
+    let (named, protocol) = protocol.map_or((None, None), |(it, named)| (named, Some(it)));
+    let (role, span) = match (named, role, &protocol) {
+        (Some(named), Some(_), _) => {
             let text = "the role is named twice: here and in `#[role(…)]`";
             return Err(Error::new(named.span(), text));
         }
-        (Some((protocol, named)), role) => {
-            let (role, span) = match (named, role) {
-                (Some(named), _) => (named.unraw().to_string(), named.span()),
-                (None, Some(role)) => (role.value(), role.span()),
-                (None, None) => (name.unraw().to_string(), protocol.span()),
-            };
-            Some(Link { protocol: Some(protocol), role, span })
-        }
+        (Some(named), None, _) => (named.unraw().to_string(), named.span()),
+        (None, Some(role), _) => (role.value(), role.span()),
+        (None, None, Some(protocol)) => (own.unraw().to_string(), protocol.span()),
+        (None, None, None) => return Ok((None, message)),
     };
-    Ok((link, message))
+    Ok((Some(Link { protocol, role, span }), message))
 }
 
 /// Parses the protocol and the role in `#[protocol(P::k)]`.
-fn link(input: ParseStream<'_>, word: &Ident) -> Result<(Ident, Option<Ident>)> {
-    if input.peek(Token![::]) {
-        return Err(Error::new(word.span(), EXPECTED_LINK));
+fn link(input: ParseStream<'_>) -> Result<(Ident, Option<Ident>)> {
+    let path = Punctuated::<_, Token![::]>::parse_separated_nonempty_with(input, Ident::parse_any);
+    let path = path.map_err(|error| Error::new(error.span(), EXPECTED_LINK))?;
+    let mut path = path.into_iter();
+    match (path.next(), path.next(), path.next()) {
+        (Some(protocol), role, None) if !input.peek(Token![.]) => Ok((protocol, role)),
+        (.., third) => {
+            let place = third.map_or_else(|| input.span(), |third| third.span());
+            Err(Error::new(place, EXPECTED_LINK))
+        }
     }
-    let ident = || {
-        let expected = |_| Error::new(input.span(), EXPECTED_LINK);
-        input.call(Ident::parse_any).map_err(expected)
-    };
-    let protocol = ident()?;
-    let mut role = None;
-    if input.parse::<Option<Token![::]>>()?.is_some() {
-        role = Some(ident()?);
-    }
-    if input.peek(Token![::]) {
-        return Err(Error::new(word.span(), EXPECTED_LINK));
-    }
-    if input.peek(Token![.]) {
-        return Err(Error::new(input.span(), EXPECTED_LINK));
-    }
-    Ok((protocol, role))
 }
 
 impl Route {
@@ -207,38 +200,20 @@ impl Route {
                 return Err(Error::new(word.span(), text));
             }
             argument(attribute, &mut peer, |input| {
-                let expected = "expected the role at the other end: `#[route(S)]`";
-                crate::attribute::name(input, expected)
+                name(input, "expected the role at the other end: `#[route(S)]`")
             })?;
         }
-        let peer = peer.ok_or_else(|| Error::new(field_span(&field), NO_ROUTE))?;
-        let visibility = public(field.vis.clone(), field_span(&field));
-        let (ty, attributes) = (field.ty, field.attrs);
-        if is_half(&ty) {
-            return Err(Error::new(ty.span(), NO_HALF));
-        }
-        Ok(Self { peer, field: field.ident, index, ty, attributes, visibility })
+        let peer = peer.ok_or_else(|| Error::new(first(&field.vis), NO_ROUTE))?;
+        let Field { ident: field, ty, attrs: attributes, vis: visibility, .. } = field;
+        Ok(Self { peer, field, index, ty, attributes, visibility })
     }
 }
 
-/// True if a type is known to be one half of a route.
-fn is_half(ty: &Type) -> bool {
-    const HALVES: [&str; 5] =
-        ["QueueReceiver", "QueueSender", "SyncSender", "UnboundedReceiver", "UnboundedSender"];
-    match ty {
-        Type::Path(path) => {
-            path.path.segments.last().is_some_and(|last| HALVES.iter().any(|it| last.ident == it))
-        }
-        _ => false,
-    }
-}
-
-const NO_HALF: &str = "this is no route: a route both sends and receives, by itself\n\n\
+const NO_HALF: &str = "this is not a route: a route both sends and receives, by itself\n\n\
                        help: use `Channel<Label>`, or wrap a sink and a stream: `Bidirectional<Tx, Rx>`, with `Nil` for a \
                        half that is not needed";
 const EXPECTED_LINK: &str =
     "expected the protocol and the role in it: `#[protocol(DoubleBuffering::k)]`";
-const BOTH_WAYS: &str = "a route both sends and receives, as `Channel<Label>` does";
 const EXPECTED_ROLE: &str = "expected the role's name in quotes: `#[role(\"k\")]`";
 const NO_ROUTE: &str = "expected the role at the other end: `#[route(S)]`. Each field of a role is a route; keep other \
                         data beside the role";

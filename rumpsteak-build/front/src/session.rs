@@ -21,12 +21,12 @@ use std::fmt::{self, Display};
 
 use proc_macro2::{Ident, TokenStream};
 use syn::parse::ParseStream;
+use syn::punctuated::Punctuated;
 use syn::{
     Attribute, Error, Lifetime, Meta, Result, Token, Visibility, braced, parenthesized, token,
 };
 
-use crate::attribute::{check, expect, expect_end, ident, name, public, take};
-use crate::cut::{check_depth, end_of, parse, trees};
+use crate::attribute::{argument, expect, expect_end, ident, name, parse_item, public, take};
 
 /// A session, or a part of one.
 #[derive(Clone)]
@@ -170,7 +170,7 @@ impl SessionItem {
         self.chain().into_iter().chain(self.variants().iter().map(|variant| &variant.then))
     }
 
-    /// Iterates over all actions, those of options first.
+    /// Iterates over all actions, beginning with the first actions of options.
     pub fn actions(&self) -> impl Iterator<Item = &Action> {
         let heads = self.variants().iter().filter_map(|variant| variant.head.action());
         heads.chain(self.chains().flat_map(|chain| &chain.actions))
@@ -184,17 +184,9 @@ impl SessionItem {
         })
     }
 
-    /// Parses an item with its attributes.
-    ///
-    /// # Errors
-    ///
-    /// At the first token that the grammar does not allow: what is expected there.
+    /// Parses an item with its attributes. An error is at the first token that does not fit.
     pub fn parse(item: TokenStream) -> Result<Self> {
-        check_depth(item.clone(), true)?;
-        check(item.clone(), &["session"])?;
-        let trees = trees(item);
-        let end = end_of(&trees);
-        parse(trees.into_iter().collect(), end, Self::read)
+        parse_item(item, &["session"], true, Self::read)
     }
 
     fn read(input: ParseStream<'_>) -> Result<Self> {
@@ -203,21 +195,16 @@ impl SessionItem {
         let visibility = input.parse()?;
         let visibility = public(visibility, input.span());
         let keyword = ident(input, EXPECTED_ITEM)?;
-        if keyword != "type" && keyword != "struct" && keyword != "enum" {
-            return Err(Error::new(keyword.span(), EXPECTED_ITEM));
-        }
         let name = ident(input, "expected a name")?;
         if input.peek(Token![<]) {
             return Err(Error::new(input.span(), NO_GENERICS));
         }
-        let form = if keyword == "type" {
-            alias(input)?
-        } else if keyword == "struct" {
-            structure(input)?
-        } else if let Some(role) = &role {
-            return Err(Error::new(role.span(), ROLE_ON_CHOICE));
-        } else {
-            choice(input)?
+        let form = match (keyword.to_string().as_str(), &role) {
+            ("type", _) => alias(input)?,
+            ("struct", _) => structure(input)?,
+            ("enum", None) => choice(input)?,
+            ("enum", Some(role)) => return Err(Error::new(role.span(), ROLE_ON_CHOICE)),
+            _ => return Err(Error::new(keyword.span(), EXPECTED_ITEM)),
         };
         expect_end(input, "expected nothing more in a session")?;
         Ok(Self { role, name, form, attributes, visibility })
@@ -237,11 +224,9 @@ impl fmt::Display for Chain {
             write!(f, "{}<{}, {}, ", action.constructor, action.peer, action.label)?;
         }
         match &self.tail {
-            Tail::Choice { constructor, peer: Some(peer), choice, .. } => {
-                write!(f, "{constructor}<{peer}, {choice}>")
-            }
-            Tail::Choice { constructor, peer: None, choice, .. } => {
-                write!(f, "{constructor}<{choice}>")
+            Tail::Choice { constructor, peer, choice, .. } => {
+                let peer = peer.as_ref().map_or(String::new(), |peer| format!("{peer}, "));
+                write!(f, "{constructor}<{peer}{choice}>")
             }
             tail => tail.ident().fmt(f),
         }
@@ -254,36 +239,21 @@ fn role(attributes: &mut Vec<Attribute>) -> Result<Option<Ident>> {
     if let [_, second, ..] = &ours[..] {
         return Err(Error::new_spanned(second, "`#[session]` stands here twice"));
     }
-    for attribute in &ours {
-        match &attribute.meta {
-            Meta::Path(_) => {}
-            Meta::List(list) => {
-                let end = list.delimiter.span().close();
-                role = parse(list.tokens.clone(), end, |input| {
-                    if input.is_empty() {
-                        return Ok(None);
-                    }
-                    let role = name(input, EXPECTED_ARGUMENTS)?;
-                    input.parse::<Option<Token![,]>>()?;
-                    expect_end(input, EXPECTED_ARGUMENTS)?;
-                    Ok(Some(role))
-                })?;
-            }
-            Meta::NameValue(value) => {
-                return Err(Error::new(value.eq_token.span, EXPECTED_ARGUMENTS));
-            }
-        }
+    for attribute in ours.iter().filter(|attribute| !matches!(attribute.meta, Meta::Path(_))) {
+        argument(attribute, &mut role, |input| {
+            (!input.is_empty()).then(|| name(input, EXPECTED_ARGUMENTS)).transpose()
+        })?;
     }
-    Ok(role)
+    Ok(role.flatten())
 }
 
 fn alias(input: ParseStream<'_>) -> Result<Form> {
-    expect(input, Token![=], "expected `=` and the session that the alias stands for")?;
+    expect::<Token![=]>(input, "expected `=` and the session that the alias stands for")?;
     let chain = Chain::read(input)?;
     if let Tail::Itself(itself) = &chain.tail {
         return Err(Error::new(itself.span(), NO_SELF_IN_ALIAS));
     }
-    expect(input, Token![;], "expected `;` after the session")?;
+    expect::<Token![;]>(input, "expected `;` after the session")?;
     Ok(Form::Alias(chain))
 }
 
@@ -294,14 +264,14 @@ fn structure(input: ParseStream<'_>) -> Result<Form> {
     let body;
     parenthesized!(body in input);
     if body.peek(Token![#]) {
-        return Err(Error::new(body.span(), NO_ATTRIBUTES));
+        return Err(Error::new(body.span(), "no attributes inside a session"));
     }
     // The macro decides over the visibility of the field.
     body.parse::<Visibility>()?;
     let chain = Chain::read(&body)?;
     body.parse::<Option<Token![,]>>()?;
     expect_end(&body, "a session struct has one field: the session")?;
-    expect(input, Token![;], "expected `;` after the struct")?;
+    expect::<Token![;]>(input, "expected `;` after the struct")?;
     match &chain.tail {
         Tail::Itself(itself) if chain.actions.is_empty() => {
             Err(Error::new(itself.span(), ONLY_SELF))
@@ -316,13 +286,8 @@ fn choice(input: ParseStream<'_>) -> Result<Form> {
     }
     let body;
     braced!(body in input);
-    let mut variants = Vec::new();
-    while !body.is_empty() {
-        variants.push(Variant::read(&body)?);
-        if body.parse::<Option<Token![,]>>()?.is_none() {
-            expect_end(&body, "expected `,` or `}` after the option")?;
-        }
-    }
+    let variants = Punctuated::<_, Token![,]>::parse_terminated_with(&body, Variant::read)?;
+    let variants: Vec<Variant> = variants.into_iter().collect();
     let Some(first) = variants.first() else {
         let text = "a choice needs at least one option: `Variant(Label, Session)`";
         return Err(Error::new(body.span(), text));
@@ -343,38 +308,31 @@ impl Variant {
         }
         let body;
         parenthesized!(body in input);
-        let head = Head::read(&body)?;
-        let then = Chain::read(&body)?;
-        if let Head::Action(_) = head {
-            close_angle(&body, EXPECTED_CLOSE)?;
-        }
+        let (head, then) = Self::body(&body)?;
         if let Tail::Itself(itself) = &then.tail {
             return Err(Error::new(itself.span(), SELF_IS_CHOICE));
         }
         body.parse::<Option<Token![,]>>()?;
-        expect_end(
-            &body,
-            "an option has two fields: first the label, then the session that follows it",
-        )?;
+        let fields = "an option has two fields: first the label, then the session that follows it";
+        expect_end(&body, fields)?;
         Ok(Self { name, head, then, attributes })
     }
-}
 
-impl Head {
-    /// Parses the label, or the action as far as its label, and the `,` behind it.
-    fn read(input: ParseStream<'_>) -> Result<Self> {
-        let word = name(input, "expected a label")?;
-        match Constructor::of(&word) {
-            Some(Constructor::Action(direction)) if input.peek(Token![<]) => {
-                Ok(Self::Action(Action::read(input, direction, word)?))
+    /// Parses the label and the session behind it, or a session that begins with an action.
+    fn body(input: ParseStream<'_>) -> Result<(Head, Chain)> {
+        let ahead = input.fork();
+        let label = name(&ahead, "expected a label")?;
+        if Constructor::of(&label).is_some() && ahead.peek(Token![<]) {
+            let mut then = Chain::read(input)?;
+            if then.actions.is_empty() {
+                return Err(Error::new(label.span(), EXPECTED_ACTION));
             }
-            Some(_) if input.peek(Token![<]) => Err(Error::new(word.span(), EXPECTED_ACTION)),
-            _ => {
-                check_label(input)?;
-                expect(input, Token![,], EXPECTED_OPTION_BODY)?;
-                Ok(Self::Label(word))
-            }
+            return Ok((Head::Action(then.actions.remove(0)), then));
         }
+        let label = name(input, "expected a label")?;
+        check_label(input)?;
+        expect::<Token![,]>(input, EXPECTED_OPTION_BODY)?;
+        Ok((Head::Label(label), Chain::read(input)?))
     }
 }
 
@@ -385,7 +343,12 @@ impl Chain {
         let tail = loop {
             let word = name(input, EXPECTED_SESSION)?;
             match Constructor::of(&word) {
-                None => break Tail::named(input, word)?,
+                None if input.peek(Token![<]) => {
+                    let text = format!("`{word}` is {NO_CONSTRUCTOR}");
+                    return Err(Error::new(input.span(), text));
+                }
+                None if word == "Self" => break Tail::Itself(word),
+                None => break Tail::Named(word),
                 Some(Constructor::End) if input.peek(Token![<]) => {
                     return Err(Error::new(input.span(), NO_ARGUMENTS_OF_END));
                 }
@@ -402,7 +365,7 @@ impl Chain {
             }
         };
         for _ in &actions {
-            close_angle(input, EXPECTED_CLOSE)?;
+            close_angle(input, "expected `>` after the session that follows")?;
         }
         Ok(Self { actions, tail })
     }
@@ -412,14 +375,14 @@ impl Action {
     /// Parses `<P, L,` after the constructor.
     fn read(input: ParseStream<'_>, direction: Direction, constructor: Ident) -> Result<Self> {
         let usage = format!("{constructor}<Role, Label, Then>");
-        expect(input, Token![<], format_args!("`{constructor}` is written `{usage}`"))?;
+        expect::<Token![<]>(input, format_args!("`{constructor}` is written `{usage}`"))?;
         let peer = peer(input)?;
-        expect(input, Token![,], format_args!("expected `,` and the label: `{usage}`"))?;
+        expect::<Token![,]>(input, format_args!("expected `,` and the label: `{usage}`"))?;
         let label = name(input, "expected a label")?;
         if Constructor::of(&label).is_some() {
             let missing =
                 format!("the role at the other end is missing in front of `{peer}`: `{usage}`");
-            let kept = format!("its variant keeps that of the protocol: `{label}({label}Message)`");
+            let kept = format!("its variant keeps the protocol's name: `{label}({label}Message)`");
             return Err(reserved(input, &label, ["label", &kept])
                 .unwrap_or_else(|| Error::new(label.span(), missing)));
         }
@@ -427,7 +390,7 @@ impl Action {
         let then = format!(
             "expected the role at the other end, the label and what follows, perhaps `End`: `{usage}`"
         );
-        expect(input, Token![,], then)?;
+        expect::<Token![,]>(input, then)?;
         Ok(Self { direction, constructor, peer, label })
     }
 }
@@ -443,38 +406,19 @@ impl Tail {
         }
     }
 
-    fn named(input: ParseStream<'_>, name: Ident) -> Result<Self> {
-        if input.peek(Token![<]) {
-            let text = format!(
-                "`{name}` is none of `Send`, `Receive`, `Select`, `Branch` and `Race`, and the name of another session \
-                 stands without arguments: `#[session]` adds those that it needs"
-            );
-            return Err(Error::new(input.span(), text));
-        }
-        Ok(if name == "Self" { Self::Itself(name) } else { Self::Named(name) })
-    }
-
-    fn choice(
-        input: ParseStream<'_>,
-        direction: Option<Direction>,
-        constructor: Ident,
-    ) -> Result<Self> {
-        let usage = match direction {
-            Some(_) => format!(
-                "`{constructor}` is written `{constructor}<Role, Choice>`, or `{constructor}<Choice>`"
-            ),
-            None => format!("`{constructor}` is written `{constructor}<Choice>`"),
-        };
-        expect(input, Token![<], &usage)?;
+    fn choice(input: ParseStream<'_>, direction: Option<Direction>, word: Ident) -> Result<Self> {
+        let towards = direction.map_or(String::new(), |_| format!("`{word}<Role, Choice>`, or "));
+        let usage = format!("`{word}` is written {towards}`{word}<Choice>`");
+        expect::<Token![<]>(input, &usage)?;
         let first = peer(input)?;
         let is_choice = Constructor::of(&first).is_some() || input.peek(Token![<]);
-        let kept = "its `#[protocol(…)]` keeps that of the protocol";
+        let kept = "its `#[protocol(…)]` keeps the protocol's name";
         if is_choice && let Some(error) = reserved(input, &first, ["role", kept]) {
             return Err(error);
         }
         let mut peer = None;
         let mut choice = first;
-        if !is_choice && eat_comma(input)? && !input.peek(Token![>]) {
+        if !is_choice && input.parse::<Option<Token![,]>>()?.is_some() && !input.peek(Token![>]) {
             let options =
                 name(input, "expected the name of the `#[session] enum` with the options")?;
             peer = Some(std::mem::replace(&mut choice, options));
@@ -493,19 +437,14 @@ impl Tail {
             "{usage}: the options are the variants of that `#[session] enum`, and one message alone is {single}"
         );
         close_angle(input, text)?;
-        Ok(Self::Choice { direction, constructor, peer, choice })
+        Ok(Self::Choice { direction, constructor: word, peer, choice })
     }
 }
 
-/// Steps over a comma, and returns true if there was one.
-fn eat_comma(input: ParseStream<'_>) -> Result<bool> {
-    Ok(input.parse::<Option<Token![,]>>()?.is_some())
-}
-
-/// Expects `>`, after a trailing comma perhaps.
+/// Expects `>`, or a trailing comma and `>`.
 fn close_angle(input: ParseStream<'_>, message: impl Display) -> Result<()> {
-    eat_comma(input)?;
-    expect(input, Token![>], message)
+    input.parse::<Option<Token![,]>>()?;
+    expect::<Token![>]>(input, message)
 }
 
 fn peer(input: ParseStream<'_>) -> Result<Ident> {
@@ -521,8 +460,7 @@ fn peer(input: ParseStream<'_>) -> Result<Ident> {
 /// Returns the error for a word of sessions that stands in place of a role or label, with more
 /// behind it. `None` if it may be meant as that word.
 fn reserved(input: ParseStream<'_>, word: &Ident, [what, kept]: [&str; 2]) -> Option<Error> {
-    let has_comma = eat_comma(input).unwrap_or_default();
-    let is_name = has_comma && !input.peek(Token![>]) && !input.is_empty();
+    let is_name = input.parse::<Token![,]>().is_ok() && !input.peek(Token![>]) && !input.is_empty();
     is_name.then(|| {
         let text = format!(
             "`{word}` is a word of sessions, so no {what} can have this name here\n\n\
@@ -579,22 +517,22 @@ const EXPECTED_CHOICE: &str =
     "a choice is the name of a `#[session] enum`: write the options there";
 const EXPECTED_ACTION: &str = "an option of a choice among peers begins with the message: `Variant(Send<Role, Label, Then>)` or \
                                `Variant(Receive<Role, Label, Then>)`";
-const EXPECTED_CLOSE: &str = "expected `>` after the session that follows";
 const MIXED_OPTIONS: &str = "either all options of a choice name a peer, `Variant(Send<Role, Label, Then>)`, or none does, \
                              `Variant(Label, Then)`";
 const NO_ARGUMENTS_OF_END: &str =
     "`End` is written without arguments: `#[session]` adds what it needs";
 const ONLY_SELF: &str = "this session is itself and nothing else: it needs an action before `Self`";
+const NO_CONSTRUCTOR: &str = "not `Send`, `Receive`, `Select`, `Branch` or `Race`, and the name of another session has no \
+                              arguments: `#[session]` adds those that it needs";
 const NO_GENERIC_LABEL: &str =
     "a label is a type without arguments: give this one a name of its own";
 const NO_GENERICS: &str =
     "a session is written without parameters: `#[session]` adds the lifetime and the role";
-const NO_ATTRIBUTES: &str = "no attributes inside a session";
-const NO_PAYLOAD: &str = "a session names the label alone: what it carries stands in its `struct`";
+const NO_PAYLOAD: &str = "a session names only the label: its `struct` has the payload";
 const NO_SELF_IN_ALIAS: &str = "a `type` alias cannot name itself: below the same attribute, write `struct Name(…);` and `Self`";
-const ROLE_ON_CHOICE: &str = "a choice is a part of a session and no session by itself: put the role on the `type` or \
+const ROLE_ON_CHOICE: &str = "a choice is only a part of a session: put the role on the `type` or \
                               `struct` that selects or branches with it";
 const TOO_MANY_ACTIONS: &str = "more than 2,000 actions in one item, which is too deep for rustc: from here on, write another \
                                 `#[session] type` and its name here";
-const SELF_IS_CHOICE: &str = "`Self` is this choice, which is no session by itself: write `Select<Role, Self>` or \
+const SELF_IS_CHOICE: &str = "`Self` is this choice, which is not a session by itself: write `Select<Role, Self>` or \
                               `Branch<Role, Self>`, or name a session";

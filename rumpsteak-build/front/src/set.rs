@@ -8,7 +8,7 @@
 use proc_macro2::{Ident, TokenStream};
 use syn::{Attribute, Data, Error, Fields, Result, Type, Visibility};
 
-use crate::attribute::{check_generics, derive_input, field_span, public, take, take_derive};
+use crate::attribute::{check_generics, derive_input, take, take_derive};
 
 /// A `#[derive(Roles)]` struct.
 #[derive(Clone)]
@@ -39,11 +39,7 @@ pub struct SetField {
 }
 
 impl SetItem {
-    /// Parses a set with its attributes.
-    ///
-    /// # Errors
-    ///
-    /// At the first token that does not fit, with what is expected there.
+    /// Parses a set with its attributes. An error is at the first token that does not fit.
     pub fn parse(item: TokenStream) -> Result<Self> {
         let mut input = derive_input(item, &["closed_system"])?;
         if let Some(attribute) = take(&mut input.attrs, &["closed_system"]).first() {
@@ -63,16 +59,15 @@ impl SetItem {
                 let text = format!("a second `{role}`: a set has each role once");
                 return Err(Error::new(role.span(), text));
             }
-            let visibility = public(field.vis.clone(), field_span(&field));
-            let (name, attributes) = (field.ident, field.attrs);
+            let (name, attributes, visibility) = (field.ident, field.attrs, field.vis);
             fields.push(SetField { name, role, attributes, visibility });
         }
         if fields.is_empty() {
             let text = "expected at least one role: `struct Roles { s: S, k: K }`";
             return Err(Error::new(input.ident.span(), text));
         }
-        let (attributes, visibility) = (input.attrs, public(input.vis, input.ident.span()));
-        Ok(Self { name: input.ident, attributes, visibility, fields, is_tuple })
+        let (name, attributes, visibility) = (input.ident, input.attrs, input.vis);
+        Ok(Self { name, attributes, visibility, fields, is_tuple })
     }
 }
 

@@ -96,8 +96,8 @@ fn refused_roles() {
         format!("{route}. Each field of a role is a route; keep other data beside the role");
     let parameters = "a role has no parameters: it is one participant of one protocol";
     for (source, expected) in [
-        ("#[protocol(a::b::c)] struct K;", format!("protocol: {link}")),
-        ("#[protocol(::a)] struct K;", format!("protocol: {link}")),
+        ("#[protocol(a::b::c)] struct K;", format!("c: {link}")),
+        ("#[protocol(::a)] struct K;", format!(":: {link}")),
         ("#[protocol(P.k)] struct K;", format!(".: {link}")),
         ("#[protocol()] struct K;", format!("): {link}")),
         (
@@ -134,7 +134,7 @@ fn refused_roles() {
         ),
         (
             "struct K(#[route(S)] mpsc::UnboundedSender<M>);",
-            "mpsc::UnboundedSender<M>: this is no route: a route both sends and receives, by itself\n\n\
+            "mpsc::UnboundedSender<M>: this is not a route: a route both sends and receives, by itself\n\n\
              help: use `Channel<Label>`, or wrap a sink and a stream: `Bidirectional<Tx, Rx>`, with `Nil` for a half \
              that is not needed".to_owned(),
         ),
@@ -220,7 +220,7 @@ fn refused_messages() {
         (
             "enum L { V(A, B) }",
             "B: a label carries one type: put several values into a struct; if this is an option of a choice, the enum is a \
-             `#[session]`, and no message",
+             `#[session]`, not a message",
         ),
         (
             "enum L<T> { V(T) }",

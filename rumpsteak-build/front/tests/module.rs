@@ -168,11 +168,11 @@ fn modules_are_found_at_any_depth() {
         found,
         [
             "Protocol A mod a ",
-            "Protocol B , fair # [x] # [cfg (y)] pub (crate) mod b ",
-            "ClosedSystem  mod c ",
-            "ClosedSystem  mod d ",
             "Protocol  mod j ",
             "Protocol = 3 mod l ",
+            "Protocol B , fair # [x] # [cfg (y)] pub (crate) mod b ",
+            "ClosedSystem  mod d ",
+            "ClosedSystem  mod c ",
         ]
     );
 }
@@ -244,7 +244,7 @@ fn hashes_are_the_same_on_every_machine() {
     // FNV-1a as in its definition, over `i` `a` 0xff.
     let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     let expected = [b'i', b'a', 0xff].iter().fold(0xcbf2_9ce4_8422_2325_u64, step);
-    let mut hasher = Hasher::new();
+    let mut hasher = Hasher::default();
     hasher.tokens(quote!(
         #[doc = "b"]
         a
@@ -312,7 +312,7 @@ fn refused_arguments() {
         ("P, routes = net::Net<Label>", "<", routes),
         ("P, derive", "", "expected derives of messages: `derive(Clone, Debug)`"),
         ("P, derive(Clone Debug)", "Debug", "expected derives of messages: `derive(Clone, Debug)`"),
-        ("P, limits(bound = -1)", "-", "expected limits of the verifier: `limits(queue = 128)`"),
+        ("P, limits(bound = -1)", "-1", "expected limits of the verifier: `limits(queue = 128)`"),
         ("P, limits(bound)", ")", "expected limits of the verifier: `limits(queue = 128)`"),
         ("-P", "P", closed),
         ("-fair", "fair", closed),
@@ -340,7 +340,7 @@ impl Random {
     }
 }
 
-/// Parses all modules of a text, unless it is no Rust.
+/// Parses all modules of a text, if it is Rust.
 fn run(source: &str) {
     let Ok(tokens) = source.parse::<TokenStream>() else { return };
     for (kind, arguments, item) in modules(tokens) {
@@ -479,8 +479,8 @@ fn a_route_sends_and_receives_the_messages_of_its_role() {
         ("Receiver<Label>", None),
         ("Own<Label>", None),
         ("Channel<Job>", Some("carries other messages than `Label`")),
-        ("tokio::sync::mpsc::Sender<Label>", Some("is no route")),
-        ("(Sender<Label>, Receiver<Label>)", Some("is no route")),
+        ("tokio::sync::mpsc::Sender<Label>", Some("is not a route")),
+        ("(Sender<Label>, Receiver<Label>)", Some("is not a route")),
     ] {
         let source = format!("#[derive(Role)] #[message(Label)] struct K(#[route(S)] {ty});");
         let (_, errors) = show(&source);

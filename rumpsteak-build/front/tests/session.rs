@@ -190,11 +190,7 @@ fn refusals_point_at_the_token_and_say_what_to_write() {
             "fn f() {}",
             "fn: `#[session]` stands on a `type` alias, on a tuple `struct` with one field, or on an `enum` of options",
         ),
-        (
-            "K, S",
-            "type A = End;",
-            "S: expected nothing or the role that plays this session: `#[session(K)]`",
-        ),
+        ("K, S", "type A = End;", "S: expected nothing more in this attribute"),
         (
             "\"K\"",
             "type A = End;",
@@ -229,13 +225,13 @@ fn refusals_point_at_the_token_and_say_what_to_write() {
             "",
             "type A = Send<S, Send, End>;",
             "Send: `Send` is a word of sessions, so no label can have this name here\n\n\
-             help: give the struct another name; its variant keeps that of the protocol: `Send(SendMessage)`",
+             help: give the struct another name; its variant keeps the protocol's name: `Send(SendMessage)`",
         ),
         (
             "",
             "type A = Select<Branch, C>;",
             "Branch: `Branch` is a word of sessions, so no role can have this name here\n\n\
-             help: give the struct another name; its `#[protocol(…)]` keeps that of the protocol",
+             help: give the struct another name; its `#[protocol(…)]` keeps the protocol's name",
         ),
         ("", "type A = Receive<S>;", ">: expected `,` and the label: `Receive<Role, Label, Then>`"),
         ("", "type A = Send;", ";: `Send` is written `Send<Role, Label, Then>`"),
@@ -258,7 +254,7 @@ fn refusals_point_at_the_token_and_say_what_to_write() {
         (
             "",
             "type A = Send<S, L(u8), End>;",
-            "(: a session names the label alone: what it carries stands in its `struct`",
+            "(: a session names only the label: its `struct` has the payload",
         ),
         (
             "",
@@ -268,8 +264,8 @@ fn refusals_point_at_the_token_and_say_what_to_write() {
         (
             "",
             "type A = Loop<'s>;",
-            "<: `Loop` is none of `Send`, `Receive`, `Select`, `Branch` and `Race`, and the name of another session stands \
-             without arguments: `#[session]` adds those that it needs",
+            "<: `Loop` is not `Send`, `Receive`, `Select`, `Branch` or `Race`, and the name of another session has no \
+             arguments: `#[session]` adds those that it needs",
         ),
         (
             "",
@@ -329,12 +325,12 @@ fn refusals_point_at_the_token_and_say_what_to_write() {
         (
             "",
             "enum A { L(L, Self) }",
-            "Self: `Self` is this choice, which is no session by itself: write `Select<Role, Self>` or `Branch<Role, Self>`, or name a session",
+            "Self: `Self` is this choice, which is not a session by itself: write `Select<Role, Self>` or `Branch<Role, Self>`, or name a session",
         ),
         (
             "K",
             "enum A { L(L, End) }",
-            "K: a choice is a part of a session and no session by itself: put the role on the `type` or `struct` that selects or branches with it",
+            "K: a choice is only a part of a session: put the role on the `type` or `struct` that selects or branches with it",
         ),
         (
             "",

@@ -1,30 +1,12 @@
-//! Communicating machines, and what can go wrong between them.
+#![doc = include_str!("../README.md")]
 //!
-//! The crate is pure: values in, values out. It knows machines, their text forms, asynchronous
-//! subtyping and the exploration of composed systems; it knows neither files nor Scribble nor Rust
-//! source.
+//! # Modules
 //!
-//! What *safe*, *unsafe* and *starves* mean is said once, in [`system`]. [`subtype`] judges one
-//! role against its protocol, [`kmc`] a whole system, [`certificate`] what a "safe" rests on, and
-//! [`run`] is what a refusal shows.
-//!
-//! ```
-//! use rumpsteak_fsm::{Action, Fsm};
-//!
-//! // The kernel of double buffering: it asks the source, takes a value, and passes it on when asked.
-//! let mut kernel = Fsm::builder("k");
-//! let states: Vec<_> = (0..4).map(|_| kernel.add_state()).collect();
-//! kernel.add_transition(states[0], Action::send("s", "ready", &[]), states[1]);
-//! kernel.add_transition(states[1], Action::receive("s", "value", &["i32"]), states[2]);
-//! kernel.add_transition(states[2], Action::receive("t", "ready", &[]), states[3]);
-//! kernel.add_transition(states[3], Action::send("t", "value", &["i32"]), states[0]);
-//! let kernel = kernel.build(states[0]);
-//!
-//! assert_eq!(kernel.check_directed(), Ok(()));
-//! let actions: Vec<_> = kernel.transitions().map(|t| t.action.to_string()).collect();
-//! assert_eq!(actions, ["s!ready", "s?value(i32)", "t?ready", "t!value(i32)"]);
-//! ```
+//! [`system`] defines *safe*, *unsafe* and *starves*. [`subtype`] judges one role against its
+//! protocol, [`kmc`] judges a whole system, a [`certificate`] proves a "safe", and a [`run`] shows
+//! what a refusal means.
 
+pub mod bounded;
 pub mod capacity;
 pub mod certificate;
 pub mod kmc;
@@ -46,8 +28,3 @@ pub use system::{Exploration, System};
 pub use text::dot;
 pub use verdict::{Limit, Limits, Verdict};
 pub use verify::verify;
-
-/// The examples of README.md run as tests.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

@@ -1,21 +1,20 @@
-//! Answers and the limits that keep them finite.
+//! Verdicts, and the limits of a search.
 
 use std::fmt;
 
-/// The answer of a verifier: never a Boolean, because "no" and "not found out" are different
-/// answers.
+/// The answer of a verifier. Not a `bool`, because "no" and "not known" are different answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict<S, U> {
-    /// It holds; with what it rests on.
+    /// It holds, for this reason.
     Safe(S),
-    /// It does not hold; with the reason.
+    /// It does not hold, for this reason.
     Unsafe(U),
     /// A limit ended the search.
     Undecided(Limit),
 }
 
 impl<S, U> Verdict<S, U> {
-    /// Whether it holds.
+    /// True if it holds.
     pub fn is_safe(&self) -> bool {
         matches!(self, Self::Safe(_))
     }
@@ -29,9 +28,8 @@ impl<S, U> Verdict<S, U> {
     }
 }
 
-/// How much a verifier may spend. The defaults answer every protocol of the papers; nobody needs to
-/// choose a bound to get a right answer, because a limit that is reached is an answer of its own
-/// ([`Verdict::Undecided`]).
+/// The limits of a verifier. The defaults suffice for every protocol of the papers. A limit that is
+/// reached is an answer of its own ([`Verdict::Undecided`]), so no user has to choose one.
 ///
 /// ```
 /// use rumpsteak_fsm::Limits;
@@ -42,23 +40,21 @@ impl<S, U> Verdict<S, U> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Subtyping: how many actions of the supertype may be pending at once, because the subtype
-    /// does others first; for each hundred states of the two machines, or part of it.
+    /// Subtyping: how many actions of the supertype may be pending at once, for each hundred states
+    /// of the two machines.
     pub anticipation: usize,
-    /// Subtyping: how many branching states of the supertype may be passed over at once where
-    /// passing them over brings no nearer to the action looked for. Never more than 256 on one
-    /// path.
+    /// Subtyping: how many choices of the supertype may be passed over at once that lead no nearer
+    /// to the wanted action. At most 256 on a path.
     pub branching: usize,
-    /// Exploration: how many configurations of the composed system are visited.
+    /// Exploration: how many configurations of the system are visited.
     pub configurations: usize,
-    /// Exploration: the longest queue up to which a system is explored whose queues grow for ever.
+    /// Exploration: the longest queue, if queues grow for ever.
     pub queue: usize,
-    /// Subtyping: how many actions are compared, or looked at or copied while looking ahead.
+    /// Subtyping: how many actions are compared, inspected or copied.
     pub steps: usize,
-    /// Subtyping: where more and more actions of the supertype may be pending, how precisely they
-    /// are known: exactly for fewer than this many at either end, roughly in between. Less is tried
-    /// first. With 0, no more than [`anticipation`](Self::anticipation) may be pending. Never the
-    /// limit that is named: that is one of the exact search.
+    /// Subtyping: if more and more actions may be pending, fewer than this many are known exactly
+    /// at either end. With 0, [`anticipation`](Self::anticipation) is the limit. Never the limit
+    /// that is named.
     pub widening: usize,
 }
 
@@ -76,14 +72,14 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// As much as two machines with so many states together are worth.
+    /// The limits for two machines with so many states together.
     pub(crate) fn for_states(self, states: usize) -> Self {
         let anticipation = self.anticipation.saturating_mul(states.div_ceil(100).max(1));
         Self { anticipation, ..self }
     }
 
-    /// As much as a warning about a system of so many machines is worth: 20,000 states of machines
-    /// in its configurations.
+    /// The limits for a warning about a system of so many machines: 20,000 states of machines in
+    /// its configurations.
     #[must_use]
     pub fn for_a_warning(self, machines: usize) -> Self {
         let configurations = self.configurations.min(20_000 / machines.max(1));
@@ -135,29 +131,28 @@ impl Limit {
         self.parts().1
     }
 
-    fn parts(self) -> (&'static str, usize) {
+    /// The setting, its value, and the words behind "more than (value)".
+    fn parts(self) -> (&'static str, usize, &'static str) {
         match self {
-            Self::Anticipation(value) => ("anticipation", value),
-            Self::Branching(value) => ("branching", value),
-            Self::Configurations(value) => ("configurations", value),
-            Self::Queue(value) => ("queue", value),
-            Self::Steps(value) => ("steps", value),
+            Self::Anticipation(value) => ("anticipation", value, "actions would be pending"),
+            Self::Branching(value) => {
+                ("branching", value, "choices of the supertype would be passed over at once")
+            }
+            Self::Configurations(value) => ("configurations", value, "configurations"),
+            Self::Queue(value) => ("queue", value, "messages"),
+            Self::Steps(value) => ("steps", value, "actions would have to be compared"),
         }
     }
 }
 
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (setting, value) = self.parts();
-        match self {
-            Self::Anticipation(_) => write!(f, "more than {value} actions would be pending"),
-            Self::Branching(_) => {
-                write!(f, "more than {value} choices of the supertype would be passed over at once")
-            }
-            Self::Configurations(_) => write!(f, "the system has more than {value} configurations"),
-            Self::Queue(_) => write!(f, "a queue would hold more than {value} messages"),
-            Self::Steps(_) => write!(f, "more than {value} actions would have to be compared"),
-        }?;
-        write!(f, " (limit `{setting}`)")
+        let subject = match self {
+            Self::Configurations(_) => "the system has ",
+            Self::Queue(_) => "a queue would hold ",
+            _ => "",
+        };
+        let (setting, value, rest) = self.parts();
+        write!(f, "{subject}more than {value} {rest} (limit `{setting}`)")
     }
 }

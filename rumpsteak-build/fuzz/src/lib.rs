@@ -1,8 +1,8 @@
-//! Everything that reads text, fed with what a fuzzer makes of examples: nothing panics, nothing
-//! takes long, and what is printed is read again.
+//! Fuzzing of everything that reads text, starting from examples: nothing panics, nothing takes
+//! long, and printed text can be read again.
 //!
-//! Each target is a test. `cargo test -p rumpsteak-fuzz` replays what is kept in `__fuzz__`, a
-//! folder for each target: `corpus` has examples, `crashes` what once went wrong. `cargo bolero`
+//! Each target is a test. `cargo test -p rumpsteak-fuzz` replays the inputs in `__fuzz__`, a folder
+//! for each target: `corpus` has examples, `crashes` earlier failures. `cargo bolero`
 //! lets libFuzzer look for more, see CONTRIBUTING.md.
 
 #![cfg(test)]
@@ -21,13 +21,13 @@ use rumpsteak_fsm::{Fsm, Limits, System, Verdict, dot, kmc, subtype, system};
 use rumpsteak_oracle::equal;
 use rumpsteak_scribble::Modules;
 
-/// How long one input may take, unoptimised. Far more than any of them does on a busy machine.
+/// The time limit of one input, unoptimised: far more than any input takes on a busy machine.
 const TIME: Duration = Duration::from_secs(5);
 
-/// How long an input may be.
+/// The largest input, in bytes.
 const BYTES: usize = 1 << 14;
 
-/// Reads what the fuzzer makes of the examples, as text.
+/// Runs a target on the fuzzer's inputs, as text.
 macro_rules! each_text {
     ($test:expr) => {
         check!().with_max_len(BYTES).with_iterations(100).for_each(|bytes: &[u8]| {
@@ -43,8 +43,8 @@ fn limits() -> Limits {
     Limits::default().anticipation(50).configurations(500).queue(4).steps(2_000)
 }
 
-/// Every mistake lies in the text, and the roles of a protocol without one are safe together. What
-/// the text imports is the text itself.
+/// Every mistake has a place in the text, and the roles of a protocol without mistakes are safe
+/// together. The text imports itself.
 #[test]
 fn protocols() {
     each_text!(|source: &str| {
@@ -79,7 +79,7 @@ fn protocols() {
     });
 }
 
-/// What is printed is read again, and is the same.
+/// Printed text is read again, and is the same.
 fn round_trip(form: Form, machines: &[Fsm]) {
     let Ok(printed) = text::print(form, machines) else { return };
     let again = text::parse_named(&printed, form).unwrap_or_else(|e| panic!("{e}\n{printed}"));
@@ -118,8 +118,8 @@ fn communicating_machines() {
     each_text!(|source: &str| reads(Form::Cfsm, source));
 }
 
-/// Machines as peers may send them, in any form. Each is its own subtype, and no judge accepts
-/// together what another refuses.
+/// Machines as peers may send them, in any form. Each is its own subtype, and no judge accepts a
+/// system that another refuses.
 #[test]
 fn machines_of_peers() {
     each_text!(|source: &str| {
@@ -145,7 +145,7 @@ fn machines_of_peers() {
     });
 }
 
-/// The source of a package: its modules, its items, and what is said of them.
+/// The source of a package: its modules, its items, and the faults in them.
 #[test]
 fn rust_sources() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tmp/rust_sources");

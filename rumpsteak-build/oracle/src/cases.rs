@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use crate::FaultKind;
 
-/// Whether one machine is an asynchronous subtype of another, by definition.
+/// The relation between two machines, by the definition of asynchronous subtyping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
     /// The first may replace the second among any peers.
@@ -12,16 +12,16 @@ pub enum Relation {
     /// A subtype, which no finite set of bounded prefixes shows: a bounded search may stop
     /// undecided.
     Unbounded,
-    /// Some peers of the second go wrong with the first, not necessarily those of the case.
+    /// Some peers of the second go wrong with the first, not necessarily the peers of the case.
     NotSubtype,
 }
 
-/// What the rewritten machine does among the peers of the case.
+/// The behaviour of the rewritten machine among the peers of the case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Nothing goes wrong.
     Safe,
-    /// This goes wrong first.
+    /// The first fault.
     Fault(FaultKind),
     /// Nothing goes wrong, but queues grow without bound, so that exploring never ends.
     Unending,
@@ -30,9 +30,9 @@ pub enum Outcome {
 /// A role that was rewritten, and its peers. The machines are texts for [`local`](crate::local).
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// What it shows.
+    /// The title of the case.
     pub name: &'static str,
-    /// Whose machine was rewritten.
+    /// The role whose machine was rewritten.
     pub role: &'static str,
     /// The rewritten machine.
     pub sub: &'static str,
@@ -40,11 +40,12 @@ pub struct Case {
     pub sup: &'static str,
     /// The other roles, which form a safe system with `sup`.
     pub peers: Vec<(&'static str, &'static str)>,
-    /// Whether `sub` is a subtype of `sup`.
+    /// The relation between `sub` and `sup`.
     pub relation: Relation,
-    /// With how many visits of a pair of states the paper's algorithm shows it, if with any number.
+    /// The number of visits of a pair of states with which the paper's algorithm proves it, if
+    /// there is one.
     pub visits: Option<usize>,
-    /// What `sub` does among `peers`.
+    /// The behaviour of `sub` among `peers`.
     pub outcome: Outcome,
 }
 
@@ -55,7 +56,7 @@ pub static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {
 });
 
 impl Case {
-    /// Reads a section; panics where `cases.md` is wrong.
+    /// Reads a section. Panics if `cases.md` is invalid.
     fn read(section: &'static str) -> Self {
         let (name, rest) = section.split_once('\n').unwrap_or((section, ""));
         let machines = rest.lines().filter_map(|line| line.strip_prefix("    "));

@@ -10,10 +10,10 @@ use crate::protocol::{Global, role_name};
 type Connections = BTreeSet<(usize, usize)>;
 
 impl Global {
-    /// The protocol with its connections: two roles are connected by the first message between
-    /// them, and disconnected where a loop begins again, and at times in between.
+    /// The protocol with its connections. The first message between two roles connects them. They
+    /// are disconnected when a loop begins again, and sometimes in between.
     ///
-    /// There is nothing of it where there are blocks.
+    /// Protocols with blocks have no connections.
     pub fn explicit(&self, rng: &mut Rng, name: &str, roles: usize) -> String {
         let names: Vec<String> =
             (0..roles).map(|role| format!("role {}", role_name(role))).collect();
@@ -29,7 +29,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// `loops` has those that are connected where each begins.
+    /// `loops` has the connected pairs at the start of each loop.
     fn write(
         &mut self,
         global: &Global,

@@ -1,4 +1,4 @@
-//! What environment variables say to tests.
+//! The environment variables of tests.
 
 use std::env;
 use std::ops::Range;

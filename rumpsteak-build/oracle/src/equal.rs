@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 
 use rumpsteak_fsm::Fsm;
 
-/// Whether two machines do the same: each action of one is one of the other, and so are those that
-/// follow.
+/// Returns true if two machines have the same actions, now and in all later states.
 ///
-/// Decides it for machines that [are deterministic](Fsm::check_directed); pairs of states are
+/// Decides it for machines that [are deterministic](Fsm::check_directed). Each pair of states is
 /// compared once.
 pub fn equal(left: &Fsm, right: &Fsm) -> bool {
     let mut seen = BTreeSet::new();

@@ -1,13 +1,13 @@
-//! The explorer: every configuration of a system, one after another, and what is wrong with each.
+//! The explorer, which visits every configuration of a system, and reports the faults of each.
 //!
 //! # Meaning
 //!
 //! A system is one machine per role with a FIFO queue per ordered pair of roles. A configuration is
 //! a state for each machine and the messages in each queue. A role *moves* by taking one of its
 //! transitions: a send puts a message at the back of the queue to the peer, a receive takes exactly
-//! that message from the front of the queue from the peer. A role is *finished* in a state that
-//! nothing leaves; one that plays on demand is finished in its initial state, too, and begins again
-//! from there. What can go wrong:
+//! that message from the front of the queue from the peer. A role is *finished* in a state without
+//! transitions. A role on demand is also finished in its initial state, and begins again from
+//! there. The faults are:
 //!
 //! ```text
 //! deadlock               no role can move, and some role is not finished
@@ -18,31 +18,31 @@
 //! starvation             a role can only receive, and does not move in any run from here on
 //! ```
 //!
-//! The first three and the orphan of the first kind are seen in the configuration alone, so a
-//! report of them is right whatever was left unexplored. So is that of a message at the front of a
-//! queue if its receiver's machine, taken alone, has no way to a receive of it. Otherwise the last
-//! two speak about all runs from a configuration, so they are reported only where the exploration
-//! knows all of those (see [`Coverage`]).
+//! The configuration alone shows the first two faults and the orphan of the first kind, so a report
+//! of them is right even if the exploration is incomplete. The same holds for a message at the
+//! front of a queue if its receiver's machine, taken alone, has no path to a receive of it.
+//! Otherwise the last two faults depend on all runs from a configuration, so they are reported only
+//! if the exploration knows all of these runs (see [`Coverage`]).
 //!
-//! Nobody assumes that choices are fair, so there is a weaker claim than `for ever`: a role is
+//! Choices are not assumed to be fair, so there is a weaker fault than `for ever`: a role is
 //! *neglected* if it waits for ever, or a message for it is never received, in some endless run in
-//! which every role that can move does. Protocols in which somebody depends on a choice that need
-//! not come neglect him by themselves; in all others ([balanced](crate::Global::is_balanced)) no
-//! subtype may.
+//! which every role that can move does. If a role depends on a choice that need not come, the
+//! protocol itself neglects it. In all other protocols ([balanced](crate::Global::is_balanced)) no
+//! subtype may neglect a role.
 //!
 //! # Bounds
 //!
 //! Queues are unbounded in the meaning and bounded here: a send into a full queue is *held back*.
-//! If no send was, the report is about the unbounded system. If some were, but each could be made
-//! after other roles moved first (k-exhaustivity: Lange and Yoshida, CAV'19), then, because the
-//! machines are directed, every run of the unbounded system is a reordering of the explored ones
+//! If no send was held back, the report is about the unbounded system. If some were, but each could
+//! be made after other roles moved first (k-exhaustivity: Lange and Yoshida, CAV'19), then, because
+//! the machines are directed, every run of the unbounded system is a reordering of an explored run,
 //! with the same faults. Otherwise the exploration says nothing about runs that need longer queues.
 //!
 //! # Cost
 //!
-//! As naive as it looks: one allocation for each configuration and queue, a breadth-first search,
-//! and a search backwards for each channel and each role. Meant for thousands of configurations, to
-//! be believed rather than fast. It shares no code with the systems of `rumpsteak-fsm`.
+//! Naive on purpose: one allocation for each configuration and queue, a breadth-first search, and a
+//! backward search for each channel and each role. Meant for thousands of configurations, to be
+//! trusted rather than fast. It shares no code with the systems of `rumpsteak-fsm`.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -56,7 +56,7 @@ use crate::report::{Coverage, Fault, FaultKind, Finding, Limits, Neglect, Report
 use crate::system::{Configuration, Step, System};
 
 impl System {
-    /// Whether `machine` can do nothing but receive.
+    /// Returns true if `machine` can only receive.
     fn only_receives(&self, configuration: &Configuration, machine: usize) -> bool {
         let fsm = &self.machines[machine];
         let state = configuration.states[machine];
@@ -64,7 +64,7 @@ impl System {
             && fsm.transitions_from(state).all(|t| t.action.direction == Direction::Receive)
     }
 
-    /// Whether `machine` waits for somebody: it can do nothing but receive, and is not finished.
+    /// Returns true if `machine` waits for a peer: it can only receive, and is not finished.
     fn waits(&self, configuration: &Configuration, machine: usize) -> bool {
         let state = configuration.states[machine];
         self.only_receives(configuration, machine) && !self.machines[machine].may_end(state)
@@ -101,8 +101,8 @@ impl System {
         faults
     }
 
-    /// Whether the queue that `receive` takes from holds a message, and the state of `receive`
-    /// takes another one from it.
+    /// Returns true if the queue of `receive` holds a message that the state of `receive` does not
+    /// take.
     fn is_refused(
         &self,
         configuration: &Configuration,
@@ -129,7 +129,7 @@ impl System {
         let graph = Graph::new(self, start, limits);
         let (coverage, uncertain) = graph.coverage(self);
 
-        // Of each kind the fault with the shortest run; of equally short ones that which is seen
+        // Of each kind the fault with the shortest run; of equally short ones the one seen
         // first.
         let mut found: BTreeMap<FaultKind, (usize, usize, Fault)> = BTreeMap::new();
         let mut note = |fault: Fault, node: usize| {
@@ -145,8 +145,8 @@ impl System {
             }
         }
 
-        // The rest is about all runs from a configuration: those that lead where the graph ends are
-        // unknown.
+        // The other faults depend on all runs from a configuration. Runs to the border of the graph
+        // are unknown.
         let channels = self.used_channels();
         for &(sender, receiver) in &channels {
             let received = self.receives(&graph, (sender, receiver));
@@ -182,9 +182,9 @@ impl System {
         Report { findings, configurations: graph.configurations.len(), coverage }
     }
 
-    /// Whether sends may block while a channel holds as many messages as `capacities` says (none if
-    /// it says nothing): every role goes on sooner or later, and every message is received. `None`
-    /// if there are more configurations than that many.
+    /// Returns true if sends may block at these `capacities` (0 for a channel without one): every
+    /// role continues sooner or later, and every message is received. `None` if there are more
+    /// configurations than the limit.
     pub fn gets_along_with(
         &self,
         capacities: &BTreeMap<(usize, usize), usize>,
@@ -215,8 +215,8 @@ impl System {
         Some(everyone_moves && all_received)
     }
 
-    /// The most messages that each channel ever holds if nothing blocks; `None` if `limits` are too
-    /// small to know.
+    /// The largest number of messages that each channel ever holds if nothing blocks; `None` if
+    /// `limits` are too small.
     pub fn occupancies(&self, limits: &Limits) -> Option<BTreeMap<(usize, usize), usize>> {
         let graph = Graph::new(self, self.initial(), limits);
         if graph.coverage(self).0 != Coverage::Complete {
@@ -233,8 +233,8 @@ impl System {
         Some(most)
     }
 
-    /// Looks for a role that is neglected in an endless run within `limits`; what is found is there
-    /// in the unbounded system as well.
+    /// Looks for a role that is neglected in an endless run within `limits`. Such a run exists in
+    /// the unbounded system as well.
     pub fn neglect(&self, limits: &Limits) -> Option<Neglect> {
         let graph = Graph::new(self, self.initial(), limits);
         for machine in 0..self.machines.len() {
@@ -256,8 +256,8 @@ impl System {
         None
     }
 
-    /// A run into a set of configurations, all of them `within`, that can be gone round for ever by
-    /// steps that are `allowed`, so that every role moves or cannot; and those steps.
+    /// A run into a cycle of configurations, all of them `within`, and the steps of the cycle,
+    /// which are `allowed`. Every role moves in the cycle, or cannot move.
     fn endless(
         &self,
         graph: &Graph,
@@ -295,7 +295,7 @@ impl System {
                 .filter(|(_, target)| component_of[*target] == component_of[start])
                 .map(|(step, _)| *step)
                 .collect();
-            // Who can move and does not, still can after the others have moved; so one
+            // A role that can move and does not can still move after the others have; so one
             // configuration tells. Steps that the limits kept out of the graph count as well.
             let able = self.successors(&graph.configurations[start]);
             let fair = (0..self.machines.len()).all(|machine| {
@@ -306,7 +306,7 @@ impl System {
         })
     }
 
-    /// From which nodes a message of the channel may be received, sooner or later.
+    /// The nodes from which a message of the channel may be received, sooner or later.
     fn receives(&self, graph: &Graph, channel: (usize, usize)) -> Vec<bool> {
         graph.can_reach(|node| {
             graph.edges[node].iter().any(|(step, _)| {
@@ -315,8 +315,7 @@ impl System {
         })
     }
 
-    /// Whether `fault` is what is wrong at `configuration`; `None` if `limits` are too small to
-    /// know.
+    /// Returns true if `configuration` has this `fault`; `None` if `limits` are too small to know.
     pub fn holds(
         &self,
         configuration: &Configuration,
@@ -353,8 +352,8 @@ impl System {
         }
     }
 
-    /// Whether the machine `receiver` alone, from `state` on and whatever else it gets, has a way
-    /// on which the next message that it takes from `sender` is `message`.
+    /// Returns true if the machine `receiver` alone has a path from `state` on which the next
+    /// message from `sender` is `message`, whatever else it receives.
     fn may_receive(&self, receiver: usize, state: StateId, sender: usize, message: usize) -> bool {
         let fsm = &self.machines[receiver];
         let mut seen = vec![false; fsm.len()];
@@ -426,16 +425,16 @@ impl System {
 /// The visited configurations, and the steps between them.
 struct Graph {
     configurations: IndexSet<Configuration, DefaultHashBuilder>,
-    /// How each was first reached; the root was not.
+    /// The step that first reached each; `None` for the root.
     parents: Vec<Option<(Step, usize)>>,
-    /// After how many steps.
+    /// The number of steps to each.
     depths: Vec<usize>,
     edges: Vec<Vec<(Step, usize)>>,
-    /// From which nodes a step leads to each, and which machine takes it.
+    /// The nodes from which a step leads to each, and the machine of the step.
     sources: Vec<Vec<(usize, usize)>>,
     /// The channels whose sends were held back in each.
     held: Vec<Vec<(usize, usize)>>,
-    /// Those from which the search did not go on.
+    /// The nodes from which the search did not continue.
     cut: Vec<bool>,
     queue: usize,
 }
@@ -466,8 +465,7 @@ impl Graph {
             cut: vec![],
             queue,
         };
-        // Nodes are appended while they are visited, so their order is that of a breadth-first
-        // search.
+        // Nodes are appended while they are visited, so the search is breadth-first.
         let mut node = 0;
         while node < graph.configurations.len() {
             let mut edges = vec![];
@@ -526,7 +524,7 @@ impl Graph {
         self.edges[node].iter().any(|(step, _)| step.machine == machine)
     }
 
-    /// For each node, whether a path leads from it to a node that is `good`.
+    /// For each node, true if a path leads from it to a `good` node.
     fn can_reach(&self, good: impl Fn(usize) -> bool) -> Vec<bool> {
         self.can_reach_without(None, good)
     }
@@ -546,8 +544,8 @@ impl Graph {
         reached
     }
 
-    /// What the graph knows about the unbounded system, and from which nodes it does not know all
-    /// runs.
+    /// The knowledge of the graph about the unbounded system, and the nodes from which it does not
+    /// know all runs.
     fn coverage(&self, system: &System) -> (Coverage, Vec<bool>) {
         let cut = self.cut.contains(&true);
         let held = self.held.iter().any(|held| !held.is_empty());
@@ -562,8 +560,9 @@ impl Graph {
         (coverage, uncertain)
     }
 
-    /// Whether each send that was held back can be made after others, but not its sender, have
-    /// moved. This says something about the unbounded system only if the machines are directed.
+    /// Returns true if each send that was held back can be made after other roles than its sender
+    /// have moved. This only tells something about the unbounded system if the machines are
+    /// directed.
     fn is_exhaustive(&self, system: &System) -> bool {
         system.machines.iter().all(|m| m.check_directed().is_ok())
             && system.used_channels().into_iter().all(|channel| {

@@ -1,10 +1,11 @@
-//! What the verifier is tested against.
+//! The oracle of the verifier's tests.
 //!
 //! Nothing here ships: the crate is a development dependency. It shares no algorithm with
-//! `rumpsteak-fsm`, of which it uses only the machines.
+//! `rumpsteak-fsm`, and uses only the machines of that crate.
 //!
 //! * [`System::explore`] visits every configuration of a composed system under bounded queues.
 //! * [`Successive::explore`] does the same with several sessions of each role, one after the other.
+//! * [`Bounded::explore`] does it with queues that have capacities, and senders that wait.
 //! * [`Global::random`] makes random global protocols as Scribble text, the same for the same seed.
 //! * [`interrupters`] is a block that each role may interrupt.
 //! * [`mutate`] reorders, unrolls, narrows, widens or damages a machine.
@@ -12,6 +13,7 @@
 //! * [`corpus`] is a folder of files with known verdicts.
 //! * [`cases`] is one table of cases with known verdicts, for every engine.
 
+mod bounded;
 pub mod cases;
 mod connections;
 mod environment;
@@ -27,6 +29,7 @@ mod shrink;
 mod successive;
 mod system;
 
+pub use bounded::{Bounded, Hangs};
 pub use environment::{corpus, seeds};
 pub use equal::equal;
 pub use local::{LocalError, local};

@@ -12,12 +12,12 @@ use rumpsteak_fsm::{Action, Fsm, FsmBuilder, StateId};
 
 use crate::Draft;
 
-/// A text that is no local type.
+/// The error of a text that is not a local type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalError {
-    /// Where, in bytes.
+    /// The position, in bytes.
     pub offset: usize,
-    /// What is wrong.
+    /// The mistake.
     pub message: String,
 }
 
@@ -32,8 +32,8 @@ impl Error for LocalError {}
 /// The machine of `role` that `text` describes. A variable is an edge back to its `rec`.
 ///
 /// # Errors
-/// The first place where `text` is no local type: a missing word, an unbound variable, a `rec` that
-/// nothing follows but its variable. Types nested deeper than 500 are refused.
+/// The first mistake in `text`: a missing word, an unbound variable, or a `rec` with nothing but
+/// its variable. Types nested deeper than 500 are refused.
 ///
 /// ```
 /// let kernel = rumpsteak_oracle::local("k", "rec X . s!ready . s?value(i32) . X")?;
@@ -47,7 +47,7 @@ pub fn local(role: &str, text: &str) -> Result<Fsm, LocalError> {
     reader.body(initial)?;
     reader.space();
     match reader.offset == text.len() {
-        // Numbered breadth first, so that the order is that of the text.
+        // Numbered breadth first, in the order of the text.
         true => Ok(Draft::from(&reader.builder.build(initial)).build()),
         false => reader.fail("nothing may follow the type"),
     }
@@ -120,7 +120,7 @@ impl<'a> Reader<'a> {
         if several { self.require('}') } else { Ok(()) }
     }
 
-    /// Reads a type that may be a variable or `end`, and says in which state it starts.
+    /// Reads a type that may be a variable or `end`, and returns its first state.
     fn target(&mut self) -> Result<StateId, LocalError> {
         let start = self.offset;
         let word = self.word()?;

@@ -1,8 +1,8 @@
-//! Mutations: what a programmer does to a role, right or wrong.
+//! Mutations of a role, as a programmer may make them, right or wrong.
 //!
 //! Each mutation of a directed machine gives a directed machine. [`Mutation::Swap`],
 //! [`Mutation::Hoist`], [`Mutation::Unroll`] and [`Mutation::SendAhead`] reorder, which may be safe
-//! or not; [`Mutation::Narrow`] and [`Mutation::Widen`] are what subtyping allows; the others do
+//! or not; subtyping allows [`Mutation::Narrow`] and [`Mutation::Widen`]; the others do
 //! damage.
 
 use std::collections::VecDeque;
@@ -14,11 +14,11 @@ use fastrand::Rng;
 /// A machine that can be edited: the transitions of each state, by its number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Draft {
-    /// Whose it is.
+    /// The role.
     pub role: Role,
-    /// Where it starts.
+    /// The initial state.
     pub initial: usize,
-    /// What leaves each state, and where it leads.
+    /// The transitions from each state, and their targets.
     pub states: Vec<Vec<(Action, usize)>>,
 }
 
@@ -86,7 +86,7 @@ impl Draft {
         }
     }
 
-    /// Whether `to` can be reached from `from`.
+    /// Returns true if `to` can be reached from `from`.
     fn reaches(&self, from: usize, to: usize) -> bool {
         let mut seen = vec![false; self.states.len()];
         let mut pending = vec![from];
@@ -107,18 +107,18 @@ impl Draft {
 pub enum Mutation {
     /// Two actions in a row change places.
     Swap,
-    /// What follows a choice comes before it; in a bold one, although only some branches go on like
-    /// that.
+    /// An action after a choice moves before it. In a bold mutation, only some branches need to
+    /// have the action.
     Hoist,
-    /// One way into a state gets a copy of the state, which changes nothing by itself.
+    /// One transition into a state leads to a copy of the state, which changes nothing by itself.
     Unroll,
-    /// A send of the machine happens once more at the start, or on the way to another state.
+    /// A send of the machine happens once more at the start, or before another state.
     SendAhead,
-    /// An alternative of a sending state goes.
+    /// An alternative of a sending state is removed.
     Narrow,
     /// A receiving state takes one more label.
     Widen,
-    /// An action goes.
+    /// An action is removed.
     Drop,
     /// An action happens twice.
     Duplicate,
@@ -143,7 +143,7 @@ impl Mutation {
         Self::Redirect,
     ];
 
-    /// One that a programmer would try in order to be faster: mostly reorderings.
+    /// A mutation that a programmer would try for speed: mostly reorderings.
     pub fn gentle(rng: &mut Rng) -> Self {
         match rng.usize(..100) {
             0..40 => Self::Swap,
@@ -155,8 +155,8 @@ impl Mutation {
         }
     }
 
-    /// One for a long way of small steps, each of which must be accepted: few that nearly always
-    /// are, and some that nearly never are.
+    /// A mutation for a long series of small accepted steps: a few that are nearly always accepted,
+    /// and some that are nearly never.
     pub fn daring(rng: &mut Rng) -> Self {
         match rng.usize(..100) {
             0..30 => Self::Swap,
@@ -172,14 +172,14 @@ impl Mutation {
         }
     }
 
-    /// Any one.
+    /// Any mutation.
     pub fn any(rng: &mut Rng) -> Self {
         Self::ALL[rng.usize(..Self::ALL.len())]
     }
 }
 
-/// A machine after `mutation` at a random place; `None` if there is no such place, or the result is
-/// not deterministic, or not directed although the machine is.
+/// A machine after `mutation` at a random place; `None` if no place allows it, or the result is not
+/// deterministic, or not directed although the machine is.
 pub fn mutate(fsm: &Fsm, mutation: Mutation, rng: &mut Rng) -> Option<Fsm> {
     let mut draft = Draft::from(fsm);
     match mutation {
@@ -203,7 +203,7 @@ pub fn mutate(fsm: &Fsm, mutation: Mutation, rng: &mut Rng) -> Option<Fsm> {
 }
 
 /// A machine that chooses among peers: one of the options of a choice of sends comes after the send
-/// to another peer that follows it. `None` if there is no such place.
+/// to another peer that follows it. `None` if no place allows it.
 pub fn scatter(fsm: &Fsm, rng: &mut Rng) -> Option<Fsm> {
     let mut draft = Draft::from(fsm);
     let is_send = |action: &Action| action.direction == Direction::Send;
@@ -226,7 +226,7 @@ pub fn scatter(fsm: &Fsm, rng: &mut Rng) -> Option<Fsm> {
 }
 
 /// A machine that does an action of a loop so many times at the start, so that it is as many rounds
-/// ahead, or behind with what comes before the action. `None` if there is no loop.
+/// ahead, or behind with the actions before it. `None` without a loop.
 pub fn shift(fsm: &Fsm, rounds: usize, rng: &mut Rng) -> Option<Fsm> {
     let mut draft = Draft::from(fsm);
     let mut sites = draft.sites();
@@ -240,7 +240,7 @@ pub fn shift(fsm: &Fsm, rounds: usize, rng: &mut Rng) -> Option<Fsm> {
 }
 
 /// A machine that does not receive in a loop, but after it, before the next message of the same
-/// peer. `None` if there is no receive whose options all lead on to one state, or no such message.
+/// peer. `None` without a receive whose options all lead to one state, or without such a message.
 pub fn put_off(fsm: &Fsm, rng: &mut Rng) -> Option<Fsm> {
     let mut draft = Draft::from(fsm);
     let sender = |draft: &Draft, state: usize| {
@@ -319,7 +319,7 @@ fn hoist(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
             .iter()
             .map(|(first, target)| {
                 let last = draft.states[*target].iter().find(|(a, _)| *a == action);
-                // A branch that does not go on like this goes on as before, with a superfluous
+                // A branch without the action continues as before, with a superfluous
                 // action.
                 let last = last.map_or(*target, |(_, last)| *last);
                 (first.clone(), last)

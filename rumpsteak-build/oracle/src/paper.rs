@@ -1,24 +1,23 @@
-//! Asynchronous subtyping as PPoPP'22 gives it: Fig. 5 on machines, as App. B.5 describes, and
-//! nothing else.
+//! Asynchronous subtyping exactly as in PPoPP'22: Fig. 5 on machines, as App. B.5 describes.
 //!
 //! ```text
-//! ρ; Σ ⊢ ⟨π, T⟩ ≤ ⟨π', T'⟩      π: what T has done that T' has not yet matched; π': the reverse
+//! ρ; Σ ⊢ ⟨π, T⟩ ≤ ⟨π', T'⟩      π: actions of T that T' has not yet matched; π': the reverse
 //! ```
 //! Each visit reduces the prefixes as far as they go, tries to close the branch (`end`, `asm`), and
 //! otherwise takes one action of each machine (`oi`, `oo`, `ii`, `io`). A pair of states is visited
-//! at most `visits` times on a path. Prefixes are copied, assumptions are searched one by one, the
-//! machine stack is the search stack: the point is that each line can be held against the paper.
+//! at most `visits` times on a path. Prefixes are copied, assumptions are searched one by one, and
+//! the call stack is the search stack, so that each line can be compared with the paper.
 
 use std::collections::BTreeSet;
 
 use rumpsteak_fsm::{Action, Direction, Fsm, Role, StateId};
 
-/// What the algorithm answers.
+/// The answer of the algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// There is a derivation.
     Subtype,
-    /// There is none at this bound; a larger one may have one.
+    /// No derivation exists at this bound. A larger bound may have one.
     NoDerivation,
     /// The work exceeded the budget.
     GaveUp,
@@ -67,7 +66,7 @@ struct Visitor<'a> {
 }
 
 impl Visitor<'_> {
-    /// Whether ⟨pi, p⟩ ≤ ⟨pi_sup, q⟩; `None` once the budget is spent.
+    /// Returns true if ⟨pi, p⟩ ≤ ⟨pi_sup, q⟩; `None` once the budget is spent.
     fn visit(&mut self, p: StateId, q: StateId, pi: Prefix, pi_sup: Prefix) -> Option<bool> {
         self.budget = self.budget.checked_sub(1)?;
 

@@ -1,11 +1,9 @@
-//! Projection as a set of possibilities, and balance: what the graph of a protocol says about its
-//! roles.
+//! Projection by the subset construction, and balance, on the graph of a protocol.
 //!
-//! The machine of a role is what the protocol's graph says once the messages of others are
-//! invisible: a state is the set of all places where the protocol may be, as far as the role can
-//! tell (the subset construction; Li, Stutz, Wies and Zufferey, CAV'23). There is no merging of
-//! types here, so that the projection of `rumpsteak-scribble` is compared with something else than
-//! itself.
+//! The machine of a role is the graph of the protocol with the messages of others invisible: a
+//! state is the set of all places where the protocol may be, as far as the role can tell (Li,
+//! Stutz, Wies and Zufferey, CAV'23). Types are not merged here, so that the projection of
+//! `rumpsteak-scribble` is compared with a different algorithm.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,23 +20,23 @@ struct Node {
 }
 
 impl Global {
-    /// The machine of `role`; `None` where the role cannot tell what it must do: whether to end or
-    /// go on, to send what another branch does not, or to choose between directions or peers.
+    /// The machine of `role`; `None` if the role cannot know its next action: to end or to
+    /// continue, to send a message of one branch only, or to choose between directions or peers.
     ///
-    /// Where there is one, it still need not be safe among the others: explore it.
+    /// The machine need not be safe among the others: explore it.
     pub fn project(&self, role: usize) -> Option<Fsm> {
         let nodes = graph(self);
         let party = |node: &Node| {
             node.message.as_ref().is_some_and(|(from, to, ..)| *from == role || *to == role)
         };
-        // Where the role takes part no more it has come to its end, whether the protocol ends there
-        // or others go on for ever: `b` in `choice at d { l() from d to c; rec X { m() from d to c;
-        // continue X; } } or { r() from d to c; x() from e to b; }`. All roles together may be safe
-        // all the same, when `e` sends `x` whatever `d` chooses, but they do more than the protocol
-        // says.
+        // The role has ended once it takes no further part, whether the protocol ends there or
+        // others go on for ever: `b` in `choice at d { l() from d to c; rec X { m() from d to c;
+        // continue X; } } or { r() from d to c; x() from e to b; }`. All roles together may still
+        // be safe, if `e` sends `x` whatever `d` chooses, but they do more than the protocol
+        // allows.
         let goes_on = reaching(&nodes, &party);
-        // The places where the role takes part, or takes part no more, that others can bring the
-        // protocol to.
+        // The places to which others can bring the protocol, where the role takes part or has
+        // ended.
         let closure = |starts: &mut dyn Iterator<Item = usize>| {
             let mut seen = BTreeSet::new();
             let mut pending: Vec<usize> = starts.collect();
@@ -73,7 +71,7 @@ impl Global {
                 };
                 targets.entry(action).or_default().extend(&nodes[place].next);
             }
-            // It may be over, but it may also go on.
+            // The role may have ended, but it may also continue.
             if !targets.is_empty() && places.iter().any(|&place| !goes_on[place]) {
                 return None;
             }
@@ -97,12 +95,12 @@ impl Global {
         (decided && fsm.check_directed().is_ok()).then_some(fsm)
     }
 
-    /// Whether each role that occurs later occurs after boundedly many messages, whatever is
-    /// chosen.
+    /// Returns true if each role that occurs later occurs after a bounded number of messages,
+    /// whatever is chosen.
     ///
-    /// In an unbalanced protocol one role may wait while others go round a loop for as long as they
-    /// choose; a subtype that never leaves the loop then starves it. In a balanced one subtyping
-    /// preserves that everybody is served.
+    /// In an unbalanced protocol a role may wait while others choose to stay in a loop. A subtype
+    /// that never leaves the loop then starves it. In a balanced protocol, subtyping preserves that
+    /// every role is served.
     pub fn is_balanced(&self) -> bool {
         let nodes = graph(self);
         let messages = nodes.iter().filter_map(|node| node.message.as_ref());
@@ -113,7 +111,7 @@ impl Global {
                 node.message.as_ref().is_some_and(|(from, to, ..)| *from == role || *to == role)
             };
             let occurs = reaching(&nodes, &is_party);
-            // Greatest fixed point: some way, endless or to the end, has no message of the role.
+            // Greatest fixed point: some path, endless or to the end, has no message of the role.
             let mut avoids: Vec<bool> = nodes.iter().map(|node| !is_party(node)).collect();
             loop {
                 let mut changed = false;
@@ -135,7 +133,7 @@ impl Global {
     }
 }
 
-/// From which nodes some way leads to a message of the role: a least fixed point.
+/// The nodes from which some path leads to a message of the role: a least fixed point.
 fn reaching(nodes: &[Node], is_party: &dyn Fn(&Node) -> bool) -> Vec<bool> {
     let mut reaching: Vec<bool> = nodes.iter().map(is_party).collect();
     loop {
@@ -152,10 +150,9 @@ fn reaching(nodes: &[Node], is_party: &dyn Fn(&Node) -> bool) -> Vec<bool> {
     }
 }
 
-/// Whether whatever `role` may send in one of `places` it may send in all of them: where others
-/// have chosen and the role does not know what, it must not depend on it. Choices that are the
-/// role's own do not count, so each place is judged with the places that the same own choice
-/// offers.
+/// Returns true if `role` may send the same messages in all of `places`: they must not depend on
+/// choices of others that the role does not know. The role's own choices do not count, so a place
+/// is joined with the places that the same own choice offers.
 fn sends_are_decided(
     nodes: &[Node],
     role: usize,

@@ -4,27 +4,27 @@ use std::fmt;
 
 use fastrand::Rng;
 
-/// A global protocol, in the shape that Scribble writes it. Roles and loops are numbered.
+/// A global protocol, as Scribble writes it. Roles and loops are numbered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Global {
-    /// Nothing more happens.
+    /// The end.
     End,
-    /// `label(payload) from a to b;` and what follows.
+    /// `label(payload) from a to b;` and the continuation.
     Message {
-        /// Who sends.
+        /// The sender.
         from: usize,
-        /// Who receives.
+        /// The receiver.
         to: usize,
         /// The label.
         label: String,
         /// The sort of its only payload, if it has one.
         payload: Option<&'static str>,
-        /// What follows.
+        /// The continuation.
         then: Box<Self>,
     },
     /// `choice at a { … } or { … }`; each branch starts with a message from the chooser.
     Choice {
-        /// Who chooses.
+        /// The role that chooses.
         at: usize,
         /// The alternatives.
         branches: Vec<Self>,
@@ -33,7 +33,7 @@ pub enum Global {
     Rec {
         /// The number of the loop.
         name: usize,
-        /// What is repeated.
+        /// The body.
         body: Box<Self>,
     },
     /// `continue X;`
@@ -42,9 +42,9 @@ pub enum Global {
     Block {
         /// The parts, or the only one.
         parts: Vec<Self>,
-        /// Who may interrupt it.
+        /// The roles that may interrupt it.
         interrupts: Vec<Interrupt>,
-        /// What follows.
+        /// The continuation.
         then: Box<Self>,
     },
 }
@@ -54,36 +54,36 @@ pub enum Global {
 pub struct Interrupt {
     /// The label of the interrupt.
     pub label: String,
-    /// Who may interrupt.
+    /// The roles that may interrupt.
     pub by: usize,
-    /// To whom it says `done` at the end.
+    /// The roles that it sends `done` at the end.
     pub told: Vec<usize>,
 }
 
-/// What random protocols look like.
+/// The shape of random protocols.
 #[derive(Clone, Debug)]
 pub struct Shape {
-    /// How many roles: 2 to 6 are named.
+    /// The number of roles, from 2 to 6.
     pub roles: usize,
-    /// Roughly how many messages and choices lie on the longest way to the end.
+    /// The approximate number of messages and choices on the longest path to the end.
     pub size: usize,
-    /// How many different labels there are, at least as many as a choice has branches (3). Few
-    /// labels make messages easy to confuse.
+    /// The number of different labels, at least as many as a choice has branches (3). With few
+    /// labels, messages are easy to confuse.
     pub labels: usize,
-    /// How often, in percent, the others are told which branch was taken. Protocols where they are
-    /// not mostly have no projection, or one that may leave a role waiting for ever.
+    /// How often, in percent, the others are told which branch was taken. Otherwise most protocols
+    /// have no projection, or one that may leave a role waiting for ever.
     pub told: usize,
-    /// How often, in percent, each branch of a choice starts with a receiver of its own: so the
+    /// How often, in percent, the branches of a choice start with different receivers, so that the
     /// chooser chooses among peers.
     pub scattered: usize,
-    /// How often, in percent, there is a `par` or `interruptible` where there could be a message.
+    /// How often, in percent, a `par` or `interruptible` takes the place of a message.
     pub blocks: usize,
 }
 
 impl Shape {
     /// A random shape that is hard on a verifier of single roles: few roles, so that many actions
     /// of a role touch each other, few labels, so that wrong messages look right, loops in loops,
-    /// and everybody told.
+    /// and choices that all roles are told.
     pub fn dense(rng: &mut Rng) -> Self {
         Self {
             roles: [2, 2, 3, 3, 3, 4][rng.usize(..6)],
@@ -95,7 +95,7 @@ impl Shape {
         }
     }
 
-    /// A random shape with things side by side and interrupts, in loops and behind choices.
+    /// A random shape with `par` and interrupts, in loops and behind choices.
     pub fn blocks(rng: &mut Rng) -> Self {
         Self {
             roles: 2 + rng.usize(..3),
@@ -107,8 +107,8 @@ impl Shape {
         }
     }
 
-    /// A random shape in which roles are often not told of a choice: so some of them hear of it
-    /// from one role or from another.
+    /// A random shape in which roles are often not told of a choice, so that some of them hear of
+    /// it from one role or from another.
     pub fn untold(rng: &mut Rng) -> Self {
         Self {
             roles: 3 + rng.usize(..2),
@@ -125,7 +125,7 @@ impl Shape {
         Self { told: 60 + rng.usize(..40), scattered: 60, ..Self::untold(rng) }
     }
 
-    /// A random shape in which some roles hear nothing but what concerns them.
+    /// A random shape in which some roles are told only the choices that concern them.
     pub fn absent(rng: &mut Rng) -> Self {
         Self {
             roles: 3 + rng.usize(..2),
@@ -159,15 +159,15 @@ pub(crate) fn role_name(role: usize) -> char {
 impl Global {
     /// A random protocol of this shape.
     ///
-    /// Every choice starts with a message to one receiver with a label of its own per branch; then,
-    /// mostly, each other role in play is told by one who knows, in every branch by the same one
-    /// and under a different label. That is what makes most of them project.
+    /// Every choice starts with a message to one receiver, with a different label per branch. Then,
+    /// mostly, a role that knows the branch tells each other role in play: in every branch the same
+    /// role, with a different label. So most protocols have projections.
     pub fn random(rng: &mut Rng, shape: &Shape) -> Self {
         let roles: Vec<usize> = (0..shape.roles).collect();
         Generator { rng, shape, loops: 0, side: "", depth: 0 }.global(&roles, &[], shape.size)
     }
 
-    /// Whether it can come to its end, so that something may follow.
+    /// Returns true if it can end, so that something may follow.
     fn ends(&self) -> bool {
         match self {
             Self::End => true,
@@ -193,9 +193,9 @@ struct Generator<'a> {
     rng: &'a mut Rng,
     shape: &'a Shape,
     loops: usize,
-    /// What labels begin with, so that those of the parts of a block differ.
+    /// The prefix of labels, so that the labels of the parts of a block differ.
     side: &'static str,
-    /// How many blocks are around.
+    /// The number of blocks around the current place.
     depth: usize,
 }
 
@@ -237,7 +237,7 @@ impl Generator<'_> {
                 };
                 Global::Rec { name, body: Box::new(body) }
             }
-            // Some roles leave for good.
+            // Some roles end here.
             93..97 if scope.len() > 2 => {
                 let mut rest = scope.to_vec();
                 self.rng.shuffle(&mut rest);
@@ -249,7 +249,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Two parts, mostly with labels of their own; or one that may be interrupted, mostly with a
+    /// Two parts, mostly with different labels; or one that may be interrupted, mostly with a
     /// message to all others at the end.
     fn block(&mut self, scope: &[usize], loops: &[(usize, Vec<usize>)], size: usize) -> Global {
         let outer = self.side;
@@ -278,8 +278,8 @@ impl Generator<'_> {
         Global::Block { parts, interrupts, then }
     }
 
-    /// One role that may interrupt a block, and now and then others, some of which need not say at
-    /// the end that they do not, or do it by the same message.
+    /// One role that may interrupt a block, and sometimes others. Some of these need not say at the
+    /// end that they did not interrupt, or say it with the same message.
     fn interrupts(&mut self, scope: &[usize]) -> Vec<Interrupt> {
         let mut interrupters = scope.to_vec();
         self.rng.shuffle(&mut interrupters);
@@ -300,7 +300,7 @@ impl Generator<'_> {
     }
 
     fn tail(&mut self, scope: &[usize], loops: &[(usize, Vec<usize>)]) -> Global {
-        // A role that left the scope cannot know that the loop goes on, so it mostly does not.
+        // A role that left the scope cannot know that the loop continues, so it mostly does not.
         let wild = self.rng.usize(..100) < 3;
         let targets: Vec<usize> = loops
             .iter()
@@ -315,7 +315,7 @@ impl Generator<'_> {
 
     fn choice(&mut self, scope: &[usize], loops: &[(usize, Vec<usize>)], size: usize) -> Global {
         let (at, first) = self.pair(scope);
-        // Who tells whom, mostly the same in every branch.
+        // The roles that tell each other, mostly the same in every branch.
         let common = self.telling((at, first), scope);
         let scattered = self.shape.scattered;
         let scatters = scattered > 0 && self.rng.usize(..100) < scattered;
@@ -334,7 +334,7 @@ impl Generator<'_> {
                     common.clone()
                 };
                 for &(from, to) in telling.iter().rev() {
-                    // Now and then those who know already talk on meanwhile, unless the first
+                    // Sometimes the roles that know already talk meanwhile, unless the first
                     // message is next.
                     global = self.message(from, to, (branch + offset) % self.shape.labels, global);
                     if (from, to) != telling[0] && self.rng.usize(..100) < 8 {
@@ -350,7 +350,8 @@ impl Generator<'_> {
         Global::Choice { at, branches }
     }
 
-    /// Who tells whom of a choice: first the chooser, then those who know.
+    /// The pairs of roles that tell each other of a choice: first the chooser, then the roles that
+    /// know.
     fn telling(&mut self, first: (usize, usize), scope: &[usize]) -> Vec<(usize, usize)> {
         let is_other = |role: &usize| *role != first.0 && *role != first.1;
         let mut others: Vec<usize> = scope.iter().copied().filter(is_other).collect();
@@ -435,7 +436,7 @@ impl fmt::Display for Body<'_> {
     }
 }
 
-/// A block of so many roles in a ring. Each of them may interrupt it, and has a last word for all.
+/// A block of so many roles in a ring. Each of them may interrupt it, and sends all a last message.
 pub fn interrupters(count: usize) -> String {
     let roles: Vec<String> = (0..count).map(|role| format!("r{role}")).collect();
     let (mut ring, mut last, mut interrupts) = (String::new(), String::new(), String::new());

@@ -1,35 +1,35 @@
-//! What an exploration is asked, and what it answers.
+//! The limits and the report of an exploration.
 
 use crate::system::Step;
 
-/// What is wrong in a configuration. Machines are given by their position in the system.
+/// A fault of a configuration. Machines are given by their position in the system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fault {
-    /// The receiver can only receive, and what is at the front of its queues is not what it takes.
+    /// The receiver can only receive, and takes none of the messages at the front of its queues.
     UnspecifiedReception {
-        /// Who is stuck.
+        /// The stuck role.
         receiver: usize,
     },
-    /// Nobody can move and somebody is not finished.
+    /// No role can move, and some role is not finished.
     Deadlock,
     /// A message is queued for a role that is finished.
     Orphan {
-        /// Who sent it.
+        /// The sender.
         sender: usize,
-        /// Who is finished.
+        /// The finished role.
         receiver: usize,
     },
     /// The message at the front of a queue is not received in any run from here on, though its
     /// receiver is not finished.
     Abandoned {
-        /// Who sent it.
+        /// The sender.
         sender: usize,
-        /// Who never receives it.
+        /// The role that never receives it.
         receiver: usize,
     },
     /// The machine waits, and does not move in any run from here on.
     Starvation {
-        /// Who waits.
+        /// The waiting role.
         machine: usize,
     },
 }
@@ -50,7 +50,7 @@ pub enum FaultKind {
 }
 
 impl Fault {
-    /// Which kind of fault it is.
+    /// The kind of the fault.
     pub fn kind(self) -> FaultKind {
         match self {
             Self::Deadlock => FaultKind::Deadlock,
@@ -63,13 +63,13 @@ impl Fault {
 }
 
 impl FaultKind {
-    /// Whether the configuration alone shows the fault, without a word about what may happen later.
+    /// Returns true if the configuration alone shows the fault, whatever happens later.
     pub fn is_immediate(self) -> bool {
         !matches!(self, Self::Abandoned | Self::Starvation)
     }
 }
 
-/// How far [`System::explore`](crate::System::explore) goes.
+/// The limits of [`System::explore`](crate::System::explore).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The longest queue.
@@ -80,10 +80,10 @@ pub struct Limits {
     pub steps: usize,
 }
 
-/// What an exploration knows about the system with unbounded queues.
+/// The knowledge of an exploration about the system with unbounded queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Coverage {
-    /// A limit cut something off: what was found is there, what was not found may be.
+    /// A limit cut the exploration off. Its findings are right, and there may be more.
     Partial,
     /// Sends were held back by full queues, but each can be made after others have moved.
     Exhaustive,
@@ -94,26 +94,26 @@ pub enum Coverage {
 /// A fault and a shortest run to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What is wrong after the run.
+    /// The fault after the run.
     pub fault: Fault,
     /// The run, from the initial configuration; none within the limits is shorter for this kind of
     /// fault.
     pub run: Vec<Step>,
 }
 
-/// An endless run in which every role that can move does, and one waits or does not take what is
-/// sent to it.
+/// An endless run in which every role that can move does, and one role waits or does not receive
+/// its messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Neglect {
-    /// Who waits, or whose message is never received.
+    /// The role that waits, or the channel whose message is never received.
     pub machine: usize,
-    /// A run to where it stays like this.
+    /// A run to the start of the cycle.
     pub run: Vec<Step>,
-    /// The steps that are taken again and again from there on, in some order.
+    /// The steps that repeat from there on, in some order.
     pub steps: Vec<Step>,
 }
 
-/// What [`System::explore`](crate::System::explore) found.
+/// The report of [`System::explore`](crate::System::explore).
 #[derive(Clone, Debug)]
 pub struct Report {
     /// The first fault of each kind, shortest runs first, and among equally short ones the more
@@ -121,7 +121,7 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// How many configurations were visited.
     pub configurations: usize,
-    /// Whether that was all.
+    /// The coverage of the exploration.
     pub coverage: Coverage,
 }
 

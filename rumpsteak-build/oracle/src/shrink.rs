@@ -1,24 +1,23 @@
-//! Making a failure small enough to be read.
+//! Shrinking a failure until it is readable.
 
 use rumpsteak_fsm::{Direction, Fsm, Message, Role};
 
 use crate::Draft;
 
-/// The machines of a protocol, and what was written for them; role by role in the same order.
+/// The machines of a protocol and the rewritten ones, role by role in the same order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rewritten {
-    /// The machines that the protocol has.
+    /// The projected machines.
     pub projected: Vec<Fsm>,
-    /// The machines that were written instead.
+    /// The rewritten machines.
     pub written: Vec<Fsm>,
 }
 
-/// The smallest pair of systems found, by dropping one thing after another, of which `fails` still
-/// holds.
+/// Shrinks a pair of systems step by step, as long as `fails` holds.
 ///
-/// `fails` sees machines that are directed, but may be no projections of any protocol and no
-/// system; it must say no of what is no instance of the failure. It is asked a few times for each
-/// transition that is left, until nothing more can go.
+/// `fails` gets directed machines that need not be projections, or form a system. It must return
+/// false for everything but the failure. It is called a few times for each remaining transition,
+/// until no step is possible.
 pub fn shrink(start: Rewritten, mut fails: impl FnMut(&Rewritten) -> bool) -> Rewritten {
     let mut best = start;
     loop {
@@ -38,7 +37,7 @@ fn candidates(from: &Rewritten) -> Vec<Rewritten> {
     let mut candidates = vec![];
     let roles = 0..from.projected.len();
 
-    // A role that nobody speaks to goes.
+    // Removes a role without messages.
     for role in roles.clone() {
         if from.projected[role].transition_count() + from.written[role].transition_count() == 0 {
             let mut candidate = from.clone();
@@ -47,7 +46,7 @@ fn candidates(from: &Rewritten) -> Vec<Rewritten> {
             candidates.push(candidate);
         }
     }
-    // A role is played as projected.
+    // Replaces a role by its projection.
     for role in roles.clone() {
         if from.written[role] != from.projected[role] {
             let mut candidate = from.clone();
@@ -55,7 +54,7 @@ fn candidates(from: &Rewritten) -> Vec<Rewritten> {
             candidates.push(candidate);
         }
     }
-    // A message goes everywhere: its branches, or only itself.
+    // Removes a message everywhere: its branches, or only itself.
     for exchange in exchanges(from) {
         for edit in [remove_all, skip_all] {
             let mut candidate = from.clone();
@@ -65,7 +64,7 @@ fn candidates(from: &Rewritten) -> Vec<Rewritten> {
             candidates.push(candidate);
         }
     }
-    // A transition goes in one machine, or in a role's both if they are the same.
+    // Removes a transition in one machine, or in both machines of a role if they are the same.
     for role in roles {
         let same = from.written[role] == from.projected[role];
         for smaller in smaller_machines(&from.projected[role]) {
@@ -86,7 +85,7 @@ fn candidates(from: &Rewritten) -> Vec<Rewritten> {
     candidates
 }
 
-/// What every step makes smaller: transitions, states, roles, and rewritten roles.
+/// The measure that every step reduces: transitions, states, roles, and rewritten roles.
 fn size(of: &Rewritten) -> usize {
     let machines = of.projected.iter().chain(&of.written);
     let parts: usize = machines.map(|m| m.transition_count() + m.len()).sum();
@@ -128,7 +127,7 @@ fn remove_all(machine: &Fsm, of: &Exchange) -> Fsm {
 fn skip_all(machine: &Fsm, of: &Exchange) -> Fsm {
     let mut draft = Draft::from(machine);
     for state in 0..draft.states.len() {
-        // A loop of nothing but this message has no other state to go on in.
+        // A loop of only this message has no other state.
         for _ in 0..draft.states.len() {
             match draft.states[state].as_slice() {
                 [(action, target)] if *target != state && exchange(machine, action) == *of => {

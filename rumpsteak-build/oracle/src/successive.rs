@@ -1,12 +1,12 @@
-//! Session after session of one set of roles, as the runtime keeps them apart.
+//! Successive sessions of one set of roles, as the runtime keeps them apart.
 //!
 //! Each role plays a number of sessions, and any of its machines in each. A message carries the
 //! number of the session in which it was sent. A role receives a message only in the session of
-//! that number: one of a later session stays where it is, and the role behaves as if its queue were
-//! empty. A role begins a session unless the receiver of its last message is more than a session
-//! behind.
+//! that number: a message of a later session stays in the queue, and the role behaves as if its
+//! queue were empty. A role begins a session unless the receiver of its last message is more than a
+//! session behind.
 //!
-//! These things can go wrong:
+//! The faults are:
 //!
 //! ```text
 //! deadlock               no role can move, and some role has not played all of its sessions
@@ -15,11 +15,11 @@
 //! orphan message         a role has completed a session, and a message of it is queued for the role
 //! ```
 //!
-//! A role on demand counts no sessions, nor do its peers where they talk to it.
+//! A role on demand does not count sessions, and its peers do not count sessions with it.
 //!
 //! # Cost
 //!
-//! As [`explore`](crate::System::explore), which shares no code with this.
+//! The same as of [`explore`](crate::System::explore), which shares no code with this.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -52,8 +52,8 @@ type Channel = (usize, usize);
 struct Queue {
     /// The session and the number of each message, oldest first.
     messages: VecDeque<(usize, usize)>,
-    /// The session of the first message that was sent before the receiver could begin its session,
-    /// and which the receiver has not come to.
+    /// The session of the first message that was sent before the receiver could begin it, unless
+    /// the receiver has reached it.
     unreached: Option<usize>,
 }
 
@@ -69,7 +69,7 @@ impl Successive<'_> {
     ///
     /// # Errors
     ///
-    /// The first thing that goes wrong.
+    /// The first fault.
     pub fn explore(&self, configurations: usize, most: usize) -> Result<bool, FaultKind> {
         let actions = self.actions();
         let idle = Place { completed: 0, within: None };
@@ -83,7 +83,7 @@ impl Successive<'_> {
             let (next, is_held_back) = self.successors(&actions, &configuration, most)?;
             is_whole &= !is_held_back;
             let is_over = |(role, place): (usize, &Place)| match (place.within, place.completed) {
-                // It waits to be called.
+                // The role waits to be called.
                 (Some((machine, state)), _) => {
                     self.is_on_demand(role) && state == self.machines[role][machine].initial()
                 }

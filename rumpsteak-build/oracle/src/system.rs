@@ -1,5 +1,5 @@
-//! Machines that run together: configurations, and the steps between them. What that means is said
-//! in [`explore`](crate::explore).
+//! Machines that run together: configurations, and the steps between them. For their meaning, see
+//! [`explore`](crate::explore).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::error::Error;
@@ -21,7 +21,7 @@ pub struct System {
     messages: Vec<Message>,
 }
 
-/// Machines that form no system.
+/// The error of machines that do not form a system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SystemError {
     /// Two machines play this role.
@@ -43,7 +43,8 @@ impl fmt::Display for SystemError {
 
 impl Error for SystemError {}
 
-/// A machine that plays on demand, and begins again when it is finished; others as they are.
+/// The machine of a role on demand, which begins again when it is finished; other machines
+/// unchanged.
 fn again(fsm: &Fsm) -> Fsm {
     if !fsm.is_on_demand() {
         return fsm.clone();
@@ -56,7 +57,7 @@ fn again(fsm: &Fsm) -> Fsm {
     draft.build().on_demand(true)
 }
 
-/// Where each machine is, and what is under way.
+/// The states of all machines, and the messages under way.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Configuration {
     /// The state of each machine, in the order of the system's machines.
@@ -182,7 +183,7 @@ impl System {
         successors
     }
 
-    /// The configuration after all of `run`, or the number of steps after which it cannot go on.
+    /// The configuration after all of `run`, or the number of possible steps.
     ///
     /// # Errors
     /// The position of the first step that cannot be taken.

@@ -16,7 +16,7 @@ fn machine(case: &Case, role: &str, text: &str) -> Fsm {
     machine
 }
 
-/// The machine of the role, as `text` gives it, and those of its peers.
+/// The machine of the role from `text`, and the machines of its peers.
 fn machines(case: &Case, text: &str) -> Vec<Fsm> {
     let roles = std::iter::once((case.role, text)).chain(case.peers.iter().copied());
     roles.map(|(role, text)| machine(case, role, text)).collect()
@@ -52,7 +52,7 @@ fn the_rewritten_systems_do_what_the_table_says() {
     for case in CASES.iter() {
         let system = system(case, case.sub);
         let report = explore(&system);
-        // What one configuration shows counts before what all runs from it show.
+        // Faults of one configuration come before faults of all runs from it.
         let first = report
             .immediate()
             .or(report.finding(FaultKind::Abandoned))
@@ -169,9 +169,8 @@ fn failure(failure: &Failure) -> Outcome {
     })
 }
 
-/// The verifier has one name for a message to a role that is finished and one that is never
-/// received; and it calls unending what grows without bound, although the explorer knows that
-/// nothing else comes of it.
+/// The verifier has one name for a message to a finished role and a message that is never received.
+/// It also calls a system unending that only grows without bound.
 fn agree(outcome: Outcome, expected: Outcome) -> bool {
     match expected {
         Outcome::Fault(FaultKind::Abandoned) => outcome == Outcome::Fault(FaultKind::Orphan),

@@ -89,7 +89,7 @@ fn orphans_at_once_and_for_ever() {
     let machines = [("a", "b!x.end"), ("b", "rec X . c?t . X"), ("c", "rec X . b!t . X")];
     let report = explore(&machines, 1);
     assert_eq!(faults(&report), [(abandoned, 1)]);
-    // Known even where the exploration is cut off: b never receives from a.
+    // Known even if the exploration is cut off: b never receives from a.
     let cut = Limits { queue: 1, configurations: 2, steps: usize::MAX };
     let report = system(&machines).explore(&cut);
     assert_eq!(report.coverage, Coverage::Partial);
@@ -195,14 +195,14 @@ fn neglect_is_what_only_an_unfair_choice_would_prevent() {
         ("c", "b!bye.end"),
     ];
     assert_eq!(neglect(&unread), Some((1, 1, 4)));
-    // Everybody is told in each lap.
+    // All roles are told in each lap.
     let told = [
         ("a", "rec X . b!{go.c!go.X, stop.c!stop.end}"),
         ("b", "rec X . a?{go.X, stop.end}"),
         ("c", "rec X . a?{go.X, stop.end}"),
     ];
     assert_eq!(neglect(&told), None);
-    // b could take the message all the time: not to let it would be unfair.
+    // b could always take the message, so it would be unfair not to let it.
     let able = [("a", "b!x.rec X . c!t.X"), ("b", "a?x.end"), ("c", "rec X . a?t.X")];
     assert_eq!(neglect(&able), None);
 }

@@ -1,5 +1,5 @@
-//! Proposals for random protocols: every one of them passes the naive explorer, alone and with
-//! those of the other roles.
+//! Proposals for random protocols: each of them passes the naive explorer, alone and with the
+//! proposals for the other roles.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
@@ -10,7 +10,7 @@ use rumpsteak_oracle::{Coverage, Global, Limits, Shape, System, seeds};
 
 const EQUAL: Costs<'static> = Costs { latency: &|_, _| 1, work: 1 };
 
-/// Asserts that nothing goes wrong, and says whether all of the system was seen.
+/// Asserts that there is no fault. Returns true if the exploration was complete.
 fn explore(machines: Vec<Fsm>, what: &str) -> bool {
     let limits = Limits { queue: 8, configurations: 3_000, steps: 1_000 };
     let found = System::new(machines).unwrap().explore(&limits);

@@ -1,4 +1,4 @@
-//! Annotations that have a meaning, and are not what they should be.
+//! Misspelt annotations, and `depends:` annotations with unknown labels.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
@@ -11,8 +11,8 @@ use crate::global::automaton::Global;
 use crate::names::program::Source;
 use crate::syntax::ast::{Interaction, Module};
 
-/// The annotations that are nearly called as those that have a meaning, or lack their colon. Others
-/// are those of other tools.
+/// Warnings about annotations whose keyword is misspelt or lacks its colon. Other unknown
+/// annotations are left to other tools.
 pub(crate) fn unknown(module: &Module) -> impl Iterator<Item = Diagnostic> {
     const KNOWN: [&str; 2] = ["depends", "name"];
     let annotations = interactions(module).flat_map(|interaction| &interaction.annotations);
@@ -20,25 +20,28 @@ pub(crate) fn unknown(module: &Module) -> impl Iterator<Item = Diagnostic> {
         let text = annotation.as_str().trim();
         if let Some((keyword, _)) = text.split_once(':') {
             let meant = similar(keyword, &KNOWN).filter(|_| !KNOWN.contains(&keyword))?;
-            return Some(name_errors::unknown_annotation(annotation, keyword, meant));
+            return Some(name_errors::misspelt_annotation(annotation, keyword, meant).warning());
         }
-        // Without its colon it begins with the very word, and names follow: it is no sentence.
+        // If the colon is missing, the exact keyword and a list of names are required: the text may
+        // be a sentence.
         let (keyword, names) = text.split_once([' ', '='])?;
         let is_name = |name: &str| {
             let mut letters = name.trim_matches([' ', '=']).chars().peekable();
             letters.peek().is_some() && letters.all(|c| c.is_alphanumeric() || c == '_')
         };
         let is_meant = KNOWN.contains(&keyword) && names.split(',').all(is_name);
-        is_meant.then(|| name_errors::annotation_without_colon(annotation, keyword, names))
+        let names = names.trim_matches([' ', '=']);
+        let found = || name_errors::annotation_without_colon(annotation, keyword, names).warning();
+        is_meant.then(found)
     })
 }
 
-/// The labels that `depends:` names and that the role which sends the message never receives.
+/// Warnings about labels in `depends:` that the sender of the message never receives.
 pub(crate) fn unknown_dependencies<'p>(
     sources: &[Source<'_>],
     protocols: impl Iterator<Item = &'p Global>,
 ) -> Vec<Diagnostic> {
-    let interactions = sources.iter().flat_map(|source| interactions(source.module));
+    let interactions = sources.iter().flat_map(|source| interactions(source.0));
     let depending: BTreeMap<Span, _> =
         interactions.filter_map(|found| Some((found.span, found.dependencies()?))).collect();
     if depending.is_empty() {
@@ -50,12 +53,12 @@ pub(crate) fn unknown_dependencies<'p>(
         let received = received(global);
         let parts = global.blocks.iter().flat_map(|block| &block.parts);
         for part in iter::once(global).chain(parts) {
-            for edge in &part.edges {
+            for edge in part.all_edges() {
                 let sender = part.letter(edge).from as usize;
-                // A block has no sender of its own, nor a receiver.
+                // A block has no sender and no receiver.
                 let Some(received) = received.get(sender) else { continue };
                 let role = &global.roles[sender];
-                for &origin in part.origins(edge) {
+                for &origin in &edge.origins {
                     let labels = depending.get(&origin).into_iter().flatten();
                     for &(at, label) in labels.filter(|(_, label)| !received.contains(label)) {
                         unknown.entry((at.span, label)).or_insert_with(|| {
@@ -74,6 +77,7 @@ fn interactions(module: &Module) -> impl Iterator<Item = &Interaction> {
     bodies.flat_map(|body| body.interactions()).map(|(_, interaction)| interaction)
 }
 
+/// The labels that each role receives.
 fn received(global: &Global) -> Vec<BTreeSet<&str>> {
     let mut received = vec![BTreeSet::new(); global.roles.len()];
     let label = |message: u32| global.messages[message as usize].label.as_str();

@@ -1,4 +1,4 @@
-//! Well-formedness, and the protocols that are well formed.
+//! Well-formed protocols.
 
 use std::sync::Arc;
 
@@ -23,23 +23,22 @@ use crate::project::on_demand;
 use crate::project::projection::{self, Projection};
 use crate::syntax::ast::{Ending, Interaction, InteractionKind, Module, ProtocolDecl};
 
-/// With so many branches it is tried whether `continue` is missing.
+/// The greatest number of branches that are tried with an additional `continue`.
 const MOST_ENDINGS: usize = 16;
 
-/// What [`check`] found.
+/// The result of [`check`].
 #[derive(Clone, Debug)]
 pub struct Checked {
-    /// The protocols that are well formed and can be played as they are: neither auxiliary nor with
-    /// parameters. In order.
+    /// The well-formed protocols, in order, except for auxiliary ones and those with parameters.
     pub protocols: Vec<Protocol>,
     /// Every error and warning, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Checks a module that was parsed, and unfolds its protocols.
+/// Checks a parsed module, and unfolds its protocols.
 ///
-/// What [`parse`](crate::parse) could not read is not reported again, nor is what follows from it;
-/// a module with errors can be checked for more.
+/// A module with syntax errors can be checked too. The errors of [`parse`](crate::parse), and
+/// errors that only follow from them, are not reported again.
 ///
 /// # Cost
 /// Linear in the text and in the unfolded protocols, which [`Limits`] bound.
@@ -47,20 +46,20 @@ pub fn check(module: &Module) -> Checked {
     let imports = module.imports.iter();
     let unsupported =
         imports.map(|import| syntax_errors::unsupported(Construct::IMPORT, import.span)).collect();
-    let source = Source { module, imports: vec![None; module.imports.len()] };
+    let source = (module, vec![None; module.imports.len()]);
     check_sources(&[source], &Limits::default(), unsupported)
 }
 
 impl Modules {
-    /// Checks all modules, as [`check`] does one, with limits of one's own. The protocols are those
-    /// of the root; the errors those of all.
+    /// Checks all modules with the given limits. Returns the protocols of the root, and the errors
+    /// of all modules.
     pub fn check(&self, limits: &Limits) -> Checked {
         check_sources(&self.sources(), limits, Vec::new())
     }
 
-    /// What a protocol of the root would be with a `continue` that one of its branches may lack:
-    /// for each of them the name of the recursion, the message that is the last one, and the
-    /// machines of all roles.
+    /// Variants of a protocol of the root, each with an additional `continue` at the end of one
+    /// branch: the name of the recursion, the last message of the branch, and the machines of all
+    /// roles.
     pub fn continued(
         &self,
         protocol: &str,
@@ -88,20 +87,19 @@ fn check_sources(
     limits: &Limits,
     mut diagnostics: Vec<Diagnostic>,
 ) -> Checked {
-    diagnostics.extend(sources.iter().flat_map(|source| annotations::unknown(source.module)));
+    diagnostics.extend(sources.iter().flat_map(|source| annotations::unknown(source.0)));
     let mut program = resolve(sources, &mut diagnostics);
     flow::check(&mut program, &mut diagnostics);
 
-    // Auxiliary protocols are checked where they are called; those that are not, on their own,
+    // Auxiliary protocols are checked as parts of their callers; those without callers separately,
     // last.
-    let mut order: Vec<usize> = (0..program.protocols.len())
-        .filter(|&at| {
-            let protocol = &program.protocols[at];
-            protocol.valid && protocol.decl.parameters.is_empty()
-        })
-        .collect();
+    let is_complete = |at: &usize| {
+        let protocol = &program.protocols[*at];
+        protocol.valid && protocol.decl.parameters.is_empty()
+    };
+    let mut order: Vec<usize> = (0..program.protocols.len()).filter(is_complete).collect();
     order.sort_by_key(|&at| program.protocols[at].decl.auxiliary);
-    let own = sources.first().map_or(0, |source| source.module.protocols.len());
+    let own = sources.first().map_or(0, |(module, _)| module.protocols.len());
     let mut entered = vec![false; program.protocols.len()];
     let mut found = Vec::new();
     for at in order {
@@ -109,18 +107,15 @@ fn check_sources(
         if decl.auxiliary && entered[at] {
             continue;
         }
-        match determinise(&mut program, at, limits.global_states, &mut entered) {
-            // What its caller has connected is connected.
-            Ok(_) if decl.auxiliary => {}
-            Ok((global, warnings)) => {
-                match connect(global, decl.explicit, &decl.name, limits.global_states) {
-                    Ok((global, alone)) if at < own => {
-                        found.push((decl, global, alone, warnings));
-                    }
-                    Ok(_) => {}
-                    Err(errors) => diagnostics.extend(errors),
-                }
-            }
+        let built = determinise(&mut program, at, limits.global_states, &mut entered);
+        // The connections of an auxiliary protocol depend on its callers.
+        let connected = built.and_then(|(global, warnings)| {
+            let connected = (!decl.auxiliary)
+                .then(|| connect(global, decl.explicit, &decl.name, limits.global_states));
+            Ok(connected.transpose()?.map(|(global, alone)| (decl, global, alone, warnings)))
+        });
+        match connected {
+            Ok(protocol) => found.extend(protocol.filter(|_| at < own)),
             Err(errors) => diagnostics.extend(errors),
         }
     }
@@ -148,7 +143,7 @@ fn check_sources(
             together: together.map(Arc::new),
             limits: *limits,
         };
-        // An error of a role says of equal beginnings what is to be known.
+        // An error about a role explains branches that begin equally better than the warnings.
         if !warnings.is_empty() && protocol.project_all().is_ok() {
             diagnostics.extend(warnings);
         }
@@ -169,14 +164,13 @@ pub struct Protocol {
     endings: Vec<Ending>,
     span: Span,
     global: Arc<Global>,
-    /// The machines of all roles where they are found together, because there are blocks, or roles
-    /// that play on demand.
+    /// The machines of all roles, if they are built together: for blocks and roles on demand.
     together: Option<Arc<Together>>,
     limits: Limits,
 }
 
 impl Protocol {
-    /// Its name where it is declared.
+    /// Its name in its declaration.
     pub fn name(&self) -> &Name {
         &self.name
     }
@@ -186,10 +180,9 @@ impl Protocol {
         &self.global.roles
     }
 
-    /// The place where `role` is declared; `None` if it is none of the roles.
+    /// The place where `role` is declared; `None` if the protocol has no such role.
     pub fn role_span(&self, role: &Role) -> Option<Span> {
-        let position = self.position(role)?;
-        Some(self.role_names[position].span)
+        Some(self.role_names[self.position(role)?].span)
     }
 
     /// The whole declaration.
@@ -214,15 +207,15 @@ impl Protocol {
             .map_err(|found| self.explained(found))
     }
 
-    /// Says first that `continue` is missing, if all roles could follow the protocol with it, and
-    /// it could still come to an end.
+    /// Adds that `continue` is missing, if all roles could follow the protocol with it, and the
+    /// protocol could still come to an end.
     fn explained(&self, errors: Vec<Diagnostic>) -> Vec<Diagnostic> {
         let global = &self.global;
         let is_forgotten = |Ending { again, last, .. }: &&Ending| {
-            let is_at = |edge: &Edge, span| global.origins(edge).contains(span);
+            let is_at = |edge: &Edge, span| edge.origins.contains(span);
             let begins = |edge: &&Edge| again.as_ref().is_some_and(|again| is_at(edge, again));
-            global.edges.iter().rfind(begins).is_some_and(|edge| {
-                let global = global.going_on(|edge| is_at(edge, last), edge.target);
+            global.all_edges().filter(begins).last().is_some_and(|edge| {
+                let global = global.redirected(|edge| is_at(edge, last), edge.target);
                 global.ends(&global.letters, &global.blocks) && self.is_projectable(&global)
             })
         };
@@ -240,24 +233,23 @@ impl Protocol {
             .all(|(role, name)| projection::project(global, role, name.span, &self.limits).is_ok())
     }
 
-    /// Whether the projections, if there are some, are known to be safe together without being run:
-    /// the protocol is right without its blocks (`par`, `interruptible`), and no role plays on
-    /// demand.
+    /// Returns true if any projections are safe together by construction, without exploration: the
+    /// protocol is right without its blocks (`par`, `interruptible`), and no role plays on demand.
     pub fn is_safe_by_construction(&self) -> bool {
         self.together.as_deref().is_none_or(|found| matches!(found, Ok((_, true))))
     }
 
     /// The machine of `role`, after Li, Stutz, Wies and Zufferey (CAV'23).
     ///
-    /// A state that receives from several peers is no error here; [`Fsm::check_directed`] tells.
+    /// A state may receive from several peers: see [`Fsm::check_directed`].
     ///
     /// # Errors
-    /// Where the role would have to act on a choice that it cannot know, or a limit is met; and if
-    /// the protocol has no such role.
+    /// If the role would have to act on a choice that it cannot know, a limit is met, or the
+    /// protocol has no such role.
     ///
     /// # Cost
-    /// Linear in the automaton for protocols in which a role is told about a choice soon;
-    /// exponential in the worst case, which [`Limits`] stop.
+    /// Linear in the automaton if the role is told about each choice soon. Exponential in the worst
+    /// case, which [`Limits`] stop.
     ///
     /// [`Fsm::check_directed`]: rumpsteak_fsm::Fsm::check_directed
     pub fn project(&self, role: &Role) -> Result<Projection, Vec<Diagnostic>> {
@@ -271,10 +263,8 @@ impl Protocol {
 
     fn project_at(&self, position: usize) -> Result<Projection, Vec<Diagnostic>> {
         if let Some(together) = &self.together {
-            return match &**together {
-                Ok((projections, _)) => Ok(projections[position].clone()),
-                Err(diagnostics) => Err(diagnostics.clone()),
-            };
+            let (projections, _) = together.as_ref().as_ref().map_err(Vec::clone)?;
+            return Ok(projections[position].clone());
         }
         let declared = self.role_names[position].span;
         projection::project(&self.global, index(position), declared, &self.limits)

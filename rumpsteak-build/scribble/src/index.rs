@@ -1,35 +1,31 @@
-//! Numbers of things, as 32 bits.
+//! 32-bit numbers for states, nodes and the like, and the sets that hand them out.
 
+/// The number that stands for none.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// A number as 32 bits. It fits: there are fewer of anything than bytes in texts of at most 64 MiB.
-/// With several modules numbers could run out, and the last one would be shared: 16 GiB of texts
-/// would be in memory then.
+/// Converts to 32 bits. The number fits: nothing is more numerous than the bytes of a text, which
+/// has at most 64 MiB. Only 16 GiB of imported texts could exceed the range; the last number would
+/// then be used twice.
 pub(crate) fn index(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(NONE - 1)
 }
 
-/// For each of `count` numbers the last one on the way that `next` leads. Where the way runs in a
-/// circle, one number of the circle is the last for all that lead there.
+/// Returns for each of `count` numbers the last one of the chain that `next` leads along. All
+/// numbers that lead into a cycle get the same number of the cycle.
 pub(crate) fn follow(count: usize, next: impl Fn(u32) -> Option<u32>) -> Vec<u32> {
     let mut ends = vec![NONE; count];
     let mut path = Vec::new();
-    // Backwards: most ways lead to a greater number, whose end is known by then.
+    // Backwards: most chains lead to a greater number, whose end is known by then.
     for start in (0..index(count)).rev() {
-        let known = next(start).map_or(start, |next| ends[next as usize]);
-        if known != NONE {
-            ends[start as usize] = known;
-            continue;
-        }
         let mut at = start;
         let end = loop {
             if ends[at as usize] != NONE {
                 break ends[at as usize];
             }
-            // Until the end is known, a number stands for itself: a circle ends here.
+            // Until its end is known, a number stands for itself: this ends a cycle.
             ends[at as usize] = at;
-            let Some(next) = next(at) else { break at };
             path.push(at);
+            let Some(next) = next(at) else { break at };
             at = next;
         };
         for at in path.drain(..) {
@@ -39,13 +35,19 @@ pub(crate) fn follow(count: usize, next: impl Fn(u32) -> Option<u32>) -> Vec<u32
     ends
 }
 
-/// Elements by number, in the order in which they came.
+/// Elements numbered in the order of their insertion.
 pub(crate) type IndexSet<T> = indexmap::IndexSet<T, hashbrown::DefaultHashBuilder>;
 
-/// An empty set with space for so many elements.
-pub(crate) fn set_of<T>(count: usize) -> IndexSet<T> {
-    IndexSet::with_capacity_and_hasher(count, hashbrown::DefaultHashBuilder::default())
-}
-
-/// Values by key, in the order in which the keys came.
+/// Values by key, in the order of insertion.
 pub(crate) type IndexMap<K, V> = indexmap::IndexMap<K, V, hashbrown::DefaultHashBuilder>;
+
+/// Sets of numbers, themselves numbered. Each is kept sorted.
+pub(crate) type Sets = IndexSet<Box<[u32]>>;
+
+/// Inserts the set of these elements. Returns its number, and true if it is new.
+pub(crate) fn insert_set(sets: &mut Sets, mut elements: Vec<u32>) -> (u32, bool) {
+    elements.sort_unstable();
+    elements.dedup();
+    let (number, is_new) = sets.insert_full(elements.into());
+    (index(number), is_new)
+}

@@ -1,8 +1,8 @@
 //! The Scribble protocol language: from source text to one machine per role.
 //!
-//! A protocol says which role sends which message to which; this crate reads it, checks it, and
-//! computes what each role does. It is pure: text in, values out. It knows neither files nor Rust
-//! source, and it renders nothing: an error is a [`Diagnostic`] with spans.
+//! A protocol describes which role sends which message to which other role. This crate parses and
+//! checks it, and computes the machine of each role. It is pure: text in, values out. It reads no
+//! files, knows no Rust source, and renders nothing: an error is a [`Diagnostic`] with spans.
 //!
 //! ```
 //! use rumpsteak_scribble::{check, parse};
@@ -25,7 +25,7 @@
 //! let actions: Vec<_> = kernel.fsm.transitions().map(|t| t.action.to_string()).collect();
 //! assert_eq!(actions, ["s!ready", "s?value(i32)", "t?ready", "t!value(i32)"]);
 //!
-//! // Every transition knows the lines that it stands for.
+//! // Every transition knows its lines in the protocol.
 //! let second = kernel.fsm.transitions().nth(1).unwrap();
 //! assert_eq!(&source[kernel.origins(second.id)[0].range()], "value(i32) from s to k;");
 //! # Ok::<(), String>(())
@@ -33,19 +33,18 @@
 //!
 //! # The pipeline
 //!
-//! | step | folder | gives |
+//! | step | folder | result |
 //! |---|---|---|
-//! | [`parse`] | `syntax` | a [`Module`], with all that could be understood |
-//! | [`Modules::load`] | `names` | the same with all that it imports |
-//! | [`check`] | `names`, `global` | a [`Protocol`] for each one without errors: its global automaton |
-//! | [`Protocol::project`] | `project` | a [`Projection`]: a machine, and where it is written |
+//! | [`parse`] | `syntax` | a [`Module`], with everything that could be understood |
+//! | [`Modules::load`] | `names` | the module and its imports |
+//! | [`check`] | `names`, `global` | a [`Protocol`] for each one without errors: its automaton |
+//! | [`Protocol::project`] | `project` | a [`Projection`]: a machine, with places |
 //!
-//! Each folder imports only those before it, and `diagnostics`, which has the wording of all
-//! errors. Nothing here overflows the stack, whatever the nesting of the text, and every search has
-//! a bound in [`Limits`].
+//! Each folder imports only the folders before it, and `diagnostics`, which contains the wording of
+//! all errors. No nesting of the text overflows the stack, and [`Limits`] bound every search.
 //!
 //! # When not to use it
-//! A projection says that the roles together do what the protocol says. It does not say that a
+//! Projection shows that the roles together do what the protocol says. It does not show that a
 //! process which reorders its messages still does: that is asynchronous subtyping, in
 //! `rumpsteak-fsm`.
 
@@ -57,7 +56,6 @@ mod index;
 mod limits;
 mod names;
 mod project;
-mod sets;
 mod syntax;
 
 pub use self::check::{Checked, Protocol, check};
@@ -70,8 +68,8 @@ pub use self::names::modules::{Modules, file_of_module};
 pub use self::project::projection::Projection;
 pub use self::syntax::ast::{
     BlockId, Body, Declaration, DeclarationKind, Import, Interaction, InteractionId,
-    InteractionKind, Interrupt, Link, MessageExpr, Module, Parameter, ParameterKind, Payload,
-    ProtocolDecl, RoleDecl,
+    InteractionKind, Interrupt, Link, MessageExpr, Module, Parameter, Payload, ProtocolDecl,
+    RoleDecl,
 };
 pub use self::syntax::parser::{Parsed, parse};
 

@@ -1,6 +1,6 @@
-//! How far the checks go before they give up.
+//! Bounds on the work of checks and projections.
 
-/// How far to go before giving up. A limit that is met is an error that names it.
+/// Bounds on the work of checks and projections. Meeting one is an error that names it.
 ///
 /// ```
 /// use rumpsteak_scribble::Limits;
@@ -10,25 +10,25 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// States of the automaton of one protocol, once calls are unfolded and equal beginnings are
-    /// joined. The work of finding them is limited to a fixed multiple of this.
+    /// States of the automaton of one protocol, after calls are unfolded and branches that begin
+    /// equally are joined. The work of finding them is limited to a fixed multiple of this.
     pub global_states: usize,
     /// States of the machine of one role before equivalent ones are merged.
     pub local_states: usize,
-    /// Transitions of the machine of one role in a protocol with `par` or `interruptible` before
+    /// Transitions of the machine of one role in a protocol with `par` or `interruptible`, before
     /// equivalent states are merged.
     pub local_transitions: usize,
-    /// Steps of the projection onto one role: how often a global state is looked at for one of the
-    /// role's own, or in a search for messages that overtake (`M` in CAV'23).
+    /// Steps of the projection onto one role: visits of global states, by the subset construction
+    /// and by the search for messages that overtake (`M` in CAV'23).
     pub projection_steps: usize,
-    /// Exploration of the machines of all roles, for protocols with `par`, `interruptible` or roles
-    /// on demand.
+    /// Limits for exploring the machines of all roles together, in protocols with `par`,
+    /// `interruptible` or roles on demand.
     pub verifier: rumpsteak_fsm::Limits,
 }
 
 impl Default for Limits {
-    /// 200,000 states, 25,000 transitions and 5,000,000 steps: more than any protocol in use needs,
-    /// and no more than some seconds in an unoptimised build script.
+    /// 200,000 states, 25,000 transitions and 5,000,000 steps. Protocols in use need less, and an
+    /// unoptimised build script takes some seconds at most.
     fn default() -> Self {
         Self {
             global_states: 200_000,

@@ -1,12 +1,9 @@
-//! Accepted and refused protocols, with what is expected of them, as Markdown.
+//! Accepted and refused protocols with their expected results, as Markdown.
 //!
-//! Each file in `tests/cases` has prose, protocols in ```` ```scribble ```` fences (the modules
-//! that one imports in
-//! ```` ```module NAME ```` fences before it), and behind each of them what the crate says:
-//! ```` ```errors ```` with every diagnostic, and ```` ```dot ```` with the machines of the roles
-//! that can be projected; the latter is left
-//! out where it says nothing new. With `UPDATE_EXPECT=1` the expectations are rewritten, to be read
-//! in the diff.
+//! Each file in `tests/cases` has prose, and protocols in ```` ```scribble ```` fences, after their
+//! imports in ```` ```module NAME ```` fences. Behind each protocol, ```` ```errors ```` has all
+//! diagnostics, and ```` ```dot ```` the machines of the roles that can be projected. The latter
+//! may be left out if there are errors. `UPDATE_EXPECT=1` rewrites the expectations: read the diff.
 
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
@@ -34,7 +31,7 @@ fn place(texts: &Texts, span: Span) -> String {
 
 fn show(texts: &Texts, diagnostic: &Diagnostic) -> String {
     let Diagnostic { code, message, primary, label, secondary, notes, help, .. } = diagnostic;
-    // `error[S0123]: ` and `  = help: ` stand before them in 80 columns.
+    // Together with `error[S0123]: ` and `  = help: `, they must fit into 80 columns.
     for (text, width) in [(Some(message), 66), (help.as_ref(), 70)] {
         let width_of_text = text.map_or(0, |text| text.chars().count());
         assert!(width_of_text <= width, "{width_of_text} columns: {text:?}");
@@ -63,7 +60,7 @@ struct Outcome {
 }
 
 fn run(texts: &Texts) -> Outcome {
-    // In the order in which they are asked for.
+    // In the order in which they are loaded.
     let mut loaded = vec![texts[0].clone()];
     let (modules, mut diagnostics) = Modules::load(&texts[0].1, |name| {
         let text = texts.iter().find(|text| text.0 == name)?;
@@ -83,7 +80,7 @@ fn run(texts: &Texts) -> Outcome {
                         writeln!(machines, "// {defect}").unwrap();
                     }
                 }
-                // With blocks, what is wrong is wrong for all roles.
+                // With blocks, all roles have the same errors.
                 Err(found) => {
                     diagnostics.extend(found.into_iter().filter(|new| !seen.contains(new)));
                     seen.clone_from(&diagnostics);
@@ -98,7 +95,7 @@ fn run(texts: &Texts) -> Outcome {
     }
 }
 
-/// One file: what it says about its protocols must be what happens.
+/// Compares the expectations of one file with the results.
 fn check_file(path: &Path, codes: &mut BTreeSet<Code>) {
     let text = fs::read_to_string(path).unwrap();
     let mut actual = String::new();
@@ -125,7 +122,7 @@ fn check_file(path: &Path, codes: &mut BTreeSet<Code>) {
         let mut texts = vec![(String::new(), source)];
         texts.append(&mut imports);
         let mut shows_machines = false;
-        // The old expectations, in whatever order.
+        // The old expectations, in any order.
         while let Some(kind @ ("```errors" | "```dot")) = lines.peek().copied() {
             shows_machines |= kind == "```dot";
             lines.by_ref().take_while(|&line| line != "```").for_each(drop);

@@ -1,8 +1,7 @@
 //! The test suite of Scribble-Java 0.5, as far as it is in the corpora.
 //!
-//! A file that we accept although that tool refuses it must be in [`ACCEPTED`] with the reason, and
-//! the projections of its protocols are explored as a system; so are those of every file that both
-//! accept.
+//! A file that we accept and Scribble-Java refuses must be in [`ACCEPTED`] with the reason. The
+//! projections of all accepted protocols are explored as systems.
 
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
@@ -85,9 +84,9 @@ const REFUSED: &[(&str, &str, &str)] = &[];
 
 struct Outcome {
     errors: Vec<Diagnostic>,
-    /// Whether every system was explored, and not only up to a bound.
+    /// True if every system was explored completely.
     exhaustive: bool,
-    /// Whether some run of a protocol neglects a role.
+    /// True if some run of a protocol neglects a role.
     neglects: bool,
 }
 
@@ -140,7 +139,7 @@ fn scribble_java_agrees_or_the_reason_is_known() {
         let [file, group, verdict, reason] = [(); 4].map(|()| fields.next().unwrap());
         let outcome = run(&root, file);
         let ok = !outcome.errors.iter().any(Diagnostic::is_error);
-        // That tool refuses what holds only if choices are fair, and so may we.
+        // Scribble-Java refuses protocols that require fair choices, and so may we.
         if ok && outcome.neglects {
             neglecting.push(file);
         }
@@ -165,7 +164,7 @@ fn scribble_java_agrees_or_the_reason_is_known() {
         let ours = if *ok { "accept" } else { "reject" };
         println!("{group}: expected {verdict}, found {ours}: {count}");
     }
-    // The last one is refused for another reason there.
+    // Scribble-Java refuses the last one for another reason.
     let is_unfair =
         |file: &&str| file.contains("/unfair/") || *file == "bad/reach/globals/gchoice/Test01.scr";
     let unfair = ACCEPTED.iter().map(|known| known.0).filter(is_unfair);

@@ -1,5 +1,4 @@
-//! The examples of the explanations are refused for the mistake that they explain, or accepted, as
-//! they say.
+//! Every example in an explanation is accepted, or refused for the explained mistake, as it says.
 
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
@@ -44,7 +43,7 @@ fn every_example_is_judged_as_it_says() {
             assert_eq!(codes(source), [], "{code}\n{source}");
         }
     }
-    // Files of 4 GiB, several files, limits, and a question instead of a protocol.
+    // These need a huge file, several files, limits, or an unknown role.
     assert_eq!(without, ["S0106", "S0213", "S0308", "S0406", "S0407"]);
 }
 

@@ -1,7 +1,7 @@
-//! Every protocol of the folder `protocols` can be played, and nothing goes wrong however its roles
-//! interleave.
+//! Every protocol of the folder `protocols` can be projected, and its roles are safe in every
+//! interleaving.
 //!
-//! `SIZES` names them all, with what they come to.
+//! `SIZES` lists all of them with their sizes.
 
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
@@ -12,8 +12,8 @@ use rumpsteak_fsm::system::{System, explore};
 use rumpsteak_fsm::{Limits as Search, Verdict};
 use rumpsteak_scribble::{check, parse};
 
-/// The file, the states of the global automaton, in which a block is one step, and those of each
-/// role's machine, in the order of the roles.
+/// The file, the number of states of the global automaton (a block is one step), and of each role's
+/// machine in the order of the roles.
 const SIZES: &[(&str, usize, &[usize])] = &[
     ("alternating_bit", 4, &[3, 3]),
     ("authentication", 5, &[3, 4, 3]),
@@ -122,7 +122,7 @@ fn every_protocol_is_safe_and_of_the_known_size() {
         assert_eq!(found.starvation, None, "{file}");
         match found.verdict {
             Verdict::Safe(()) => assert!(found.coverage.exhaustive, "{file}: {:?}", found.coverage),
-            // Queues that grow for ever.
+            // Queues without a bound.
             Verdict::Undecided(_) => assert!(protocol.is_safe_by_construction(), "{file}"),
             Verdict::Unsafe(run) => panic!("{file}: {run:?}"),
         }

@@ -1,4 +1,4 @@
-//! Random protocols: what is accepted is safe, what merging accepts is accepted.
+//! Random protocols: accepted ones are safe, and all that merging accepts are accepted.
 
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
@@ -21,11 +21,11 @@ fn role(number: usize) -> char {
     char::from(b'A' + number as u8)
 }
 
-/// The machines of the only protocol that is not auxiliary, or what is wrong.
+/// The machines of the only protocol that is not auxiliary, or the errors.
 fn project(source: &str) -> Result<Vec<Fsm>, Vec<Diagnostic>> {
     let (modules, errors) = Modules::load(source, |_| None);
     assert_eq!(errors, [], "{source}");
-    // Calls with permuted roles unfold to protocols of any size; small ones say as much.
+    // Calls with permuted roles unfold to protocols of any size; small ones are enough.
     let checked = modules.check(&Limits {
         global_states: 2_000,
         local_states: 2_000,
@@ -40,7 +40,7 @@ fn project(source: &str) -> Result<Vec<Fsm>, Vec<Diagnostic>> {
     projections.map(|projection| projection.map(|found| found.fsm)).collect()
 }
 
-/// No run of the system goes wrong, as far as it is explored.
+/// No explored run of the system is unsafe.
 fn assert_safe(source: &str, machines: Vec<Fsm>) {
     let text = dot::print_all(&machines);
     let search = Search::default().configurations(2_000).queue(8);
@@ -50,8 +50,8 @@ fn assert_safe(source: &str, machines: Vec<Fsm>) {
     assert_eq!(found.starvation, None, "{source}\n{text}");
 }
 
-/// Whatever the grammar allows: sequencing, nested choices and recursions, calls with permuted
-/// roles, empty branches, few labels. Mostly refused.
+/// Everything that the grammar allows: sequencing, nested choices and recursions, calls with
+/// permuted roles, empty branches, few labels. Most protocols are refused.
 struct Anything<'r> {
     random: &'r mut Rng,
     roles: usize,
@@ -67,7 +67,7 @@ impl Anything<'_> {
         write!(self.text, "m{label}({payload}) from {} to {}; ", role(from), role(to)).unwrap();
     }
 
-    /// Says whether something can follow.
+    /// Returns true if something can follow.
     fn block(&mut self, size: usize, chooser: Option<usize>) -> bool {
         let mut chooser = chooser;
         for _ in 0..self.random.usize(..size + 1).max(usize::from(chooser.is_some())) {
@@ -183,8 +183,7 @@ impl Global {
     fn choice(random: &mut Rng, roles: usize, depth: usize, loops: usize) -> Self {
         let (from, to) = pair(random, roles);
         let branches = 1 + random.usize(..3) / 2 + random.usize(..3) / 2;
-        // Everybody is told, by the same role in each branch, often enough for merging to have a
-        // chance.
+        // Often each role is told by the same role in every branch, so that merging can succeed.
         let told = random.usize(..3) > 0;
         let branches = (0..branches)
             .map(|label| {
@@ -227,13 +226,13 @@ impl Global {
         }
     }
 
-    /// Projection with full merging (as νScr and PPoPP'22 have it), where it is defined.
+    /// Projection with full merging (as in νScr and PPoPP'22), if it is defined.
     fn merge_project(&self, role: usize) -> Option<Local> {
         Some(match self {
             Self::End => Local::End,
             Self::Continue(name) => Local::Continue(*name),
             Self::Rec(name, body) => match body.merge_project(role)? {
-                // Nothing happens to the role before the loop repeats.
+                // The role has no action before the loop repeats.
                 Local::Continue(inner) if inner == *name => Local::End,
                 body if !body.has_free(*name) => body,
                 body => Local::Rec(*name, Box::new(body)),

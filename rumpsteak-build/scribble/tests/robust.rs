@@ -1,5 +1,4 @@
-//! No text makes the crate panic, hang or overflow the stack, and every error is inside of the
-//! text.
+//! No text makes the crate panic, hang or overflow the stack, and every error is inside the text.
 
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
@@ -10,10 +9,10 @@ use fastrand::Rng;
 use rumpsteak_oracle::interrupters;
 use rumpsteak_scribble::{Code, Limits, Modules, check, parse};
 
-/// Everything that can be done with a text. Returns the number of errors.
+/// Loads, checks and projects a text. Returns the number of errors.
 fn run(source: &str) -> usize {
     let (modules, mut diagnostics) = Modules::load(source, |_| None);
-    // Small limits: what is tested is that they hold.
+    // Small limits, which must hold.
     let checked = modules.check(&Limits {
         global_states: 2_000,
         local_states: 2_000,
@@ -177,13 +176,13 @@ fn mutated_text() {
         let text: String = text.into_iter().collect();
         accepted += usize::from(run(&text) == 0);
     }
-    // Changes inside of names and comments harm nothing, but most do.
+    // Most changes are harmful, except inside names and comments.
     assert!((20..2_000).contains(&accepted), "{accepted}");
 }
 
 const DEPTH: usize = 100_000;
 
-/// How many states the first protocol has; there is nothing wrong with any of them.
+/// The number of states of the first protocol. The text must have no errors.
 fn accepted(source: &str) -> usize {
     let checked = check(&parse(source).module);
     assert_eq!(checked.diagnostics, []);
@@ -320,7 +319,7 @@ fn calls_in_sequence_meet_the_limit() {
 
 #[test]
 fn the_limits_of_projection_are_answers() {
-    // C sees nothing for a long time: three states at once suffice, and are too many here.
+    // C sees nothing for a long time: three possible states at once are too many here.
     let source = "global protocol P(role A, role B, role C) {
         choice at A { l() from A to C; } or { r() from A to B; x() from B to C; } m() from C to A; }";
     let (modules, _) = Modules::load(source, |_| None);
@@ -422,8 +421,7 @@ fn what_is_quadratic_meets_a_limit() {
     body += &"} ".repeat(5_000);
     accepted(&protocol(&body));
 
-    // C learns which of many places the protocol is at, and must take most of them for possible in
-    // each.
+    // C learns the place of the protocol step by step: in each state most places are possible.
     let mut body = String::new();
     for place in 0..20_000 {
         write!(body, "choice at A {{ m{place}() from A to C; }} or {{ }} ").unwrap();
@@ -435,7 +433,7 @@ fn what_is_quadratic_meets_a_limit() {
     assert_eq!(code, Some(Code::TooLarge));
 }
 
-/// Files of the corpora with parts missing, doubled or exchanged.
+/// Files of the corpora with missing, doubled or exchanged parts.
 #[test]
 #[ignore = "needs RUMPSTEAK_CORPORA"]
 fn mutated_files() {

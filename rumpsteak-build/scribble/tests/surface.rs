@@ -1,4 +1,4 @@
-//! What callers build on: origins of transitions, declared sorts, roles and their places.
+//! The public interface: origins of transitions, declared sorts, roles and their places.
 
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 

@@ -1,13 +1,10 @@
-//! What the choices and the loops of a machine are called: by what they are about, so that a name
-//! stays where the protocol changes elsewhere.
+//! Names for the choices and loops of a machine: annotated, or their first two labels. Equal names
+//! get the labels that lead to the choices: `ClientOkOrKoAfterNd`.
 //!
 //! ```text
-//! submit(Job) from client to worker;                   ClientSubmitOrStop: its first two labels
-//! submit(Job) from client to worker @"name: Ask";      ClientAsk
+//! submit(Job) from client to worker;                   ClientSubmitOrStop
+//! submit(Job) from client to worker @"name: Ask";      ClientAsk, and ClientAskLoop for a loop
 //! ```
-//!
-//! A loop has the label that it begins with: `ClientAskLoop`. Those that would have one name have
-//! the labels that lead to them in it: `ClientOkOrKoAfterNd`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,23 +15,20 @@ use super::names::Names;
 use super::payloads::is_ident;
 use crate::protocols::ScrFile;
 
-/// How many labels before a choice are looked at to tell it from others.
+/// The number of labels before a choice that may be added to its name.
 const MOST: usize = 4;
 
-/// What a machine was projected from or stands for, and the names that are annotated in it.
+/// The origin of a machine.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Written<'a> {
+pub(super) struct Origin<'a> {
     pub(super) projection: &'a Projection,
-    /// Whether the machine is the projection, and none that lies beside the protocol.
+    /// True if the machine is the projection; false for a machine beside the protocol.
     pub(super) is_projected: bool,
+    /// The names in annotations, by their interactions.
     pub(super) annotated: &'a BTreeMap<Span, String>,
 }
 
-/// The names that stand behind interactions: `@"name: Ask"`.
-///
-/// # Errors
-///
-/// What is no name in Rust.
+/// The names in annotations: `@"name: Ask"`.
 pub(super) fn annotated(file: &ScrFile) -> Result<BTreeMap<Span, String>, String> {
     let bodies = file.modules.iter().flat_map(|module| &module.protocols);
     let interactions = bodies.flat_map(|protocol| protocol.body.interactions());
@@ -45,7 +39,7 @@ pub(super) fn annotated(file: &ScrFile) -> Result<BTreeMap<Span, String>, String
         let Some(name) = names.next().map(str::trim) else { continue };
         if !is_ident(name) {
             return Err(format!(
-                "`{name}` is no name in Rust\n\nhelp: write it in {} as in `@\"name: Work\"`",
+                "`{name}` is not a valid name in Rust\n\nhelp: write it in {} as in `@\"name: Work\"`",
                 file.shown()
             ));
         }
@@ -54,13 +48,12 @@ pub(super) fn annotated(file: &ScrFile) -> Result<BTreeMap<Span, String>, String
     Ok(found)
 }
 
-/// The names of all states with several actions, and of those with one for which `suffix` has the
-/// end of a name; each begins with `base`.
+/// The names of states with several actions or a `suffix`. Each name begins with `base`.
 pub(super) fn state_names(
     fsm: &Fsm,
     base: &str,
     names: &Names,
-    written: Option<Written<'_>>,
+    written: Option<Origin<'_>>,
     suffix: &dyn Fn(StateId) -> Option<&'static str>,
 ) -> BTreeMap<StateId, String> {
     let named = fsm.reachable().filter_map(|state| match fsm.transitions_from(state).count() {
@@ -71,14 +64,14 @@ pub(super) fn state_names(
     let name =
         |(state, suffix)| (state, format!("{base}{}{suffix}", subject(fsm, state, names, written)));
     let mut found: BTreeMap<StateId, String> = named.map(name).collect();
-    // By what each state is entered first.
+    // The first transition into each state.
     let mut entries: BTreeMap<StateId, Transition<'_>> = BTreeMap::new();
     for transition in fsm.reachable().flat_map(|state| fsm.transitions_from(state)) {
         entries.entry(transition.target).or_insert(transition);
     }
     entries.remove(&fsm.initial());
     let mut before: BTreeMap<StateId, StateId> = found.keys().map(|&at| (at, at)).collect();
-    // What is not told apart then has a number.
+    // Names that are still equal then get a number.
     for round in 0..MOST {
         let mut users: BTreeMap<String, usize> = BTreeMap::new();
         for name in found.values() {
@@ -95,11 +88,11 @@ pub(super) fn state_names(
     found
 }
 
-/// What a choice or a loop is about.
-fn subject(fsm: &Fsm, state: StateId, names: &Names, written: Option<Written<'_>>) -> String {
+/// The part of a name that describes a choice or a loop.
+fn subject(fsm: &Fsm, state: StateId, names: &Names, written: Option<Origin<'_>>) -> String {
     let mut options: Vec<Transition<'_>> = fsm.transitions_from(state).collect();
-    if let Some(Written { projection, is_projected, annotated }) = written {
-        // In a machine of its own, the choice between the same actions.
+    if let Some(Origin { projection, is_projected, annotated }) = written {
+        // In a machine beside the protocol, choices correspond if they have the same actions.
         let states = projection.fsm.states().filter(|of| match is_projected {
             true => *of == state,
             false => actions(&projection.fsm, *of) == actions(fsm, state),

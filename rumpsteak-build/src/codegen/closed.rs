@@ -1,20 +1,18 @@
-//! The items that a closed system without a protocol does not write: roles with their routes,
-//! messages, and the set.
+//! The items that a module with `#[closed_system]` lacks: roles, messages, and the set.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 
 use proc_macro2::Ident;
+use quote::ToTokens as _;
 use rumpsteak_front::name;
 use rumpsteak_front::session::Tail;
 
+use super::print::print_block;
 use crate::scope::{ItemId, Scope};
 
-/// The items, as a text.
 pub(crate) fn closed(scope: &Scope<'_>) -> String {
-    let arguments = &scope.module().arguments;
     let mut peers: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    // The roles have the order of their sessions.
+    // The roles are in the order of their sessions.
     let mut order: Vec<String> = Vec::new();
     scope.roots().for_each(|(_, _, role)| note(&mut order, role));
     let mut labels: Vec<String> = Vec::new();
@@ -35,50 +33,41 @@ pub(crate) fn closed(scope: &Scope<'_>) -> String {
         }
     }
     let message = scope.roles.first().map(|role| scope.message_of(role.item));
-    let message = message.or_else(|| scope.messages().next());
-    let message = message.unwrap_or_else(|| "Label".to_owned());
+    let message = message.or_else(|| scope.messages().next()).unwrap_or_else(|| "Label".to_owned());
     let is_known = |name: &str| scope.names().any(|known| known == name);
     let mut text = String::new();
-    // Writing to a string does not fail.
     for role in order.iter().filter(|role| !is_known(role)) {
-        let _ = writeln!(text, "/// A role of the closed system.\n#[derive(Role)]");
-        let _ = writeln!(text, "#[message({message})]\npub struct {role} {{");
-        for peer in &peers[role] {
-            let _ = writeln!(text, "    /// The route to [`{peer}`].\n    #[route({peer})]");
-            let _ = writeln!(text, "    pub {}: Channel<{message}>,", name::snake(peer));
-        }
-        text.push_str("}\n");
+        text.push_str("/// A role of the closed system.\n");
+        let head = format!("#[derive(Role)]\n#[message({message})]\npub struct {role}");
+        let routes = peers[role].iter().map(|peer| {
+            let (doc, route) =
+                (format!("/// The route to [`{peer}`]."), format!("#[route({peer})]"));
+            [doc, route, format!("pub {}: Channel<{message}>,", name::snake(peer))]
+        });
+        print_block(&mut text, &head, routes);
     }
     if scope.lacks_set() && !order.is_empty() {
-        text.push_str(
-            "/// The roles, wired to each other.\n#[derive(Roles)]\npub struct Roles {\n",
-        );
-        for role in &order {
-            let _ = writeln!(
-                text,
-                "    /// The role [`{role}`].\n    pub {}: {role},",
-                name::snake(role)
-            );
-        }
-        text.push_str("}\n");
+        text.push_str("/// The roles, wired to each other.\n");
+        let roles = order.iter().map(|role| {
+            let field = format!("pub {}: {role},", name::snake(role));
+            [format!("/// The role [`{role}`]."), String::new(), field]
+        });
+        print_block(&mut text, "#[derive(Roles)]\npub struct Roles", roles);
     }
     if !scope.has_message() && !labels.is_empty() {
-        let derives = arguments.derives.iter().map(|path| {
-            let path = quote::ToTokens::to_token_stream(path).to_string();
-            format!(", {path}")
+        let derives = scope.module.arguments.derives.iter();
+        let derives: String = derives.map(|path| format!(", {}", path.to_token_stream())).collect();
+        text.push_str("/// The messages.\n");
+        let head = format!("#[derive(Message{derives})]\npub enum {message}");
+        let variants = labels.iter().map(|label| {
+            let doc = format!("/// The message [`{label}`].");
+            [doc, String::new(), format!("{label}({label}),")]
         });
-        let derives: String = derives.collect();
-        let _ = writeln!(text, "/// The messages.\n#[derive(Message{derives})]");
-        let _ = writeln!(text, "pub enum {message} {{");
-        for label in &labels {
-            let _ = writeln!(text, "    /// The message [`{label}`].\n    {label}({label}),");
-        }
-        text.push_str("}\n");
+        print_block(&mut text, &head, variants);
     }
     text
 }
 
-/// Notes that two roles talk to each other.
 fn connect(
     peers: &mut BTreeMap<String, BTreeSet<String>>,
     order: &mut Vec<String>,
@@ -99,7 +88,6 @@ fn note(known: &mut Vec<String>, name: impl ToString) {
     }
 }
 
-/// The items that a session reaches.
 fn reached(scope: &Scope<'_>, root: ItemId) -> BTreeSet<ItemId> {
     let mut found = BTreeSet::new();
     let mut pending = vec![root];
@@ -130,7 +118,7 @@ mod tests {
             let source = format!("mod ping {{ {sessions} {written} }}").parse()?;
             let module = Module::parse(ModuleKind::ClosedSystem, TokenStream::new(), source)?;
             let protocols = Protocols::default();
-            let text = closed(&Scope::written(&module, &protocols, None));
+            let text = closed(&Scope::new(&module, None, &protocols, None));
             assert!(!text.contains(lacks) && text.contains("pub struct C"), "{text}");
         }
         Ok(())
@@ -152,7 +140,7 @@ mod tests {
             let module =
                 Module::parse(ModuleKind::ClosedSystem, TokenStream::new(), source.parse()?)?;
             let protocols = Protocols::default();
-            let text = closed(&Scope::written(&module, &protocols, None));
+            let text = closed(&Scope::new(&module, None, &protocols, None));
             assert_eq!(text.contains("pub struct Roles"), has_set, "{route}");
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Machines that lie beside a `.scr` file, to be generated instead of projections.
+//! Machines beside a `.scr` file, which replace projections in generated code.
 //!
 //! ```text
 //! protocols/double_buffering.scr
@@ -6,44 +6,40 @@
 //! protocols/double_buffering.DoubleBuffering.k.local  as a local type, with the protocol's name
 //! ```
 //!
-//! The longer name is there for files of several protocols in which a role of this name takes part.
-//! Here the files are read; whether a machine may take the place of the projection is judged later.
+//! The longer name is for files in which several protocols have a role of this name. This module
+//! only reads the files; whether a machine may replace the projection is judged later.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use std::sync::Arc;
 
 use rumpsteak_fsm::text::{Form, Named, parse_named};
 use rumpsteak_fsm::{Defect, Fsm, Role, StateId};
 use rumpsteak_scribble::similar;
 
-use crate::fault::{Cause, MachineProblem};
+use crate::fault::Cause;
 use crate::named_text::NamedText;
-use crate::package_root::PackageRoot;
+use crate::package_root;
 use crate::protocols::{Loaded, ProtocolRole, Protocols};
-use crate::text_file;
 use crate::words::{list, meant};
 
-/// How to name the file of a machine.
+/// The name that the file of a machine must have.
 const NAME: &str = "its name is that of the `.scr` file, a dot, that of the role, and the ending";
 
-/// A machine to be generated instead of a projection.
+/// A machine that replaces a projection.
 #[derive(Debug)]
 pub(crate) struct Machine {
     pub(crate) linked: ProtocolRole,
     pub(crate) fsm: Fsm,
     pub(crate) text: Arc<NamedText>,
-    /// Where each transition of the machine stands in the text.
+    /// The place of each transition in the text.
     pub(crate) actions: Vec<Range<usize>>,
-    /// What the states are called.
     pub(crate) states: Vec<String>,
 }
 
 impl Machine {
-    /// One line if nothing leads to a state in which edges begin: most likely its name has a slip.
+    /// A warning if an edge begins in an unreachable state, whose name probably has a typo.
     pub(crate) fn cut_off(&self) -> Option<String> {
         let Self { fsm, states, .. } = self;
         let entered: BTreeSet<StateId> = fsm.transitions().map(|of| of.target).collect();
@@ -64,8 +60,7 @@ impl Machine {
         })
     }
 
-    /// One line if the machine races where the protocol has its role race nowhere: most likely a
-    /// receive stands in front of the sends that it answers.
+    /// A warning if the machine races, but not the protocol: probably a receive is too early.
     pub(crate) fn raced(&self, protocols: &Protocols) -> Option<String> {
         let Self { linked, fsm, text, actions, .. } = self;
         let projection = &protocols.protocols[linked.protocol].projections[linked.role].fsm;
@@ -82,102 +77,72 @@ impl Machine {
             )
         })
     }
-
-    pub(crate) fn file_name(&self) -> &str {
-        let name = &self.text.name;
-        name.rsplit(['/', '\\']).next().unwrap_or(name)
-    }
 }
 
-/// A file that may hold a machine.
 #[derive(Debug)]
 struct Candidate {
     path: PathBuf,
     form: Form,
-    /// The parts of the name between that of the `.scr` file and the ending.
+    /// The parts of the name between the `.scr` file's name and the ending.
     parts: Vec<String>,
 }
 
-/// The folders of protocols, each read once: what is in them, by name.
-#[derive(Debug, Default)]
-pub(crate) struct Folders {
-    files: RefCell<BTreeMap<PathBuf, Rc<Vec<PathBuf>>>>,
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    found.sort();
+    found
 }
 
-impl Folders {
-    fn files(&self, folder: &Path) -> Rc<Vec<PathBuf>> {
-        if let Some(known) = self.files.borrow().get(folder) {
-            return Rc::clone(known);
-        }
-        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-        found.sort();
-        let found = Rc::new(found);
-        let mut files = self.files.borrow_mut();
-        files.insert(folder.to_owned(), Rc::clone(&found));
-        found
-    }
-}
-
-/// The machines of a protocol, in the order of its roles, and what is wrong with files of machines.
-pub(crate) fn load(
-    folders: &Folders,
-    protocols: &Protocols,
-    position: usize,
-    base: &PackageRoot,
-) -> (Vec<Machine>, Vec<Cause>) {
+/// The machines of a protocol, in the order of its roles, and the mistakes in their files.
+pub(crate) fn load(protocols: &Protocols, position: usize) -> (Vec<Machine>, Vec<Cause>) {
     let protocol = &protocols.protocols[position];
-    let candidates = candidates(folders, &protocols.files[protocol.file].path, form_of);
-    let mut problems = Vec::new();
-    let mut machines = Vec::new();
-    let mut owned = Vec::new();
+    let candidates = candidates(&protocols.files[protocol.file].path, form_of);
+    let (mut machines, mut problems) = (Vec::new(), Vec::new());
+    let mut owned: BTreeMap<usize, Vec<&Candidate>> = BTreeMap::new();
     for candidate in &candidates {
         match owner(candidate, protocols, protocol.file) {
-            Ok(linked) => owned.push((linked, candidate)),
-            Err(Misnamed { reason, help, is_machine: true }) => {
-                let problem = MachineProblem::Misnamed { reason, help };
-                problems.push(Cause::Machine { file: base.show(&candidate.path), problem });
+            Ok(linked) if linked.protocol == position => {
+                owned.entry(linked.role).or_default().push(candidate);
             }
-            Err(_) => {}
+            Err(Misnamed { reason, help, is_machine: true }) => {
+                let file = protocols.base.show(&candidate.path);
+                let headline = format!("the machine in {file} is not used, because {reason}");
+                problems.push(Cause::Machine { headline, place: None, help: Some(help) });
+            }
+            _ => {}
         }
     }
-    for role in 0..protocol.projections.len() {
-        let linked = ProtocolRole { protocol: position, role };
-        let own = owned.iter().filter(|(of, _)| *of == linked).map(|(_, candidate)| *candidate);
-        let (file, read) = match own.collect::<Vec<_>>()[..] {
-            [] => continue,
-            [own] => (base.show(&own.path), read(own, protocols, linked, base)),
-            [first, second, ..] => {
-                let (role, other) = (protocol.role_at(role).clone(), base.show(&second.path));
-                let problem = MachineProblem::Twice { role, other };
-                (base.show(&first.path), Err(problem))
-            }
+    for (role, own) in owned {
+        let read = if let [first, second, ..] = own[..] {
+            let role = protocol.role_at(role);
+            let [first, second] = [first, second].map(|of| protocols.base.show(&of.path));
+            let headline = format!("two machines for the role `{role}`: {first} and {second}");
+            let help = Some("remove one of the two".to_owned());
+            Err(Cause::Machine { headline, place: None, help })
+        } else {
+            read(own[0], protocols, ProtocolRole { protocol: position, role })
         };
         match read {
             Ok(machine) => machines.push(machine),
-            Err(problem) => problems.push(Cause::Machine { file, problem }),
+            Err(problem) => problems.push(problem),
         }
     }
     (machines, problems)
 }
 
-/// One line for each machine in a folder of `.scr` files that is not used.
-pub(crate) fn unused(
-    protocols: &Protocols,
-    base: &PackageRoot,
-    is_included: &dyn Fn(usize) -> bool,
-) -> Vec<String> {
-    let folders = &Folders::default();
-    let mut warnings = strays(folders, protocols, base);
+/// A warning for each machine in a folder of `.scr` files that is not used.
+pub(crate) fn unused(protocols: &Protocols, is_included: &dyn Fn(usize) -> bool) -> Vec<String> {
+    let mut warnings = strays(protocols);
     for (position, file) in protocols.files.iter().enumerate() {
         if !file.diagnostics.is_empty() {
             continue;
         }
-        // The errors of a file are said at each module of it.
+        // Each module of a file reports the errors of the file.
         let mut own = (0..).zip(&protocols.protocols).filter(|(_, of)| of.file == position);
         let is_said = own.any(|(protocol, _)| is_included(protocol));
-        warnings.extend(unread(folders, protocols, position, base));
-        for candidate in candidates(folders, &file.path, form_of) {
+        warnings.extend(unread(protocols, position));
+        for candidate in candidates(&file.path, form_of) {
             let reason = match owner(&candidate, protocols, position) {
                 Ok(linked) if is_included(linked.protocol) => continue,
                 Ok(linked) => format!(
@@ -187,29 +152,28 @@ pub(crate) fn unused(
                 Err(Misnamed { is_machine: true, .. }) if is_said => continue,
                 Err(Misnamed { reason, help, .. }) => format!("{reason}; {help}"),
             };
-            let shown = base.show(&candidate.path);
+            let shown = protocols.base.show(&candidate.path);
             warnings.push(format!("{shown}: the machine is not used, because {reason}"));
         }
     }
     warnings
 }
 
-/// One line for each machine that is named after no `.scr` file. A picture that is drawn as DOT is
-/// none, unless its name is nearly that of one.
-fn strays(folders: &Folders, protocols: &Protocols, base: &PackageRoot) -> Vec<String> {
+/// A warning for each machine without a `.scr` file, except pictures in DOT without a similar name.
+fn strays(protocols: &Protocols) -> Vec<String> {
     let mut warnings = Vec::new();
     let places = protocols.files.iter().filter_map(|file| file.path.parent());
     for folder in places.collect::<BTreeSet<_>>() {
         let files = protocols.files.iter().filter(|file| file.path.parent() == Some(folder));
         let stems: Vec<&str> = files.filter_map(|file| file.path.file_stem()?.to_str()).collect();
-        for path in folders.files(folder).iter().filter(|path| form_of(path).is_some()) {
+        for path in entries(folder).iter().filter(|path| form_of(path).is_some()) {
             let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
             let mut stops = name.match_indices('.');
             if stops.any(|(stop, _)| folder.join(format!("{}.scr", &name[..stop])).is_file()) {
                 continue;
             }
             let (own, rest) = name.split_once('.').unwrap_or((name, ""));
-            let machines = |form| parse_named(&text_file::read(path).ok()?, form).ok();
+            let machines = |form| parse_named(&package_root::read(path).ok()?, form).ok();
             let help = match similar(own, &stems).filter(|_| rest.contains('.')) {
                 Some(stem) => format!("did you mean `{stem}.{rest}`?"),
                 None => {
@@ -220,15 +184,14 @@ fn strays(folders: &Folders, protocols: &Protocols, base: &PackageRoot) -> Vec<S
             };
             warnings.push(format!(
                 "{}: the machine is not used, because it is named after no `.scr` file; {help}",
-                base.show(path)
+                protocols.base.show(path)
             ));
         }
     }
     warnings
 }
 
-/// The name of the file of a machine, if one `.scr` file beside it has a protocol with such a role,
-/// and there is no machine of it yet.
+/// The right name for the file of a machine, if it is free and only one `.scr` file has the role.
 fn named_of(path: &Path, machine: &Named, protocols: &Protocols) -> Option<String> {
     let (role, extension) = (machine.fsm.role(), path.extension()?.to_str()?);
     let has_role = |of: &&Loaded| of.protocol.roles().contains(role);
@@ -241,7 +204,6 @@ fn named_of(path: &Path, machine: &Named, protocols: &Protocols) -> Option<Strin
     (!meant.exists()).then(|| name.to_owned())
 }
 
-/// The form of a machine in a file of this name.
 fn form_of(path: &Path) -> Option<Form> {
     match path.extension()?.to_str()? {
         "dot" => Some(Form::Dot),
@@ -250,74 +212,59 @@ fn form_of(path: &Path) -> Option<Form> {
     }
 }
 
-/// The form of a machine in a file of a name with another ending, by its text.
+/// The form of a machine in a file with another ending, by its text.
 fn form_within(path: &Path) -> Option<Form> {
-    let text = text_file::read(path).ok().filter(|_| form_of(path).is_none())?;
+    let text = package_root::read(path).ok().filter(|_| form_of(path).is_none())?;
     let form = Form::detect(&text);
     let is_machine = || parse_named(&text, form).is_ok_and(|machines| machines.len() == 1);
     (matches!(form, Form::Dot | Form::Local) && is_machine()).then_some(form)
 }
 
-/// One line for each machine of a role of a `.scr` file that has no other one, and whose name has
-/// no ending of a machine.
-fn unread<'a>(
-    folders: &Folders,
-    protocols: &'a Protocols,
-    position: usize,
-    base: &'a PackageRoot,
-) -> impl Iterator<Item = String> + use<'a> {
-    let of = |form: fn(&Path) -> Option<Form>| {
-        candidates(folders, &protocols.files[position].path, form)
-    };
+/// A warning for each file that has the text and the name of a machine, but another ending.
+fn unread(protocols: &Protocols, position: usize) -> impl Iterator<Item = String> {
+    let of = |form: fn(&Path) -> Option<Form>| candidates(&protocols.files[position].path, form);
     let (read, mut others) = (of(form_of), of(form_within));
     others.retain(|other| {
         owner(other, protocols, position).is_ok() && read.iter().all(|of| of.parts != other.parts)
     });
     others.into_iter().map(|Candidate { path, form, .. }| {
         let ending = if form == Form::Dot { "dot" } else { "local" };
-        let (shown, meant) = (base.show(&path), base.show(&path.with_extension(ending)));
+        let [meant, shown] = [path.with_extension(ending), path].map(|of| protocols.base.show(&of));
         format!("{shown}: the machine is not used, because the name of such a file ends in `.{ending}`; did you mean `{meant}`?")
     })
 }
 
-/// The paths of the files beside a `.scr` file that may hold machines.
+/// The files beside a `.scr` file that may contain machines.
 pub(crate) fn files_beside(scr: &Path) -> Vec<PathBuf> {
-    let candidates = candidates(&Folders::default(), scr, form_of);
-    candidates.into_iter().map(|candidate| candidate.path).collect()
+    candidates(scr, form_of).into_iter().map(|candidate| candidate.path).collect()
 }
 
-/// The files beside a `.scr` file that may hold machines, by name.
-fn candidates(
-    folders: &Folders,
-    scr: &Path,
-    form_of: impl Fn(&Path) -> Option<Form>,
-) -> Vec<Candidate> {
+/// The files beside a `.scr` file that may contain machines, by name.
+fn candidates(scr: &Path, form_of: impl Fn(&Path) -> Option<Form>) -> Vec<Candidate> {
     let (Some(folder), Some(stem)) = (scr.parent(), scr.file_stem().and_then(|stem| stem.to_str()))
     else {
         return Vec::new();
     };
-    let candidate = |path: &PathBuf| {
+    let candidate = |path: PathBuf| {
         let name = path.file_name()?.to_str()?;
         let rest = name.strip_prefix(stem)?.strip_prefix('.')?;
         let (middle, _) = rest.rsplit_once('.')?;
-        let form = form_of(path)?;
+        let form = form_of(&path)?;
         let parts = middle.split('.').map(str::to_owned).collect();
-        let path = path.clone();
         Some(Candidate { form, parts, path })
     };
-    folders.files(folder).iter().filter_map(candidate).collect()
+    entries(folder).into_iter().filter_map(candidate).collect()
 }
 
-/// Why a file is that of no role.
+/// The reason why a file belongs to no role.
 struct Misnamed {
     reason: String,
     help: String,
-    /// It is certainly meant to be a machine: a role has nearly this name, or several have it.
-    /// Another one may be a draft, or a picture that is drawn as DOT.
+    /// True if the file is certainly meant to be a machine, and not a draft or a picture.
     is_machine: bool,
 }
 
-/// The role of which a file beside a `.scr` file is the machine.
+/// The role that a file beside a `.scr` file belongs to.
 fn owner(
     candidate: &Candidate,
     protocols: &Protocols,
@@ -372,41 +319,50 @@ fn read(
     candidate: &Candidate,
     protocols: &Protocols,
     linked: ProtocolRole,
-    base: &PackageRoot,
-) -> Result<Machine, MachineProblem> {
-    let role = protocols.protocols[linked.protocol].role_at(linked.role);
-    let source = text_file::read(&candidate.path)
-        .map_err(|error| MachineProblem::Unreadable(error.to_string()))?;
-    let text = Arc::new(NamedText::new(base.show(&candidate.path), source));
+) -> Result<Machine, Cause> {
+    let loaded = &protocols.protocols[linked.protocol];
+    let role = loaded.role_at(linked.role);
+    let file = protocols.base.show(&candidate.path);
+    let wrong = |headline, help: Option<&str>| {
+        let help = help.map(str::to_owned);
+        Cause::Machine { headline, place: None, help }
+    };
+    let source = package_root::read(&candidate.path)
+        .map_err(|error| wrong(format!("cannot read {file}: {error}"), None))?;
+    let text = Arc::new(NamedText::new(file.as_str(), source));
     let mut machines = parse_named(&text.text, candidate.form).map_err(|error| {
-        let (text, span) = (Arc::clone(&text), error.span.clone());
         let message = match (candidate.form, Form::detect(&text.text)) {
             (Form::Local, Form::Dot) if !text.text.trim().is_empty() => {
-                "this is Graphviz, and the name of such a file ends in `.dot`".to_owned()
+                "this is Graphviz, and the name of such a file ends in `.dot`"
             }
             (Form::Dot, Form::Local) => {
-                "this is a local type, and the name of such a file ends in `.local`".to_owned()
+                "this is a local type, and the name of such a file ends in `.local`"
             }
-            _ => error.message.clone(),
+            _ => &error.message,
         };
-        MachineProblem::NoMachine { text, span, message }
+        let headline = format!("cannot read {file}: {message}");
+        let place = Some((Arc::clone(&text), error.span.clone()));
+        Cause::Machine { headline, place, help: None }
     })?;
     let number = machines.len();
-    let role = role.clone();
     let (Some(Named { fsm, actions, states }), 1) = (machines.pop(), number) else {
-        return Err(MachineProblem::Number { number, role });
+        let help = format!("keep the machine of `{role}` there, and nothing else");
+        return Err(wrong(format!("{file} holds {number} machines"), Some(&help)));
     };
-    if *fsm.role() != role {
-        let found = fsm.role().clone();
-        return Err(MachineProblem::OtherRole { found, role });
+    if fsm.role() != role {
+        let headline = format!(
+            "the machine in {file} is that of `{}`, but the file is named after `{role}`",
+            fsm.role()
+        );
+        return Err(wrong(headline, Some("rename one of the two")));
     }
-    let loaded = &protocols.protocols[linked.protocol];
     let roles: Vec<&str> = loaded.protocol.roles().iter().map(Role::as_str).collect();
     let places = || fsm.transitions().map(|found| found.action.peer.as_str()).zip(&actions);
     if let Some((wanted, span)) = places().find(|(peer, _)| !roles.contains(peer)) {
-        let message = format!("`{}` has no role `{wanted}`", loaded.name());
-        let help = meant(wanted, &roles, "the roles are");
-        return Err(MachineProblem::Foreign { text, span: span.clone(), message, help });
+        let name = loaded.name();
+        let headline = format!("the machine in {file}: `{name}` has no role `{wanted}`");
+        let help = Some(meant(wanted, &roles, "the roles are"));
+        return Err(Cause::Machine { headline, place: Some((text, span.clone())), help });
     }
     Ok(Machine { linked, fsm, text, actions, states })
 }

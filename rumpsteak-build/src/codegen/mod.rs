@@ -1,16 +1,12 @@
-//! The items that a module does not write: roles, messages, the set, and a session for each role in
-//! the order of the protocol.
+//! Generates the items that a module lacks: roles, messages, the set, and sessions.
 //!
 //! ```text
 //! double_buffering.scr ── project ─┐
 //! double_buffering.k.dot ── read ──┴─ session ─▶ items of the module
 //! ```
 //!
-//! The code is what a person would write by hand. Nothing about it is taken on trust: its sessions
-//! are judged as all sessions are. A mistake in this folder makes a build fail, and no proof.
-//!
-//! The text depends on the module, on the protocol and on the machines beside it, and on nothing
-//! else; it names no path.
+//! The code looks hand-written and is not trusted: its sessions are judged like all sessions. The
+//! text depends only on the module, its protocol and the machines beside it, and contains no paths.
 
 mod choice_names;
 mod closed;
@@ -22,7 +18,8 @@ mod session;
 
 use rumpsteak_front::hash::stamp;
 
-use self::choice_names::{Written, annotated};
+use self::choice_names::{Origin, annotated};
+use self::closed::closed;
 use self::machines::Machine;
 use self::names::Names;
 use self::print::{one_line, print_item, print_labels, print_role, print_set};
@@ -31,33 +28,23 @@ use crate::fault::Cause;
 use crate::protocols::{DoneOnce, Loaded, ScrFile};
 use crate::scope::Scope;
 
-pub(crate) use self::closed::closed;
 pub(crate) use self::print::session_items;
 
-/// The items that a module with a protocol does not write, as a text. `machines` take the place of
-/// projections, and `most` is the limit on the lines of sessions.
-///
-/// # Errors
-///
-/// What cannot be said in Rust, and what to do about it.
-pub(crate) fn write(
-    scope: &Scope<'_>,
-    (protocol, file): (&Loaded, &ScrFile),
-    machines: &[Machine],
-    most: usize,
-) -> Result<String, Cause> {
+/// The items that a module lacks, as text. `machines` replace projections.
+pub(crate) fn write(scope: &Scope<'_>, machines: &[Machine]) -> Result<String, Cause> {
+    let Some((protocol, file)) = scope.loaded() else { return Ok(closed(scope)) };
     let refuse = |reason| Cause::Unwritable { protocol: protocol.name().to_owned(), reason };
-    items(scope, (protocol, file), machines, most).map_err(refuse)
+    items(scope, protocol, file, machines).map_err(refuse)
 }
 
 fn items(
     scope: &Scope<'_>,
-    (protocol, file): (&Loaded, &ScrFile),
+    protocol: &Loaded,
+    file: &ScrFile,
     machines: &[Machine],
-    most: usize,
 ) -> Result<String, String> {
-    // A protocol in which nothing is done again, though it says `rec`: most likely its processes
-    // repeat, and would not fit. One that repeats otherwise is only warned of.
+    let most = scope.protocols.limits.generated_lines;
+    // If nothing repeats in spite of `rec`, the processes would not fit. Otherwise it is a warning.
     let mut done_once = file.done_once().into_iter();
     if let Some(DoneOnce { variable, line, .. }) =
         done_once.find(|once| once.protocol == protocol.name() && !once.others_repeat)
@@ -71,7 +58,7 @@ fn items(
     let mut names = Names::new(scope, protocol, file)?;
     let annotated = annotated(file)?;
     let mut text = String::new();
-    if names.lacks_set {
+    if scope.lacks_set() {
         print_set(&mut text, protocol, file, &names);
     }
     for position in 0..names.roles.len() {
@@ -79,7 +66,7 @@ fn items(
             print_role(&mut text, protocol, position, &names);
         }
     }
-    print_labels(&mut text, protocol, &names);
+    print_labels(&mut text, scope, protocol, &names);
     let mut lines = 0;
     for (role, projection) in protocol.projections.iter().enumerate() {
         if names.roles[role].has_session {
@@ -89,7 +76,7 @@ fn items(
         let fsm = machine.map_or(&projection.fsm, |machine| &machine.fsm);
         let base = names.roles[role].ty.clone();
         let is_projected = machine.is_none();
-        let written = Some(Written { projection, is_projected, annotated: &annotated });
+        let written = Some(Origin { projection, is_projected, annotated: &annotated });
         let items = session::items(fsm, &format!("{base}Session"), base, &mut names, written)
             .map_err(|error| no_session(protocol, role, &error))?;
         let before = text.len();
@@ -99,32 +86,33 @@ fn items(
         }
         lines += text[before..].matches('\n').count();
         if lines > most {
-            return Err(too_long(most));
+            return Err(format!(
+                "it would have more than {most} lines\n\n\
+                 help: let fewer roles interrupt a block, let a `par` have fewer parts, or raise the limit: \
+                 `limits(generated_lines = …)` in the attribute"
+            ));
         }
     }
     Ok(text)
 }
 
-/// A whole module with all of its items, to be changed by hand.
-pub(crate) fn module(
-    scope: &Scope<'_>,
-    loaded: (&Loaded, &ScrFile),
-    machines: &[Machine],
-    most: usize,
-) -> Result<String, Cause> {
-    let items = write(scope, loaded, machines, most)?;
-    let (protocol, file) = loaded;
+/// A whole module with all of its items, to be edited by hand.
+pub(crate) fn module(scope: &Scope<'_>, machines: &[Machine]) -> Result<String, Cause> {
+    let items = write(scope, machines)?;
+    let (protocol, file) =
+        scope.loaded().map(|(of, file)| (of.name(), file.shown())).unwrap_or_default();
     let mut body = format!(
-        "#[rumpsteak::protocol({})]\npub mod {} {{\n",
-        protocol.name(),
-        scope.module().name
+        "#[rumpsteak::protocol({protocol})]\n\
+         #[allow(clippy::enum_variant_names, clippy::struct_field_names, reason = \"the protocol gives the names\")]\n\
+         pub mod {} {{\n",
+        scope.module.name
     );
-    for (number, line) in items.trim_start_matches('\n').lines().enumerate() {
-        let indent = if line.is_empty() || number == 0 && line.is_empty() { "" } else { "    " };
+    for line in items.trim_start_matches('\n').lines() {
+        let indent = if line.is_empty() { "" } else { "    " };
         body.push_str(&format!("{indent}{line}\n"));
     }
     body.push_str("}\n");
-    let from = one_line(file.shown().rsplit('/').next().unwrap_or_default());
+    let from = one_line(file.rsplit('/').next().unwrap_or_default());
     Ok(format!(
         "// Generated by rumpsteak-build {} from {from} ({}).\n\n{body}",
         env!("CARGO_PKG_VERSION"),
@@ -132,7 +120,7 @@ pub(crate) fn module(
     ))
 }
 
-/// True if a text of [`module`] is as it was when it was generated.
+/// True if a text of [`module`] has not been edited.
 pub(crate) fn is_untouched(text: &str) -> bool {
     let parts = || {
         let (head, body) = text.split_once("\n\n")?;
@@ -140,13 +128,6 @@ pub(crate) fn is_untouched(text: &str) -> bool {
         Some((stamped, body))
     };
     parts().is_some_and(|(stamped, body)| stamp(body) == stamped)
-}
-
-fn too_long(most: usize) -> String {
-    format!(
-        "it would have more than {most} lines\n\nhelp: let fewer roles interrupt a block, let a `par` have fewer parts, or raise the limit: \
-         `limits(generated_lines = …)` in the attribute"
-    )
 }
 
 fn no_session(protocol: &Loaded, role: usize, error: &Unwritable) -> String {

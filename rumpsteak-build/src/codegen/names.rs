@@ -1,4 +1,4 @@
-//! What the parts of a protocol are called in generated code.
+//! The names of a protocol's parts in generated code.
 //!
 //! ```text
 //! role k            struct K, field k
@@ -6,9 +6,8 @@
 //! SYN, a', self     Syn, A, SelfRole with #[role("self")]
 //! ```
 //!
-//! A name takes a suffix where it would hide one that the code needs: that of the runtime, of the
-//! prelude, or of a role. Where case and `_` alone no longer lead back to the Scribble name,
-//! `#[label("…")]` does.
+//! A name gets a suffix if it would hide a name of the runtime, of the prelude or of a role. If
+//! case and `_` are not the only differences from the Scribble name, the code has `#[label("…")]`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeFrom;
@@ -24,109 +23,88 @@ use super::payloads::{Payload, declared, is_ident, payload, reserved};
 use crate::protocols::{Loaded, ScrFile};
 use crate::scope::Scope;
 
-/// The names of a protocol, and of what its code uses.
+/// The names of a protocol, and other properties of its code.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// The path of the routes' type, unless they are channels.
+    /// The type of the routes, unless they are channels.
     pub(super) routes: Option<String>,
-    /// What messages derive beside `Message`.
+    /// The derives of messages besides `Message`.
     pub(super) derives: Vec<String>,
-    /// The message type.
     pub(super) message: String,
-    /// True if the module writes the message type.
     pub(super) has_message: bool,
-    /// True if a set of roles is to be generated.
-    pub(super) lacks_set: bool,
-    /// True if the module writes a message type with a mistake.
-    pub(super) has_broken_message: bool,
-    /// In the order of the protocol's roles.
+    /// The roles, in the order of the protocol.
     pub(super) roles: Vec<RoleName>,
-    /// In the order in which a reader of the protocol meets them.
+    /// The messages, in the order of the protocol's text.
     pub(super) labels: Vec<LabelName>,
     /// The position of each message among the labels.
     positions: BTreeMap<Message, usize>,
-    /// What no further type may be called.
+    /// The names that no further type may have.
     taken: BTreeSet<String>,
-    /// The numbers that are left for a name.
+    /// The unused numbers for a name.
     numbers: BTreeMap<String, RangeFrom<usize>>,
 }
 
-/// A role.
 #[derive(Debug)]
 pub(super) struct RoleName {
-    /// In the protocol.
+    /// The name in the protocol.
     pub(super) scribble: String,
-    /// The struct.
     pub(super) ty: String,
-    /// The field of the set of roles, and of the routes that lead to it.
+    /// The field for the role in the set and in its peers.
     pub(super) field: String,
-    /// True if the module writes the struct.
     pub(super) is_written: bool,
     /// True if the module writes a session of the role.
     pub(super) has_session: bool,
 }
 
-/// A message.
 #[derive(Debug)]
 pub(super) struct LabelName {
     pub(super) message: Message,
     /// The struct, and the variant of the message type.
     pub(super) ty: String,
-    /// Whether the variant must say the label.
+    /// True if the variant needs a `#[label]`.
     pub(super) explicit: bool,
-    /// The types of the payload.
     pub(super) payload: Vec<String>,
-    /// The path of the type, if a `sig` says that there is one.
+    /// The path of the type, if a `sig` declares it.
     pub(super) declared: Option<String>,
-    /// True if each of them has `Debug`.
+    /// True if all types of the payload have `Debug`.
     pub(super) is_debug: bool,
-    /// True if the module writes the struct.
     pub(super) is_written: bool,
     /// True if the module writes a message type without a variant for this message.
     pub(super) is_missing: bool,
 }
 
 impl Names {
-    /// Names all parts of a protocol; those that a module writes keep their names.
-    ///
-    /// # Errors
-    ///
-    /// What has no name in Rust, and what to do about it.
+    /// Names all parts of a protocol. Parts that the module writes keep their names.
     pub(super) fn new(
         scope: &Scope<'_>,
         protocol: &Loaded,
         file: &ScrFile,
     ) -> Result<Self, String> {
-        let arguments = &scope.module().arguments;
+        let arguments = &scope.module.arguments;
         let path = |tokens: TokenStream| tokens.to_string().replace(' ', "");
         let mut names = Self {
             routes: arguments.routes.as_ref().map(|routes| path(routes.to_token_stream())),
             derives: arguments.derives.iter().map(|of| path(of.to_token_stream())).collect(),
-            lacks_set: scope.lacks_set(),
             taken: reserved(),
             ..Self::default()
         };
         names.taken.extend(scope.names().map(str::to_owned));
         let written: Vec<String> = scope.messages().collect();
         names.has_message = !written.is_empty();
-        names.has_broken_message = !names.has_message && scope.has_message();
         let asked = scope.roles.first().map(|role| scope.message_of(role.item));
         let message = written.into_iter().next().or(asked);
         names.message = message.unwrap_or_else(|| "Label".to_owned());
-        // An item of that name is to be the message type, and has a mistake.
+        // The item with that name is meant to be the message type, and has a mistake.
         names.has_message |= scope.names().any(|name| name == names.message);
-        let mut fields = BTreeSet::new();
         let roots: BTreeSet<String> = scope.roots().map(|(_, _, role)| role.to_string()).collect();
-        // The types of payloads are read before roles have names, which then give way.
+        // Roles give way to the types of payloads, which are therefore read first.
         let messages = messages(protocol);
         let declared_here = names.payloads(scope, &messages, file)?;
         for (position, role) in protocol.protocol.roles().iter().enumerate() {
             let written = scope.player(position).map(|role| role.item.name.to_string());
-            names.add_role(role, written, &mut fields);
+            names.add_role(role, written);
         }
-        for role in &mut names.roles {
-            role.has_session = roots.contains(&role.ty);
-        }
+        names.roles.iter_mut().for_each(|role| role.has_session = roots.contains(&role.ty));
         let mut normal = BTreeMap::new();
         for (position, ((message, span), types)) in
             messages.into_iter().zip(declared_here).enumerate()
@@ -138,17 +116,18 @@ impl Names {
                 let reason = repeated(&names.labels[earlier].message, &message, file);
                 return Err(placed(file, reason, span));
             }
-            let declared = file.signature(&message).map(|of| {
-                let path = declared(of, file);
-                path.map_err(|reason| placed(file, reason, of.name.span))
-            });
-            names.add_label(scope, message, &types, declared.transpose()?);
+            let declared = file
+                .signature(&message)
+                .map(|of| declared(of, file).map_err(|reason| placed(file, reason, of.name.span)));
+            let written = match names.has_message {
+                true => variant_of(scope, &message),
+                false => written_label(scope, &message),
+            };
+            names.add_label(message, written, &types, declared.transpose()?);
         }
         if names.labels.is_empty() {
-            return Err(format!(
-                "`{}` has no messages\n\nhelp: there is nothing to generate",
-                protocol.name()
-            ));
+            let name = protocol.name();
+            return Err(format!("`{name}` has no messages\n\nhelp: there is nothing to generate"));
         }
         Ok(names)
     }
@@ -178,9 +157,7 @@ impl Names {
         Ok(payloads)
     }
 
-    /// Names the roles of a protocol, that of a machine first, and its messages, as a module does
-    /// that writes none of them. The sorts that the protocol does not declare are types that the
-    /// module has in scope.
+    /// Names the roles and messages of a machine, its own role first.
     pub(super) fn of_machine(
         fsm: &Fsm,
         roles: &[Role],
@@ -190,86 +167,55 @@ impl Names {
         let payloads = fsm.transitions().flat_map(|by| &by.action.message.payload);
         let in_scope = payloads.map(Sort::as_str).filter(|sort| !is_declared(sort));
         names.taken.extend(in_scope.map(str::to_owned));
-        let mut fields = BTreeSet::new();
         let others = roles.iter().filter(|role| *role != fsm.role());
         for role in [fsm.role()].into_iter().chain(others) {
-            names.add_role(role, None, &mut fields);
+            names.add_role(role, None);
         }
         for transition in fsm.transitions() {
             let message = &transition.action.message;
             if !names.positions.contains_key(message) {
-                names.add_generated(message.clone(), &[], None);
+                names.add_label(message.clone(), None, &[], None);
             }
         }
         names
     }
 
-    fn add_role(&mut self, role: &Role, written: Option<String>, fields: &mut BTreeSet<String>) {
+    fn add_role(&mut self, role: &Role, written: Option<String>) {
         let scribble = role.as_str().to_owned();
         let is_written = written.is_some();
         let ty = written.unwrap_or_else(|| self.fresh(&name::camel(&scribble), "Role"));
-        let field = field(&scribble, fields);
+        let field = self.field(&scribble);
         let has_session = false;
         self.roles.push(RoleName { scribble, ty, field, is_written, has_session });
     }
 
+    /// Names a message. `written` is its type in the module, and true if that has `Debug`.
     fn add_label(
         &mut self,
-        scope: &Scope<'_>,
         message: Message,
+        written: Option<(String, bool)>,
         payload: &[Payload],
         declared: Option<String>,
     ) {
-        let written = if self.has_message {
-            // The variant that carries this message.
-            let labels = scope.roles.iter().flat_map(|role| role.labels.values());
-            let ty = { labels }.find(|of| of.message.as_ref().is_ok_and(|of| *of == message));
-            ty.map(|label| (label.ty.to_string(), true))
-                .or_else(|| Some((variant_of(scope, &message)?, true)))
-        } else {
-            written_label(scope, &message)
-        };
-        let is_missing = self.has_message && written.is_none();
-        match written {
-            Some((ty, is_debug)) => {
-                self.positions.insert(message.clone(), self.labels.len());
-                self.labels.push(LabelName {
-                    explicit: !name::same(message.label.as_str(), &ty),
-                    ty,
-                    payload: Vec::new(),
-                    is_debug,
-                    declared: None,
-                    is_written: true,
-                    is_missing,
-                    message,
-                });
-            }
-            None => {
-                self.add_generated(message, payload, declared);
-                if let Some(label) = self.labels.last_mut() {
-                    label.is_missing = is_missing;
-                }
-            }
-        }
-    }
-
-    fn add_generated(&mut self, message: Message, payload: &[Payload], declared: Option<String>) {
-        let label = message.label.as_str();
-        let ty = self.fresh(&name::camel(label), "Message");
+        let is_written = written.is_some();
+        let (ty, is_debug) = written.unwrap_or_else(|| {
+            let is_debug = declared.is_none() && payload.iter().all(|payload| payload.is_debug);
+            (self.fresh(&name::camel(message.label.as_str()), "Message"), is_debug)
+        });
         self.positions.insert(message.clone(), self.labels.len());
         self.labels.push(LabelName {
-            explicit: !name::same(label, &ty),
+            explicit: !name::same(message.label.as_str(), &ty),
             ty,
             payload: payload.iter().map(|payload| payload.text.clone()).collect(),
-            is_debug: declared.is_none() && payload.iter().all(|payload| payload.is_debug),
+            is_debug,
             declared,
-            is_written: false,
-            is_missing: false,
+            is_written,
+            is_missing: self.has_message && !is_written,
             message,
         });
     }
 
-    /// A name for a type: the proposed one, or that with the suffix, or that with a number.
+    /// An unused name for a type: the proposed name, with the suffix or a number if necessary.
     pub(super) fn fresh(&mut self, proposed: &str, suffix: &str) -> String {
         let plain = (is_ident(proposed)).then(|| proposed.to_owned());
         let suffixed = format!("{proposed}{suffix}");
@@ -277,16 +223,21 @@ impl Names {
         let numbers = self.numbers.entry(suffixed.clone()).or_insert(2..);
         let numbered = numbers.map(|number| format!("{suffixed}{number}"));
         let candidates = plain.into_iter().chain([suffixed.clone()]).chain(numbered);
-        // There are more numbers than names.
-        let free = { candidates }.find(|name| !self.taken.contains(name));
-        let free = free.unwrap_or_default();
+        // The numbers are unlimited.
+        let free = { candidates }.find(|name| !self.taken.contains(name)).unwrap_or_default();
         self.taken.insert(free.clone());
         free
     }
 
-    /// The name of a further type: the proposed one, or that with a number.
-    pub(super) fn numbered(&mut self, proposed: &str) -> String {
-        self.fresh(proposed, "")
+    /// An unused name of a field for a role.
+    fn field(&self, scribble: &str) -> String {
+        let snake = name::snake(scribble);
+        let mut candidates = [snake.clone(), format!("{snake}_role")].into_iter();
+        let proposed = candidates.find(|name| is_ident(name)).unwrap_or_else(|| "role".to_owned());
+        let numbered = (2..).map(|number| format!("{proposed}_{number}"));
+        let mut names = [proposed.clone()].into_iter().chain(numbered);
+        // The numbers are unlimited.
+        names.find(|name| self.roles.iter().all(|role| role.field != *name)).unwrap_or_default()
     }
 
     /// The position of a message among the labels.
@@ -294,15 +245,14 @@ impl Names {
         self.positions.get(message).copied()
     }
 
-    /// The position of a role.
     pub(super) fn role(&self, role: &str) -> Option<usize> {
         self.roles.iter().position(|name| name.scribble == role)
     }
 }
 
-/// The struct or enum that a module writes for a message, by its name, and true if it has `Debug`.
+/// The struct or enum that a module writes for a message, and true if it has `Debug`.
 fn written_label(scope: &Scope<'_>, message: &Message) -> Option<(String, bool)> {
-    (0..scope.len()).find_map(|id| match scope.item(id) {
+    scope.items().find_map(|item| match item {
         Item::Label(label) if name::same(&label.name.to_string(), message.label.as_str()) => {
             let derives = label.attributes.iter().filter(|of| of.path().is_ident("derive"));
             let mut derives = derives.map(|of| of.to_token_stream().to_string());
@@ -312,26 +262,25 @@ fn written_label(scope: &Scope<'_>, message: &Message) -> Option<(String, bool)>
     })
 }
 
-/// The type in the variant of a message type that has the name of a message.
-fn variant_of(scope: &Scope<'_>, message: &Message) -> Option<String> {
-    (0..scope.len()).find_map(|id| match scope.item(id) {
-        Item::Message(item) => {
-            let mut variants = item.variants.iter();
-            let found = variants.find(|of| name::same(&of.label, message.label.as_str()))?;
-            Some(found.ident.as_ref()?.to_string())
-        }
-        _ => None,
-    })
+/// The type in the variant that carries a message, or else has its name.
+fn variant_of(scope: &Scope<'_>, message: &Message) -> Option<(String, bool)> {
+    let mut labels = scope.roles.iter().flat_map(|role| role.labels.values());
+    let carries = labels.find(|of| of.message.as_ref().is_ok_and(|of| of == message));
+    let ty = carries.map(|label| label.ty).or_else(|| {
+        let mut variants = scope.message_items().flat_map(|item| &item.variants);
+        variants.find(|of| name::same(&of.label, message.label.as_str()))?.ident.as_ref()
+    });
+    Some((ty?.to_string(), true))
 }
 
-/// A reason with the place of the declaration or the message behind its first line.
+/// Adds the place of a declaration or a message to the first line of a reason.
 fn placed(file: &ScrFile, reason: String, span: Span) -> String {
     let text = file.text(span.source());
     let (line, _) = text.position(span.start());
     reason.replacen("\n\n", &format!(" ({}:{line})\n\n", text.name), 1)
 }
 
-/// The messages of a protocol with the first place of each, in the order of its text.
+/// The messages of a protocol with their first places, in the order of the text.
 fn messages(protocol: &Loaded) -> Vec<(Message, Span)> {
     let mut first: BTreeMap<&Message, Span> = BTreeMap::new();
     for projection in &protocol.projections {
@@ -346,20 +295,6 @@ fn messages(protocol: &Loaded) -> Vec<(Message, Span)> {
     let mut messages: Vec<(Message, Span)> = messages.collect();
     messages.sort_by_key(|(_, span)| *span);
     messages
-}
-
-/// The name of a field for a role.
-fn field(scribble: &str, taken: &mut BTreeSet<String>) -> String {
-    let snake = name::snake(scribble);
-    let candidates = [snake.clone(), format!("{snake}_role"), format!("r#{snake}")];
-    let mut plain = candidates.iter().take(2).filter(|name| is_ident(name));
-    let proposed = plain.next().cloned().unwrap_or_else(|| "role".to_owned());
-    let numbered = (2..).map(|number| format!("{proposed}_{number}"));
-    let mut names = [proposed.clone()].into_iter().chain(numbered);
-    // There are more numbers than names.
-    let free = names.find(|name| !taken.contains(name)).unwrap_or_default();
-    taken.insert(free.clone());
-    free
 }
 
 fn repeated(earlier: &Message, later: &Message, file: &ScrFile) -> String {

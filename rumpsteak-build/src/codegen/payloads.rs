@@ -1,7 +1,4 @@
-//! The types of payloads: what a `type <rust>` or a `sig <rust>` may say.
-//!
-//! The code of a protocol names these types in a module of its own, and rustc says there if one of
-//! them does not exist.
+//! The types of payloads, from `type <rust>` and `sig <rust>`. rustc checks that they exist.
 
 use std::collections::BTreeSet;
 
@@ -14,8 +11,7 @@ use crate::scope::Scope;
 use crate::scope::labels::PRIMITIVES;
 use crate::words::did_you_mean;
 
-/// Names that a type of the module may not hide: those that the code uses, and those of the
-/// prelude, which the payloads and the macros use.
+/// Names that no type of the module may hide, because generated code, payloads or macros use them.
 const RESERVED: &str = "\
     AsMut AsRef Box Branch Channel Clone Copy Debug Default DoubleEndedIterator Drop End Eq Err \
     ExactSizeIterator Extend Fn FnMut FnOnce From FromIterator Future Hash Into IntoFuture \
@@ -26,21 +22,19 @@ pub(super) fn reserved() -> BTreeSet<String> {
     RESERVED.split(' ').map(str::to_owned).collect()
 }
 
-/// A type of a payload.
 pub(super) struct Payload {
     pub(super) text: String,
-    /// The names that it uses without a path.
+    /// The names without a path in the type.
     pub(super) names: Vec<String>,
     pub(super) is_debug: bool,
 }
 
-/// The path of the type that a `sig` declares.
 pub(super) fn declared(declared: &Declaration, file: &ScrFile) -> Result<String, String> {
     let (name, path) = (declared.name.as_str(), declared.external.as_str().trim());
     let is_segment = |segment: &str| ["crate", "super"].contains(&segment) || is_ident(segment);
     if !path.contains("::") || !path.split("::").all(is_segment) {
         return Err(format!(
-            "`{path}` is no path of a type\n\nhelp: write the declaration of `{name}` in {} as in a `use`: `crate::{path}`",
+            "`{path}` is not the path of a type\n\nhelp: write the declaration of `{name}` in {} as in a `use`: `crate::{path}`",
             file.shown()
         ));
     }
@@ -79,11 +73,11 @@ pub(super) fn payload(sort: &str, file: &ScrFile, scope: &Scope<'_>) -> Result<P
     };
     let Some(names) = names_of(text) else {
         return Err(format!(
-            "`{text}` is no type\n\nhelp: write the declaration of `{sort}` in {} as in Rust: `std::vec::Vec<u8>`",
+            "`{text}` is not a type\n\nhelp: write the declaration of `{sort}` in {} as in Rust: `std::vec::Vec<u8>`",
             file.shown()
         ));
     };
-    // A function may borrow what it takes, and a macro may do anything with its arguments.
+    // A function may borrow its arguments, and the arguments of a macro may be anything.
     let may_borrow = ["fn", "Fn", "!"].iter().any(|of| text.contains(of));
     if !may_borrow && text.replace("&'static", "").contains(['&', '\'']) {
         return Err(format!(
@@ -96,7 +90,7 @@ pub(super) fn payload(sort: &str, file: &ScrFile, scope: &Scope<'_>) -> Result<P
     Ok(Payload { text: text.to_owned(), names, is_debug })
 }
 
-/// The Rust type that a sort of this name most likely stands for, and its source.
+/// The likely Rust type for a sort of this name, and its source.
 fn example(sort: &str) -> (String, &'static str) {
     let standard = match &*sort.to_lowercase() {
         "int" | "integer" => "i32",
@@ -110,27 +104,17 @@ fn example(sort: &str) -> (String, &'static str) {
     (standard.to_owned(), "std")
 }
 
-/// True if a module declares a name, or imports it by itself.
 fn is_in_scope(name: &str, scope: &Scope<'_>) -> bool {
-    let imports = |id: usize| match scope.item(id) {
-        Item::Use(tokens) => words(tokens.clone()).iter().any(|word| word == name),
+    let imports = |item: &Item| match item {
+        Item::Use(tokens) => flat(tokens.clone()).iter().any(|tree| tree.to_string() == name),
         _ => false,
     };
-    scope.names().any(|known| known == name) || (0..scope.len()).any(imports)
+    scope.names().any(|known| known == name) || scope.items().any(imports)
 }
 
-/// All identifiers in tokens.
-fn words(tokens: TokenStream) -> Vec<String> {
-    let words = flat(tokens).into_iter().filter_map(|tree| match tree {
-        TokenTree::Ident(word) => Some(word.to_string()),
-        _ => None,
-    });
-    words.collect()
-}
-
-/// The names that a type uses and that no `::` leads to; `None` if the text is no type.
+/// The names in a type that do not follow a `::`. `None` if the text is not a type.
 fn names_of(text: &str) -> Option<Vec<String>> {
-    // It is a type of a few words: no bracket is so deep that `syn` would overflow the stack.
+    // The limit on the length keeps `syn` from overflowing the stack.
     const MOST: usize = 1_000;
     let tokens: TokenStream = text.parse().ok().filter(|_| text.len() <= MOST)?;
     syn::parse2::<syn::Type>(tokens.clone()).ok()?;
@@ -145,7 +129,6 @@ fn names_of(text: &str) -> Option<Vec<String>> {
     Some(names.collect())
 }
 
-/// All tokens without their groups.
 fn flat(tokens: TokenStream) -> Vec<TokenTree> {
     let trees = tokens.into_iter().flat_map(|tree| match tree {
         TokenTree::Group(group) => flat(group.stream()),
@@ -154,10 +137,9 @@ fn flat(tokens: TokenStream) -> Vec<TokenTree> {
     trees.collect()
 }
 
-/// Whether a text is an identifier, and no keyword.
+/// True for an identifier that is not a keyword.
 pub(super) fn is_ident(text: &str) -> bool {
-    // `syn` knows the keywords of the editions before 2024. It accepts blanks around the
-    // identifier.
+    // `syn` does not know the keyword of edition 2024, and accepts blanks around the identifier.
     text != "gen" && syn::parse_str::<Ident>(text).is_ok_and(|ident| ident == text)
 }
 

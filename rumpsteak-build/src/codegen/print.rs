@@ -1,47 +1,37 @@
-//! The Rust text of roles, messages and session items: structs, aliases, and the enums of choices.
+//! Prints roles, messages and sessions as Rust source.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use rumpsteak_front::name;
 use rumpsteak_fsm::{Action, Direction, Fsm, Message, Role};
 
 use super::machines::Machine;
 use super::names::{LabelName, Names, RoleName};
 use super::session::{self, Choosing, End, Item};
 use crate::protocols::{Loaded, ScrFile};
+use crate::scope::Scope;
+use crate::scope::labels::is_of_name;
 use crate::words::list;
 
-/// Whether rustc or Clippy would find that these names repeat themselves: three or more that begin
-/// or end alike, or one that begins or ends as the type that they are in.
-fn repeats(names: &[&str], within: &str) -> bool {
-    let words = |name: &&str| name::snake(name).split('_').map(str::to_owned).collect::<Vec<_>>();
-    let words: Vec<Vec<String>> = names.iter().map(words).collect();
-    let alike = |pick: fn(&Vec<String>) -> Option<&String>| {
-        let mut picked = words.iter().map(pick);
-        let first = picked.next().flatten();
-        names.len() >= 3 && picked.all(|word| word == first)
-    };
-    let within = name::snake(within);
-    alike(|words| words.first())
-        || alike(|words| words.last())
-        || names.iter().any(|name| {
-            let name = name::snake(name);
-            name.starts_with(&within) || name.ends_with(&within)
-        })
+/// Prints a struct or an enum. Each member has documentation and an attribute, which may be empty.
+pub(super) fn print_block(
+    text: &mut String,
+    head: &str,
+    members: impl Iterator<Item = [String; 3]>,
+) {
+    text.push_str(&format!("{head} {{\n"));
+    for line in members.flatten().filter(|line| !line.is_empty()) {
+        text.push_str(&format!("    {line}\n"));
+    }
+    text.push_str("}\n");
 }
 
-/// The set of roles.
 pub(super) fn print_set(text: &mut String, protocol: &Loaded, file: &ScrFile, names: &Names) {
-    let declared = file
-        .modules
-        .root()
-        .protocols
-        .iter()
-        .find(|declared| declared.name.as_str() == protocol.name());
+    let name = protocol.name();
+    let mut declared = file.modules.root().protocols.iter();
+    let declared = declared.find(|declared| declared.name.as_str() == name);
     let source = declared
         .and_then(|declared| file.text(declared.span.source()).text.get(declared.span.range()));
-    let name = protocol.name();
     // Writing to a string does not fail.
     let _ = writeln!(text, "\n/// The roles of the protocol `{name}`, wired to each other.");
     if let Some(source) = source {
@@ -49,24 +39,12 @@ pub(super) fn print_set(text: &mut String, protocol: &Loaded, file: &ScrFile, na
         print_fence(text, "scribble", source);
     }
     text.push_str("#[derive(Roles)]\n");
-    let fields: Vec<&str> = names.roles.iter().map(|role| role.field.as_str()).collect();
-    if repeats(&fields, "Roles") {
-        text.push_str(FIELD_NAMES);
-    }
-    text.push_str("pub struct Roles {\n");
-    for role in &names.roles {
-        let _ = writeln!(text, "    /// The role `{}`.", role.scribble);
-        let _ = writeln!(text, "    pub {}: {},", role.field, role.ty);
-    }
-    text.push_str("}\n");
+    let roles = names.roles.iter().map(|RoleName { scribble, ty, field, .. }| {
+        [format!("/// The role `{scribble}`."), String::new(), format!("pub {field}: {ty},")]
+    });
+    print_block(text, "pub struct Roles", roles);
 }
 
-const FIELD_NAMES: &str =
-    "#[allow(clippy::struct_field_names, reason = \"the names are those of the protocol\")]\n";
-const VARIANT_NAMES: &str =
-    "#[allow(clippy::enum_variant_names, reason = \"the names are those of the protocol\")]\n";
-
-/// A role with its routes.
 pub(super) fn print_role(text: &mut String, protocol: &Loaded, position: usize, names: &Names) {
     let role = &names.roles[position];
     let transitions = || protocol.projections[position].fsm.transitions();
@@ -83,7 +61,7 @@ pub(super) fn print_role(text: &mut String, protocol: &Loaded, position: usize, 
         }
     };
     text.push_str("#[derive(Role)]\n");
-    // By its name alone, the struct may play none, or another one.
+    // The struct's own name may stand for another role.
     if protocol.roles(&role.ty)[..] != [position] {
         let _ = writeln!(text, "#[role({scribble:?})]");
     }
@@ -92,21 +70,16 @@ pub(super) fn print_role(text: &mut String, protocol: &Loaded, position: usize, 
         let _ = writeln!(text, "pub struct {};", role.ty);
         return;
     }
-    let fields: Vec<&str> = peers.iter().map(|peer| peer.field.as_str()).collect();
-    if fields.len() >= 3 && repeats(&fields, &role.ty) {
-        text.push_str(FIELD_NAMES);
-    }
-    let _ = writeln!(text, "pub struct {} {{", role.ty);
     let routes = names.routes.as_deref().unwrap_or("Channel");
-    for peer in peers {
-        let RoleName { scribble, ty, field, .. } = peer;
-        let _ = writeln!(text, "    /// The route to `{scribble}`.");
-        let _ = writeln!(text, "    #[route({ty})]\n    pub {field}: {routes}<{}>,", names.message);
-    }
-    text.push_str("}\n");
+    let fields = peers.iter().map(|RoleName { scribble, ty, field, .. }| {
+        let doc = format!("/// The route to `{scribble}`.");
+        [doc, format!("#[route({ty})]"), format!("pub {field}: {routes}<{}>,", names.message)]
+    });
+    print_block(text, &format!("pub struct {}", role.ty), fields);
 }
 
-pub(super) fn print_labels(text: &mut String, protocol: &Loaded, names: &Names) {
+/// Prints the message type and the types of the labels.
+pub(super) fn print_labels(text: &mut String, scope: &Scope<'_>, protocol: &Loaded, names: &Names) {
     let derives = |is_debug: bool, derives: &[&str]| {
         let chosen = names.derives.iter().map(String::as_str);
         let is_chosen = chosen.clone().any(|derive| derive.rsplit("::").next() == Some("Debug"));
@@ -121,16 +94,12 @@ pub(super) fn print_labels(text: &mut String, protocol: &Loaded, names: &Names) 
     if names.has_message {
         return;
     }
-    // A message type with a mistake is written, and says nothing.
-    if !names.has_broken_message {
-        print_message(
-            text,
-            protocol,
-            names,
-            &derives(names.labels.iter().all(|label| label.is_debug), &["Message"]),
-        );
+    // If the message type has a mistake, the module writes it.
+    if !scope.has_message() {
+        let is_debug = names.labels.iter().all(|label| label.is_debug);
+        print_message(text, protocol, names, &derives(is_debug, &["Message"]));
     }
-    // Types in messages are told apart by their names: `Job` of `job(Job)`.
+    // serde distinguishes types in messages by their names: `Job` in `job(Job)`.
     let carried = names.labels.iter().flat_map(|label| &label.payload);
     let carried: BTreeSet<&str> = carried.flat_map(|ty| ty.split(|c| !is_of_name(c))).collect();
     let is_serde = names.derives.iter().any(|path| path.ends_with("erialize"));
@@ -140,7 +109,7 @@ pub(super) fn print_labels(text: &mut String, protocol: &Loaded, names: &Names) 
         }
         let _ = writeln!(text, "\n/// The message `{message}`.");
         if let Some(path) = declared {
-            // What is private in the crate cannot be seen from further away.
+            // A path in the crate may be private.
             let is_near = path.starts_with("crate::") || path.starts_with("super::");
             let public = if is_near { "pub(crate)" } else { "pub" };
             let renamed = match path.rsplit("::").next() {
@@ -154,72 +123,47 @@ pub(super) fn print_labels(text: &mut String, protocol: &Loaded, names: &Names) 
         if is_serde && carried.contains(ty.as_str()) {
             let _ = writeln!(text, "#[serde(rename = \"{ty}Message\")]");
         }
-        let head = format!("pub struct {ty}");
         let fields: Vec<String> = payload.iter().map(|ty| format!("pub {ty}")).collect();
-        let fields =
-            if fields.is_empty() { String::new() } else { format!("({})", fields.join(", ")) };
-        let _ = write!(text, "{head}{fields};");
-        text.push('\n');
+        let _ = match fields.is_empty() {
+            true => writeln!(text, "pub struct {ty};"),
+            false => writeln!(text, "pub struct {ty}({});", fields.join(", ")),
+        };
     }
 }
 
-/// The message type.
 fn print_message(text: &mut String, protocol: &Loaded, names: &Names, derives: &str) {
     let _ = writeln!(text, "\n/// The messages of the protocol `{}`.", protocol.name());
     text.push_str(derives);
-    let variants: Vec<&str> = names.labels.iter().map(|label| label.ty.as_str()).collect();
-    if repeats(&variants, &names.message) {
-        text.push_str(VARIANT_NAMES);
-    }
-    let _ = writeln!(text, "pub enum {} {{", names.message);
     let routes = routes(protocol);
-    for LabelName { message, ty, explicit, .. } in &names.labels {
-        let _ = writeln!(text, "    /// `{message}`, {}.", routes[message]);
-        if *explicit {
-            let _ = writeln!(text, "    #[label({:?})]", message.label.as_str());
-        }
-        let _ = writeln!(text, "    {ty}({ty}),");
-    }
-    text.push_str("}\n");
+    let variants = names.labels.iter().map(|LabelName { message, ty, explicit, .. }| {
+        let label = format!("#[label({:?})]", message.label.as_str());
+        let label = if *explicit { label } else { String::new() };
+        [format!("/// `{message}`, {}.", routes[message]), label, format!("{ty}({ty}),")]
+    });
+    print_block(text, &format!("pub enum {}", names.message), variants);
 }
 
-fn is_of_name(character: char) -> bool {
-    character.is_alphanumeric() || character == '_'
-}
-
-/// "from `s` to `k` and from `k` to `t`", for each message.
+/// The routes of each message: "from `s` to `k` and from `k` to `t`".
 fn routes(protocol: &Loaded) -> BTreeMap<&Message, String> {
-    const MOST: usize = 3;
     let mut routes: BTreeMap<&Message, Vec<String>> = BTreeMap::new();
     for (role, projection) in protocol.protocol.roles().iter().zip(&protocol.projections) {
         for transition in projection.fsm.transitions() {
             let Action { direction, peer, message } = transition.action;
             let of_message = routes.entry(message).or_default();
             let route = format!("from `{role}` to `{peer}`");
-            if *direction == Direction::Send
-                && of_message.len() <= MOST
-                && !of_message.contains(&route)
-            {
+            if *direction == Direction::Send && !of_message.contains(&route) {
                 of_message.push(route);
             }
         }
     }
     let told = |of_message: Vec<String>| match of_message.len() {
-        ..=MOST => of_message.join(" and "),
+        ..=3 => of_message.join(" and "),
         _ => "between several roles".to_owned(),
     };
-    let routes = routes.into_iter();
-    routes.map(|(message, routes)| (message, told(routes))).collect()
+    routes.into_iter().map(|(message, routes)| (message, told(routes))).collect()
 }
 
-impl Item {
-    fn name(&self) -> &str {
-        match self {
-            Self::Chain { name, .. } | Self::Choice { name, .. } => name,
-        }
-    }
-}
-
+/// Prints an item of a session. `root` is the machine of the session, for its first item.
 pub(super) fn print_item(
     text: &mut String,
     item: &Item,
@@ -228,59 +172,61 @@ pub(super) fn print_item(
     first: &Item,
     names: &Names,
 ) {
+    let (Item::Chain { name: session, .. } | Item::Choice { name: session, .. }) = first;
     text.push('\n');
-    let session = first.name();
     if let Some((fsm, machine)) = root {
         let order = match machine {
-            Some(machine) => format!("`{}`", one_line(machine.file_name())),
+            Some(Machine { text, .. }) => {
+                format!("`{}`", one_line(text.name.rsplit('/').next().unwrap_or_default()))
+            }
             None => "the protocol".to_owned(),
         };
-        let when = if fsm.is_on_demand() { " each time that it is asked to begin" } else { "" };
-        let _ = writeln!(text, "/// What [`{}`] does{when}, in the order of {order}.", role.ty);
+        let when = if fsm.is_on_demand() { ", each time a peer starts it" } else { "" };
+        let _ =
+            writeln!(text, "/// The session of [`{}`]{when}, in the order of {order}.", role.ty);
         let _ = writeln!(text, "#[session({})]", role.ty);
     }
     match item {
-        Item::Chain { name, nominal, session: ty } => {
-            if root.is_none() {
-                let _ = writeln!(text, "/// A part of [`{session}`].");
-                text.push_str("#[session]\n");
-            }
-            print_chain(text, "pub ", name, *nominal, ty);
+        Item::Chain { .. } if root.is_some() => {}
+        Item::Chain { .. } => {
+            let _ = writeln!(text, "/// A part of [`{session}`].\n#[session]");
         }
-        Item::Choice { name, end, options } => {
+        Item::Choice { end, .. } => {
             let does = match end {
                 End::One(Direction::Receive, peer) => format!("receive from [`{peer}`]"),
                 End::One(Direction::Send, peer) => format!("send to [`{peer}`]"),
-                End::Several(Some(Direction::Receive)) => "receive, whoever is first".to_owned(),
+                End::Several(Some(Direction::Receive)) => {
+                    "receive from the first peer that sends".to_owned()
+                }
                 End::Several(Some(Direction::Send)) => "send".to_owned(),
-                End::Several(None) => "receive or send, whichever is first".to_owned(),
+                End::Several(None) => "receive or send, whichever is possible first".to_owned(),
             };
-            let _ = writeln!(text, "/// What [`{session}`] may {does}.");
-            text.push_str("#[session]\n");
-            let variants: Vec<&str> = options.iter().map(|option| option.name.as_str()).collect();
-            if repeats(&variants, name) {
-                text.push_str(VARIANT_NAMES);
-            }
-            let _ = writeln!(text, "pub enum {name} {{");
-            for Choosing { name, label, fields } in options {
-                let _ = writeln!(text, "    /// `{}`.", names.labels[*label].message);
-                let _ = writeln!(text, "    {name}({}),", fields.join(", "));
-            }
-            text.push_str("}\n");
+            let _ = writeln!(text, "/// A choice in [`{session}`]: {does}.\n#[session]");
         }
     }
+    print_declaration(text, item, "pub ", Some(names));
 }
 
-fn print_chain(text: &mut String, public: &str, name: &str, nominal: bool, session: &str) {
-    let _ = match nominal {
-        true => writeln!(text, "{public}struct {name}({session});"),
-        false => writeln!(text, "{public}type {name} = {session};"),
+/// Prints an item of a session without its attributes. With `names`, its options are documented.
+fn print_declaration(text: &mut String, item: &Item, public: &str, names: Option<&Names>) {
+    let _ = match item {
+        Item::Chain { name, nominal: true, session } => {
+            writeln!(text, "{public}struct {name}({session});")
+        }
+        Item::Chain { name, session, .. } => writeln!(text, "{public}type {name} = {session};"),
+        Item::Choice { name, options, .. } => {
+            let options = options.iter().map(|Choosing { name, label, fields }| {
+                let message = names.map(|names| &names.labels[*label].message);
+                let doc = message.map_or(String::new(), |message| format!("/// `{message}`."));
+                [doc, String::new(), format!("{name}({}),", fields.join(", "))]
+            });
+            print_block(text, &format!("{public}enum {name}"), options);
+            Ok(())
+        }
     };
 }
 
-/// The session items of a machine for a person to paste into the module of the protocol, which has
-/// these roles, the root first. Their names begin with `base`. `None` for a machine that is no
-/// session type.
+/// The sessions of a machine, to be pasted into a module. `None` if it is not a session type.
 pub(crate) fn session_items(
     fsm: &Fsm,
     base: &str,
@@ -291,28 +237,15 @@ pub(crate) fn session_items(
     let items = session::items(fsm, base, base.to_owned(), &mut names, None).ok()?;
     let mut text = format!("#[session({})]\n", names.roles[0].ty);
     for (index, item) in items.iter().enumerate() {
-        if index > 0 {
-            text.push_str("\n#[session]\n");
-        }
-        match item {
-            Item::Chain { name, nominal, session } => {
-                print_chain(&mut text, "", name, *nominal, session)
-            }
-            Item::Choice { name, options, .. } => {
-                let _ = writeln!(text, "enum {name} {{");
-                for Choosing { name, fields, .. } in options {
-                    let _ = writeln!(text, "    {name}({}),", fields.join(", "));
-                }
-                text.push_str("}\n");
-            }
-        }
+        text.push_str(if index > 0 { "\n#[session]\n" } else { "" });
+        print_declaration(&mut text, item, "", None);
     }
     Some(text)
 }
 
-/// A block of code in a doc comment.
+/// Prints a block of code in a doc comment.
 fn print_fence(text: &mut String, language: &str, code: &str) {
-    // Longer than any fence inside.
+    // The fence must be longer than any fence inside.
     let longest = code.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
     let _ = writeln!(text, "/// {fence}{language}");
@@ -323,8 +256,7 @@ fn print_fence(text: &mut String, language: &str, code: &str) {
     let _ = writeln!(text, "/// {fence}");
 }
 
-/// A text that can stand in a comment: rustc refuses single carriage returns and marks that turn
-/// the direction of text.
+/// Replaces characters that rustc refuses in comments: control characters and changes of direction.
 pub(super) fn one_line(text: &str) -> String {
     let is_harmless = |c: char| {
         !c.is_control() && !matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -1,47 +1,41 @@
-//! A machine as the session items that a person would write for it.
+//! Converts a machine to session items.
 //!
 //! ```text
 //!   0 ──t?ready──▶ 1 ──t!value──▶ 0        type SSession = Receive<T, Ready, Select<T, SChoice>>;
 //!                  └───t!stop───▶ 2        enum SChoice { Value(Value, SSession), Stop(Stop, End) }
 //! ```
 //!
-//! * A state with one action is a `Send` or a `Receive` around what follows; one with several, a
-//!   `Select` or a `Branch` of an `enum`, or a `Race` if it both sends and receives; one with none
-//!   is `End`. Where a choice has several peers, its options say with whom.
-//! * What is written once stands where it is used. The initial state, and a state that several
-//!   others lead to, have a name. The name is that of a `struct` where only actions lead from the
-//!   state back to it, since Rust knows no recursive `type`s; else of a `type`.
-//! * A chain of more than [`LONGEST`] actions is cut by a `struct`, because rustc follows nested
-//!   types by recursion.
+//! * A state with one action becomes `Send` or `Receive`. A state with several becomes `Select`,
+//!   `Branch`, or `Race` if it both sends and receives, of an `enum`. A state without actions is
+//!   `End`. If a choice has several peers, its options name them.
+//! * The initial state, and states with several predecessors, have a name. It is the name of a
+//!   `struct` if only actions lead from the state back to it, since a `type` cannot be recursive.
+//! * A `struct` cuts chains of more than [`LONGEST`] actions: rustc recurses into nested types.
 //!
-//! Linear in the machine. Serialising the items gives a machine with the same runs, which the build
-//! verifies as it verifies what a person writes; so nothing depends on this module's being right.
+//! The result is judged like a hand-written session, so soundness does not depend on this module.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use rumpsteak_fsm::{Action, Defect, Direction, Fsm, Message, StateId};
 
-use super::choice_names::{Written, state_names};
+use super::choice_names::{Origin, state_names};
 use super::names::Names;
 
-/// How many actions one type may nest.
+/// The number of actions that one type may nest.
 const LONGEST: usize = 16;
 
-/// An item of a session.
 #[derive(Debug)]
 pub(super) enum Item {
-    /// `type` or, if it is nominal, `struct`.
+    /// A `type` or, if it is nominal, a `struct`.
     Chain { name: String, nominal: bool, session: String },
-    /// `enum`.
+    /// An `enum`.
     Choice { name: String, end: End, options: Vec<Choosing> },
 }
 
-/// With whom a choice is made.
+/// The peers of a choice.
 #[derive(Clone, Debug)]
 pub(super) enum End {
-    /// With this role, by its Rust name.
     One(Direction, String),
-    /// With several, or in both directions.
     Several(Option<Direction>),
 }
 
@@ -55,7 +49,6 @@ impl End {
     }
 }
 
-/// An option of a choice.
 #[derive(Debug)]
 pub(super) struct Choosing {
     pub(super) name: String,
@@ -64,22 +57,16 @@ pub(super) struct Choosing {
     pub(super) fields: Vec<String>,
 }
 
-/// The items of the machine of a role, the root first, which is called `root` if that is free. The
-/// names of the others begin with `base`. `written` is what the machine was projected from or
-/// stands for.
-///
-/// # Errors
-///
-/// If the machine is no session type, or has an action that no part of the protocol is named for.
+/// The items of a role's machine, first `root`. The names of other items begin with `base`.
 pub(super) fn items(
     fsm: &Fsm,
     root: &str,
     base: String,
     names: &mut Names,
-    written: Option<Written<'_>>,
+    written: Option<Origin<'_>>,
 ) -> Result<Vec<Item>, Unwritable> {
     fsm.check_deterministic().map_err(Unwritable::Defect)?;
-    let root = names.numbered(root);
+    let root = names.fresh(root, "");
     let (circle, entries) = (circles(fsm), entries(fsm));
     let suffix = |state: StateId| match circle[state.index()] {
         _ if entries[state.index()] < 2 || state == fsm.initial() => None,
@@ -103,21 +90,19 @@ pub(super) fn items(
     let mut items = Vec::new();
     if writer.count(initial) == 1 {
         writer.chains.insert(initial, root);
-        writer.pending.push_back(Pending::Chain(initial));
+        writer.pending.push_back(initial);
     } else {
         let session = writer.session(initial, None)?;
         items.push(Item::Chain { name: root, nominal: false, session });
     }
-    while let Some(pending) = writer.pending.pop_front() {
-        items.push(match pending {
-            Pending::Chain(state) => writer.chain(state)?,
-            Pending::Choice(state) => writer.choice(state)?,
-        });
+    while let Some(state) = writer.pending.pop_front() {
+        let is_chain = writer.count(state) == 1;
+        items.push(if is_chain { writer.chain(state)? } else { writer.choice(state)? });
     }
     Ok(items)
 }
 
-/// Why a machine cannot be written as sessions.
+/// The reason why a machine cannot be written as sessions.
 #[derive(Debug)]
 pub(super) enum Unwritable {
     Defect(Defect),
@@ -131,28 +116,22 @@ struct Writer<'a> {
     fsm: &'a Fsm,
     base: String,
     names: &'a mut Names,
-    /// The states with one action that have a name, and the `enum`s of those with several.
+    /// The names of states with one action, and of the `enum`s of states with several.
     chains: BTreeMap<StateId, String>,
     choices: BTreeMap<StateId, String>,
-    /// What the latter would be called.
     proposed: BTreeMap<StateId, String>,
-    /// How many transitions lead to each state.
+    /// The number of transitions into each state.
     entries: Vec<usize>,
-    /// Whether a state is on a circle of states with one action.
+    /// True for a state on a circle of states with one action.
     circle: Vec<bool>,
-    /// The states at which a long chain was cut.
+    /// The states at which a long chain is cut.
     cuts: BTreeSet<StateId>,
-    pending: VecDeque<Pending>,
-}
-
-#[derive(Clone, Copy)]
-enum Pending {
-    Chain(StateId),
-    Choice(StateId),
+    /// The named states whose items are still to be written.
+    pending: VecDeque<StateId>,
 }
 
 impl Writer<'_> {
-    /// How many actions a state has: none, one, or two for several.
+    /// The number of actions of a state, at most two.
     fn count(&self, state: StateId) -> usize {
         self.fsm.transitions_from(state).take(2).count()
     }
@@ -200,7 +179,6 @@ impl Writer<'_> {
         Ok(Item::Choice { name, end, options })
     }
 
-    /// With whom the choice of a state is made.
     fn end(&self, state: StateId) -> Result<End, Unwritable> {
         let mut ends = BTreeSet::new();
         for transition in self.fsm.transitions_from(state) {
@@ -215,22 +193,22 @@ impl Writer<'_> {
         })
     }
 
-    /// What a state is called where it follows something; `within` is the state of the item that
-    /// this is part of, if that item may call itself `Self`.
+    /// The session type of a state. In the item of the state `within`, `Self` refers to that state.
     fn session(&mut self, state: StateId, within: Option<StateId>) -> Result<String, Unwritable> {
         match self.count(state) {
             0 => Ok("End".to_owned()),
-            1 => {
-                let named = state == self.fsm.initial()
-                    || self.entries[state.index()] > 1
-                    || self.cuts.contains(&state);
-                if named { Ok(self.named(state, within)) } else { self.actions(state, within) }
-            }
+            1 if self.has_name(state) => Ok(self.named(state, within)),
+            1 => self.actions(state, within),
             _ => self.select(state, within),
         }
     }
 
-    /// A state with one action, by its name.
+    /// True if a state with one action is an item of its own.
+    fn has_name(&self, state: StateId) -> bool {
+        let is_cut = self.cuts.contains(&state);
+        is_cut || state == self.fsm.initial() || self.entries[state.index()] > 1
+    }
+
     fn named(&mut self, state: StateId, within: Option<StateId>) -> String {
         if within == Some(state) {
             return "Self".to_owned();
@@ -244,13 +222,13 @@ impl Writer<'_> {
             let label = label.map_or("", |label| &self.names.labels[label].ty);
             format!("{}{label}Part", self.base)
         });
-        let name = self.names.numbered(&proposed);
+        let name = self.names.fresh(&proposed, "");
         self.chains.insert(state, name.clone());
-        self.pending.push_back(Pending::Chain(state));
+        self.pending.push_back(state);
         name
     }
 
-    /// A state with one action, written out up to the next one with a name.
+    /// The actions from a state with one action up to the next state with a name.
     fn actions(&mut self, first: StateId, within: Option<StateId>) -> Result<String, Unwritable> {
         let fsm = self.fsm;
         let mut state = first;
@@ -264,10 +242,7 @@ impl Writer<'_> {
                 if actions.len() == LONGEST {
                     self.cuts.insert(state);
                 }
-                let ends = state == fsm.initial()
-                    || self.entries[state.index()] > 1
-                    || self.cuts.contains(&state);
-                if ends {
+                if self.has_name(state) {
                     break self.named(state, within);
                 }
             }
@@ -286,7 +261,6 @@ impl Writer<'_> {
         Ok((constructor, self.peer(action)?, label))
     }
 
-    /// A state with several actions.
     fn select(&mut self, state: StateId, within: Option<StateId>) -> Result<String, Unwritable> {
         let end = self.end(state)?;
         let choice = match self.choices.get(&state) {
@@ -294,9 +268,9 @@ impl Writer<'_> {
             Some(name) => name.clone(),
             None => {
                 let proposed = self.proposed.get(&state).map_or("Choice", String::as_str);
-                let name = self.names.numbered(proposed);
+                let name = self.names.fresh(proposed, "");
                 self.choices.insert(state, name.clone());
-                self.pending.push_back(Pending::Choice(state));
+                self.pending.push_back(state);
                 name
             }
         };
@@ -325,24 +299,18 @@ impl Writer<'_> {
     }
 }
 
-/// An action around what follows it.
 fn wrap(then: String, (constructor, peer, label): (&str, String, String)) -> String {
     format!("{constructor}<{peer}, {label}, {then}>")
 }
 
-/// How many transitions lead to each state.
 fn entries(fsm: &Fsm) -> Vec<usize> {
     let mut entries = vec![0; fsm.len()];
-    for state in fsm.reachable() {
-        for transition in fsm.transitions_from(state) {
-            entries[transition.target.index()] += 1;
-        }
-    }
+    let transitions = fsm.reachable().flat_map(|state| fsm.transitions_from(state));
+    transitions.for_each(|transition| entries[transition.target.index()] += 1);
     entries
 }
 
-/// Which states are on a circle of states with one action. From each of them only one other can be
-/// next, so following that one from every state not yet seen finds all circles in one pass.
+/// The states on a circle of states with one action.
 fn circles(fsm: &Fsm) -> Vec<bool> {
     let next = |state: StateId| {
         let mut transitions = fsm.transitions_from(state);
@@ -362,7 +330,7 @@ fn circles(fsm: &Fsm) -> Vec<bool> {
                 None => break,
             }
         }
-        // Met again in this same round, by an action of its own: a circle, which is followed once.
+        // A state of this round that is met again is on a circle.
         let meets = next(state).is_some() && round[state.index()] == Some(start);
         while meets && !circle[state.index()] {
             circle[state.index()] = true;

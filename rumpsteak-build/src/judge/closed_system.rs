@@ -1,30 +1,22 @@
-//! Whether sessions are safe together, with one another and with nobody else.
+//! Closed systems: sessions that are safe with one another, but not with every peer.
 //!
 //! ```text
 //!   sessions of s ─┐
 //!   sessions of k ─┼─ a system for each choice of one session per role ─ k-MC
 //!   sessions of t ─┘
 //!
-//! one session ≤ its projection     safe with every peer that keeps to the protocol
-//! a closed system, k-MC            safe with these very peers
+//! one session ≤ its projection     safe with every peer that follows the protocol
+//! a closed system, k-MC            safe with exactly these peers
 //! ```
 //!
-//! Closed systems are the roles of a set with `#[closed_system]`, which has no protocol; and those
-//! of a protocol one of whose sessions is refused. Subtyping knows nothing of the peers but the
-//! protocol, so it refuses orders that only these peers can bear. That they are safe together is a
-//! proof only if no other program takes part, which no build can see: so the module has to accept
-//! it, by the word `accept_closed_system` in the attribute of the module.
+//! A closed system is either a module with `#[closed_system]`, which has no protocol, or a protocol
+//! that refuses one of its sessions. The latter is only safe if no other program takes part. The
+//! build cannot check that, so the module has to say `accept_closed_system`.
 //!
-//! Each role needs a session, because nobody knows what its peers meet otherwise. A role may have
-//! several and begin any of them, in whatever target, so every combination is judged, and the
-//! largest of the least bounds k is the answer. The system holds as a whole or not at all: a proof
-//! about one session is a proof about its peers.
-//!
-//! Sessions that follow one another need no judgement of their own. In a system that is k-MC, a
-//! role that ends a session has received all that was sent to it, and its own messages will be
-//! received. The runtime gives a role no message of a session that it has not begun.
-//!
-//! At most [`Limits::combinations`] systems are judged, each within the limits of the verifier.
+//! Each role needs a session. Every combination of sessions is judged, and the bound is the largest
+//! k. One unsafe combination makes the system unsafe. Successive sessions need no judgement: a role
+//! that has ended a session has received all of its messages, and the runtime never delivers
+//! messages of a session that the role has not begun.
 
 use std::iter::successors;
 
@@ -41,64 +33,45 @@ use crate::limits::Limits;
 use crate::scope::Place;
 use crate::scope::machine::SessionMachine;
 
-/// A role of a closed system.
-#[derive(Debug)]
-pub(crate) struct Member<'a> {
-    /// The role, as the user calls it.
-    pub(crate) name: String,
-    pub(crate) sessions: Vec<Session<'a>>,
-}
+/// A role of a closed system, and its sessions: the name, and the machine if it could be read.
+pub(crate) type Member<'a> = (String, Vec<(String, Option<&'a SessionMachine>)>);
 
-/// A session of a closed system.
-#[derive(Debug)]
-pub(crate) struct Session<'a> {
-    pub(crate) name: &'a str,
-    /// `None` if the session was not read.
-    pub(crate) machine: Option<&'a SessionMachine>,
-}
-
-/// The projections of the protocol that a closed system stands for, and by role the liveness that
-/// build.rs asks for.
+/// The projections of the protocol, and the liveness that is required of each role.
 pub(crate) type Promised<'a> = (&'a [Projection], &'a [Option<Liveness>]);
 
-/// Why sessions are not known to be a safe closed system, and what of the run that shows it is to
-/// blame, with its places.
+/// The reason why sessions are not known to be safe, and the part of the run to blame, with places.
 pub(crate) type Refusal = (Gap, Option<(Blamed, Vec<Place>)>);
 
-/// Judges every combination of sessions: the least bound for which all of them are k-MC. With a
-/// protocol, they also have to receive in every run what it has received in every run.
+/// Finds the least bound for which all combinations of sessions are k-MC. With a protocol, every
+/// run also has to receive each message that every run of the protocol receives.
 pub(crate) fn judge(
     members: &[Member<'_>],
     promised: Option<Promised<'_>>,
     limits: &Limits,
 ) -> Result<usize, Refusal> {
-    if let Some(silent) = members.iter().find(|member| member.sessions.is_empty()) {
-        return Err((Gap::Silent(silent.name.clone()), None));
+    if let Some((silent, _)) = members.iter().find(|(_, sessions)| sessions.is_empty()) {
+        return Err((Gap::Silent(silent.clone()), None));
     }
-    let mut machines: Vec<Vec<(&str, &SessionMachine)>> = Vec::new();
-    for member in members {
-        let mut of_role = Vec::new();
-        for session in &member.sessions {
-            let unread = || (Gap::Unread(session.name.to_owned()), None);
-            of_role.push((session.name, session.machine.ok_or_else(unread)?));
-        }
-        machines.push(of_role);
+    let mut sessions = members.iter().flat_map(|(_, sessions)| sessions);
+    if let Some((unread, _)) = sessions.find(|(_, machine)| machine.is_none()) {
+        return Err((Gap::Unread(unread.clone()), None));
     }
+    let machines = members.iter().map(|(_, sessions)| {
+        sessions.iter().filter_map(|(name, machine)| Some((name, (*machine)?))).collect()
+    });
+    let machines: Vec<Vec<(&String, &SessionMachine)>> = machines.collect();
     let chosen = combinations(&machines, limits);
     let mut bound = 0;
     for chosen in chosen.map_err(|reason| (Gap::Undecided(reason), None))? {
         let of_several = chosen.iter().zip(&machines).filter(|(_, of_role)| of_role.len() > 1);
-        let named: Vec<String> = of_several.map(|((name, _), _)| (*name).to_owned()).collect();
+        let named: Vec<String> = of_several.map(|((name, _), _)| (*name).clone()).collect();
         let chosen: Vec<&SessionMachine> = chosen.iter().map(|(_, machine)| *machine).collect();
         bound = bound.max(judge_one(&chosen, &named, promised, limits)?);
     }
     Ok(bound)
 }
 
-/// Every way to take one session of each role.
-///
-/// # Errors
-/// The reason why nothing is judged: there are too many.
+/// All choices of one session per role.
 pub(super) fn combinations<T: Copy>(
     sessions: &[Vec<T>],
     limits: &Limits,
@@ -114,7 +87,7 @@ pub(super) fn combinations<T: Copy>(
     }
     Ok((0..count).map(|mut number| {
         let chosen = sessions.iter().map(|of_role| {
-            // Where a role has none, there is no combination.
+            // The count is 0 if a role has no session.
             let chosen = of_role[number % of_role.len()];
             number /= of_role.len();
             chosen
@@ -123,7 +96,7 @@ pub(super) fn combinations<T: Copy>(
     }))
 }
 
-/// Judges one combination: `named` are the sessions of roles that have several.
+/// Judges one combination. `named` has the chosen sessions of roles that have several.
 fn judge_one(
     machines: &[&SessionMachine],
     named: &[String],
@@ -138,21 +111,20 @@ fn judge_one(
         let blamed = blame(machines, &run);
         (Gap::Unsafe(run, named.to_vec()), blamed)
     };
-    if let (Some((projections, asked)), Verdict::Safe { .. }) = (promised, &verdict) {
+    if let (Some((projections, required)), Verdict::Safe { .. }) = (promised, &verdict) {
         let projected = System::new(projections.iter().map(|of| of.fsm.clone()).collect());
         let projected = projected.map_err(|error| undecided(error.to_string()))?;
-        let roles = || projections.iter().map(|of| of.fsm.role());
-        let asked_of = |role: &Role| roles().zip(asked).find(|(own, _)| *own == role);
-        let is_asked =
-            |role: &Role| asked_of(role).is_some_and(|(_, asked)| *asked != Some(Liveness::Fair));
-        match keeps_promises(&system, &projected, is_asked, &limits.verifier) {
+        let is_required = |role: &Role| {
+            let position = projections.iter().position(|of| of.fsm.role() == role);
+            position.is_some_and(|position| required[position] != Some(Liveness::Fair))
+        };
+        match keeps_promises(&system, &projected, is_required, &limits.verifier) {
             rumpsteak_fsm::Verdict::Unsafe(run) => return Err(refuse(run)),
             rumpsteak_fsm::Verdict::Undecided(limit)
-                if asked.contains(&Some(Liveness::EveryRun)) =>
+                if required.contains(&Some(Liveness::EveryRun)) =>
             {
-                return Err(undecided(format!(
-                    "that each message is received in every run: {limit}"
-                )));
+                let reason = format!("that each message is received in every run: {limit}");
+                return Err(undecided(reason));
             }
             _ => {}
         }
@@ -160,16 +132,15 @@ fn judge_one(
     match verdict {
         Verdict::Safe { bound } => Ok(bound),
         Verdict::Unsafe(run) => Err(refuse(run)),
-        Verdict::Undecided { limit, obstacle } => Err(undecided(match obstacle {
-            Some(obstacle) => format!("{limit}: {obstacle}"),
-            None => limit.to_string(),
-        })),
+        Verdict::Undecided { limit, obstacle } => {
+            let obstacle = obstacle.map(|obstacle| format!(": {obstacle}")).unwrap_or_default();
+            Err(undecided(format!("{limit}{obstacle}")))
+        }
     }
 }
 
-/// What of a run is to blame, and where that is written: a wait for what the peer sends nowhere;
-/// the last step of a role that has ended, but is waited for; roles each of which waits for the
-/// next one; or else the last step.
+/// The part of a run to blame, and its places: a wait for a message that the peer never sends; the
+/// last step of a role that has ended, but is waited for; a circle of waits; or else the last step.
 fn blame(machines: &[&SessionMachine], run: &Run) -> Option<(Blamed, Vec<Place>)> {
     let of = |role: &Role| machines.iter().find(|machine| machine.fsm.role() == role);
     let has_ended = |role: &Role| {
@@ -181,7 +152,7 @@ fn blame(machines: &[&SessionMachine], run: &Run) -> Option<(Blamed, Vec<Place>)
         let wait = run.waits.get(number)?;
         origin(&wait.role, wait.transitions.first()?.0)
     };
-    // Whether what a role waits for is sent to it, from a state of the peer on or anywhere.
+    // True if the awaited message is sent to the role, from a state of the peer or anywhere.
     let is_sent = |role: &Role, due: &Action, from: Option<StateId>| {
         let sends = |sent: Transition<'_>| {
             let Action { direction, peer, message } = sent.action;
@@ -199,7 +170,7 @@ fn blame(machines: &[&SessionMachine], run: &Run) -> Option<(Blamed, Vec<Place>)
     }
     let mut awaited = run.waits.iter().flat_map(|wait| &wait.transitions);
     let left = awaited.find(|(_, due)| has_ended(&due.peer)).map(|(_, due)| &due.peer);
-    // The wait of the only peer of a wait, if that sends later what is waited for.
+    // The wait of the only peer of a wait, if that peer sends the awaited message later.
     let next = |number: &usize| {
         let Wait { role, transitions, .. } = &run.waits[*number];
         let (_, first) = transitions.first()?;
@@ -215,7 +186,7 @@ fn blame(machines: &[&SessionMachine], run: &Run) -> Option<(Blamed, Vec<Place>)
         let length = behind.iter().position(|number| *number == first)?;
         Some([&[first], &behind[..length]].concat())
     };
-    // Beginning with who has waited for longest.
+    // The roles that have waited longest come first.
     let mut waits: Vec<usize> = (0..run.waits.len()).collect();
     let last = |role: &Role| run.steps.iter().rposition(|step| step.role == *role);
     waits.sort_by_key(|&number| last(&run.waits[number].role));

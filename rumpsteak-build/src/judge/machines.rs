@@ -1,33 +1,31 @@
-//! Machines that lie beside a `.scr` file, judged: each by itself, for an error at a line of the
-//! machine, and all together. The session that is generated from a machine is judged as all
-//! sessions are.
+//! Machines beside a `.scr` file: each by itself, for an error at a line of the machine, and all
+//! together. The sessions generated from them are judged like all sessions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rumpsteak_fsm::subtype as relation;
-use rumpsteak_fsm::verify::together::{Part, together};
 use rumpsteak_fsm::verify::{Accepted, Evidence, Refused};
-use rumpsteak_fsm::{Fsm, Message, StateId, Verdict};
+use rumpsteak_fsm::{Fsm, Message, StateId};
 
 use crate::codegen::machines::Machine;
-use crate::fault::{Cause, Hint, MachineProblem, Refusal, Subject};
-use crate::judge::subtype;
+use crate::fault::{Cause, Hint, Refusal, Subject};
+use crate::judge::{subtype, together};
 use crate::protocols::Protocols;
-use crate::settings::{self, Settings};
+use crate::settings::Settings;
 
-/// What is wrong with the machines of a protocol.
 pub(crate) fn problems(
     machines: &[Machine],
     protocols: &Protocols,
     settings: &Settings,
 ) -> Vec<Cause> {
-    let judged = machines.iter().map(|of| (of, machine(of, protocols, settings)));
-    let (accepted, refused): (Vec<_>, Vec<_>) = judged.partition(|(_, judged)| judged.is_ok());
-    let refused = refused.into_iter().filter_map(|(_, judged)| Some(*judged.err()?));
-    let mut problems: Vec<Cause> = refused.collect();
-    let accepted = accepted.into_iter().filter_map(|(of, judged)| Some((of, judged.ok()?)));
-    let accepted: Vec<(&Machine, Accepted)> = accepted.collect();
+    let (mut accepted, mut problems) = (Vec::new(), Vec::new());
+    for of in machines {
+        match machine(of, protocols, settings) {
+            Ok(found) => accepted.push((of, found)),
+            Err(cause) => problems.push(*cause),
+        }
+    }
     if problems.is_empty() && accepted.len() > 1 {
         problems.extend(jointly(&accepted, protocols, settings));
     }
@@ -38,63 +36,37 @@ fn subject(machine: &Machine) -> Subject {
     Subject {
         name: machine.text.name.clone(),
         linked: machine.linked,
-        roles: Vec::new(),
+        roles: BTreeMap::new(),
         labels: BTreeMap::new(),
     }
 }
 
-/// Judges the machines of a protocol together, each of which is accepted by itself.
+/// Judges the machines of a protocol together, after each was accepted by itself.
 fn jointly(
     accepted: &[(&Machine, Accepted)],
     protocols: &Protocols,
     settings: &Settings,
 ) -> Option<Cause> {
-    let protocol = accepted.first()?.0.linked.protocol;
-    let projections = &protocols.protocols[protocol].projections;
-    let own = |role| accepted.iter().find(|(machine, _)| machine.linked.role == role);
-    let machines = projections.iter().enumerate().map(|(role, of)| {
-        own(role).map(|(machine, _)| machine.fsm.clone().on_demand(of.fsm.is_on_demand()))
+    let protocol = &protocols.protocols[accepted.first()?.0.linked.protocol];
+    let machines = accepted.iter().map(|(machine, _)| {
+        let projection = &protocol.projections[machine.linked.role].fsm;
+        machine.fsm.clone().on_demand(projection.is_on_demand())
     });
-    let machines: Vec<Option<Fsm>> = machines.collect();
-    let asked = settings.asked_of_all(projections.len());
-    let parts = machines.iter().zip(projections).enumerate().map(|(role, (fsm, of))| {
-        let proof = own(role).and_then(|(_, accepted)| accepted.proof.as_ref());
-        let part =
-            fsm.as_ref().map_or(Part::projection(&of.fsm), |fsm| Part::new(fsm, &of.fsm, proof));
-        settings::part(part, asked[role])
-    });
-    let found = together(&parts.collect::<Vec<_>>(), &settings.limits.verifier);
-    let (machine, _) = accepted.first()?;
-    let found = match found {
-        Ok(found) => found,
-        Err(error) => {
-            let subject = Box::new(subject(machine));
-            return Some(Cause::Unjudged { subject, error });
-        }
-    };
-    let (position, condition) = found.condition?;
-    let (machine, _) = own(position)?;
-    let cause = match found.verdict {
-        Verdict::Safe(()) => return None,
-        Verdict::Undecided(limit) => {
-            Cause::Undecided { subject: Box::new(subject(machine)), limit, fair: false }
-        }
-        Verdict::Unsafe(run) => {
-            let evidence = Evidence::Run(run);
-            let refused = Refused { refusal: None, condition: Some(condition), evidence };
-            let others = accepted.iter().filter(|(other, _)| other.linked != machine.linked);
-            let with = others.map(|(other, _)| other.text.name.clone()).collect();
-            let fair = refused.neglected().is_some();
-            let refusal = Refusal { with, fair, ..Refusal::new(subject(machine), refused) };
-            let mut refusal = Box::new(refusal);
-            mark(&mut refusal, machine);
-            Cause::Refused(refusal)
-        }
-    };
+    let machines: Vec<Fsm> = machines.collect();
+    let mut sessions = vec![Vec::new(); protocol.projections.len()];
+    for (root, ((machine, accepted), fsm)) in accepted.iter().zip(&machines).enumerate() {
+        sessions[machine.linked.role].push(together::Session { root, fsm, accepted });
+    }
+    let found = together::judge(protocol, &sessions, &settings.required, &settings.limits);
+    let (root, fault) = found.refused.into_iter().next()?;
+    let (machine, _) = &accepted[root];
+    let mut cause = fault.cause(subject(machine), |other| accepted[other].0.text.name.clone());
+    if let Cause::Refused(refusal) = &mut cause {
+        mark(refusal, machine);
+    }
     Some(cause)
 }
 
-/// Adds the place in the machine to a refusal.
 fn mark(refusal: &mut Refusal, machine: &Machine) {
     let own = refusal.action.as_ref().map(|(id, _)| id.index());
     let blamed = own.or_else(|| blame(&refusal.refused, &machine.fsm));
@@ -110,16 +82,15 @@ fn machine(
     let Machine { linked, fsm, text, states, .. } = machine;
     let subject = || subject(machine);
     let judged = subtype::judge_machine(protocols, subject, *linked, (fsm, &[]), settings);
-    let judged = match judged {
+    let mut cause = match judged {
         Ok(accepted) => {
             return unknown(machine, protocols).map_or(Ok(accepted), |found| Err(Box::new(found)));
         }
-        Err(judged) => judged,
+        Err(cause) => *cause,
     };
-    let (mut cause, defect) = *judged;
-    if let Some(defect) = defect {
-        let (file, problem) = (text.name.clone(), MachineProblem::Defect(defect));
-        return Err(Box::new(Cause::Machine { file, problem }));
+    if let Cause::AmbiguousChoice { defect, .. } = cause {
+        let headline = format!("the machine in {} is not a session type: {defect}", text.name);
+        return Err(Box::new(Cause::Machine { headline, place: None, help: None }));
     }
     if let Cause::Refused(refusal) = &mut cause {
         mark(refusal, machine);
@@ -136,8 +107,7 @@ fn machine(
     Err(Box::new(cause))
 }
 
-/// A message of a machine that the protocol has nowhere. An option that never comes is no harm, but
-/// the code has no type for its message.
+/// A message that the protocol lacks, so that generated code has no type for it.
 fn unknown(machine: &Machine, protocols: &Protocols) -> Option<Cause> {
     let Machine { linked, fsm, text, actions, .. } = machine;
     let protocol = &protocols.protocols[linked.protocol];
@@ -146,17 +116,17 @@ fn unknown(machine: &Machine, protocols: &Protocols) -> Option<Cause> {
     let mut reached = fsm.reachable().flat_map(|state| fsm.transitions_from(state));
     let unknown = reached.find(|of| !known.contains(&of.action.message))?;
     let span = actions.get(unknown.id.index())?.clone();
-    let (text, file) = (Arc::clone(text), text.name.clone());
-    let message = format!("`{}` has no `{}`", protocol.name(), unknown.action.message);
+    let (name, message) = (protocol.name(), &unknown.action.message);
+    let headline = format!("the machine in {}: `{name}` has no `{message}`", text.name);
     let (scr, role) = (protocols.files[protocol.file].shown(), fsm.role());
     let help = format!(
         "take it out, with all that is done only after it; or propose the machine again: `cargo rumpsteak optimise {scr} --role {role}`"
     );
-    let problem = MachineProblem::Foreign { text, span, message, help };
-    Some(Cause::Machine { file, problem })
+    let place = Some((Arc::clone(text), span));
+    Some(Cause::Machine { headline, place, help: Some(help) })
 }
 
-/// The transition to blame where an action is missing, or else the last one in the run.
+/// The transition to blame: where an action is missing, or else the last one in the run.
 fn blame(refused: &Refused, fsm: &Fsm) -> Option<usize> {
     let Some(refusal) = &refused.refusal else {
         let Evidence::Run(run) = &refused.evidence else { return None };
@@ -166,10 +136,8 @@ fn blame(refused: &Refused, fsm: &Fsm) -> Option<usize> {
         let last = last.map(|last| last.transition);
         return Some(run.never(fsm).or(last).or(awaited)?.index());
     };
+    let before = || fsm.transitions().find(|transition| transition.target == refusal.sub_state);
+    let missing = || fsm.transitions_from(refusal.sub_state).next().or_else(before);
     let blamed = refusal.cycle.first().copied();
-    let mut after = fsm.transitions_from(refusal.sub_state);
-    let mut all = fsm.transitions();
-    let before = || all.find(|transition| transition.target == refusal.sub_state);
-    let missing = || after.next().or_else(before).map(|transition| transition.id);
-    blamed.or_else(missing).map(|id| id.index())
+    blamed.or_else(|| Some(missing()?.id)).map(|id| id.index())
 }

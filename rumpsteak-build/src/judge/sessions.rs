@@ -1,69 +1,52 @@
-//! All sessions of a module, judged: first each by itself, then all together.
+//! All sessions of a module: first each by itself, then all together.
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Ident, Span};
+use rumpsteak_front::arguments::Liveness;
 use rumpsteak_front::module::Item;
-use rumpsteak_fsm::system::Neglected;
-use rumpsteak_fsm::{Fsm, Message};
+use rumpsteak_fsm::system::{self, EveryRun, Neglected};
+use rumpsteak_fsm::{Message, System};
 use rumpsteak_scribble::Projection;
 
-use crate::fault::{Cause, Fault, Gap, Hint, Note, NoteKind, Refusal};
-use crate::judge::closed_system::{self, Member, Session};
-use crate::judge::liveness::{self, Neglects};
-use crate::judge::root::Root;
+use crate::fault::{Cause, Fault, Gap, Hint, Note};
+use crate::judge::Root;
+use crate::judge::closed_system::{self, Member};
 use crate::judge::together::{self, Combined, CombinedFault};
 use crate::judge::{subtype, wrong_part};
-use crate::protocols::{Loaded, ProtocolRole};
+use crate::protocols::Loaded;
 use crate::scope::machine::number;
 use crate::scope::{ItemId, Place, Scope};
 use crate::settings::Settings;
 
-/// The result for the sessions of a module.
 #[derive(Debug, Default)]
 pub(crate) struct Judgement {
-    /// The mistakes, each once.
     pub(crate) faults: Vec<Fault>,
-    /// The mistakes in sessions that come from machines beside the protocol.
     pub(crate) of_machines: Vec<Fault>,
-    /// The sessions with a role that is known.
+    /// The sessions with a known role.
     pub(crate) roots: Vec<Root>,
-    /// The sessions that name something that is not there.
+    /// The sessions that name something that does not exist.
     pub(crate) left_out: BTreeSet<ItemId>,
-    /// The result for sessions together that were accepted one by one.
+    /// The joint result for sessions that were accepted one by one.
     pub(crate) combined: Option<Combined>,
     /// True if the sessions are safe with one another only.
     pub(crate) is_closed: bool,
-    /// The roles that the protocol neglects, if the attribute says nothing of it.
+    /// The roles that may wait for ever, if the attribute does not mention that.
     pub(crate) neglected: Vec<Neglected>,
-    /// The result for the closed system of all sessions, if a projection refuses one of them.
-    pub(crate) closed_system: Option<ClosedSystem>,
-}
-
-/// The result for all sessions of a protocol as a closed system.
-#[derive(Debug)]
-pub(crate) struct ClosedSystem {
-    /// True if it is safe, and the attribute accepts that.
+    /// True if a projection refuses a session, but the sessions are an accepted closed system.
     pub(crate) is_accepted: bool,
-    /// What to add to what its projection refuses.
+    /// The result for the closed system, otherwise.
     pub(crate) note: Option<Note>,
 }
 
 impl Judgement {
-    /// A number for all sessions that were read: the same in every build.
+    /// A number that identifies the sessions that were read: the same in every build.
     pub(crate) fn number(&self) -> u64 {
-        number(self.machines())
-    }
-
-    fn machines(&self) -> impl Iterator<Item = &Fsm> {
-        self.roots.iter().filter_map(|root| Some(&root.machine.as_ref()?.fsm))
+        number(self.roots.iter().filter_map(|root| Some(&root.machine.as_ref()?.fsm)))
     }
 }
 
-/// Judges all sessions of a module.
-///
-/// The sessions that are generated for some roles come from machines beside the protocol.
+/// Judges all sessions of a module. The roles in `machines_of` have machines beside the protocol.
 pub(crate) fn judge(
     scope: &Scope<'_>,
     settings: &Settings,
@@ -75,11 +58,10 @@ pub(crate) fn judge(
     for (id, _, role) in scope.roots() {
         judge.root(id, role);
     }
-    let mut wrong = wrong_part::faults(scope, &mut judge.found.roots, settings);
-    judge.found.faults.append(&mut wrong);
+    judge.found.faults.extend(wrong_part::faults(scope, &mut judge.found.roots, settings));
     for (index, faults) in std::mem::take(&mut judge.postponed) {
         match wrong_part::of_other(scope, &judge.found.roots, index) {
-            Some(fault) => judge.add(fault),
+            Some(fault) => judge.found.faults.push(fault),
             None => judge.add_once(judge.found.roots[index].item, faults),
         }
     }
@@ -99,16 +81,11 @@ struct Judge<'a> {
     settings: &'a Settings,
     machines_of: &'a BTreeSet<usize>,
     found: Judgement,
-    /// Mistakes that a part of the session of another role has for this one, by the roots.
+    /// The mistakes of a session that may go on as another role's session.
     postponed: Vec<(usize, Vec<Fault>)>,
 }
 
 impl Judge<'_> {
-    fn add(&mut self, fault: Fault) {
-        self.found.faults.push(fault);
-    }
-
-    /// Judges a session by itself.
     fn root(&mut self, id: ItemId, role_name: &Ident) {
         let scope = self.scope;
         let position = scope.roles.iter().position(|role| role.item.name == *role_name);
@@ -131,11 +108,9 @@ impl Judge<'_> {
         if root.refused {
             if reached.faults.iter().any(Fault::is_of_role) {
                 self.postponed.push((self.found.roots.len(), reached.faults));
-                self.found.left_out.extend(&root.items);
-                self.found.roots.push(root);
-                return;
+            } else {
+                self.add_once(id, reached.faults);
             }
-            self.add_once(id, reached.faults);
             self.found.left_out.extend(&root.items);
             self.found.roots.push(root);
             return;
@@ -144,8 +119,7 @@ impl Judge<'_> {
         if let (Some((protocol, _)), Some(own)) = (scope.loaded(), role.position) {
             let on_demand = protocol.projections[own].fsm.is_on_demand();
             machine.fsm = machine.fsm.on_demand(on_demand);
-            let linked = ProtocolRole { protocol: scope.protocol.unwrap_or_default(), role: own };
-            match subtype::judge(scope, (id, role), linked, &machine, self.settings) {
+            match subtype::judge(scope, (id, role), &machine, self.settings) {
                 Ok(accepted) => root.accepted = Some(accepted),
                 Err(refusal) => root.refusal = Some(*refusal),
             }
@@ -155,16 +129,15 @@ impl Judge<'_> {
         self.found.roots.push(root);
     }
 
-    /// Adds mistakes in the parts of a session. Each is said once, however many sessions have that
-    /// part.
+    /// Adds the mistakes of a session, except those that another session with the same part has.
     fn add_once(&mut self, session: ItemId, faults: Vec<Fault>) {
-        // A session is generated for a role that a struct with a mistake was to play.
+        // The role of a generated session may be meant for a struct with a mistake.
         if self.scope.is_generated(session) && !self.scope.faults.is_empty() {
             return;
         }
         for fault in faults {
             if !self.found.faults.iter().any(|known| known.is_same(&fault)) {
-                self.add(fault);
+                self.found.faults.push(fault);
             }
         }
     }
@@ -174,67 +147,70 @@ impl Judge<'_> {
         self.scope.roles[root.role].position
     }
 
-    /// Judges the sessions of the protocol as a closed system if one of them is refused.
-    fn protocol(&mut self, protocol: &Loaded) {
-        let scope = self.scope;
-        let mut refusals = self.found.roots.iter().filter_map(|root| root.refusal.as_ref());
-        let Some(first) = refusals.next() else { return };
-        // A closed system is about another order: where a name matches nothing, it is no way out.
-        let is_advised =
-            [first].into_iter().chain(refusals).all(|(_, cause)| !cause.is_wrong_anywhere());
-        let roles = protocol.protocol.roles().iter();
-        let mut members: Vec<Member<'_>> =
-            roles.map(|role| Member { name: role.to_string(), sessions: Vec::new() }).collect();
-        let names: Vec<String> =
-            self.found.roots.iter().map(|root| scope.name_of(root.item)).collect();
-        for (root, name) in self.found.roots.iter().zip(&names) {
-            if let Some(role) = self.played(root) {
-                members[role].sessions.push(Session { name, machine: root.machine.as_ref() });
+    /// These roles with their sessions. `position` finds the role of a session.
+    fn members(
+        &self,
+        roles: impl Iterator<Item = String>,
+        position: impl Fn(&Root) -> Option<usize>,
+    ) -> Vec<Member<'_>> {
+        let mut members: Vec<Member<'_>> = roles.map(|role| (role, Vec::new())).collect();
+        for root in &self.found.roots {
+            if let Some(role) = position(root) {
+                members[role].1.push((self.scope.name_of(root.item), root.machine.as_ref()));
             }
         }
-        let asked = self.settings.asked_of_all(protocol.projections.len());
-        let promised = Some((&*protocol.projections, &*asked));
-        let judged = closed_system::judge(&members, promised, &self.settings.limits);
-        let is_accepted = self.settings.accepts_closed_system;
-        let note = match &judged {
-            Ok(bound) if !is_accepted && is_advised => Some(NoteKind::Acceptable(*bound)),
-            // What the module did not ask for is no news if it is no help either.
-            Ok(_) => None,
-            Err(_) if !is_accepted => None,
-            Err((gap, _)) => Some(NoteKind::Useless(gap.clone())),
-        };
-        let note = note.map(|found| Note { protocol: protocol.name().to_owned(), found });
-        let is_accepted = judged.is_ok() && is_accepted;
-        if is_accepted {
-            self.found.is_closed = true;
-            for root in &mut self.found.roots {
-                root.refused &= root.refusal.take().is_none();
-            }
-        } else {
-            self.refuse_all(protocol, note.as_ref());
-        }
-        self.found.closed_system = Some(ClosedSystem { is_accepted, note });
+        members
     }
 
-    /// Says why sessions of the protocol are refused.
-    fn refuse_all(&mut self, protocol: &Loaded, note: Option<&Note>) {
-        let scope = self.scope;
-        // A message of the protocol that no session knows is one mistake.
-        let mut said: BTreeMap<&Message, ()> = BTreeMap::new();
-        let mut refused: Vec<(usize, Place, Cause)> = Vec::new();
-        // The numbers of sessions that the user has written, by the positions of their roles.
-        let mut written: BTreeMap<usize, usize> = BTreeMap::new();
-        for root in self.found.roots.iter().filter(|root| !scope.is_generated(root.item)) {
-            if let Some(role) = self.played(root) {
-                *written.entry(role).or_default() += 1;
-            }
+    /// Judges the sessions of the protocol as a closed system if one of them is refused.
+    fn protocol(&mut self, protocol: &Loaded) {
+        let refusals = || self.found.roots.iter().filter_map(|root| root.refusal.as_ref());
+        if refusals().next().is_none() {
+            return;
         }
+        // A closed system may have another order, but not other messages.
+        let is_advised = refusals().all(|(_, cause)| !cause.is_wrong_anywhere());
+        let roles = protocol.protocol.roles().iter().map(ToString::to_string);
+        let members = self.members(roles, |root| self.played(root));
+        let promised = Some((&*protocol.projections, &*self.settings.required));
+        let judged = closed_system::judge(&members, promised, &self.settings.limits);
+        let is_accepted = self.settings.accepts_closed_system;
+        self.found.note = match judged {
+            Ok(_) if is_accepted => {
+                (self.found.is_accepted, self.found.is_closed) = (true, true);
+                for root in &mut self.found.roots {
+                    root.refused &= root.refusal.take().is_none();
+                }
+                return;
+            }
+            Ok(bound) if is_advised => {
+                Some(Note::Acceptable { protocol: protocol.name().to_owned(), bound })
+            }
+            Err((gap, _)) if is_accepted => Some(Note::Useless(gap)),
+            // A module that did not ask for a closed system is not told that it is useless.
+            _ => None,
+        };
+        self.refuse_all(protocol);
+    }
+
+    /// Reports the refused sessions of the protocol.
+    fn refuse_all(&mut self, protocol: &Loaded) {
+        let scope = self.scope;
+        let note = self.found.note.clone();
+        // A message that no session knows is one mistake.
+        let mut said: BTreeSet<&Message> = BTreeSet::new();
+        let mut refused: Vec<(usize, Place, Cause)> = Vec::new();
+        // The numbers of written sessions, by the positions of their roles.
+        let mut written: BTreeMap<usize, usize> = BTreeMap::new();
+        let own = self.found.roots.iter().filter(|root| !scope.is_generated(root.item));
+        own.filter_map(|root| self.played(root))
+            .for_each(|role| *written.entry(role).or_default() += 1);
         for index in 0..self.found.roots.len() {
             let Some((place, mut cause)) = self.found.roots[index].refusal.take() else { continue };
             let root = &self.found.roots[index];
             let Some(role) = self.played(root) else { continue };
             if scope.is_generated(root.item) && self.machines_of.contains(&role) {
-                let note = note.cloned();
+                let note = note.clone();
                 self.found.of_machines.push(Fault { note, ..cause.at(place.span) });
                 continue;
             }
@@ -245,25 +221,26 @@ impl Judge<'_> {
                 let idle = others.filter(|role| !written.contains_key(role));
                 let fsm = root.machine.as_ref().map(|machine| &machine.fsm);
                 let fits = fsm.and_then(|fsm| subtype::fits(fsm, protocol, idle));
-                let fits = fits.map(|other| Hint::Fits(refusal.subject.roles[other].clone()));
+                let fits = fits.map(|other| {
+                    let other = protocol.role_at(other);
+                    Hint::Fits(refusal.subject.role(other).to_owned())
+                });
                 refusal.hint = fits.or(refusal.hint.take()).or(Some(Hint::Sibling));
             }
             if let Some(unknown) = cause.unknown_message() {
                 let action = protocol.projections[role].fsm.transition(unknown).action;
-                match said.entry(&action.message) {
-                    Entry::Vacant(first) => _ = first.insert(()),
-                    Entry::Occupied(_) => continue,
+                if !said.insert(&action.message) {
+                    continue;
                 }
             }
             let place = wrong_part::leave_part(scope, &self.found.roots, index, place, &mut cause);
-            // A session that does not fit may name a peer to which its role has no route: rustc
-            // says no more of a session without a meaning.
+            // rustc would also report a peer to which the role has no route.
             if scope.is_routeless(&self.found.roots[index]) {
                 self.found.left_out.insert(self.found.roots[index].item);
             }
             refused.push((role, place, cause));
         }
-        // A limit that leaves a session undecided leaves the order of the protocol undecided, too.
+        // If the order of the protocol itself is undecided, its generated sessions are one mistake.
         let mut is_said = !self.found.of_machines.is_empty();
         let is_plain = |place: &Place, cause: &Cause| {
             scope.is_generated(place.item) && matches!(cause, Cause::Undecided { .. })
@@ -273,19 +250,18 @@ impl Judge<'_> {
             !is_plain(place, cause) || !std::mem::replace(&mut is_said, true)
         });
         if let Some(fault) = self.exchanged(protocol, &refused) {
-            return self.add(fault);
+            return self.found.faults.push(fault);
         }
         if let Some(fault) = self.discontinued(protocol, &refused) {
-            return self.add(fault);
+            return self.found.faults.push(fault);
         }
         for (place, cause) in of_two_roles(refused) {
-            let note = note.cloned();
-            self.add(Fault { note, ..cause.at(place.span) });
+            let note = note.clone();
+            self.found.faults.push(Fault { note, ..cause.at(place.span) });
         }
     }
 
-    /// Two structs, each with the name of the other one's role: the refusals would blame others for
-    /// that.
+    /// The mistake of two structs that are named after each other's roles.
     fn exchanged(&self, protocol: &Loaded, refused: &[(usize, Place, Cause)]) -> Option<Fault> {
         refused.first()?;
         let misnamed = self.scope.roles.iter().filter_map(|role| {
@@ -304,8 +280,7 @@ impl Judge<'_> {
         })
     }
 
-    /// Says that the protocol lacks `continue`, if sessions of several roles are refused and all of
-    /// the module fit with that.
+    /// The mistake of a protocol that lacks a `continue` with which all sessions would fit.
     fn discontinued(&self, protocol: &Loaded, refused: &[(usize, Place, Cause)]) -> Option<Fault> {
         let name = |(_, _, cause): &(usize, Place, Cause)| match cause {
             Cause::Refused(refusal) => Some(refusal.subject.name.clone()),
@@ -331,25 +306,25 @@ impl Judge<'_> {
         Some(Cause::Discontinued { protocol, sessions, variable, behind }.at(place.span))
     }
 
-    /// Refuses the sessions of roles that the protocol neglects, if the attribute says so.
+    /// Refuses the sessions of roles that may wait for ever, if the attribute requires liveness.
     fn liveness(&mut self, protocol: &Loaded) {
         if self.found.roots.is_empty() {
             return;
         }
-        let Neglects { refused, warned } = liveness::neglects(self.settings, protocol);
+        let (refused, warned) = neglected_roles(self.settings, protocol);
         for (role, reason) in refused {
-            // If the role has no session, one of its peers must say so.
+            // If the role has no session, the first session is marked.
             let own = self.found.roots.iter().position(|root| self.played(root) == Some(role));
             let root = &mut self.found.roots[own.unwrap_or(0)];
             root.refused = true;
             let (item, protocol) = (root.item, self.scope.protocol.unwrap_or_default());
             let cause = Cause::NotLive { name: self.scope.name_of(item), protocol, reason };
-            self.add(cause.at(self.place(item)));
+            self.found.faults.push(cause.at(self.place(item)));
         }
         self.found.neglected = warned;
     }
 
-    /// The place of an item that the user has written: the attribute for one that is generated.
+    /// The token of an item, or the attribute for a generated item.
     fn place(&self, item: ItemId) -> Span {
         match self.scope.is_generated(item) {
             true => self.scope.anchor(),
@@ -357,11 +332,9 @@ impl Judge<'_> {
         }
     }
 
-    /// Judges the sessions together that the protocol accepts one by one.
+    /// Judges together the sessions that the protocol accepts one by one.
     fn together(&mut self, protocol: &Loaded) {
-        let is_accepted =
-            self.found.closed_system.as_ref().is_some_and(|system| system.is_accepted);
-        if is_accepted {
+        if self.found.is_accepted {
             return;
         }
         let mut sessions = vec![Vec::new(); protocol.projections.len()];
@@ -370,11 +343,11 @@ impl Judge<'_> {
                 && let Some(accepted) = &root.accepted
                 && let Some(machine) = &root.machine
             {
-                sessions[role].push(together::Session { root: index, machine, accepted });
+                sessions[role].push(together::Session { root: index, fsm: &machine.fsm, accepted });
             }
         }
-        let asked = self.settings.asked_of_all(protocol.projections.len());
-        let mut combined = together::judge(protocol, &sessions, &asked, &self.settings.limits);
+        let (required, limits) = (&self.settings.required, &self.settings.limits);
+        let mut combined = together::judge(protocol, &sessions, required, limits);
         self.found.is_closed |= combined.alone;
         for (root, found) in std::mem::take(&mut combined.refused) {
             self.refuse(root, found);
@@ -385,68 +358,46 @@ impl Judge<'_> {
         self.found.combined = Some(combined);
     }
 
-    /// Refuses a session for what it does with others.
+    /// Refuses a session because of its peers' sessions.
     fn refuse(&mut self, index: usize, found: CombinedFault) {
         let scope = self.scope;
-        let names: Vec<String> =
-            self.found.roots.iter().map(|root| scope.name_of(root.item)).collect();
-        let Some(root) = self.found.roots.get_mut(index) else { return };
-        root.refused = true;
+        self.found.roots[index].refused = true;
+        let root = &self.found.roots[index];
         let role = &scope.roles[root.role];
-        let (Some(protocol), Some(own)) = (scope.protocol, role.position) else { return };
-        let linked = ProtocolRole { protocol, role: own };
-        let subject = || subtype::subject(scope, root.item, role, linked);
-        let mut place = None;
-        let cause = match found {
-            CombinedFault::Unsafe { refused, with } => {
-                let machine = root.machine.as_ref();
-                place = machine.and_then(|machine| subtype::blame(machine, &refused));
-                let with = with.iter().map(|&other| names[other].clone()).collect();
-                let fair = refused.neglected().is_some();
-                let refusal = Refusal { with, fair, ..Refusal::new(subject(), refused) };
-                Cause::Refused(Box::new(refusal))
+        let Some(own) = role.position else { return };
+        let place = match (&found, &root.machine) {
+            (CombinedFault::Unsafe { refused, .. }, Some(machine)) => {
+                subtype::blame(machine, refused)
             }
-            CombinedFault::Undecided(limit) => {
-                Cause::Undecided { subject: Box::new(subject()), limit, fair: false }
-            }
-            CombinedFault::Unjudged(error) => {
-                Cause::Unjudged { subject: Box::new(subject()), error }
-            }
-            CombinedFault::Combinations(reason) => {
-                Cause::UndecidedSystem { set: names[index].clone(), reason }
-            }
+            _ => None,
         };
-        let item = root.item;
-        let span = place.filter(|place| !scope.is_generated(place.item)).map(|place| place.span);
-        let span = span.unwrap_or_else(|| self.place(item));
-        match scope.is_generated(item) && self.machines_of.contains(&own) {
-            true => self.found.of_machines.push(cause.at(span)),
-            false => self.add(cause.at(span)),
+        let place = place.filter(|place| !scope.is_generated(place.item));
+        let span = place.map_or_else(|| self.place(root.item), |place| place.span);
+        let subject = subtype::subject(scope, root.item, role);
+        let name = |other: usize| scope.name_of(self.found.roots[other].item);
+        let fault = found.cause(subject, name).at(span);
+        match scope.is_generated(root.item) && self.machines_of.contains(&own) {
+            true => self.found.of_machines.push(fault),
+            false => self.found.faults.push(fault),
         }
     }
 
     /// Judges the sessions of a module without a protocol together.
     fn set(&mut self) {
         let scope = self.scope;
-        let is_broken = |id: usize| matches!(scope.item(id), Item::Broken(_));
-        if !self.found.faults.is_empty() || (0..scope.len()).any(is_broken) {
+        let is_broken = |item: &Item| matches!(item, Item::Broken(_));
+        if !self.found.faults.is_empty() || scope.items().any(is_broken) {
             self.found.roots.iter_mut().for_each(|root| root.refused = true);
             return;
         }
-        let names: Vec<String> =
-            self.found.roots.iter().map(|root| scope.name_of(root.item)).collect();
-        let members = scope.roles.iter().enumerate().map(|(index, role)| {
-            let own = self.found.roots.iter().zip(&names).filter(|(root, _)| root.role == index);
-            let sessions = own.map(|(root, name)| Session { name, machine: root.machine.as_ref() });
-            Member { name: role.item.name.to_string(), sessions: sessions.collect() }
-        });
-        let members: Vec<Member<'_>> = members.collect();
+        let roles = scope.roles.iter().map(|role| role.item.name.to_string());
+        let members = self.members(roles, |root| Some(root.role));
         let (gap, blamed) = match closed_system::judge(&members, None, &self.settings.limits) {
             Ok(_) => return self.found.is_closed = true,
             Err(refusal) => refusal,
         };
-        let set = scope.module().name.to_string();
-        let at = scope.module().name.span();
+        let set = scope.module.name.to_string();
+        let at = scope.module.name.span();
         let fault = match gap {
             Gap::Silent(role) => {
                 let own = scope.roles.iter().find(|own| own.item.name == role);
@@ -469,7 +420,7 @@ impl Judge<'_> {
 }
 
 impl Scope<'_> {
-    /// True if a session has a peer to which its role has no route.
+    /// True if a session talks to a peer to which its role has no route.
     fn is_routeless(&self, root: &Root) -> bool {
         let role = &self.roles[root.role];
         let routes =
@@ -480,8 +431,7 @@ impl Scope<'_> {
     }
 }
 
-/// Keeps the refusals of two roles. The second one names the other sessions: more of them are most
-/// likely for one change of the protocol.
+/// Keeps the refusals of two roles. The second one lists the remaining sessions.
 fn of_two_roles(refused: Vec<(usize, Place, Cause)>) -> Vec<(Place, Cause)> {
     let mut of_role: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (position, (role, _, cause)) in refused.iter().enumerate() {
@@ -504,4 +454,41 @@ fn of_two_roles(refused: Vec<(usize, Place, Cause)>) -> Vec<(Place, Cause)> {
         }
     }
     faults.into_iter().flatten().collect()
+}
+
+/// The roles that may wait for ever if others choose so: refused, with reasons, or warned of.
+fn neglected_roles(
+    settings: &Settings,
+    protocol: &Loaded,
+) -> (Vec<(usize, String)>, Vec<Neglected>) {
+    let (mut refused, mut warned) = (Vec::new(), Vec::new());
+    let required = &settings.required;
+    let is_strict = |role: &usize| required[*role] == Some(Liveness::EveryRun);
+    let strict: Vec<usize> = (0..required.len()).filter(is_strict).collect();
+    if required.iter().all(|required| *required == Some(Liveness::Fair)) {
+        return (refused, warned);
+    }
+    let mut limits = settings.limits.verifier;
+    if strict.is_empty() {
+        limits = limits.for_a_warning(protocol.projections.len());
+    }
+    let machines = protocol.projections.iter().map(|projection| projection.fsm.clone());
+    let Ok(system) = System::new(machines.collect()) else { return (refused, warned) };
+    let explore = || system::explore(&system, &limits);
+    let EveryRun { neglected, limit } = system::live_in_every_run(&system, explore, &limits);
+    let of = |one: &Neglected| protocol.protocol.roles().iter().position(|role| *role == one.role);
+    for one in &neglected {
+        let Some(role) = of(one) else { continue };
+        match required[role] {
+            Some(Liveness::EveryRun) => refused.push((role, one.to_string())),
+            Some(Liveness::Fair) => {}
+            None => warned.push(one.clone()),
+        }
+    }
+    if let Some(limit) = limit {
+        let is_unknown = |role: &usize| neglected.iter().all(|one| of(one) != Some(*role));
+        let unknown = strict.into_iter().filter(is_unknown);
+        refused.extend(unknown.map(|role| (role, limit.to_string())));
+    }
+    (refused, warned)
 }

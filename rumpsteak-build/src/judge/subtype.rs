@@ -1,8 +1,6 @@
-//! One session against its protocol.
-//!
-//! The judgement itself is that of [`rumpsteak_fsm::verify()`]: the machine of the session must be
-//! an asynchronous subtype of the projection onto its role. Here are the token to blame, and the
-//! names that the user has for what is refused.
+//! A session against its protocol, by [`rumpsteak_fsm::verify()`]: its machine must be an
+//! asynchronous subtype of the projection onto its role. This module finds the token to blame, and
+//! the names that the user knows.
 
 use std::collections::BTreeMap;
 
@@ -22,42 +20,37 @@ use crate::scope::machine::SessionMachine;
 use crate::scope::{ItemId, Place, Scope, ScopedRole};
 use crate::settings::Settings;
 
-/// Judges a session, which the struct `role` plays.
-///
-/// # Errors
-/// What is wrong, and the place to blame.
+/// Judges a session of `role`.
 pub(crate) fn judge(
     scope: &Scope<'_>,
     (root, role): (ItemId, &ScopedRole<'_>),
-    linked: ProtocolRole,
     session: &SessionMachine,
     settings: &Settings,
 ) -> Result<Accepted, Box<(Place, Cause)>> {
-    let subject = || subject(scope, root, role, linked);
+    let linked = scope.linked(role);
+    let subject = || subject(scope, root, role);
     let machine = (&session.fsm, &*session.parts);
-    let judged = judge_machine(scope.protocols(), subject, linked, machine, settings);
-    judged.map_err(|unfit| {
-        let (mut cause, defect) = *unfit;
-        let place = match (&mut cause, defect) {
-            (Cause::Refused(refusal), _) => refused_at(scope, (root, linked), session, refusal),
-            (_, Some(Defect::Nondeterministic { transitions, .. })) => {
-                Some(session.origins[transitions[1].index()])
-            }
+    let judged = judge_machine(scope.protocols, subject, linked, machine, settings);
+    judged.map_err(|mut cause| {
+        let place = match &mut *cause {
+            Cause::Refused(refusal) => refused_at(scope, (root, linked), session, refusal),
+            Cause::AmbiguousChoice {
+                defect: Defect::Nondeterministic { transitions, .. }, ..
+            } => Some(session.origins[transitions[1].index()]),
             _ => None,
         };
-        Box::new((place.unwrap_or_else(|| name(scope, root)), cause))
+        Box::new((place.unwrap_or_else(|| name(scope, root)), *cause))
     })
 }
 
-/// The token to report a refusal at. Notes if a whole choice goes the other way in the protocol,
-/// and the part of itself with which the session fits.
+/// The token of a refusal. Also looks for a turned choice, and for a part that would fit.
 fn refused_at(
     scope: &Scope<'_>,
     (root, linked): (ItemId, ProtocolRole),
     session: &SessionMachine,
     refusal: &mut Refusal,
 ) -> Option<Place> {
-    let projection = &scope.protocols().protocols[linked.protocol].projections[linked.role].fsm;
+    let projection = &scope.protocols.protocols[linked.protocol].projections[linked.role].fsm;
     let Some((id, _)) = refusal.action else { return blame(session, &refusal.refused) };
     let (origin, behind) = (session.origins[id.index()], session.behind[id.index()]);
     let place = match &refusal.misfit {
@@ -82,7 +75,7 @@ fn refused_at(
         Some(Misfit::Missing(..)) => behind,
         _ => origin,
     };
-    // Where nothing is due any more, what the session goes on as is too much.
+    // If the protocol has ended, everything after the last action is too much.
     let found = refusal.refused.refusal.as_ref();
     let done = found.filter(|found| projection.is_terminal(found.sup_state));
     let last = done
@@ -91,7 +84,7 @@ fn refused_at(
     Some(last.map_or(place, |id| session.behind[id.index()]))
 }
 
-/// What a session says to go on as the part of itself that begins in a state.
+/// The source with which a session goes on as the part of itself that begins in a state.
 fn part(
     scope: &Scope<'_>,
     root: ItemId,
@@ -116,33 +109,31 @@ fn part(
     Some(tail.unwrap_or_else(|| scope.name_of(item)))
 }
 
-/// The line and the column of a token.
 fn at(span: Span) -> (usize, usize) {
     let start = span.start();
     (start.line, start.column)
 }
 
-/// The place of the name of a session.
+/// The name of a session in the source.
 pub(super) fn name(scope: &Scope<'_>, root: ItemId) -> Place {
     let span = scope.session(root).map_or_else(Span::call_site, |session| session.name.span());
     Place { item: root, span }
 }
 
-/// Judges a machine for a role of a protocol.
-///
-/// # Errors
-/// What is wrong, and the defect of the machine if it is one.
+/// Judges a machine of a role.
 pub(crate) fn judge_machine(
     protocols: &Protocols,
     subject: impl Fn() -> Subject,
     linked: ProtocolRole,
     (fsm, parts): (&Fsm, &[StateId]),
     settings: &Settings,
-) -> Result<Accepted, Box<(Cause, Option<Defect>)>> {
+) -> Result<Accepted, Box<Cause>> {
     let protocol = &protocols.protocols[linked.protocol];
     let projection = &protocol.projections[linked.role].fsm;
     let subject = || Box::new(subject());
-    let (peers, limits) = (protocol.peers(linked.role), &settings.limits.verifier);
+    let others = protocol.projections.iter().enumerate().filter(|(role, _)| *role != linked.role);
+    let peers: Vec<&Fsm> = others.map(|(_, other)| &other.fsm).collect();
+    let limits = &settings.limits.verifier;
     let judged = verify(fsm, projection, &peers, limits);
     let fair = match &judged {
         Ok(Verdict::Unsafe(_) | Verdict::Undecided(_)) => {
@@ -150,21 +141,19 @@ pub(crate) fn judge_machine(
         }
         _ => Ok(None),
     };
-    // All sessions together are asked once more about the other roles.
+    // The role that waits may be another one.
     let neglected = match &judged {
         Ok(Verdict::Unsafe(refused)) => refused.neglected(),
         _ => None,
     };
     let neglected = protocol.protocol.roles().iter().position(|own| Some(own) == neglected);
-    let asked = settings.asked(neglected.unwrap_or(linked.role));
+    let required = settings.required[neglected.unwrap_or(linked.role)];
     let fair = match fair {
-        Ok(Some(accepted)) if asked == Some(Liveness::Fair) => return Ok(accepted),
+        Ok(Some(accepted)) if required == Some(Liveness::Fair) => return Ok(accepted),
         Ok(fair) => fair.is_some(),
-        Err(error) => {
-            return Err(Box::new((Cause::Unjudged { subject: subject(), error }, None)));
-        }
+        Err(error) => return Err(Box::new(Cause::Unjudged { subject: subject(), error })),
     };
-    let cause = match judged {
+    Err(Box::new(match judged {
         Ok(Verdict::Safe(accepted)) => return Ok(accepted),
         Ok(Verdict::Unsafe(mut refused)) => {
             let misfit = match (&mut refused.refusal, &refused.condition, &refused.evidence) {
@@ -183,15 +172,13 @@ pub(crate) fn judge_machine(
         }
         Ok(Verdict::Undecided(limit)) => Cause::Undecided { subject: subject(), limit, fair },
         Err(VerifyError::Machine(InputError { side: Side::Sub, defect })) => {
-            let cause = Cause::AmbiguousChoice { subject: subject(), defect: defect.clone() };
-            return Err(Box::new((cause, Some(defect))));
+            Cause::AmbiguousChoice { subject: subject(), defect }
         }
         Err(error) => Cause::Unjudged { subject: subject(), error },
-    };
-    Err(Box::new((cause, None)))
+    }))
 }
 
-/// Which of these roles of the protocol a session of another one fits.
+/// The first of these roles that the session of another role fits.
 pub(super) fn fits(
     fsm: &Fsm,
     protocol: &Loaded,
@@ -204,12 +191,12 @@ pub(super) fn fits(
     })
 }
 
-/// Whether a machine is known to be a subtype of another one.
+/// True if a machine is known to be a subtype of another one.
 pub(super) fn is_one(sub: &Fsm, sup: &Fsm) -> bool {
     subtype::check(sub, sup, &Limits::default()).is_ok_and(|found| found.is_safe())
 }
 
-/// The state from which on a machine fits, of which the first action has no place.
+/// If the first action is wrong: a state from which the machine would be a subtype.
 pub(super) fn beginning(fsm: &Fsm, protocol: &Loaded, role: usize) -> Option<StateId> {
     const MOST: usize = 64;
     let projection = &protocol.projections[role].fsm;
@@ -217,9 +204,8 @@ pub(super) fn beginning(fsm: &Fsm, protocol: &Loaded, role: usize) -> Option<Sta
     fsm.states().take(MOST).find(fits)
 }
 
-/// The token to report a refusal at that names no action of the session: the place where an action
-/// is missing, or else the last step of the run. A session of several peers that does not send what
-/// goes wrong is blamed for what it does instead of receiving.
+/// The token of a refusal without an action: where an action is missing, or else the last step of
+/// the run. A session of several peers that does not send is blamed for not receiving.
 pub(super) fn blame(session: &SessionMachine, refused: &Refused) -> Option<Place> {
     if let Some(Condition::NarrowedChoice { state, .. }) = refused.condition {
         return Some(session.states[state.index()]);
@@ -253,23 +239,16 @@ pub(super) fn blame(session: &SessionMachine, refused: &Refused) -> Option<Place
     })
 }
 
-/// What the user calls a session, and what it talks about.
-pub(super) fn subject(
-    scope: &Scope<'_>,
-    root: ItemId,
-    role: &ScopedRole<'_>,
-    linked: ProtocolRole,
-) -> Subject {
+/// The names of a session, its roles and its messages in the user's source.
+pub(super) fn subject(scope: &Scope<'_>, root: ItemId, role: &ScopedRole<'_>) -> Subject {
     let mut labels: BTreeMap<Message, String> = BTreeMap::new();
     for label in role.labels.values() {
         if let Ok(message) = &label.message {
             labels.entry(message.clone()).or_insert_with(|| label.ty.to_string());
         }
     }
-    let roles = scope.protocols().protocols[linked.protocol].protocol.roles().iter().enumerate();
-    let roles = roles.map(|(position, role)| match scope.player(position) {
-        Some(player) => player.item.name.to_string(),
-        None => role.to_string(),
-    });
+    let linked = scope.linked(role);
+    let players = scope.roles.iter().rev();
+    let roles = players.map(|player| (player.role.clone(), player.item.name.to_string()));
     Subject { name: scope.name_of(root), linked, roles: roles.collect(), labels }
 }

@@ -1,8 +1,7 @@
-//! The sessions of a protocol together, where subtyping, session by session, is not enough.
+//! The sessions of a protocol together, if subtyping alone is not enough.
 //!
-//! Subtyping says nothing about an option that a session never takes, nor about a send that is done
-//! early where a peer hears several roles at once; see [`rumpsteak_fsm::verify::together`]. Whether
-//! that does harm is a matter of all roles:
+//! Subtyping does not cover an option that a session never takes, nor an early send to a peer that
+//! receives from several roles at once; see [`rumpsteak_fsm::verify::together`]:
 //!
 //! ```text
 //! rec loop {
@@ -13,15 +12,11 @@
 //! a as written: rec X. b!more. X         c waits for `done`, which never comes
 //! ```
 //!
-//! No session is to blame for a role that waits, and it may be meant; so it is a warning. A message
-//! that is never received, or anything worse, is a fault of the session that leaves out the option
-//! or does something early.
+//! A role that waits for ever is only a warning, because it may be intended. A message that is
+//! never received, or anything worse, is a mistake of the session that deviates.
 //!
-//! A role may have several sessions and begin any of them, so every combination is judged. A role
-//! without a session does what the protocol says. Judged are the sessions of role structs that name
-//! each other in their routes: those can be wired. At most
-//! [`Limits::combinations`](crate::Limits::combinations) are judged, each within the limits of the
-//! verifier; sessions that do what the protocol says, each action at its turn, count as one.
+//! Every combination of sessions is judged, at most [`Limits::combinations`]. A role without a
+//! session does what the protocol says, and so do sessions without any reordering.
 
 use rumpsteak_fsm::verify::together::{Condition, Part, Together, together};
 use rumpsteak_fsm::verify::{Accepted, Evidence, Refused, VerifyError};
@@ -29,69 +24,80 @@ use rumpsteak_fsm::{Fsm, Limit, Role, Run, Verdict};
 
 use rumpsteak_front::arguments::Liveness;
 
+use crate::fault::{Cause, Refusal, Subject};
 use crate::judge::closed_system;
 use crate::limits::Limits;
 use crate::protocols::Loaded;
-use crate::scope::machine::SessionMachine;
 use crate::settings;
 
 /// A session that its projection accepts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Session<'a> {
-    /// The position of the session among those of the module.
     pub(crate) root: usize,
-    pub(crate) machine: &'a SessionMachine,
+    pub(crate) fsm: &'a Fsm,
     pub(crate) accepted: &'a Accepted,
 }
 
-/// What is known of the sessions of a protocol together.
 #[derive(Debug, Default)]
 pub(crate) struct Combined {
-    /// A run to where a role waits for ever.
+    /// A run after which a role waits for ever.
     pub(crate) starvation: Option<Run>,
-    /// A session that is proven for the sessions of this package alone, because this role hears
-    /// several at once; or, without a role, because it has such a state itself. `None`, too, where
-    /// build.rs accepts that.
+    /// A session that is proven only with the sessions of this package, because this peer receives
+    /// from several roles at once, or, without a peer, because the session itself does.
     pub(crate) closed: Option<(usize, Option<Role>)>,
-    /// Whether some sessions are proven with those of this package only.
+    /// True if some sessions are proven only with the sessions of this package.
     pub(crate) alone: bool,
-    /// The sessions that are not safe, or not known to be, with others.
+    /// The sessions that are not known to be safe with the others.
     pub(crate) refused: Vec<(usize, CombinedFault)>,
 }
 
-/// What a session does with others.
+/// The mistake of a session with others.
 #[derive(Debug)]
 pub(crate) enum CombinedFault {
-    /// It goes wrong with the sessions of the other roles that have these roots.
+    /// A run goes wrong with these sessions of other roles.
     Unsafe { refused: Refused, with: Vec<usize> },
-    /// It is not known.
+    /// A limit stopped the search.
     Undecided(Limit),
     /// There are too many combinations.
     Combinations(String),
-    /// The machines are not judged, and why.
+    /// The machines cannot be judged.
     Unjudged(VerifyError),
 }
 
-/// Judges every combination of sessions; `sessions` has those of each role of the protocol.
-///
-/// `asked` has the liveness that build.rs asks for, by role.
+impl CombinedFault {
+    /// The cause of the mistake. `name` names the other sessions.
+    pub(crate) fn cause(self, subject: Subject, name: impl Fn(usize) -> String) -> Cause {
+        let subject = Box::new(subject);
+        match self {
+            Self::Unsafe { refused, with } => {
+                let with = with.into_iter().map(name).collect();
+                let fair = refused.neglected().is_some();
+                Cause::Refused(Box::new(Refusal { with, fair, ..Refusal::new(*subject, refused) }))
+            }
+            Self::Undecided(limit) => Cause::Undecided { subject, limit, fair: false },
+            Self::Combinations(reason) => Cause::UndecidedSystem { set: subject.name, reason },
+            Self::Unjudged(error) => Cause::Unjudged { subject, error },
+        }
+    }
+}
+
+/// Judges every combination of the roles' sessions. `required` has the liveness of each role.
 pub(crate) fn judge(
     protocol: &Loaded,
     sessions: &[Vec<Session<'_>>],
-    asked: &[Option<Liveness>],
+    required: &[Option<Liveness>],
     limits: &Limits,
 ) -> Combined {
     let mut combined = Combined::default();
-    // A proof in the fair relation takes it that its peers take some options now and then.
+    // A proof in the fair relation relies on peers to take some options now and then.
     let asks = |session: &Session<'_>| {
         let proof = session.accepted.proof.as_ref();
         proof.is_some_and(|proof| !proof.left().is_empty())
     };
     combined.alone = sessions.iter().flatten().any(asks);
     let is_undirected = |fsm: &Fsm| fsm.check_directed().is_err();
-    let conditioned = |session: &&Session<'_>| {
-        session.accepted.condition.is_some() || is_undirected(&session.machine.fsm)
-    };
+    let conditioned =
+        |session: &&Session<'_>| session.accepted.condition.is_some() || is_undirected(session.fsm);
     let first = sessions.iter().flatten().find(conditioned).or_else(|| {
         let hears_several = protocol.projections.iter().any(|found| is_undirected(&found.fsm));
         sessions.iter().flatten().next().filter(|_| hears_several)
@@ -100,15 +106,14 @@ pub(crate) fn judge(
     let choices: Vec<Vec<Option<Session<'_>>>> = sessions.iter().map(|of| choices(of)).collect();
     match closed_system::combinations(&choices, limits) {
         Ok(combinations) => combinations.for_each(|chosen| {
-            combined.add(protocol, &chosen, asked, limits);
+            combined.add(protocol, &chosen, required, limits);
         }),
         Err(reason) => combined.refused.push((first, CombinedFault::Combinations(reason))),
     }
     combined
 }
 
-/// What a role may do: each session, or what the protocol says if that is what one of them does, or
-/// if there is none.
+/// The choices of a role: its sessions, or `None` for what the protocol says.
 fn choices<'a>(sessions: &[Session<'a>]) -> Vec<Option<Session<'a>>> {
     let is_plain = |session: &Session<'_>| {
         let proof = session.accepted.proof.as_ref();
@@ -124,31 +129,30 @@ fn choices<'a>(sessions: &[Session<'a>]) -> Vec<Option<Session<'a>>> {
 }
 
 impl Combined {
-    /// Judges one combination.
     fn add(
         &mut self,
         protocol: &Loaded,
         chosen: &[Option<Session<'_>>],
-        asked: &[Option<Liveness>],
+        required: &[Option<Liveness>],
         limits: &Limits,
     ) {
         let is_refused = |session: &Session<'_>| {
             let mut refused = self.refused.iter();
             refused.any(|(root, _)| *root == session.root)
         };
-        // With a session that is refused nothing runs.
+        // A refused session never runs.
         if chosen.iter().flatten().any(is_refused) {
             return;
         }
         let parts = chosen.iter().zip(&protocol.projections);
         let parts = parts.map(|(session, projection)| match session {
-            Some(Session { machine, accepted, .. }) => {
-                Part::new(&machine.fsm, &projection.fsm, accepted.proof.as_ref())
+            Some(Session { fsm, accepted, .. }) => {
+                Part::new(fsm, &projection.fsm, accepted.proof.as_ref())
             }
             None => Part::projection(&projection.fsm),
         });
-        let parts = parts.zip(asked).map(|(part, &asked)| settings::part(part, asked));
-        let parts: Vec<Part<'_>> = parts.collect();
+        let parts: Vec<Part<'_>> =
+            parts.zip(required).map(|(part, &required)| settings::part(part, required)).collect();
         let found = match together(&parts, &limits.verifier) {
             Ok(found) => found,
             Err(error) => {
@@ -159,7 +163,7 @@ impl Combined {
         };
         let Together { verdict, starvation, condition, alone } = found;
         self.alone |= alone;
-        // Where subtyping is enough, nothing more is known. A projection is never the reason.
+        // Without a condition, subtyping is enough. A projection never causes a condition.
         let Some((position, condition)) = condition else { return };
         let Some(Session { root, .. }) = chosen[position] else { return };
         match verdict {

@@ -1,8 +1,7 @@
 //! The protocols of a package: read, checked and projected onto all of their roles.
 //!
-//! A file with an error is of no use for verification: none of its protocols takes part, and all of
-//! its errors are reported together. An error of a projection is one of the file, because a
-//! protocol that one role cannot follow is safe for none.
+//! An error in a file, or in one of its projections, disables all protocols of the file. All errors
+//! of a file are reported together.
 
 pub(crate) mod scr_module;
 
@@ -20,27 +19,25 @@ use rumpsteak_scribble::{
 };
 
 use self::scr_module::{ScrModule, root_of};
-use crate::gravity::Gravity;
 use crate::limits::Limits;
 use crate::named_text::NamedText;
-use crate::package_root::PackageRoot;
-use crate::text_file;
+use crate::package_root::{self, PackageRoot};
 
-/// All `.scr` files of a package.
 #[derive(Debug, Default)]
 pub(crate) struct Protocols {
+    /// The package that the files are shown relative to.
+    pub(crate) base: PackageRoot,
     pub(crate) files: Vec<ScrFile>,
     /// The usable protocols, in the order of the files.
     pub(crate) protocols: Vec<Loaded>,
-    /// What could not be read: a path as shown, why, and the path beside it that may be meant.
+    /// The paths that cannot be read, as shown: the error, and a similar path that exists.
     pub(crate) unreadable: Vec<(String, String, Option<String>)>,
     /// The existing files and folders that were looked at.
     pub(crate) looked_at: BTreeSet<PathBuf>,
-    /// The folders and files that were named, as shown.
+    /// The configured folders and files, as shown.
     pub(crate) folders: Vec<String>,
-    /// The files in them, as shown, that have protocols by the ending of other tools.
+    /// The files in them with the endings of other Scribble tools, as shown.
     pub(crate) others: Vec<String>,
-    /// The limits within which they were read and are judged.
     pub(crate) limits: Limits,
 }
 
@@ -49,32 +46,27 @@ pub(crate) struct Protocols {
 pub(crate) struct ScrFile {
     /// The path by which the file was found.
     pub(crate) path: PathBuf,
-    /// The folder in which imports are looked for.
+    /// The folder that imports are relative to.
     pub(crate) imports: PathBuf,
     /// The paths of the file and of those that it imports.
     pub(crate) read: Vec<PathBuf>,
-    /// The texts: that of the file first, then those that it imports, in the order of their
-    /// [`SourceId`]s.
+    /// The texts of the same files, in the order of their [`SourceId`]s.
     pub(crate) texts: Vec<Arc<NamedText>>,
     pub(crate) modules: Modules,
-    /// Everything that is wrong with the file, in the order of the text.
+    /// The errors, in the order of the text.
     pub(crate) diagnostics: Vec<Diagnostic>,
-    /// What is right and may surprise.
     pub(crate) warnings: Vec<Diagnostic>,
 }
 
-/// A protocol that is well formed and projectable onto each of its roles.
+/// A protocol that is well formed and projectable onto all roles.
 #[derive(Debug)]
 pub(crate) struct Loaded {
-    /// The position of its file.
     pub(crate) file: usize,
     pub(crate) protocol: Protocol,
-    /// One for each role, in the protocol's order.
+    /// The projections, in the order of the roles.
     pub(crate) projections: Vec<Projection>,
-    /// Every message of the protocol, in order, by its label.
+    /// The messages of the protocol, by their [normalised](name::normalise) labels.
     pub(crate) messages: BTreeMap<String, BTreeSet<Message>>,
-    /// The labels by what they are when they are [normalised](name::normalise).
-    pub(crate) labels: BTreeMap<String, BTreeSet<String>>,
     text: OnceCell<String>,
 }
 
@@ -85,23 +77,7 @@ pub(crate) struct ProtocolRole {
     pub(crate) role: usize,
 }
 
-/// What the name of a protocol stands for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Lookup {
-    /// One of the file at this position, which has errors.
-    Broken(usize),
-    /// The protocol at this position.
-    Found(usize),
-    /// Several protocols, of the files at the first two of these positions.
-    Several(usize, usize),
-    /// None.
-    Unknown,
-    /// One that is there to be called by others only.
-    Unplayable,
-}
-
-/// What may be meant by a path that is not there: a folder, or a file of protocols, in the same
-/// place and with a name like it.
+/// A folder or a file of protocols beside a path that does not exist, with a similar name.
 fn beside(path: &Path) -> Option<PathBuf> {
     let folder = path.parent().filter(|_| !path.exists())?;
     let is_read = |path: &Path| path.is_dir() || path.extension().is_some_and(|own| own == "scr");
@@ -113,59 +89,43 @@ fn beside(path: &Path) -> Option<PathBuf> {
 }
 
 impl Protocols {
-    /// Reads the files at `paths`, and those below them that end in `.scr` where a path is a
-    /// folder.
+    /// Reads the files at `paths`, and the `.scr` files below paths of folders.
     ///
-    /// `import shop.Base;` means the file `shop/Base.scr` below the path that the importing file
-    /// was found by, or below the folder in which the path of that file is its own name.
+    /// `import shop.Base;` refers to `shop/Base.scr` below the configured path, or else below the
+    /// folder that the `module` line of the importing file implies.
     pub(crate) fn load(base: &PackageRoot, paths: &[PathBuf], limits: Limits) -> Self {
-        let mut found = Self::default();
+        let mut found = Self { base: base.clone(), limits, ..Self::default() };
         let mut files: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
         for path in paths {
             let path = base.join(path);
             found.folders.push(base.show(&path));
-            if let Err(error) = found.find_files(base, &path, &mut files) {
+            if let Err(error) = found.find_files(&path, &mut files) {
                 let meant = beside(&path).map(|meant| base.show(&meant));
                 found.unreadable.push((base.show(&path), error.to_string(), meant));
             }
         }
-        let mut loaded = Self::load_files(base, files, limits);
-        loaded.folders = found.folders;
-        loaded.others = found.others;
-        loaded.looked_at.append(&mut found.looked_at);
-        found.unreadable.append(&mut loaded.unreadable);
-        Self { unreadable: found.unreadable, ..loaded }
+        files.iter().for_each(|(path, imports)| found.read(path, imports));
+        found
     }
 
-    /// Reads files, each with the folder in which its imports are looked for.
-    pub(crate) fn load_files(
-        base: &PackageRoot,
-        files: impl IntoIterator<Item = (PathBuf, PathBuf)>,
-        limits: Limits,
-    ) -> Self {
-        let mut loaded = Self { limits, ..Self::default() };
-        for (path, imports) in files {
-            match text_file::read(&path) {
-                Ok(text) => {
-                    let text = NamedText::new(base.show(&path), text);
-                    loaded.add(base, text, &path, &imports);
-                }
-                Err(error) => loaded.unreadable.push((base.show(&path), error.to_string(), None)),
-            }
+    /// Reads a file, with the folder that its imports are relative to.
+    pub(crate) fn read(&mut self, path: &Path, imports: &Path) {
+        let shown = self.base.show(path);
+        match package_root::read(path) {
+            Ok(text) => self.add(NamedText::new(shown, text), path, imports),
+            Err(error) => self.unreadable.push((shown, error.to_string(), None)),
         }
-        loaded
     }
 
-    /// Looks for files at and below a path.
+    /// Finds the files at and below a path.
     fn find_files(
         &mut self,
-        base: &PackageRoot,
         path: &Path,
         files: &mut BTreeMap<PathBuf, PathBuf>,
     ) -> std::io::Result<()> {
         let root = path;
         let mut pending = vec![path.to_owned()];
-        // A symbolic link is followed, unless it leads back.
+        // A symbolic link is followed, unless it forms a cycle.
         let mut seen = BTreeSet::new();
         let is_folder = std::fs::metadata(path)?.is_dir();
         self.looked_at.insert(path.to_owned());
@@ -186,14 +146,14 @@ impl Protocols {
                 } else if is("scr") {
                     files.insert(path, root.to_owned());
                 } else if ["nuscr", "scribble", "mpst"].into_iter().any(is) {
-                    self.others.push(base.show(&path));
+                    self.others.push(self.base.show(&path));
                 }
             }
         }
         Ok(())
     }
 
-    fn add(&mut self, base: &PackageRoot, text: NamedText, path: &Path, imports: &Path) {
+    fn add(&mut self, text: NamedText, path: &Path, imports: &Path) {
         let limits = self.limits.scribble();
         let mut read = vec![path.to_owned()];
         let text = Arc::new(text);
@@ -206,23 +166,22 @@ impl Protocols {
             {
                 found = root.join(place);
             }
-            let text = text_file::read(&found).ok()?;
+            let text = package_root::read(&found).ok()?;
             read.push(found.clone());
-            let text = NamedText::new(base.show(&found), text);
+            let text = NamedText::new(self.base.show(&found), text);
             Some(Arc::new(text))
         };
-        // The path is absolute: `PackageRoot::join` has made it so.
+        // `PackageRoot::join` has made the path absolute.
         let ScrModule { texts, modules, protocols, mut diagnostics, warnings } =
             ScrModule::load(Arc::clone(&text), Some(path), &limits, find);
         self.looked_at.extend(read.iter().cloned());
         let file = self.files.len();
         let mut usable = Vec::new();
         for protocol in protocols {
-            let projections = protocol.project_all().unwrap_or_else(|errors| {
-                diagnostics.extend(errors);
-                Vec::new()
-            });
-            usable.push(Loaded::new(file, protocol, projections));
+            match protocol.project_all() {
+                Ok(projections) => usable.push(Loaded::new(file, protocol, projections)),
+                Err(errors) => diagnostics.extend(errors),
+            }
         }
         diagnostics.sort_by_key(|diagnostic| diagnostic.primary);
         diagnostics.dedup();
@@ -233,71 +192,41 @@ impl Protocols {
         self.files.push(ScrFile { path, imports, read, texts, modules, diagnostics, warnings });
     }
 
-    /// The protocol that a Rust name stands for: the one of exactly this name, or else of the same
-    /// name in the sense of [`name::same`].
-    pub(crate) fn lookup(&self, wanted: &str) -> Lookup {
-        let exact = |known: &str| known == wanted;
-        let same = |known: &str| name::same(known, wanted);
-        match self.lookup_by(exact) {
-            Lookup::Unknown => self.lookup_by(same),
-            found => found,
-        }
+    /// The names of all declared protocols, with the positions of their files.
+    pub(crate) fn declared(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.files.iter().enumerate().flat_map(|(file, read)| {
+            read.modules.root().protocols.iter().map(move |own| (file, own.name.as_str()))
+        })
     }
 
-    fn lookup_by(&self, is_wanted: impl Fn(&str) -> bool) -> Lookup {
-        let mut files = Vec::new();
-        for (position, file) in self.files.iter().enumerate() {
-            for protocol in &file.modules.root().protocols {
-                if is_wanted(protocol.name.as_str()) {
-                    files.push(position);
-                }
-            }
-        }
-        match files[..] {
-            [] => Lookup::Unknown,
-            [file] => {
-                let of_name = |loaded: &Loaded| is_wanted(loaded.protocol.name().as_str());
-                let unusable = if self.files[file].diagnostics.is_empty() {
-                    Lookup::Unplayable
-                } else {
-                    Lookup::Broken(file)
-                };
-                self.protocols
-                    .iter()
-                    .position(|loaded| loaded.file == file && of_name(loaded))
-                    .map_or(unusable, Lookup::Found)
-            }
-            [first, second, ..] => Lookup::Several(first, second),
-        }
-    }
-
-    /// The position of the only protocol that a Rust name stands for.
-    pub(crate) fn position(&self, wanted: &str) -> Option<usize> {
-        match self.lookup(wanted) {
-            Lookup::Found(position) => Some(position),
-            _ => None,
-        }
-    }
-
-    /// True if the file at a position declares the protocol that a Rust name stands for.
-    pub(crate) fn declares(&self, file: usize, wanted: &str) -> bool {
-        let mut declared = self.files[file].modules.root().protocols.iter();
-        declared.any(|protocol| name::same(protocol.name.as_str(), wanted))
-    }
-
-    /// The names of all declared protocols.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        let declared = self.files.iter().flat_map(|file| &file.modules.root().protocols);
-        declared.map(|protocol| protocol.name.as_str())
+        self.declared().map(|(_, name)| name)
+    }
+
+    /// True if the file at a position declares the protocol that a Rust name refers to.
+    pub(crate) fn declares(&self, file: usize, wanted: &str) -> bool {
+        self.declared().any(|(own, name)| own == file && name::same(name, wanted))
     }
 }
 
-/// What errors of Scribble mean: a text that is no Scribble cannot be judged, a limit decides
-/// nothing, and anything else is a protocol that does not hold. `None` without errors.
+/// The consequence of a mistake for the package, the least serious first.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[non_exhaustive]
+pub enum Gravity {
+    /// The answer is unknown: a limit stopped the proof, or another error is in the way.
+    Undecided,
+    /// The package is wrong.
+    Fails,
+    /// An input cannot be read, so there is nothing to verify.
+    BadInput,
+}
+
+/// The consequence of errors of Scribble: a text that does not parse is bad input, a limit decides
+/// nothing, and anything else is a mistake in the protocol. `None` without errors.
 pub fn gravest(diagnostics: &[Diagnostic]) -> Option<Gravity> {
     let gravity = |diagnostic: &Diagnostic| match diagnostic.code {
         code if code.is_limit() => Gravity::Undecided,
-        // The role was named in a call.
+        // A call names the role.
         Code::NoSuchRole => Gravity::BadInput,
         code if code.is_syntax() => Gravity::BadInput,
         _ => Gravity::Fails,
@@ -305,23 +234,17 @@ pub fn gravest(diagnostics: &[Diagnostic]) -> Option<Gravity> {
     diagnostics.iter().map(gravity).max()
 }
 
-/// A recursion that no `continue` names.
+/// A recursion without a `continue`.
 #[derive(Debug)]
 pub(crate) struct DoneOnce<'a> {
     pub(crate) protocol: &'a str,
     pub(crate) variable: &'a str,
-    /// Where it is in its file, from one.
     pub(crate) line: usize,
-    /// Other recursions of the protocol are done again.
+    /// True if another recursion of the protocol is continued.
     pub(crate) others_repeat: bool,
 }
 
 impl ScrFile {
-    /// What its errors mean.
-    pub(crate) fn gravity(&self) -> Gravity {
-        gravest(&self.diagnostics).unwrap_or(Gravity::Undecided)
-    }
-
     /// The `sig` that declares a type for a message.
     pub(crate) fn signature(&self, message: &Message) -> Option<&Declaration> {
         let mut declarations = self.modules.iter().flat_map(|module| &module.declarations);
@@ -332,7 +255,7 @@ impl ScrFile {
         })
     }
 
-    /// Its warnings, each on one line.
+    /// The warnings, each on one line.
     pub(crate) fn warning_lines(&self) -> impl Iterator<Item = String> {
         self.warnings.iter().map(|warning| {
             let text = self.text(warning.primary.source());
@@ -342,7 +265,7 @@ impl ScrFile {
         })
     }
 
-    /// The recursions that no `continue` names, which their processes would do once.
+    /// The recursions without a `continue`, whose bodies run once.
     pub(crate) fn done_once(&self) -> Vec<DoneOnce<'_>> {
         let mut found = Vec::new();
         for protocol in &self.modules.root().protocols {
@@ -369,42 +292,36 @@ impl ScrFile {
         found
     }
 
-    /// The path as shown.
     pub(crate) fn shown(&self) -> &str {
         &self.text(SourceId::ROOT).name
     }
 
-    /// One of the texts; that of the file itself for one that does not exist.
+    /// The text of a source, or else of the file itself.
     pub(crate) fn text(&self, source: SourceId) -> &Arc<NamedText> {
         self.texts.get(source.index()).unwrap_or(&self.texts[0])
     }
 }
 
 impl Loaded {
-    /// A protocol of the file at this position.
     pub(crate) fn new(file: usize, protocol: Protocol, projections: Vec<Projection>) -> Self {
         let mut messages: BTreeMap<String, BTreeSet<Message>> = BTreeMap::new();
-        for projection in &projections {
-            for transition in projection.fsm.transitions() {
-                let message = &transition.action.message;
-                let of_label = messages.entry(message.label.to_string()).or_default();
-                of_label.insert(message.clone());
-            }
+        for transition in projections.iter().flat_map(|projection| projection.fsm.transitions()) {
+            let message = &transition.action.message;
+            let alike = messages.entry(name::normalise(message.label.as_str())).or_default();
+            alike.insert(message.clone());
         }
-        let mut labels: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        for label in messages.keys() {
-            let alike = labels.entry(name::normalise(label)).or_default();
-            alike.insert(label.clone());
-        }
-        Self { file, protocol, projections, messages, labels, text: OnceCell::new() }
+        Self { file, protocol, projections, messages, text: OnceCell::new() }
+    }
+
+    pub(crate) fn labels(&self) -> BTreeSet<&str> {
+        self.messages.values().flatten().map(|message| message.label.as_str()).collect()
     }
 
     pub(crate) fn name(&self) -> &str {
         self.protocol.name().as_str()
     }
 
-    /// The positions of the roles that a Rust name may stand for: of the one of exactly this name,
-    /// or else of those of the same name in the sense of [`name::same`].
+    /// The positions of the roles with exactly this name, or else with the [same](name::same) name.
     pub(crate) fn roles(&self, wanted: &str) -> Vec<usize> {
         let roles = || self.protocol.roles().iter().map(Role::as_str);
         match roles().position(|role| role == wanted) {
@@ -412,35 +329,25 @@ impl Loaded {
             None => (0..)
                 .zip(roles())
                 .filter(|(_, role)| name::same(role, wanted))
-                .map(|(position, _)| position)
+                .map(|(at, _)| at)
                 .collect(),
         }
     }
 
-    /// The projections onto all roles, as a text.
     pub(crate) fn text(&self) -> &str {
         self.text.get_or_init(|| {
             let projections = self.projections.iter();
             let machines: Vec<Fsm> = projections.map(|found| found.fsm.clone()).collect();
-            // DOT can say every machine; the other form is shorter.
+            // DOT can express every machine; the other form is shorter.
             let printed = text::print(Form::Cfsm, &machines);
             printed.or_else(|_| text::print(Form::Dot, &machines)).unwrap_or_default()
         })
     }
 
-    /// The roles that play on demand.
+    /// The roles that start on demand.
     pub(crate) fn on_demand(&self) -> Vec<String> {
         let machines = self.projections.iter().map(|projection| &projection.fsm);
         machines.filter(|fsm| fsm.is_on_demand()).map(|fsm| fsm.role().to_string()).collect()
-    }
-
-    /// The projections onto all roles but one.
-    pub(crate) fn peers(&self, role: usize) -> Vec<&Fsm> {
-        let others = self.projections.iter().enumerate();
-        others
-            .filter(|(position, _)| *position != role)
-            .map(|(_, projection)| &projection.fsm)
-            .collect()
     }
 
     pub(crate) fn role_at(&self, position: usize) -> &Role {

@@ -1,5 +1,5 @@
-//! A Scribble module with its imports, read and checked: the one loader of the build and the
-//! command, which differ in where they look for imports.
+//! A Scribble module with its imports, read and checked. The build script and the command differ
+//! only in where they look for imports.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,27 +8,27 @@ use rumpsteak_scribble::{Code, Diagnostic, Limits, Modules, Protocol};
 
 use crate::named_text::NamedText;
 
-/// How many mistakes are told: more than anybody reads, and each is drawn with its lines.
+/// The number of errors that are reported, since each is drawn with its lines.
 const MOST: usize = 30;
 
 /// A module and the modules that it imports.
 #[derive(Debug)]
 pub struct ScrModule {
-    /// The texts of the module and of its imports, in the order of their `SourceId`s; at least one.
+    /// The texts of the module and its imports, in the order of their `SourceId`s; at least one.
     pub texts: Vec<Arc<NamedText>>,
     /// The modules, in the same order.
     pub modules: Modules,
     /// The well-formed protocols that roles can play.
     pub protocols: Vec<Protocol>,
-    /// What is wrong, in the order of the text, up to `MOST`. Projections are not tried yet.
+    /// The errors, in the order of the text, up to `MOST`. Projections are not tried yet.
     pub diagnostics: Vec<Diagnostic>,
-    /// What is right and may surprise.
+    /// The warnings.
     pub warnings: Vec<Diagnostic>,
 }
 
 impl ScrModule {
-    /// Checks a module and what it imports. `find` reads an imported module by its name. `path` is
-    /// absolute; without it the `module` line may name any file.
+    /// Checks a module and its imports. `find` reads an imported module by its name. `path` is
+    /// absolute; without it, the name in the `module` line is not checked.
     pub fn load(
         text: Arc<NamedText>,
         path: Option<&Path>,
@@ -50,7 +50,7 @@ impl ScrModule {
         let checked = modules.check(limits);
         diagnostics.extend(checked.diagnostics);
         diagnostics.sort_by_key(|diagnostic| diagnostic.primary);
-        // No place is in a text that was too long to be read, and a drawing would show all of it.
+        // A text that is too long was not read, and an excerpt would show all of it.
         for diagnostic in &diagnostics {
             if diagnostic.code == Code::TextTooLong
                 && let Some(text) = texts.get_mut(diagnostic.primary.source().index())
@@ -69,8 +69,7 @@ impl ScrModule {
     }
 }
 
-/// The folder below which a module called `shop.Orders` is at `path`, if its path ends in
-/// `shop/Orders.scr`.
+/// The folder that the module `shop.Orders` is relative to, if `path` ends in `shop/Orders.scr`.
 pub fn root_of(path: &Path, module: &str) -> Option<PathBuf> {
     let mut folder = path.with_extension("");
     for part in module.rsplit('.') {

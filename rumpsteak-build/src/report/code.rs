@@ -1,7 +1,5 @@
-//! The stable codes of what is refused in Rust source, and the page behind each.
-//!
-//! A code that is no longer used is never given to another mistake. A
-//! broken `.scr` file has none: its errors have codes of their own.
+//! The stable codes of mistakes in Rust source, and their pages. An obsolete code is never reused.
+//! A broken `.scr` file has no code: its errors have codes of their own.
 
 use rumpsteak_fsm::repair::Misfit;
 use rumpsteak_fsm::subtype::Rule;
@@ -12,7 +10,7 @@ use crate::fault::{Cause, NameProblem, Refusal};
 
 macro_rules! pages {
     ($($code:literal)+) => {
-        /// The codes, and what is behind each, in Markdown.
+        /// The codes and their pages, in Markdown.
         const PAGES: &[(&str, &str)] = &[
             $(($code, include_str!(concat!("explain/", $code, ".md"))),)+
         ];
@@ -20,13 +18,13 @@ macro_rules! pages {
 }
 
 pages! {
-    // What a name stands for.
+    // Names.
     "V0101" "V0103" "V0104" "V0106" "V0108"
-    // What links roles and labels to a protocol, and the attribute of a module.
+    // Roles and labels of a protocol, and the attribute of a module.
     "V0201" "V0202" "V0203" "V0204" "V0205" "V0206" "V0207" "V0208" "V0209" "V0211" "V0212" "V0213"
     // The form of a session.
     "V0301" "V0302" "V0303"
-    // A session against its protocol.
+    // A session and its protocol.
     "V0401" "V0402" "V0403" "V0404" "V0405" "V0406" "V0407" "V0408" "V0409" "V0410" "V0411"
     "V0412" "V0413"
     // Sessions together, and limits.
@@ -35,18 +33,20 @@ pages! {
     "V0603" "V0604"
 }
 
-/// Every code that `cargo rumpsteak explain` knows, in order, and what is behind it: in Markdown,
-/// with what is refused for it and, where that can be given, the same mended.
+/// All codes of `cargo rumpsteak explain`, in order, and their pages in Markdown.
 pub fn explanations() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let scribble = Code::ALL.iter().map(|code| (code.as_str(), code.explanation()));
-    scribble.chain(PAGES.iter().copied())
+    Code::ALL.iter().map(|code| (code.as_str(), code.explanation())).chain(PAGES.iter().copied())
 }
 
-/// The code of a cause.
 pub(super) fn code(cause: &Cause) -> Option<&'static str> {
     Some(match cause {
         Cause::BrokenFile { .. } => return None,
-        Cause::Name { problem, .. } => of_name(*problem),
+        Cause::Name { problem, .. } => match problem {
+            NameProblem::Unresolved => "V0101",
+            NameProblem::NoRole | NameProblem::Swapped => "V0104",
+            NameProblem::OwnRole => "V0106",
+            _ => "V0103",
+        },
         Cause::OtherSession { .. } => "V0108",
         Cause::UnknownProtocol { .. } => "V0201",
         Cause::UnknownRole { .. } => "V0202",
@@ -75,21 +75,6 @@ pub(super) fn code(cause: &Cause) -> Option<&'static str> {
     })
 }
 
-fn of_name(problem: NameProblem) -> &'static str {
-    match problem {
-        NameProblem::Unresolved => "V0101",
-        NameProblem::Choice
-        | NameProblem::ChoiceAmongPeers
-        | NameProblem::ChoiceOfOnePeer
-        | NameProblem::Label
-        | NameProblem::NoSession
-        | NameProblem::OtherDirection(_)
-        | NameProblem::Session => "V0103",
-        NameProblem::NoRole | NameProblem::Swapped => "V0104",
-        NameProblem::OwnRole => "V0106",
-    }
-}
-
 fn of_refusal(refusal: &Refusal) -> &'static str {
     match (&refusal.refused.refusal, &refusal.refused.condition) {
         (Some(found), _) => of_rule(found.rule, found.sup.is_some(), refusal.misfit.as_ref()),
@@ -98,8 +83,7 @@ fn of_refusal(refusal: &Refusal) -> &'static str {
     }
 }
 
-/// The code of a broken rule of subtyping, where something is due or nothing is; there may be a
-/// simpler reason.
+/// The code of a broken rule. `is_due` is true if another action is due; `misfit` is simpler.
 pub(super) fn of_rule(rule: Rule, is_due: bool, misfit: Option<&Misfit>) -> &'static str {
     match (misfit, rule) {
         (Some(Misfit::Unknown(_)), _) => "V0401",
@@ -117,7 +101,7 @@ pub(super) fn of_rule(rule: Rule, is_due: bool, misfit: Option<&Misfit>) -> &'st
         (None, Rule::InputsFromOnePeer | Rule::OutputsToOnePeer) => "V0408",
         (None, Rule::InputNotHandled) => "V0409",
         (None, Rule::Forgotten) => "V0410",
-        // Something else is due, or nothing; or a rule of a later version of the library.
+        // Another action is due, or none; or a later version of the library has more rules.
         (None, _) => "V0406",
     }
 }

@@ -1,5 +1,5 @@
-//! The texts of the command for two machines that are compared: the answer of subtyping, and the
-//! run among the peers. Actions have the names of the machines.
+//! The texts of the command for comparing two machines: the result of subtyping, and the run among
+//! the peers. Actions have the names of the machines.
 
 use rumpsteak_fsm::repair;
 use rumpsteak_fsm::subtype::{Proof, Refusal, Rule};
@@ -8,11 +8,11 @@ use rumpsteak_fsm::verify::together::Condition;
 use rumpsteak_fsm::{Action, Fsm, TransitionId};
 
 use super::code::of_rule;
-use super::rules::{Broken, Deed};
-use super::runs::shortest;
+use super::rules::{ActionText, BrokenRule};
+use super::shortest;
 use crate::words::{count, list};
 
-/// The note where subtyping does not refuse, and a run among the peers is the proof.
+/// The note about a run among the peers that decides the comparison.
 pub fn decided_by_run(condition: Option<&Condition>) -> String {
     match condition {
         None => "whether it is a subtype is undecided, but this run decides it".to_owned(),
@@ -21,7 +21,6 @@ pub fn decided_by_run(condition: Option<&Condition>) -> String {
     }
 }
 
-/// Why it takes more than subtyping.
 fn beyond_subtyping(condition: &Condition) -> String {
     match condition {
         Condition::NarrowedChoice { option, .. } => {
@@ -38,38 +37,38 @@ fn beyond_subtyping(condition: &Condition) -> String {
     }
 }
 
-/// Two machines of one role: the subtype in the place of the supertype.
+/// Two machines of one role, to be compared.
 #[derive(Clone, Copy, Debug)]
 pub struct Comparison<'a> {
-    /// The machine that takes the place.
+    /// The subtype.
     pub sub: &'a Fsm,
-    /// The machine whose place it takes.
+    /// The supertype.
     pub sup: &'a Fsm,
-    /// Where the supertype stands.
+    /// The name of the supertype.
     pub sup_name: &'a str,
 }
 
 /// A refusal, in words.
 #[derive(Clone, Debug)]
 pub struct Explanation {
-    /// The rule, as JSON calls it.
+    /// The rule in JSON.
     pub rule: &'static str,
-    /// What `cargo rumpsteak explain` knows it by.
+    /// The code that `cargo rumpsteak explain` knows.
     pub code: &'static str,
-    /// What is wrong, with "it" for the subtype.
+    /// The mistake, with "it" for the subtype.
     pub sentence: String,
-    /// The subtype's action to blame, and what is written at it.
+    /// The action of the subtype to blame, and its label.
     pub own: Option<(TransitionId, &'static str)>,
-    /// The supertype's actions that matter, and what is written at each: first the one that is due.
+    /// The relevant actions of the supertype and their labels; first the action that is due.
     pub due: Vec<(TransitionId, String)>,
-    /// How the machines got there.
+    /// The actions before the mistake.
     pub notes: Vec<String>,
-    /// The way out.
+    /// The advice.
     pub help: String,
 }
 
 impl Comparison<'_> {
-    /// Why the subtype may not take the place.
+    /// The reason why the subtype may not replace the supertype.
     pub fn explain(&self, refusal: &Refusal) -> Explanation {
         let mut refusal = refusal.clone();
         let misfit = repair::find((self.sub, &[]), self.sup, &mut refusal);
@@ -84,7 +83,7 @@ impl Comparison<'_> {
             }
             _ => (refusal.sub, at_own),
         };
-        // Where the subtype does nothing, its last action is shown.
+        // If the subtype does nothing, its last action is shown.
         let last = || Some((*refusal.path.last()?, "nothing more is done behind this"));
         let mut notes = Vec::new();
         if refusal.sup.is_none() {
@@ -96,16 +95,18 @@ impl Comparison<'_> {
         if !refusal.cycle.is_empty() {
             notes.push(format!("the loop is {}", self.actions(&refusal.cycle)));
         }
-        let deed = |action: &Action| Deed {
+        let deed = |action: &Action| ActionText {
             direction: action.direction,
             message: action.message.to_string(),
             whole: action.message.to_string(),
             peer: action.peer.to_string(),
         };
         let due = |id: TransitionId| deed(self.sup.transition(id).action);
-        let broken = Broken {
+        let broken = BrokenRule {
             rule,
-            misfit: misfit.as_ref().map(|misfit| (misfit, &due as &dyn Fn(TransitionId) -> Deed)),
+            misfit: misfit
+                .as_ref()
+                .map(|misfit| (misfit, &due as &dyn Fn(TransitionId) -> ActionText)),
             subject: "it",
             sup: self.sup,
             refusal: &refusal,
@@ -113,14 +114,13 @@ impl Comparison<'_> {
             place: &format!("`{}`", self.sup_name),
             role: self.sup.role().as_str(),
             is_machine: true,
-            in_loop: !refusal.cycle.is_empty(),
-            // A machine of the command has no `Self`.
+            // Machines have no `Self`.
             again: None,
             done: refusal.sub.map(|id| deed(self.sub.transition(id).action)),
             due: refusal.sup.map(due),
         };
         let at_due = || refusal.sup.map(|id| (id, at_due.to_owned())).into_iter().collect();
-        let due = misfit.as_ref().map_or_else(at_due, |misfit| broken.marks(misfit));
+        let due = misfit.as_ref().map_or_else(at_due, |_| broken.marks());
         Explanation {
             rule: name,
             code: of_rule(rule, refusal.sup.is_some(), misfit.as_ref()),
@@ -132,8 +132,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// The rule that is told: a message that the subtype takes nowhere is an option that is
-    /// missing, even if it takes another one instead.
+    /// The rule to report: a message that the subtype never receives is a missing option.
     fn rule(&self, refusal: &Refusal) -> Rule {
         let is_missing = |id: TransitionId| {
             let action = self.sup.transition(id).action;
@@ -146,7 +145,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// `` `s!ready`, `t?value` ``: the last ones if they are many.
+    /// `` `s!ready`, `t?value` ``: at most the last twelve.
     fn actions(&self, path: &[TransitionId]) -> String {
         const MOST: usize = 12;
         let skipped = path.len().saturating_sub(MOST);
@@ -159,7 +158,7 @@ impl Comparison<'_> {
     }
 }
 
-/// How much was compared, and how far ahead the subtype is, if there is a proof.
+/// The size of a proof, and the number of actions that the subtype does early.
 pub fn proven(proof: Option<&Proof>) -> String {
     let Some(proof) = proof else { return "explored with its peers".to_owned() };
     let ahead = match proof.anticipation {
@@ -171,17 +170,17 @@ pub fn proven(proof: Option<&Proof>) -> String {
     format!("{} compared, {ahead}", count(proof.situations, "situation"))
 }
 
-/// What holds in the fair relation.
+/// The guarantee of the fair relation.
 const FAIR: &str = "what is put off can always still be done, if choices are fair";
 
-/// Whom the fair relation is about, where only the two machines are known.
+/// The peers that the fair relation is about, if only the two machines are known.
 pub fn fair_among(proof: &Proof, sup: &Fsm) -> String {
     let Some(state) = proof.left().first() else { return String::new() };
     let actions = list(sup.transitions_from(*state).map(|found| found.action));
     format!("; among peers with which it cannot be kept for ever at {actions}")
 }
 
-/// With whom it was proven, if not with any peers.
+/// The peers that a proof is about, if it is not about all peers.
 pub fn proven_among(condition: Option<&Condition>) -> String {
     condition.map_or_else(String::new, |condition| {
         let why = beyond_subtyping(condition);
@@ -189,7 +188,7 @@ pub fn proven_among(condition: Option<&Condition>) -> String {
     })
 }
 
-/// What happens with the peers as they are.
+/// The behaviour with these peers.
 pub fn among_peers(evidence: &Evidence) -> String {
     match evidence {
         Evidence::Run(run) => format!("among these peers, {}; {}", run.failure, shortest(run)),
@@ -207,8 +206,7 @@ pub fn among_peers(evidence: &Evidence) -> String {
     }
 }
 
-/// What JSON calls a rule, and what is written at the action that breaks it and at the one that is
-/// due.
+/// The name of a rule in JSON, and the labels of the wrong action and of the action that is due.
 fn marks(rule: Rule) -> (&'static str, &'static str, &'static str) {
     match rule {
         Rule::Forgotten => ("forgotten", "goes on for ever without it", "never done"),

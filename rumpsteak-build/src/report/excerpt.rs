@@ -1,30 +1,19 @@
-//! Texts with marks in them, drawn as rustc draws source.
-//!
-//! ```text
-//!  --> protocols/ping.scr:2:5
-//!   |
-//! 2 |     ping() from a to b;
-//!   |     ^^^^^^^^^^^^^^^^^^^ `b` waits for this
-//! ```
-//!
-//! rustc's own renderer, `annotate-snippets`, draws. It gets only the lines around the marks,
-//! because its cost grows with the text, and ranges that are inside the text at whole characters,
-//! because it panics at others.
+//! Source excerpts with labels, drawn as rustc draws them, by `annotate-snippets`. It only gets the
+//! lines around the labels, because its cost grows with the text, and only ranges of whole
+//! characters, because it panics at others.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
-use rumpsteak_fsm::Action;
 use rumpsteak_scribble::Span;
 
 use crate::named_text::NamedText;
 use crate::protocols::{Loaded, ScrFile};
 
-/// Places in one or more texts. The first one is the primary one: the place of the error itself.
+/// Places in texts. The first one is the primary place: the error itself.
 #[derive(Clone, Debug, Default)]
 pub struct Excerpt {
     marks: Vec<Mark>,
@@ -35,21 +24,21 @@ pub struct Excerpt {
 pub struct Mark {
     /// The text.
     pub text: Arc<NamedText>,
-    /// Bytes of the text, at whole characters. An empty range is drawn as one character.
+    /// A range of whole characters. An empty range is drawn as one character.
     pub span: Range<usize>,
-    /// What is written at the place; it may be empty.
+    /// The text at the place, possibly empty.
     pub label: String,
 }
 
 impl Excerpt {
-    /// The lines of a Scribble module and of its imports around some spans.
+    /// The lines of a Scribble module and its imports around some spans.
     pub fn of_spans<'a>(
         texts: &[Arc<NamedText>],
         marks: impl IntoIterator<Item = &'a (Span, String)>,
     ) -> Self {
         let mut excerpt = Self::default();
         for (span, label) in marks {
-            // A text that does not exist has no places.
+            // A text that does not exist has no place.
             if let Some(text) = texts.get(span.source().index()) {
                 excerpt.mark(text, span.range(), label);
             }
@@ -57,20 +46,16 @@ impl Excerpt {
         excerpt
     }
 
-    /// The lines around one place of a text.
     pub(crate) fn of_place(text: &Arc<NamedText>, span: Range<usize>, label: &str) -> Self {
         let mut excerpt = Self::default();
         excerpt.mark(text, span, label);
         excerpt
     }
 
-    /// Adds a place. A span beyond the text is moved to its end.
+    /// Adds a place. A span beyond the text moves to its end.
     pub fn mark(&mut self, text: &Arc<NamedText>, span: Range<usize>, label: impl Into<String>) {
-        self.marks.push(Mark {
-            text: Arc::clone(text),
-            span: text.clip(span),
-            label: label.into(),
-        });
+        let (span, label) = (text.clip(span), label.into());
+        self.marks.push(Mark { text: Arc::clone(text), span, label });
     }
 
     /// The places.
@@ -78,7 +63,6 @@ impl Excerpt {
         &self.marks
     }
 
-    /// One snippet for each text, in the order of first mention.
     pub(super) fn snippets(&self) -> Vec<Snippet<'_, Annotation<'_>>> {
         let mut texts: Vec<(&Arc<NamedText>, Vec<_>)> = Vec::new();
         for (index, mark) in self.marks.iter().enumerate() {
@@ -93,31 +77,11 @@ impl Excerpt {
     }
 }
 
-/// The first few lines of a protocol with these actions of its roles.
-pub(super) fn sent_here(
-    (protocol, file): (&Loaded, &ScrFile),
-    is_it: impl Fn(&Action) -> bool,
-) -> Excerpt {
-    const MOST: usize = 4;
-    let mut marks = BTreeSet::new();
-    for own in &protocol.projections {
-        let found = own.fsm.transitions().filter(|due| is_it(due.action));
-        let places = found.flat_map(|due| own.origins(due.id));
-        marks.extend(places.map(|&at| (at, String::new())));
-    }
-    match marks.is_empty() {
-        true => declared_here(protocol, file),
-        false => Excerpt::of_spans(&file.texts, marks.iter().take(MOST)),
-    }
-}
-
-/// Where a protocol is declared.
 pub(super) fn declared_here(protocol: &Loaded, file: &ScrFile) -> Excerpt {
     let declared = protocol.protocol.name().span;
     Excerpt::of_spans(&file.texts, &[(declared, "declared here".to_owned())])
 }
 
-/// The lines from the first mark to the last one.
 fn snippet<'a>(
     text: &'a NamedText,
     marks: &[(AnnotationKind, &'a Mark)],
@@ -135,7 +99,7 @@ fn snippet<'a>(
         .annotations(annotations.collect::<Vec<_>>())
 }
 
-/// Without colours and without a title.
+/// Draws the places without colours and without a title.
 impl fmt::Display for Excerpt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let group = Group::with_level(Level::NOTE).elements(self.snippets());
@@ -143,9 +107,8 @@ impl fmt::Display for Excerpt {
     }
 }
 
-/// `text` with its control characters made visible, except line breaks and tabs, and so the
-/// characters that turn the direction of a line: names come from files, and a file must not speak
-/// to the terminal.
+/// Escapes control characters, except line breaks and tabs, and characters that change the
+/// direction of text: names come from files, which must not control the terminal.
 pub fn visible(text: &str) -> Cow<'_, str> {
     let is_turn = |letter| matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let is_control = |letter: char| letter.is_control() && letter != '\n' && letter != '\t';

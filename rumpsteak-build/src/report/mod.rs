@@ -1,15 +1,36 @@
 //! The texts that users read.
 //!
-//! The text of a `compile_error!` stands below the user's own line, which rustc draws. It is plain,
-//! because it lands in JSON and in editors, and shows what rustc does not know: the `.scr` file and
-//! the run. A report on stderr is complete and may have colours.
+//! The text of a `compile_error!` is plain, because it appears in JSON and in editors. rustc draws
+//! the user's line above it, so it only shows the `.scr` file and the run. A report on stderr is
+//! complete and may have colours.
 
-pub(crate) mod build_report;
 pub(crate) mod code;
 pub(crate) mod comparison;
 pub(crate) mod excerpt;
 pub(crate) mod notice;
 pub(crate) mod refusal;
 mod rules;
-pub(crate) mod runs;
 pub(crate) mod wording;
+
+use rumpsteak_fsm::Run;
+use rumpsteak_fsm::run::Failure;
+
+/// A run as a chart.
+pub fn shortest(run: &Run) -> String {
+    let chart = run.chart();
+    format!("the shortest run that leads there:\n{}", chart.trim_end())
+}
+
+/// The end of a run: "gets stuck".
+fn failure(run: &Run) -> String {
+    match &run.failure {
+        Failure::Deadlock => "gets stuck".to_owned(),
+        Failure::Orphan { from, to } => format!("leaves a message from `{from}` to `{to}` behind"),
+        Failure::Starvation { role } => format!("leaves `{role}` waiting for ever"),
+        Failure::UnspecifiedReception { from, to } => {
+            format!("brings `{to}` a message from `{from}` that it cannot take")
+        }
+        Failure::Never { .. } => format!("leads to where {}", run.failure),
+        Failure::Neglect(neglected) => format!("leads to where {neglected}"),
+    }
+}

@@ -1,5 +1,6 @@
-//! One message with its places, notes and way out: what both the build and the command print.
+//! Messages with places, notes and advice, and reports of several messages.
 
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -8,56 +9,57 @@ use rumpsteak_scribble::Diagnostic;
 
 use super::excerpt::{Excerpt, visible};
 use crate::named_text::NamedText;
+use crate::protocols::{Gravity, Protocols, ScrFile, gravest};
 use crate::words::split_way_out;
 
-/// How grave a notice is.
+/// The severity of a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
-    /// It has to be mended.
+    /// An error.
     Error,
-    /// Something was left out that may have been meant.
+    /// Something unusual that may be a mistake.
     Warning,
-    /// It holds, but is worth knowing.
+    /// A remark about something correct.
     Note,
 }
 
-/// One message, as plain data.
+/// A message as plain data.
 #[derive(Clone, Debug)]
-#[must_use = "a notice says something only where it is printed"]
+#[must_use = "a notice has no effect until it is printed"]
 pub struct Notice {
-    /// How grave it is.
+    /// The severity.
     pub severity: Severity,
-    /// The code that `cargo rumpsteak explain` knows, if it has one.
+    /// The code that `cargo rumpsteak explain` knows.
     pub code: Option<&'static str>,
-    /// What it says, in one line or a few.
+    /// The message, of one or more lines.
     pub message: String,
-    /// The places that it is about.
+    /// The places in texts.
     pub excerpt: Excerpt,
     /// Further remarks.
     pub notes: Vec<String>,
-    /// What to do.
+    /// The advice.
     pub help: Option<String>,
 }
 
 impl Notice {
-    /// Something that has to be mended.
+    /// An error.
     pub fn error(message: impl Into<String>) -> Self {
         Self::new(Severity::Error, message)
     }
 
     /// The error of a library, `what is wrong; what to do`.
-    pub fn of_error(error: &impl std::fmt::Display) -> Self {
+    pub fn of_error(error: &impl fmt::Display) -> Self {
         let text = error.to_string();
         let (message, way_out) = split_way_out(&text);
         Self::error(message).maybe_help(way_out)
     }
 
-    /// Something that was left out and may have been meant.
+    /// A warning.
     pub fn warning(message: impl Into<String>) -> Self {
         Self::new(Severity::Warning, message)
     }
 
-    /// Something that is worth knowing.
+    /// A note.
     pub fn note(message: impl Into<String>) -> Self {
         Self::new(Severity::Note, message)
     }
@@ -73,12 +75,12 @@ impl Notice {
         }
     }
 
-    /// Says by which code `cargo rumpsteak explain` knows it.
+    /// Sets the code.
     pub fn with_code(self, code: Option<&'static str>) -> Self {
         Self { code, ..self }
     }
 
-    /// Adds a place in a text; the first one added is the primary one.
+    /// Adds a place in a text. The first place is the primary one.
     pub fn mark(
         mut self,
         text: &Arc<NamedText>,
@@ -95,12 +97,12 @@ impl Notice {
         self
     }
 
-    /// Says what to do.
+    /// Sets the advice.
     pub fn help(self, help: impl Into<String>) -> Self {
         self.maybe_help(Some(help))
     }
 
-    /// Says what to do, if something can be done.
+    /// Sets the advice, or removes it.
     pub fn maybe_help(mut self, help: Option<impl Into<String>>) -> Self {
         self.help = help.map(Into::into);
         self
@@ -108,20 +110,18 @@ impl Notice {
 
     /// An error of a Scribble module, with the texts of the module and of its imports.
     pub fn of_diagnostic(texts: &[Arc<NamedText>], diagnostic: &Diagnostic) -> Self {
-        let level = if diagnostic.is_error() { Self::error } else { Self::warning };
-        let notice = level(diagnostic.message.clone());
-        let mut notice = notice.with_code(Some(diagnostic.code.as_str()));
-        notice.excerpt = Excerpt::of_spans(
-            texts,
-            std::iter::once(&(diagnostic.primary, diagnostic.label.clone()))
-                .chain(&diagnostic.secondary),
-        );
-        notice.notes = diagnostic.notes.clone();
-        notice.help = diagnostic.help.clone();
-        notice
+        let severity = if diagnostic.is_error() { Severity::Error } else { Severity::Warning };
+        let primary = (diagnostic.primary, diagnostic.label.clone());
+        Self {
+            code: Some(diagnostic.code.as_str()),
+            excerpt: Excerpt::of_spans(texts, [&primary].into_iter().chain(&diagnostic.secondary)),
+            notes: diagnostic.notes.clone(),
+            help: diagnostic.help.clone(),
+            ..Self::new(severity, diagnostic.message.clone())
+        }
     }
 
-    /// Title, excerpt, notes and help, without a line break at the end.
+    /// Renders the title, the excerpt, the notes and the help, without a final line break.
     pub fn render(&self, colour: bool) -> String {
         let level = match self.severity {
             Severity::Error => Level::ERROR,
@@ -133,7 +133,7 @@ impl Notice {
             title = title.id(code);
         }
         let mut group = Group::with_title(title).elements(self.excerpt.snippets());
-        // Below an excerpt remarks hang from its margin; without one there is no margin.
+        // Below an excerpt, remarks hang from its margin.
         let notes = self.notes.iter().map(|note| (Level::NOTE, note));
         let remarks = notes.chain(self.help.iter().map(|help| (Level::HELP, help)));
         let mut rest = Vec::new();
@@ -145,7 +145,7 @@ impl Notice {
             }
         }
         let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
-        // Each by itself: a group after another one would be set apart by an empty margin.
+        // Rendered separately, because the renderer puts an empty margin between groups.
         let mut text = renderer.render(std::slice::from_ref(&group));
         for group in &rest {
             text.push('\n');
@@ -153,6 +153,70 @@ impl Notice {
         }
         text
     }
+}
+
+/// The errors of a build script that have no place in Rust source.
+///
+/// Its [`Debug`](fmt::Debug) output is the rendered report, which
+/// `fn main() -> Result<(), Report>` prints.
+#[derive(Clone)]
+pub struct Report {
+    notices: Vec<Notice>,
+    pub(crate) gravity: Gravity,
+}
+
+impl Report {
+    pub(crate) fn of_file(file: &ScrFile) -> Self {
+        let errors = file.diagnostics.iter();
+        Self {
+            notices: errors.map(|error| Notice::of_diagnostic(&file.texts, error)).collect(),
+            gravity: gravest(&file.diagnostics).unwrap_or(Gravity::Undecided),
+        }
+    }
+
+    /// A report of one sentence, with advice.
+    pub(crate) fn of(message: &str, help: &str) -> Self {
+        Self { notices: vec![Notice::error(message).help(help)], gravity: Gravity::BadInput }
+    }
+
+    /// Joins reports. `None` of an empty list.
+    pub(crate) fn join(reports: Vec<Self>) -> Option<Self> {
+        Some(Self {
+            gravity: reports.iter().map(|report| report.gravity).max()?,
+            notices: reports.into_iter().flat_map(|report| report.notices).collect(),
+        })
+    }
+
+    /// The report as plain text, or with the colours of a terminal.
+    pub fn render(&self, colour: bool) -> String {
+        self.notices.iter().map(|notice| notice.render(colour)).collect::<Vec<_>>().join("\n\n")
+    }
+}
+
+/// Begins on a new line, because a `main` that returns an error prints `Error: ` first.
+impl fmt::Debug for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\n{self}")
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render(false))
+    }
+}
+
+impl std::error::Error for Report {}
+
+/// The reports of paths of protocols that cannot be read.
+pub(crate) fn unreadable(protocols: &Protocols) -> impl Iterator<Item = Report> {
+    protocols.unreadable.iter().map(|(path, error, meant)| {
+        let help = match meant {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => "build.rs names the folder or the file relative to the package, as in `verify(\"protocols\")`".to_owned(),
+        };
+        Report::of(&format!("cannot read the protocols in `{path}`: {error}"), &help)
+    })
 }
 
 #[cfg(test)]

@@ -1,22 +1,4 @@
-//! The texts for sessions that are no subtypes of their projections.
-//!
-//! ```text
-//! unsafe reordering: `Kernel` receives `Value` from `S` before it sends `Ready` to `S`
-//!
-//!  --> protocols/double_buffering.scr:6:5
-//!   |
-//! 6 |     ready() from k to s;
-//!   |     ^^^^^^^^^^^^^^^^^^^^ the protocol has `k` send this first …
-//! 7 |     value(i32) from s to k;
-//!   |     ---------------------- … and receive this afterwards
-//!
-//! the shortest run that gets stuck, with all other roles as the protocol has them:
-//!
-//!      k                      s                      t
-//!      …
-//!
-//! help: send `Ready` to `S` before this
-//! ```
+//! The texts for sessions and machines that are not subtypes of their projections.
 
 use std::fmt::Write as _;
 
@@ -30,72 +12,72 @@ use rumpsteak_fsm::{Action, Defect, Direction, Fsm, Role, StateId, Transition, T
 use rumpsteak_scribble::{Projection, Span};
 
 use super::excerpt::Excerpt;
-use super::rules::{Broken, Deed, next, one_of, verb};
-use super::runs::failure;
+use super::failure;
+use super::rules::{ActionText, BrokenRule, one_of};
 use crate::fault::{Hint, Refusal, Subject};
 use crate::protocols::{Loaded, Protocols, ScrFile};
 use crate::settings::{attribute, fair as fairness};
 use crate::words::list;
 
-/// The text for a session, or a machine, that is no subtype of its projection.
+/// The text for a session or a machine that is not a subtype of its projection.
 pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
     let Refusal { subject, action, misfit, with, refused, fair, others, machine, .. } = refusal;
     let protocol = &protocols.protocols[subject.linked.protocol];
+    let in_machine = machine.as_ref().map(|(source, span)| {
+        Excerpt::of_place(source, span.clone(), "here in the machine").to_string()
+    });
     let Some(found) = &refused.refusal else {
         let (mut text, help) = match &refused.condition {
-            Some(condition) => beyond_subtyping(condition, &refused.evidence, subject, protocol),
+            Some(condition) => {
+                let (text, help) =
+                    beyond_subtyping(condition, &refused.evidence, subject, protocol);
+                (text, format!("\n\nhelp: {help}"))
+            }
             None => {
                 let name = &subject.name;
                 let text = format!("`{name}` goes wrong with the other roles of the protocol");
-                (text, None)
+                (text, String::new())
             }
         };
-        if let Some((source, span)) = machine {
-            let excerpt = Excerpt::of_place(source, span.clone(), "here in the machine");
-            let _ = write!(text, "\n\n{}", excerpt.to_string().trim_end());
+        if let Some(excerpt) = &in_machine {
+            let _ = write!(text, "\n\n{}", excerpt.trim_end());
         }
         evidence(&mut text, &refused.evidence, with);
-        if let Some(help) = help {
-            let _ = write!(text, "\n\nhelp: {help}");
-        }
-        return text + &fair_note(*fair, refused.neglected(), subject, protocols);
+        return text + &help + &fair_note(*fair, refused.neglected(), subject, protocols);
     };
     let projection = &protocol.projections[subject.linked.role];
-    let words = Words {
-        subject,
-        protocol,
-        file: &protocols.files[protocol.file],
-        projection,
-        refusal: found,
-        misfit: misfit.as_ref(),
-        sub: action.as_ref().map(|(_, action)| action),
-        sup: found.sup.map(|id| projection.fsm.transition(id).action),
+    let sub = action.as_ref().map(|(_, action)| action);
+    let deed = |action: &Action| ActionText {
+        direction: action.direction,
+        message: subject.label(&action.message),
+        whole: subject.whole(&action.message),
+        peer: subject.role(&action.peer).to_owned(),
     };
-    let due = |id: TransitionId| words.deed(projection.fsm.transition(id).action);
-    let broken = Broken {
+    let due = |id: TransitionId| deed(projection.fsm.transition(id).action);
+    let alternatives = alternatives(&projection.fsm, found, misfit.is_some());
+    let broken = BrokenRule {
         rule: found.rule,
-        misfit: misfit.as_ref().map(|misfit| (misfit, &due as &dyn Fn(TransitionId) -> Deed)),
+        misfit: misfit.as_ref().map(|misfit| (misfit, &due as &dyn Fn(TransitionId) -> ActionText)),
         subject: &format!("`{}`", subject.name),
         sup: &projection.fsm,
         refusal: found,
-        action: words.sub,
+        action: sub,
         place: "the protocol",
         role: protocol.role_at(subject.linked.role).as_str(),
         is_machine: machine.is_some(),
-        in_loop: !found.cycle.is_empty(),
         again: again(&projection.fsm, found.sup_state, &refused.evidence).map(|id| id.map(due)),
-        done: words.sub.map(|action| words.deed(action)),
-        due: words.due(),
+        done: sub.map(deed),
+        due: alternatives.map(|ids| one_of(&ids, &due)),
     };
     let kind = if broken.is_reordering() { "unsafe reordering: " } else { "" };
     let mut text = format!("{kind}{}\n\n", broken.sentence());
     // Writing to a string does not fail.
-    if let Some((source, span)) = machine {
-        let excerpt = Excerpt::of_place(source, span.clone(), "here in the machine");
+    if let Some(excerpt) = in_machine {
         let _ = writeln!(text, "{excerpt}");
     }
-    text.push_str(&words.excerpt(&broken));
-    // That some peers would get stuck is not so then.
+    let file = &protocols.files[protocol.file];
+    text.push_str(&excerpt(&broken, projection, (protocol, file)));
+    // A fair subtype makes no peer get stuck.
     if others.is_none() && !(*fair && matches!(refused.evidence, Evidence::NoRun(_))) {
         evidence(&mut text, &refused.evidence, with);
     }
@@ -107,7 +89,7 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
     text
 }
 
-/// The text for sessions that go on where their protocol lacks a `continue`.
+/// The text for sessions that go on after the protocol has ended, for lack of a `continue`.
 pub(super) fn discontinued(
     (protocol, file): (&Loaded, &ScrFile),
     sessions: &[String],
@@ -124,8 +106,8 @@ pub(super) fn discontinued(
     )
 }
 
-/// What to do about another mistake than the one that the first difference shows.
-fn special_help(refusal: &Refusal, broken: &Broken<'_>) -> Option<String> {
+/// The advice about a mistake that the first difference does not show.
+fn special_help(refusal: &Refusal, broken: &BrokenRule<'_>) -> Option<String> {
     Some(match refusal.hint.as_ref()? {
         Hint::Begins([first, right]) => format!(
             "a machine begins in the state that its file names first, which is `{first}`; this one fits if it begins \
@@ -134,7 +116,7 @@ fn special_help(refusal: &Refusal, broken: &Broken<'_>) -> Option<String> {
         Hint::Fits(other) => format!(
             "is it meant for `{other}`, which it fits, and which has no session: `#[session({other})]`?"
         ),
-        Hint::RightPart(part) => format!("write `{part}` here, with which it fits"),
+        Hint::RightPart(part) => format!("write `{part}` here: then the session fits"),
         Hint::Sibling => return None,
         Hint::Turned => {
             let sends = broken.done.as_ref().is_some_and(|done| done.direction == Direction::Send);
@@ -146,7 +128,7 @@ fn special_help(refusal: &Refusal, broken: &Broken<'_>) -> Option<String> {
     })
 }
 
-/// Where else one has to look: the part that it is in, and what else is refused.
+/// Notes about a shared part with the mistake, and about other refused sessions.
 fn notes(refusal: &Refusal) -> String {
     let Refusal { subject, part, others, .. } = refusal;
     let mut notes = String::new();
@@ -168,10 +150,9 @@ fn notes(refusal: &Refusal) -> String {
     notes
 }
 
-/// Where a state of the protocol comes again: the send that ends that, if one does. A choice that
-/// is received has to be handled as a whole. A protocol that never ends comes again wherever a
-/// session ends. None if the last action of the run has ended it: what is left behind is due from
-/// before.
+/// Finds out whether a state of the protocol can recur, and the send that prevents it, if any. A
+/// received choice has to be handled as a whole. A protocol that never ends recurs wherever a
+/// session ends. `None` if the last action of the run has ended the loop.
 fn again(fsm: &Fsm, state: StateId, evidence: &Evidence) -> Option<Option<TransitionId>> {
     let leads_to = |from| fsm.reachable_from(from).any(|to| to == state);
     if let Evidence::Run(run) = evidence
@@ -189,15 +170,14 @@ fn again(fsm: &Fsm, state: StateId, evidence: &Evidence) -> Option<Option<Transi
     (endless || !again.is_empty()).then(|| rest.first().map(|last| last.id))
 }
 
-/// What to do where a role has its whole session already, and this may be one of a function.
+/// Advice for a role with several sessions, one of which may be a part of another.
 fn part_help(refusal: &Refusal, found: &subtype::Refusal, protocol: &Loaded) -> Option<String> {
     let Refusal { subject, misfit, .. } = refusal;
     let is_early = matches!(
         misfit,
         Some(Misfit::Missing(..) | Misfit::Undecided(..) | Misfit::Superfluous(_))
     );
-    let (name, roles) = (&subject.name, protocol.protocol.roles());
-    let role = subject.role(protocol.role_at(subject.linked.role), roles);
+    let (name, role) = (&subject.name, subject.role(protocol.role_at(subject.linked.role)));
     let is_sibling = matches!(refusal.hint, Some(Hint::Sibling));
     (is_sibling && found.path.is_empty() && is_early).then(|| {
         format!(
@@ -207,11 +187,10 @@ fn part_help(refusal: &Refusal, found: &subtype::Refusal, protocol: &Loaded) -> 
     })
 }
 
-/// A note for a session that holds as long as choices are fair. It names the role that is not
-/// served otherwise, or else the session's own role.
+/// A note for a fair subtype. It names the role that may wait for ever, or else the session's role.
 pub(super) fn fair_note(
     fair: bool,
-    served: Option<&Role>,
+    waiting: Option<&Role>,
     subject: &Subject,
     protocols: &Protocols,
 ) -> String {
@@ -219,7 +198,7 @@ pub(super) fn fair_note(
         return String::new();
     }
     let protocol = &protocols.protocols[subject.linked.protocol];
-    let role = served.unwrap_or(protocol.role_at(subject.linked.role));
+    let role = waiting.unwrap_or(protocol.role_at(subject.linked.role));
     let script = attribute(protocol.name(), &fairness(role));
     format!(
         "\n\nnote: it holds if choices are fair: what is put off can always still be done, but need not be in every run\n\
@@ -227,20 +206,19 @@ pub(super) fn fair_note(
     )
 }
 
-/// What goes wrong though the session is a subtype: the headline, and what to do.
+/// The headline and the advice for a mistake of a subtype.
 fn beyond_subtyping(
     condition: &Condition,
     evidence: &Evidence,
     subject: &Subject,
     protocol: &Loaded,
-) -> (String, Option<String>) {
+) -> (String, String) {
     let name = &subject.name;
-    let roles = protocol.protocol.roles();
     if let Evidence::Run(run) = evidence
         && let Failure::Never { action, after, .. } = &run.failure
     {
         let told = |action: &Action| {
-            [subject.label(&action.message), subject.role(&action.peer, roles).to_owned()]
+            [subject.label(&action.message), subject.role(&action.peer).to_owned()]
         };
         let [label, peer] = told(action);
         let headline = format!(
@@ -251,11 +229,11 @@ fn beyond_subtyping(
             format!("take `{label}` out here"),
             |[sent, to]| format!("`{peer}` sends it after `{sent}`: receive it behind the send of `{sent}` to `{to}`"),
         );
-        return (headline, Some(help));
+        return (headline, help);
     }
     match condition {
         Condition::NarrowedChoice { option, .. } => {
-            let (label, peer) = (subject.label(&option.message), subject.role(&option.peer, roles));
+            let (label, peer) = (subject.label(&option.message), subject.role(&option.peer));
             let headline = format!(
                 "unsafe choice: `{name}` leaves out an option that other roles rely on: it does \
                  not send `{label}` to `{peer}` here"
@@ -264,22 +242,21 @@ fn beyond_subtyping(
                 "let some way through the choice send `{label}`, or take the option out of the \
                  protocol"
             );
-            (headline, Some(help))
+            (headline, help)
         }
         Condition::UndirectedPeer { peer, defect } => {
             let heard = match defect {
                 Defect::Undirected { peers, .. } => {
-                    list(peers.iter().map(|peer| subject.role(peer, roles)))
+                    list(peers.iter().map(|peer| subject.role(peer)))
                 }
                 _ => "several roles".to_owned(),
             };
-            let peer = subject.role(peer, roles);
+            let peer = subject.role(peer);
             let headline = format!(
                 "unsafe reordering: `{name}` does something before its turn, and `{peer}` hears \
                  {heard} at once, so that it may take the one for the other"
             );
-            let help = "keep the order of the protocol".to_owned();
-            (headline, Some(help))
+            (headline, "keep the order of the protocol".to_owned())
         }
         Condition::Undirected { .. } => {
             let headline = format!(
@@ -287,26 +264,23 @@ fn beyond_subtyping(
                  chooses among several peers, or between sending and receiving, that goes wrong"
             );
             let own = protocol.role_at(subject.linked.role);
-            let failure = match evidence {
-                Evidence::Run(run) => Some(&run.failure),
-                _ => None,
+            let help = if let Evidence::Run(run) = evidence
+                && let Failure::UnspecifiedReception { from, to } = &run.failure
+                && to == own
+            {
+                let from = subject.role(from);
+                format!(
+                    "handle the message from `{from}` there as well: it may be under way already"
+                )
+            } else {
+                "do what the protocol says, in its order".to_owned()
             };
-            let help = match failure {
-                Some(Failure::UnspecifiedReception { from, to }) if to == own => {
-                    let from = subject.role(from, roles);
-                    format!(
-                        "handle the message from `{from}` there as well: it may be under way already"
-                    )
-                }
-                _ => "do what the protocol says, in its order".to_owned(),
-            };
-            (headline, Some(help))
+            (headline, help)
         }
     }
 }
 
-/// Appends the run, or the reason why there is none. The run is one with these sessions of the
-/// other roles, if there are any.
+/// Appends the run with the sessions `with` of other roles, or the reason for its absence.
 fn evidence(text: &mut String, evidence: &Evidence, with: &[String]) {
     match evidence {
         Evidence::Run(run) => {
@@ -340,106 +314,40 @@ fn evidence(text: &mut String, evidence: &Evidence, with: &[String]) {
     }
 }
 
-/// Places in a protocol, and what is written at them.
-type Marks = Vec<(Span, String)>;
-
-/// The words for one refusal.
-struct Words<'a> {
-    subject: &'a Subject,
-    protocol: &'a Loaded,
-    file: &'a ScrFile,
-    projection: &'a Projection,
-    refusal: &'a subtype::Refusal,
-    misfit: Option<&'a Misfit>,
-    /// The action of the session, and the one of the protocol that is due. `None` for an end.
-    sub: Option<&'a Action>,
-    sup: Option<&'a Action>,
+/// The actions that are due: all alternatives, if the session ends too early or does another one.
+fn alternatives(
+    fsm: &Fsm,
+    found: &subtype::Refusal,
+    has_misfit: bool,
+) -> Option<Vec<TransitionId>> {
+    let id = found.sup?;
+    let is_early_end = found.rule == Rule::Forgotten && found.cycle.is_empty();
+    if !has_misfit && !is_early_end {
+        return Some(vec![id]);
+    }
+    let due = fsm.transition(id).action;
+    let options = fsm.transitions_from(found.sup_state).filter(|option| {
+        (&option.action.peer, option.action.direction) == (&due.peer, due.direction)
+    });
+    Some(options.map(|option| option.id).collect())
 }
 
-impl Words<'_> {
-    /// The name of a role in the user's source.
-    fn role(&self, role: &Role) -> String {
-        let roles = self.protocol.protocol.roles();
-        self.subject.role(role, roles).to_owned()
+/// The relevant lines of the protocol.
+fn excerpt(
+    broken: &BrokenRule<'_>,
+    projection: &Projection,
+    (protocol, file): (&Loaded, &ScrFile),
+) -> String {
+    const MOST: usize = 3;
+    let marks = broken.marks().into_iter().flat_map(|(id, label)| {
+        projection.origins(id).iter().take(MOST).map(move |&span| (span, label.clone()))
+    });
+    let mut marks: Vec<(Span, String)> = marks.collect();
+    if marks.is_empty() {
+        let role = projection.fsm.role();
+        let declared = protocol.protocol.role_span(role);
+        let name = protocol.protocol.name().span;
+        marks.push((declared.unwrap_or(name), format!("the role `{role}`")));
     }
-
-    /// What is due: where a session ends too early, or does something else, any of what may come.
-    fn due(&self) -> Option<Deed> {
-        let (due, fsm) = (self.sup?, &self.projection.fsm);
-        let ends = self.refusal.rule == Rule::Forgotten && self.refusal.cycle.is_empty();
-        if self.misfit.is_none() && !ends {
-            return Some(self.deed(due));
-        }
-        let options = fsm.transitions_from(self.refusal.sup_state);
-        let is_alike = |option: &Transition<'_>| {
-            let Action { peer, direction, .. } = option.action;
-            (peer, direction) == (&due.peer, &due.direction)
-        };
-        let options: Vec<_> = options.filter(is_alike).map(|option| option.id).collect();
-        Some(one_of(&options, &|id| self.deed(fsm.transition(id).action)))
-    }
-
-    /// An action in the names of the user's source.
-    fn deed(&self, action: &Action) -> Deed {
-        Deed {
-            direction: action.direction,
-            message: self.subject.label(&action.message),
-            whole: self.subject.whole(&action.message),
-            peer: self.role(&action.peer),
-        }
-    }
-
-    /// The lines of the protocol that matter.
-    fn excerpt(&self, broken: &Broken<'_>) -> String {
-        let role = self.protocol.role_at(self.subject.linked.role);
-        let marks = match self.misfit {
-            Some(misfit) => broken.marks(misfit),
-            None => self.marks_of_order(role),
-        };
-        let marks = marks.iter();
-        let mut marks: Marks = marks
-            .flat_map(|(id, label)| self.spans(*id).map(|span| (span, label.clone())))
-            .collect();
-        if marks.is_empty() {
-            let declared = self.protocol.protocol.role_span(role);
-            let name = self.protocol.protocol.name().span;
-            marks.push((declared.unwrap_or(name), format!("the role `{role}`")));
-        }
-        Excerpt::of_spans(&self.file.texts, &marks).to_string()
-    }
-
-    /// The action that is due, and the one that is done.
-    fn marks_of_order(&self, role: &Role) -> Vec<(TransitionId, String)> {
-        let mut marks = Vec::new();
-        let fsm = &self.projection.fsm;
-        let after = self.sub.and_then(|action| next(fsm, self.refusal.sup_state, action));
-        if let Some(id) = self.refusal.sup {
-            let label = match (self.refusal.rule, after) {
-                (_, Some(_)) => {
-                    format!("the protocol has `{role}` {} this first …", verb(self.sup))
-                }
-                (Rule::InputNotHandled, None) => {
-                    format!("this may come, and `{role}` has to receive it")
-                }
-                (Rule::Forgotten, None) => format!("`{role}` has to {} this", verb(self.sup)),
-                (_, None) => format!("here the protocol has `{role}` {} this", verb(self.sup)),
-            };
-            marks.push((id, label));
-        }
-        if let Some(id) = after.filter(|id| Some(*id) != self.refusal.sup) {
-            let word = match self.refusal.sup {
-                Some(_) => "… and",
-                None => "the protocol has it",
-            };
-            let label = format!("{word} {} this afterwards", verb(self.sub));
-            marks.push((id, label));
-        }
-        marks
-    }
-
-    /// The interactions of a transition, the first few of them.
-    fn spans(&self, id: TransitionId) -> impl Iterator<Item = Span> {
-        const MOST: usize = 3;
-        self.projection.origins(id).iter().copied().take(MOST)
-    }
+    Excerpt::of_spans(&file.texts, &marks).to_string()
 }

@@ -1,5 +1,4 @@
-//! What is wrong where a rule of subtyping is broken, and what to do: each rule in one place, for
-//! the sessions of the build and the machines of the command.
+//! The sentence and the advice for each broken rule of subtyping, for sessions and machines.
 
 use rumpsteak_fsm::repair::Misfit;
 use rumpsteak_fsm::subtype::{Refusal, Rule};
@@ -7,45 +6,41 @@ use rumpsteak_fsm::{Action, Direction, Fsm, StateId, TransitionId};
 
 use crate::words::either;
 
-/// A broken rule, in the names that the reader knows.
-pub(super) struct Broken<'a> {
+/// A broken rule, in the reader's names.
+pub(super) struct BrokenRule<'a> {
     pub(super) rule: Rule,
-    /// The simpler reason, if there is one, with the words for actions of what has it otherwise.
-    pub(super) misfit: Option<(&'a Misfit, &'a dyn Fn(TransitionId) -> Deed)>,
-    /// What breaks it: "`Kernel`", or "it".
+    /// A simpler cause, and the words for actions of `sup`.
+    pub(super) misfit: Option<(&'a Misfit, &'a dyn Fn(TransitionId) -> ActionText)>,
+    /// The subtype: "`Kernel`", or "it".
     pub(super) subject: &'a str,
-    /// The machine that has it otherwise.
     pub(super) sup: &'a Fsm,
     pub(super) refusal: &'a Refusal,
-    /// The action to blame.
     pub(super) action: Option<&'a Action>,
-    /// What has it otherwise: "the protocol", or "`old.scr`".
+    /// The supertype: "the protocol", or "`old.scr`".
     pub(super) place: &'a str,
     pub(super) role: &'a str,
-    /// Whether it is a machine in a file, where nothing is called `End` or `Branch`.
+    /// True for a machine in a file, which has no `End` or `Branch`.
     pub(super) is_machine: bool,
-    /// Whether a loop forgets what is due.
-    pub(super) in_loop: bool,
-    /// Where a loop of what has it otherwise begins again: the send that ends that, if one does.
-    pub(super) again: Option<Option<Deed>>,
-    /// What is done, and what is due; `None` for an end.
-    pub(super) done: Option<Deed>,
-    pub(super) due: Option<Deed>,
+    /// True if the state of the protocol can recur: the send that prevents it, if any.
+    pub(super) again: Option<Option<ActionText>>,
+    /// The action that is done, and the one that is due; `None` for an end.
+    pub(super) done: Option<ActionText>,
+    pub(super) due: Option<ActionText>,
 }
 
-/// How a loop goes on.
+/// Advice to repeat a loop.
 const AGAIN: &str = "begin again here, by `Self` or the name of the loop, in the place of `End`";
 
-/// An action.
-pub(super) struct Deed {
+/// An action in words.
+pub(super) struct ActionText {
     pub(super) direction: Direction,
     pub(super) message: String,
-    /// The message with its payload, as the protocol or machine has it.
+    /// The message with its payload, as the protocol or machine writes it.
     pub(super) whole: String,
     pub(super) peer: String,
 }
 
-impl Deed {
+impl ActionText {
     /// "receives `Value` from `S`"
     pub(super) fn told(&self) -> String {
         let Self { message, peer, .. } = self;
@@ -61,38 +56,42 @@ impl Deed {
     }
 }
 
-/// The actions, of which there is at least one, as one: "receive `a` or `b` from `S`".
-pub(super) fn one_of(ids: &[TransitionId], deed: &dyn Fn(TransitionId) -> Deed) -> Deed {
+pub(super) fn one_of(
+    ids: &[TransitionId],
+    deed: &dyn Fn(TransitionId) -> ActionText,
+) -> ActionText {
     let messages = either(ids.iter().map(|id| deed(*id).message));
-    // The quotes are those around each of them.
-    Deed { message: messages.trim_matches('`').to_owned(), ..deed(ids[0]) }
+    // The remaining quotes enclose each message.
+    ActionText { message: messages.trim_matches('`').to_owned(), ..deed(ids[0]) }
 }
 
-pub(super) fn verb(action: Option<&Action>) -> &'static str {
+fn verb(action: Option<&Action>) -> &'static str {
     match action.map(|action| action.direction) {
         Some(Direction::Send) => "send",
         _ => "receive",
     }
 }
 
-/// Where a machine does an action, the nearest place from a state on.
-pub(super) fn next(fsm: &Fsm, from: StateId, wanted: &Action) -> Option<TransitionId> {
+/// The nearest transition with an action, from a state on.
+fn next(fsm: &Fsm, from: StateId, wanted: &Action) -> Option<TransitionId> {
     let mut after = fsm.reachable_from(from).flat_map(|state| fsm.transitions_from(state));
     after.find(|transition| transition.action == wanted).map(|transition| transition.id)
 }
 
-impl Broken<'_> {
-    /// Whether nothing is wrong but the order of two actions.
+impl BrokenRule<'_> {
+    /// True if only the order of two actions is wrong.
     pub(super) fn is_reordering(&self) -> bool {
         let order = [Rule::InputBeforeOutput, Rule::InputsFromOnePeer, Rule::OutputsToOnePeer];
         self.misfit.is_none() && order.contains(&self.rule)
     }
 
-    /// What is wrong.
+    /// The sentence that describes the mistake.
     pub(super) fn sentence(&self) -> String {
         let Self { subject, place, role, .. } = self;
-        let told = |deed: &Option<Deed>| deed.as_ref().map_or("ends".to_owned(), Deed::told);
+        let told =
+            |deed: &Option<ActionText>| deed.as_ref().map_or("ends".to_owned(), ActionText::told);
         let (done, due) = (told(&self.done), told(&self.due));
+        let in_loop = !self.refusal.cycle.is_empty();
         if let Some((misfit, deed)) = self.misfit {
             let [clause, _] = self.told(misfit, deed);
             return match (misfit, &self.done) {
@@ -104,7 +103,7 @@ impl Broken<'_> {
             Rule::InputBeforeOutput | Rule::InputsFromOnePeer | Rule::OutputsToOnePeer => {
                 format!("{subject} {done} before it {due}")
             }
-            Rule::Forgotten if self.in_loop => format!("{subject} repeats itself and never {due}"),
+            Rule::Forgotten if in_loop => format!("{subject} repeats itself and never {due}"),
             Rule::Forgotten => {
                 format!("{subject} ends, but {place} goes on: `{role}` still {due}")
             }
@@ -129,8 +128,8 @@ impl Broken<'_> {
         }
     }
 
-    /// Why an action has no place, behind "it sends `Value` to `S`", and what to do.
-    fn told(&self, misfit: &Misfit, deed: &dyn Fn(TransitionId) -> Deed) -> [String; 2] {
+    /// The end of a sentence like "it sends `Value` to `S`" for a simple cause, and the advice.
+    fn told(&self, misfit: &Misfit, deed: &dyn Fn(TransitionId) -> ActionText) -> [String; 2] {
         let Self { place, role, .. } = self;
         let message = self.done.as_ref().map_or("", |done| &done.message);
         let names = |ids: &[TransitionId]| either(ids.iter().map(|id| deed(*id).message));
@@ -154,7 +153,7 @@ impl Broken<'_> {
                 format!("the message there is `{}`: change the one or the other", deed(*id).whole),
             ],
             Misfit::OtherDirection(id) | Misfit::Unknown(Some(id)) => {
-                let (Deed { message, .. }, order) = (deed(*id), deed(*id).order());
+                let (ActionText { message, .. }, order) = (deed(*id), deed(*id).order());
                 let help = match misfit {
                     Misfit::Unknown(_) => {
                         format!("did you mean `{message}`? Or is that misspelled in {place}?")
@@ -168,7 +167,7 @@ impl Broken<'_> {
                 format!("take it out, or add it to {place}"),
             ],
             Misfit::NoOption(due) => {
-                let Deed { message, peer, .. } = one_of(due, deed);
+                let ActionText { message, peer, .. } = one_of(due, deed);
                 let help = format!("add an option for `{message}`, or take it out of {place}");
                 [format!(", but never `{message}` from `{peer}`, which may come instead"), help]
             }
@@ -204,8 +203,35 @@ impl Broken<'_> {
         }
     }
 
-    /// The actions of `sup` that show a simple cause, and what is said of each.
-    pub(super) fn marks(&self, misfit: &Misfit) -> Vec<(TransitionId, String)> {
+    /// The actions of `sup` that show the mistake, and their labels.
+    pub(super) fn marks(&self) -> Vec<(TransitionId, String)> {
+        if let Some((misfit, _)) = self.misfit {
+            return self.marks_of(misfit);
+        }
+        let Self { role, sup, refusal, action, .. } = self;
+        let due = refusal.sup.map(|id| verb(Some(sup.transition(id).action)));
+        let after = action.and_then(|action| next(sup, refusal.sup_state, action));
+        let mut marks = Vec::new();
+        if let (Some(id), Some(due)) = (refusal.sup, due) {
+            let label = match (refusal.rule, after) {
+                (_, Some(_)) => format!("the protocol has `{role}` {due} this first …"),
+                (Rule::InputNotHandled, _) => {
+                    format!("this may come, and `{role}` has to receive it")
+                }
+                (Rule::Forgotten, _) => format!("`{role}` has to {due} this"),
+                _ => format!("here the protocol has `{role}` {due} this"),
+            };
+            marks.push((id, label));
+        }
+        if let Some(id) = after.filter(|id| Some(*id) != refusal.sup) {
+            let word = if due.is_some() { "… and" } else { "the protocol has it" };
+            marks.push((id, format!("{word} {} this afterwards", verb(*action))));
+        }
+        marks
+    }
+
+    /// The actions of `sup` that show a simple cause, and their labels.
+    fn marks_of(&self, misfit: &Misfit) -> Vec<(TransitionId, String)> {
         let Self { place, role, sup, action, .. } = self;
         let verb_of = |id: TransitionId| verb(Some(sup.transition(id).action));
         let here =
@@ -222,7 +248,7 @@ impl Broken<'_> {
             Misfit::Elsewhere(..) | Misfit::Unknown(None) | Misfit::Superfluous(None) => {
                 due.collect()
             }
-            Misfit::Superfluous(Some(why)) => self.marks(why),
+            Misfit::Superfluous(Some(why)) => self.marks_of(why),
             Misfit::Undecided(options, after) => {
                 let option = |id: &TransitionId| match after.contains(id) {
                     true => (*id, "only after this …".to_owned()),
@@ -240,12 +266,12 @@ impl Broken<'_> {
         }
     }
 
-    /// What to do.
+    /// The advice.
     pub(super) fn help(&self) -> String {
         if let Some((misfit, deed)) = self.misfit {
             return self.told(misfit, deed)[1].clone();
         }
-        let first = self.due.as_ref().map_or("end".to_owned(), Deed::order);
+        let first = self.due.as_ref().map_or("end".to_owned(), ActionText::order);
         match self.rule {
             Rule::InputBeforeOutput => format!(
                 "{first} before this; a send may move ahead of a receive, never a receive ahead of a send"
@@ -256,7 +282,9 @@ impl Broken<'_> {
             Rule::OutputsToOnePeer => format!(
                 "{first} before this; the other role takes messages in the order of the protocol"
             ),
-            Rule::Forgotten if self.in_loop => format!("{first} somewhere in the loop"),
+            Rule::Forgotten if !self.refusal.cycle.is_empty() => {
+                format!("{first} somewhere in the loop")
+            }
             Rule::Forgotten => {
                 let (end, again) = if self.is_machine {
                     ("the end", "begin again here instead of ending")

@@ -1,39 +1,43 @@
-//! The texts for all mistakes but refusals, on one page.
+//! The texts for all mistakes except refusals, which are in [`refusal`].
 //!
-//! Each text is the text of one `compile_error!`: plain. The first line says what is wrong in the
-//! words of the user's source, the next lines what the protocol says, and the last one what to do.
-//! The place, which rustc draws, is not repeated. Refusals by subtyping are in [`refusal`].
+//! Each text is plain, for one `compile_error!`. The first line says what is wrong in the words of
+//! the user's source, the next lines show the protocol, and the last line says what to do. rustc
+//! draws the place.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::ops::Range;
+use std::sync::Arc;
 
 use rumpsteak_front::name;
 use rumpsteak_front::session::Direction;
 use rumpsteak_fsm::verify::Evidence;
 use rumpsteak_fsm::{Action, Defect, Message, Run};
-use rumpsteak_scribble::similar;
+use rumpsteak_scribble::{Span, similar};
 
-use super::build_report::Report;
 use super::code::code;
-use super::excerpt::{Excerpt, declared_here, sent_here};
+use super::excerpt::{Excerpt, declared_here};
+use super::failure;
+use super::notice::Report;
 use super::refusal;
-use super::rules::Deed;
-use super::runs::failure;
-use crate::fault::{Blamed, Cause, Fault, Gap, MachineProblem, NameProblem, Note, NoteKind};
+use super::rules::ActionText;
+use crate::fault::{Blamed, Cause, Fault, Gap, NameProblem, Note};
+use crate::named_text::NamedText;
 use crate::protocols::{Loaded, Protocols, ScrFile};
 use crate::settings::{attribute, raised};
 use crate::words::{either, list, meant};
 
-/// The words for a mistake.
+/// The text for a mistake.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub struct Told {
-    /// Without colours, of several lines.
+pub struct ErrorText {
+    /// The text, of several lines and without colours.
     pub text: String,
-    /// The code by which `cargo rumpsteak explain` knows it.
+    /// The code that `cargo rumpsteak explain` knows.
     pub code: Option<&'static str>,
 }
 
-impl Told {
-    /// The text with the code behind its first line, where rustc has no other place for it.
+impl ErrorText {
+    /// The text with the code after its first line, where rustc has no other place for the code.
     pub(crate) fn with_code(&self) -> String {
         let Some(code) = self.code else { return self.text.clone() };
         let headline = self.text.lines().next().unwrap_or_default();
@@ -41,8 +45,7 @@ impl Told {
     }
 }
 
-/// The words for a mistake.
-pub(crate) fn told(fault: &Fault, protocols: &Protocols) -> Told {
+pub(crate) fn told(fault: &Fault, protocols: &Protocols) -> ErrorText {
     let Fault { cause, note, .. } = fault;
     let mut text = cause_text(cause, protocols);
     if let Some(note) = note {
@@ -50,14 +53,14 @@ pub(crate) fn told(fault: &Fault, protocols: &Protocols) -> Told {
         let is_shown = matches!(cause, Cause::Refused(refusal) if matches!(refusal.refused.evidence, Evidence::Run(_)));
         text.push_str(&note_text(note, !is_shown));
     }
-    Told { code: code(cause), text }
+    ErrorText { code: code(cause), text }
 }
 
-/// All errors of a file.
+/// The text for all errors of a file.
 fn file_text(file: &ScrFile) -> String {
     let errors = Report::of_file(file).to_string();
     match (&file.diagnostics[..], errors.split_once('\n')) {
-        // Its own first line is the headline, as that of all other errors.
+        // The first line of the error is the headline.
         ([only], Some((_, excerpt))) => format!("{} [{}]\n\n{excerpt}", only.message, only.code),
         (all, _) => format!("{} errors in {}\n\n{errors}", all.len(), file.shown()),
     }
@@ -76,7 +79,7 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
                  help: give them different labels, or join the two options",
                 subject.label(&action.message)
             ),
-            other => format!("`{}` is no session type: {other}", subject.name),
+            other => format!("`{}` is not a session type: {other}", subject.name),
         },
         Cause::BrokenFile { file } => file_text(&protocols.files[*file]),
         Cause::Discontinued { protocol, sessions, variable, behind } => {
@@ -94,12 +97,18 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
             "the session `{name}` never does anything: the items that it names lead back to it\n\n\
              help: end it with `End`, or give it an action"
         ),
-        Cause::Machine { file, problem } => machine_text(file, problem),
+        Cause::Machine { headline, place, help } => {
+            let excerpt = |(text, span): &(Arc<NamedText>, Range<usize>)| {
+                format!("\n\n{}", Excerpt::of_place(text, span.clone(), ""))
+            };
+            let excerpt = place.as_ref().map(excerpt).unwrap_or_default();
+            let help = help.as_ref().map(|help| format!("\n\nhelp: {help}"));
+            format!("{headline}{excerpt}{}", help.unwrap_or_default())
+        }
         Cause::Name { name, problem, hint } => name_text(name, *problem, hint.as_deref()),
         Cause::NoLabel { name, role, labels } => {
-            let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
-            let help = meant(name, &labels, "its messages are");
-            format!("`{name}` is no message of the role `{role}`\n\nhelp: {help}")
+            let help = meant(name, labels, "its messages are");
+            format!("`{name}` is not a message of the role `{role}`\n\nhelp: {help}")
         }
         Cause::NoMessage { name } => format!(
             "the module has no message type `{name}`\n\n\
@@ -155,8 +164,7 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
         ),
         Cause::Refused(refusal) => refusal::text(refusal, protocols),
         Cause::Setting { name, known } => {
-            let known: Vec<&str> = known.iter().map(String::as_str).collect();
-            format!("`{name}` does not exist\n\nhelp: {}", meant(name, &known, "there are"))
+            format!("`{name}` does not exist\n\nhelp: {}", meant(name, known, "there are"))
         }
         Cause::SilentRole { set, role } => format!(
             "`{set}` could not be verified: its role `{role}` has no session\n\n\
@@ -222,11 +230,10 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
     }
 }
 
-/// The text for a name that stands for something else, or for nothing.
 fn name_text(name: &str, problem: NameProblem, hint: Option<&str>) -> String {
     let (what, help) = match problem {
         NameProblem::Choice => (
-            "is a choice, which is no session and no message by itself".to_owned(),
+            "is a choice, which is neither a session nor a message".to_owned(),
             format!(
                 "write `Select<Role, {name}>` if this role chooses, `Branch<Role, {name}>` if the other one does"
             ),
@@ -247,11 +254,11 @@ fn name_text(name: &str, problem: NameProblem, hint: Option<&str>) -> String {
             format!("write `Send<Role, {name}, Then>` or `Receive<Role, {name}, Then>`"),
         ),
         NameProblem::NoRole => (
-            "is no role".to_owned(),
+            "is not a role".to_owned(),
             "a role is generated, or a struct of this module with `#[derive(Role)]`".to_owned(),
         ),
         NameProblem::NoSession => (
-            "is no session".to_owned(),
+            "is not a session".to_owned(),
             "a session is a `type`, a `struct` or an `enum` of this module; `End` ends one".to_owned(),
         ),
         NameProblem::OtherDirection(direction) => {
@@ -273,10 +280,10 @@ fn name_text(name: &str, problem: NameProblem, hint: Option<&str>) -> String {
             "a choice is an `enum` with one variant for each label".to_owned(),
         ),
         NameProblem::Swapped => {
-            ("is no role, and a role comes before its label".to_owned(), String::new())
+            ("is not a role, and a role comes before its label".to_owned(), String::new())
         }
         NameProblem::Unresolved => (
-            "is no item of this module".to_owned(),
+            "is not an item of this module".to_owned(),
             "everything that a session names is written here or generated; it is not imported, nor made by a macro".to_owned(),
         ),
     };
@@ -285,36 +292,6 @@ fn name_text(name: &str, problem: NameProblem, hint: Option<&str>) -> String {
         None => help,
     };
     format!("`{name}` {what}\n\nhelp: {help}")
-}
-
-fn machine_text(file: &str, problem: &MachineProblem) -> String {
-    match problem {
-        MachineProblem::Defect(defect) => {
-            format!("the machine in {file} is no session type: {defect}")
-        }
-        MachineProblem::Misnamed { reason, help } => {
-            format!("the machine in {file} is not used, because {reason}\n\nhelp: {help}")
-        }
-        MachineProblem::NoMachine { text, span, message } => {
-            let excerpt = Excerpt::of_place(text, span.clone(), "");
-            format!("cannot read {file}: {message}\n\n{excerpt}")
-        }
-        MachineProblem::Foreign { text, span, message, help } => {
-            let excerpt = Excerpt::of_place(text, span.clone(), "");
-            format!("the machine in {file}: {message}\n\n{excerpt}\n\nhelp: {help}")
-        }
-        MachineProblem::Number { number, role } => format!(
-            "{file} holds {number} machines\n\nhelp: keep the machine of `{role}` there, and nothing else"
-        ),
-        MachineProblem::OtherRole { found, role } => format!(
-            "the machine in {file} is that of `{found}`, but the file is named after `{role}`\n\n\
-             help: rename one of the two"
-        ),
-        MachineProblem::Twice { role, other } => format!(
-            "two machines for the role `{role}`: {file} and {other}\n\nhelp: remove one of the two"
-        ),
-        MachineProblem::Unreadable(error) => format!("cannot read {file}: {error}"),
-    }
 }
 
 fn unknown_protocol(wanted: &str, meant: Option<&str>, protocols: &Protocols) -> String {
@@ -345,18 +322,13 @@ fn unknown_role(wanted: &str, (protocol, file): (&Loaded, &ScrFile)) -> String {
     let roles: Vec<&str> = protocol.protocol.roles().iter().map(|role| role.as_str()).collect();
     let advice = match (&protocol.roles(wanted)[..], similar(wanted, &roles)) {
         ([_, _, ..], _) => {
-            let same = protocol.roles(wanted).into_iter();
-            let same = same.map(|role| roles[role]);
+            let same = protocol.roles(wanted).into_iter().map(|role| roles[role]);
             format!("write one of {} as the protocol does", list(same))
         }
         (_, Some(role)) => format!("did you mean `{}::{role}`?", protocol.name()),
         (_, None) => format!("the roles are {}", list(roles)),
     };
-    format!(
-        "the protocol `{}` has no role `{wanted}`\n\n{}\n\nhelp: {advice}",
-        protocol.name(),
-        declared_here(protocol, file)
-    )
+    lacks((protocol, file), &format!("role `{wanted}`"), &advice)
 }
 
 fn unknown_label(
@@ -369,14 +341,15 @@ fn unknown_label(
         Some(name) => format!(
             "did you mean `{name}`? A label is named by its variant, or by `#[label(\"{name}\")]` on the variant"
         ),
-        None => format!("the messages of the protocol are {}", list(protocol.messages.keys())),
+        None => format!("the messages of the protocol are {}", list(protocol.labels())),
     };
     let name = if ty == label { String::new() } else { format!(", whose label is `{label}`") };
-    format!(
-        "the protocol `{}` has no message `{ty}`{name}\n\n{}\n\nhelp: {advice}",
-        protocol.name(),
-        declared_here(protocol, file)
-    )
+    lacks((protocol, file), &format!("message `{ty}`{name}"), &advice)
+}
+
+fn lacks((protocol, file): (&Loaded, &ScrFile), what: &str, advice: &str) -> String {
+    let (name, declared) = (protocol.name(), declared_here(protocol, file));
+    format!("the protocol `{name}` has no {what}\n\n{declared}\n\nhelp: {advice}")
 }
 
 fn other_payload(
@@ -397,7 +370,13 @@ fn other_payload(
     let meant = meant.map_or(String::new(), |(ty, sort)| {
         format!("help: did you mean `{ty}` by `{sort}`, or the other way round?\n")
     });
-    let excerpt = sent_here((protocol, file), |due| messages.contains(&due.message));
+    const MOST: usize = 4;
+    let mut places: BTreeSet<(Span, String)> = BTreeSet::new();
+    for own in &protocol.projections {
+        let sent = own.fsm.transitions().filter(|due| messages.contains(&due.action.message));
+        places.extend(sent.flat_map(|due| own.origins(due.id)).map(|&at| (at, String::new())));
+    }
+    let excerpt = Excerpt::of_spans(&file.texts, places.iter().take(MOST));
     format!(
         "`{name}` {carried}, but the message of the protocol `{}` is {}\n\n{excerpt}\n\n{meant}\
          help: change the one or the other; `type <rust> \"path::Type\" from \"crate\" as Name;` in the `.scr` file gives a \
@@ -414,7 +393,7 @@ fn unsafe_system(set: &str, run: &Run, blamed: Option<&(Blamed, Vec<(String, usi
     let mut notes = String::new();
     let told = |Action { direction, peer, message }: &Action| {
         let (label, whole) = (message.label.to_string(), message.to_string());
-        Deed { direction: *direction, message: label, whole, peer: peer.to_string() }.told()
+        ActionText { direction: *direction, message: label, whole, peer: peer.to_string() }.told()
     };
     let wait = |wait: &usize| {
         let due = run.waits[*wait].transitions.iter().map(|(_, due)| told(due));
@@ -454,17 +433,16 @@ fn unsafe_system(set: &str, run: &Run, blamed: Option<&(Blamed, Vec<(String, usi
 }
 
 fn note_text(note: &Note, shows_run: bool) -> String {
-    let name = &note.protocol;
-    let gap = match &note.found {
-        NoteKind::Acceptable(bound) => {
+    let gap = match note {
+        Note::Acceptable { protocol, bound } => {
             return format!(
                 "\n\nnote: together with the sessions of all other roles as they are written here, it is safe \
                  ({bound}-multiparty compatible)\n\
-                 help: if no other program plays a role of `{name}`, accept that:\n      {}",
-                attribute(name, "accept_closed_system")
+                 help: if no other program plays a role of `{protocol}`, accept that:\n      {}",
+                attribute(protocol, "accept_closed_system")
             );
         }
-        NoteKind::Useless(gap) => gap,
+        Note::Useless(gap) => gap,
     };
     let reason = match gap {
         Gap::Silent(role) => format!(

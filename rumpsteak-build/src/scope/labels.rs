@@ -1,18 +1,16 @@
 //! Labels, and the messages of a protocol that they stand for.
 //!
-//! Payloads are compared as types are written, without the modules before a name: `value(i32)` is
-//! `struct Value(i32)`, and `type <rust> "std::string::String" from "std" as Str;` makes
-//! `name(Str)` a `struct Name(String)`. If the texts differ and one of them may be an alias or an
-//! import, rustc compares the types. A payload `Portal@portal` is a session that changes hands:
-//! rustc compares the protocol and the role of the session in the type.
+//! Payloads are compared as the text of their types, without the modules before a name:
+//! `value(i32)` is `struct Value(i32)`. If the texts differ and one of them may be an alias or an
+//! import, rustc compares the types. A payload `Portal@portal` is a session that changes hands,
+//! whose protocol and role rustc compares.
 
 use std::collections::BTreeMap;
 
-use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens as _;
-use rumpsteak_front::label::LabelItem;
 use rumpsteak_front::module::Item;
-use rumpsteak_front::{MessageItem, name};
+use rumpsteak_front::{LabelItem, MessageItem, name};
 use rumpsteak_fsm::{Message, Sort};
 use rumpsteak_scribble::similar;
 use syn::Type;
@@ -21,33 +19,28 @@ use crate::fault::{Cause, Fault};
 use crate::protocols::{Loaded, ScrFile};
 use crate::verdict::{Expected, PayloadCheck};
 
-/// The types that a sort may be without a declaration.
+/// The types that a sort may name without a declaration.
 pub(crate) const PRIMITIVES: [&str; 18] = [
     "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "str", "u8", "u16",
     "u32", "u64", "u128", "usize", "String",
 ];
 
-/// A label of a message type.
 pub(crate) struct Label<'a> {
-    /// The label's type, as it is written.
     pub(crate) ty: &'a Ident,
     /// The types of its fields, if it is a struct of the module.
     fields: Option<&'a [Type]>,
-    /// True if the type is no item of the module, and neither does a `sig` say where it is, nor is
-    /// it the payload itself.
+    /// True if the type is not an item of the module, not declared by a `sig`, and not the payload.
     pub(crate) is_missing: bool,
-    /// The message, or the reason why there is none.
+    /// The message, or the mistake.
     pub(crate) message: Result<Message, Cause>,
-    /// Types that rustc has to compare.
     pub(crate) checks: Vec<PayloadCheck>,
 }
 
-/// A protocol with its file and its position; true if the module has items that are none of ours,
-/// which may give a primitive type's name another meaning.
+/// A protocol with its file and its position. True if the module has items that rumpsteak does not
+/// read, which may give the name of a primitive type another meaning.
 pub(super) type Own<'a> = (&'a Loaded, &'a ScrFile, usize, bool);
 
-/// The labels of a message type, by the names of their types. `find` looks up the other items of
-/// the module.
+/// The labels of a message type, by the names of their types. `find` looks up items of the module.
 pub(super) fn of<'a>(
     message: &'a MessageItem,
     find: &dyn Fn(&Ident) -> Option<&'a Item>,
@@ -55,7 +48,7 @@ pub(super) fn of<'a>(
 ) -> BTreeMap<String, Label<'a>> {
     let mut found = BTreeMap::new();
     for variant in &message.variants {
-        // rustc's, or the macro's, error about a type that is no name.
+        // rustc or the macro reports a type that is not a name.
         let Some(ty) = &variant.ident else { continue };
         let item = match &message.label {
             Some(label) => Some(label),
@@ -86,24 +79,24 @@ pub(super) fn of<'a>(
 
 type Written<'a> = (&'a str, &'a Ident, Option<&'a [Type]>);
 
-/// The message of the protocol that a label stands for, and what rustc has to compare for that.
+/// The message of the protocol that a label stands for, and the types that rustc has to compare.
 fn against(
     own @ (label, ty, fields): Written<'_>,
     is_here: bool,
     (protocol, file, position, is_open): Own<'_>,
 ) -> (Result<Message, Cause>, Vec<PayloadCheck>) {
-    let exact = protocol.messages.get(label);
-    let named: Vec<&Message> = match (exact, protocol.labels.get(&name::normalise(label))) {
-        (Some(messages), _) => messages.iter().collect(),
-        (None, Some(labels)) => labels.iter().flat_map(|label| &protocol.messages[label]).collect(),
-        (None, None) => {
-            let known: Vec<&str> = protocol.messages.keys().map(String::as_str).collect();
-            let meant = similar(label, &known).map(str::to_owned);
-            let (name, label) = (ty.to_string(), label.to_owned());
-            let cause = Cause::UnknownLabel { name, label, meant, protocol: position };
-            return (Err(cause), Vec::new());
-        }
+    let Some(alike) = protocol.messages.get(&name::normalise(label)) else {
+        let known: Vec<&str> = protocol.labels().into_iter().collect();
+        let meant = similar(label, &known).map(str::to_owned);
+        let (name, label) = (ty.to_string(), label.to_owned());
+        let cause = Cause::UnknownLabel { name, label, meant, protocol: position };
+        return (Err(cause), Vec::new());
     };
+    let mut named: Vec<&Message> =
+        alike.iter().filter(|message| message.label.as_str() == label).collect();
+    if named.is_empty() {
+        named.extend(alike);
+    }
     let compared = named.iter().filter_map(|message| {
         Some((carries(own, (is_here, is_open), message, file)?, (*message).clone()))
     });
@@ -121,8 +114,7 @@ fn against(
     }
 }
 
-/// What rustc has to compare so that a label carries what a message does; `None` if it carries
-/// something else.
+/// The types that rustc has to compare. `None` if a label certainly has another payload.
 fn carries(
     (_, ty, fields): Written<'_>,
     (is_here, is_open): (bool, bool),
@@ -144,27 +136,27 @@ fn carries(
     let mut checks = Vec::new();
     for (field, (ty, sort)) in fields.iter().zip(&message.payload).enumerate() {
         if let Some((protocol, role)) = sort.as_str().split_once('@') {
-            // A protocol of another module goes by its own name.
+            // A protocol of another module has a qualified name.
             let protocol = protocol.rsplit('.').next().unwrap_or_default().to_owned();
             let expected = Expected::Session { protocol, role: role.to_owned() };
             checks.push(PayloadCheck { label: itself.clone(), field, expected });
             continue;
         }
-        let Some(declared) = rust_type(sort, file) else { continue };
+        let Some((declared, tokens)) = rust_type(sort, file) else { continue };
         let own = text(ty.to_token_stream());
         let is_plain = |text: &str| PRIMITIVES.contains(&text);
-        // A name may have another meaning here than a path has everywhere.
-        let is_elsewhere = declared.tokens.as_ref().is_some_and(|tokens| {
+        // The module may give a name another meaning, but not an absolute path.
+        let is_elsewhere = tokens.as_ref().is_some_and(|tokens| {
             let first = tokens.clone().into_iter().next().map(|tree| tree.to_string());
             let is_root = first.is_some_and(|it| ["alloc", "core", "crate", "std"].contains(&&*it));
             is_root && tokens.to_string() != ty.to_token_stream().to_string()
         });
         let may_differ = is_open && (is_plain(&own) || is_elsewhere);
-        let expected = match declared.tokens {
-            _ if own == declared.text && !may_differ => continue,
-            Some(tokens) if !is_plain(&own) || !is_plain(&declared.text) => tokens.to_string(),
-            _ if own != declared.text && (is_plain(&own) || !is_name(ty)) => return None,
-            None if is_plain(&declared.text) => standard(&declared.text),
+        let expected = match tokens {
+            _ if own == declared && !may_differ => continue,
+            Some(tokens) if !is_plain(&own) || !is_plain(&declared) => tokens.to_string(),
+            _ if own != declared && (is_plain(&own) || !is_name(ty)) => return None,
+            None if is_plain(&declared) => standard(&declared),
             None => return None,
             Some(_) => standard(&own),
         };
@@ -174,13 +166,13 @@ fn carries(
     Some(checks)
 }
 
-/// True if a type is a name, which may be an alias.
+/// True if a type is a name without arguments, which may be an alias.
 fn is_name(ty: &Type) -> bool {
     matches!(ty, Type::Path(path) if path.qself.is_none()
         && path.path.segments.iter().all(|segment| segment.arguments.is_none()))
 }
 
-/// The path of one of [`PRIMITIVES`], whatever its name means in the module.
+/// The absolute path of one of [`PRIMITIVES`].
 fn standard(name: &str) -> String {
     match name {
         "String" => "::std::string::String".to_owned(),
@@ -188,76 +180,46 @@ fn standard(name: &str) -> String {
     }
 }
 
-/// True if a struct stands for itself: `order(Order)`.
+/// True if a type is the only payload of the message: `order(Order)`.
 fn is_payload(ty: &Ident, message: &Message, file: &ScrFile) -> bool {
     match &message.payload[..] {
-        [sort] => rust_type(sort, file).is_some_and(|found| *ty == found.text),
+        [sort] => rust_type(sort, file).is_some_and(|(declared, _)| *ty == declared),
         _ => false,
     }
 }
 
-/// The Rust type of a sort.
-struct RustType {
-    /// The type without blanks and modules.
-    text: String,
-    /// The type as it is declared; `None` without a declaration.
-    tokens: Option<TokenStream>,
+/// The text and the declaration of a sort's Rust type. `None` if it is of another language.
+fn rust_type(sort: &Sort, file: &ScrFile) -> Option<(String, Option<TokenStream>)> {
+    let Some(declared) = file.modules.sort(sort.as_str()) else {
+        return Some((sort.to_string(), None));
+    };
+    let external = declared.external.as_str().parse().ok();
+    let tokens: TokenStream = external.filter(|_| declared.schema.as_str() == "rust")?;
+    Some((text(tokens.clone()), Some(tokens)))
 }
 
-/// The Rust type of a sort; `None` if the sort is declared for another language.
-fn rust_type(sort: &Sort, file: &ScrFile) -> Option<RustType> {
-    match file.modules.sort(sort.as_str()) {
-        Some(declared) if declared.schema.as_str() == "rust" => {
-            let tokens: TokenStream = declared.external.as_str().parse().ok()?;
-            Some(RustType { text: text(tokens.clone()), tokens: Some(tokens) })
-        }
-        Some(_) => None,
-        None => Some(RustType { text: sort.to_string(), tokens: None }),
-    }
-}
-
-/// A type without blanks and without the modules before each name: `std::vec::Vec < u8 >` is
-/// `Vec<u8>`.
+/// The text of a type without blanks and modules: `std::vec::Vec < u8 >` is `Vec<u8>`.
 pub(crate) fn text(tokens: TokenStream) -> String {
+    let spaced = tokens.to_string();
     let mut text = String::new();
-    write(tokens, &mut text);
-    let mut parts: Vec<&str> = text.split("::").collect();
-    let last = parts.pop().unwrap_or_default();
-    let kept = parts.iter().map(|part| part.trim_end_matches(is_of_name));
-    kept.chain([last]).collect()
-}
-
-fn write(tokens: TokenStream, text: &mut String) {
-    for tree in tokens {
-        let tree = match tree {
-            TokenTree::Group(group) => {
-                let [open, close] = match group.delimiter() {
-                    Delimiter::Brace => ["{", "}"],
-                    Delimiter::Bracket => ["[", "]"],
-                    Delimiter::None => ["", ""],
-                    Delimiter::Parenthesis => ["(", ")"],
-                };
-                text.push_str(open);
-                write(group.stream(), text);
-                text.push_str(close);
-                continue;
-            }
-            tree => tree.to_string(),
-        };
-        // A blank between words, as in `dyn Fn` and `&'a mut T`.
-        if text.ends_with(is_of_name) && tree.starts_with(is_of_name) {
+    for word in spaced.split_whitespace() {
+        // Words stay apart, as in `dyn Fn` and `&'a mut T`.
+        if text.ends_with(is_of_name) && word.starts_with(is_of_name) {
             text.push(' ');
         }
-        text.push_str(&tree);
+        text.push_str(word);
     }
+    let mut parts: Vec<&str> = text.split("::").collect();
+    let last = parts.pop().unwrap_or_default();
+    parts.iter().map(|part| part.trim_end_matches(is_of_name)).chain([last]).collect()
 }
 
-fn is_of_name(letter: char) -> bool {
+pub(crate) fn is_of_name(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
 }
 
 impl Label<'_> {
-    /// What is wrong with the label, which is used at a place.
+    /// The mistake in the label, which is used at a place.
     pub(crate) fn fault(&self, used: Span) -> Option<Fault> {
         let cause = self.message.as_ref().err()?;
         let span = match cause {
@@ -267,7 +229,7 @@ impl Label<'_> {
         Some(cause.clone().at(span))
     }
 
-    /// The token to blame for the payload.
+    /// The token to blame for a wrong payload.
     fn payload_span(&self) -> Span {
         use syn::spanned::Spanned as _;
         let first = self.fields.and_then(|fields| fields.first());

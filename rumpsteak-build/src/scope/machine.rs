@@ -1,4 +1,4 @@
-//! A session as a machine: its chains as states and transitions.
+//! A session as a machine.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::slice;
@@ -15,19 +15,18 @@ use super::{ItemId, Place, Scope, ScopedRole};
 #[derive(Debug)]
 pub(crate) struct SessionMachine {
     pub(crate) fsm: Fsm,
-    /// Where each transition is written: the constructor of an action, the variant of an option.
+    /// The place of each transition: the constructor of an action, or the variant of an option.
     pub(crate) origins: Vec<Place>,
-    /// Where what comes behind each transition is written: the token of the next action, or of what
-    /// the session goes on as.
+    /// The place after each transition: the next action, or the end of the chain.
     pub(crate) behind: Vec<Place>,
-    /// Where each state is written: the token that the next action would stand at.
+    /// The place of each state: the next action.
     pub(crate) states: Vec<Place>,
-    /// The states in which a part with a name begins, choices aside.
+    /// The states in which named parts begin, except choices.
     pub(crate) parts: Vec<StateId>,
 }
 
 impl Scope<'_> {
-    /// The machine of a session whose names have a meaning: see [`Scope::reach`].
+    /// The machine of a session whose names are resolved: see [`Scope::reach`].
     pub(crate) fn machine(&self, root: ItemId, role: &ScopedRole<'_>) -> SessionMachine {
         let mut machine = Builder {
             scope: self,
@@ -58,9 +57,7 @@ impl Scope<'_> {
         SessionMachine { fsm: fsm.build(initial), origins, behind, states, parts }
     }
 
-    /// The chain that an item begins with, through items that only name another one, and its item.
-    ///
-    /// This ends, because there are no cycles: they are faults.
+    /// The chain of an item, after following names. This ends, because cycles are faults.
     fn first(&self, mut item: ItemId) -> Option<(ItemId, &Chain)> {
         loop {
             let chain = self.session(item)?.chain()?;
@@ -72,12 +69,12 @@ impl Scope<'_> {
     }
 }
 
-/// A number for machines, whatever their order: the same in every build.
+/// A number that identifies machines in any order: the same in every build.
 pub(crate) fn number<'a>(machines: impl Iterator<Item = &'a Fsm>) -> u64 {
-    // DOT can say every machine.
+    // DOT can express every machine.
     let print = |fsm| text::print(Form::Dot, slice::from_ref(fsm)).unwrap_or_default();
     let texts: BTreeSet<String> = machines.map(print).collect();
-    let mut hasher = Hasher::new();
+    let mut hasher = Hasher::default();
     texts.iter().for_each(|text| hasher.text(text));
     // 0 stands for none.
     hasher.finish().max(1)
@@ -99,7 +96,7 @@ struct Builder<'a> {
 
 enum Pending {
     Chain(ItemId, StateId),
-    /// The direction and the peer, unless the options say so.
+    /// The direction and the peer, unless the options have them.
     Choice(ItemId, Option<(session::Direction, Role)>, StateId),
 }
 
@@ -109,13 +106,11 @@ impl Builder<'_> {
         self.fsm.add_state()
     }
 
-    /// The role of a struct.
     fn peer(&self, name: &Ident) -> Role {
         let found = self.scope.role(name);
         found.map_or_else(|| name.to_string().as_str().into(), |found| found.role.clone())
     }
 
-    /// The message of a label.
     fn message(&self, label: &Ident) -> Message {
         let found = self.role.labels.get(&label.to_string());
         match found.map(|label| &label.message) {
@@ -139,14 +134,8 @@ impl Builder<'_> {
     }
 
     fn end(&mut self, from: Place) -> StateId {
-        match self.end {
-            Some(state) => state,
-            None => {
-                let state = self.state(from);
-                self.end = Some(state);
-                state
-            }
-        }
+        let state = self.end.unwrap_or_else(|| self.state(from));
+        *self.end.insert(state)
     }
 
     /// The state at which a chain is done with its actions.
@@ -155,7 +144,7 @@ impl Builder<'_> {
         match tail {
             Tail::Choice { direction, peer, choice, .. } => {
                 let choice = if choice == "Self" { Some(item) } else { self.scope.find(choice) };
-                // A name without a meaning is a fault.
+                // An unresolved name is a fault.
                 let Some(choice) = choice else { return self.end(place) };
                 let peer = peer.as_ref().map(|peer| self.peer(peer));
                 let key = (choice, *direction, peer.clone());
@@ -192,8 +181,7 @@ impl Builder<'_> {
         self.behind.push(behind);
     }
 
-    /// The state in which the action of a chain at a position is done, or its tail, and where that
-    /// is written.
+    /// The state after the actions of a chain before a position, and its place.
     fn behind(&mut self, item: ItemId, chain: &Chain, position: usize) -> (StateId, Place) {
         if let Some(action) = chain.actions.get(position) {
             let place = Place { item, span: action.constructor.span() };
@@ -202,7 +190,7 @@ impl Builder<'_> {
         (self.tail(item, &chain.tail), Place { item, span: chain.tail.ident().span() })
     }
 
-    /// Adds the actions of a chain, the first of which happens in `state`.
+    /// Adds the actions of a chain that begins in `state`.
     fn chain(&mut self, item: ItemId, chain: &Chain, mut state: StateId) {
         for (index, action) in chain.actions.iter().enumerate() {
             let (next, behind) = self.behind(item, chain, index + 1);
@@ -214,7 +202,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Adds the options of a choice, which is made in `state`.
+    /// Adds the options of a choice in `state`.
     fn choice(&mut self, choice: ItemId, end: Option<&(session::Direction, Role)>, state: StateId) {
         let variants = self.scope.session(choice).map_or(&[][..], |session| session.variants());
         for variant in variants {

@@ -1,19 +1,16 @@
-//! The names of a module: the one place in which a name is looked up.
+//! Name resolution: the only place in which names of a module are looked up.
 //!
-//! Everything that a session names is an item of its module: a role, a label, a choice, a part of a
-//! session. An item beats a glob, and two items of one name are an error of rustc, so that a name
-//! means to rustc what it means here. Nothing outside of the module matters but the types of
-//! payloads, which rustc compares.
+//! A session only names items of its module: roles, labels, choices, other sessions. Items take
+//! precedence over glob imports, and rustc refuses two items of one name, so rustc resolves these
+//! names identically. Only the types of payloads come from outside, and rustc compares them.
 //!
-//! * A role struct plays the role of the protocol that has its name, or the one that
-//!   `#[protocol(P::k)]` or `#[role("k")]` names.
-//! * A label is a message of the protocol by the variant of the message enum that carries it: by
-//!   the
-//!   variant's name, or its `#[label("…")]`, and by its payload. See [`labels`].
+//! * A role struct plays the role with its name, or the role in `#[protocol(P::k)]` or
+//!   `#[role("k")]`.
+//! * A label stands for the message with the name of its variant in the message enum, or of
+//!   `#[label("…")]` on the variant, and with its payload. See [`labels`].
 //!
 //! Names are compared as [`name`](rumpsteak_front::name) says.
 
-mod cycles;
 pub(crate) mod labels;
 pub(crate) mod machine;
 mod session;
@@ -23,69 +20,48 @@ use std::rc::Rc;
 
 use proc_macro2::{Ident, Span};
 use rumpsteak_front::module::{Item, ItemKind, Module};
-use rumpsteak_front::name;
 use rumpsteak_front::role::RoleItem;
 use rumpsteak_front::session::SessionItem;
+use rumpsteak_front::{MessageItem, name};
 use rumpsteak_fsm::Role;
 use rumpsteak_scribble::similar;
 use syn::ext::IdentExt as _;
 
 use self::labels::Label;
 use crate::fault::{Cause, Fault, NameProblem};
-use crate::protocols::{Loaded, Lookup, Protocols, ScrFile};
+use crate::protocols::{Loaded, ProtocolRole, Protocols, ScrFile};
 use crate::words::{did_you_mean, meant};
 
-/// An item of a module, by its position among those that are written and those that are generated.
+/// The position of an item among the written and then the generated items of a module.
 pub(crate) type ItemId = usize;
 
-/// The items of a module by their names.
 pub(crate) struct Scope<'a> {
-    module: &'a Module,
+    pub(crate) module: &'a Module,
     generated: &'a [Item],
-    /// True if all items are there, also those that are generated.
+    /// True if the generated items are included.
     is_whole: bool,
-    protocols: &'a Protocols,
+    pub(crate) protocols: &'a Protocols,
     names: BTreeMap<String, ItemId>,
-    /// The position of the module's protocol, if it has one.
+    /// The position of the module's protocol.
     pub(crate) protocol: Option<usize>,
     /// The roles, in the order of the source.
     pub(crate) roles: Vec<ScopedRole<'a>>,
-    /// The mistakes in roles.
     pub(crate) faults: Vec<Fault>,
 }
 
-/// A role struct.
 pub(crate) struct ScopedRole<'a> {
     pub(crate) item: &'a RoleItem,
-    /// The role that it plays: of the protocol, or the struct's own name.
+    /// The role of the protocol, or the struct's own name.
     pub(crate) role: Role,
-    /// The position of that role in the protocol.
+    /// The position of the role in the protocol.
     pub(crate) position: Option<usize>,
     /// The labels of its message type, by the names of their types.
     pub(crate) labels: Rc<BTreeMap<String, Label<'a>>>,
 }
 
 impl<'a> Scope<'a> {
-    /// The names of the items that are written.
-    pub(crate) fn written(
-        module: &'a Module,
-        protocols: &'a Protocols,
-        protocol: Option<usize>,
-    ) -> Self {
-        Self::new(module, None, protocols, protocol)
-    }
-
-    /// The names of the items that are written, and of those that are generated beside them.
-    pub(crate) fn whole(
-        module: &'a Module,
-        generated: &'a [Item],
-        protocols: &'a Protocols,
-        protocol: Option<usize>,
-    ) -> Self {
-        Self::new(module, Some(generated), protocols, protocol)
-    }
-
-    fn new(
+    /// Resolves the names of the written items, and of the generated items if they are known.
+    pub(crate) fn new(
         module: &'a Module,
         generated: Option<&'a [Item]>,
         protocols: &'a Protocols,
@@ -121,7 +97,6 @@ impl<'a> Scope<'a> {
         scope
     }
 
-    /// The number of items.
     pub(crate) fn len(&self) -> usize {
         self.module.items.len() + self.generated.len()
     }
@@ -133,14 +108,12 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// True if the item is generated.
-    pub(crate) fn is_generated(&self, id: ItemId) -> bool {
-        id >= self.module.items.len()
+    pub(crate) fn items(&self) -> impl Iterator<Item = &'a Item> {
+        self.module.items.iter().chain(self.generated)
     }
 
-    /// The module.
-    pub(crate) fn module(&self) -> &'a Module {
-        self.module
+    pub(crate) fn is_generated(&self, id: ItemId) -> bool {
+        id >= self.module.items.len()
     }
 
     /// The token for mistakes that no item shows: the name of the protocol, or of the module.
@@ -148,19 +121,25 @@ impl<'a> Scope<'a> {
         self.module.arguments.protocol.as_ref().unwrap_or(&self.module.name).span()
     }
 
-    pub(crate) fn protocols(&self) -> &'a Protocols {
-        self.protocols
-    }
-
-    /// The protocol and its file.
     pub(crate) fn loaded(&self) -> Option<(&'a Loaded, &'a ScrFile)> {
         let loaded = &self.protocols.protocols[self.protocol?];
         Some((loaded, &self.protocols.files[loaded.file]))
     }
 
-    /// The item of a name. Private: nothing outside of this folder looks a name up.
+    /// The role of the protocol that a struct plays, in a module with a protocol.
+    pub(crate) fn linked(&self, role: &ScopedRole<'_>) -> ProtocolRole {
+        let (protocol, role) =
+            (self.protocol.unwrap_or_default(), role.position.unwrap_or_default());
+        ProtocolRole { protocol, role }
+    }
+
+    /// The item with a name. Private, so that no other folder looks a name up.
     fn find(&self, name: &Ident) -> Option<ItemId> {
         self.names.get(&name.unraw().to_string()).copied()
+    }
+
+    fn find_item(&self, name: &Ident) -> Option<&'a Item> {
+        Some(self.item(self.find(name)?))
     }
 
     /// The items that a session goes on as, with the tokens that name them.
@@ -169,30 +148,27 @@ impl<'a> Scope<'a> {
         parts.filter_map(|part| Some((self.find(part)?, part)))
     }
 
-    /// The fault of a session of something that is no role. `None` if it is a role, which may have
-    /// a mistake of its own.
+    /// The fault of a session of something other than a role. `None` for a role with a mistake.
     pub(crate) fn roleless(&self, name: &Ident) -> Option<Fault> {
-        let problem = match self.find(name).map(|id| self.item(id)) {
+        let problem = match self.find_item(name) {
             Some(Item::Broken(_) | Item::Role(_)) => return None,
             Some(_) => NameProblem::NoRole,
             None => NameProblem::Unresolved,
         };
         let fault = self.name_fault(name, problem, self.role_names());
-        // Once: the set of the roles may name it too.
+        // The set of the roles may have the same mistake.
         (!self.faults.iter().any(|known| known.is_same(&fault))).then_some(fault)
     }
 
-    /// The names of all items.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.names.keys().map(String::as_str)
     }
 
-    /// The role struct of a name.
     pub(crate) fn role(&self, name: &Ident) -> Option<&ScopedRole<'a>> {
         self.roles.iter().find(|role| role.item.name == *name)
     }
 
-    /// The role struct that plays a role of the protocol.
+    /// The struct that plays a role of the protocol.
     pub(crate) fn player(&self, position: usize) -> Option<&ScopedRole<'a>> {
         self.roles.iter().find(|role| role.position == Some(position))
     }
@@ -212,17 +188,18 @@ impl<'a> Scope<'a> {
         })
     }
 
-    /// The name of an item.
     pub(crate) fn name_of(&self, id: ItemId) -> String {
         name_of(self.item(id)).map_or_else(String::new, ToString::to_string)
     }
 
-    /// True if the module writes a message type, also if it has a mistake.
+    /// True if the module writes a message type, possibly with a mistake.
     pub(crate) fn has_message(&self) -> bool {
-        (0..self.len()).any(|id| match self.item(id) {
-            Item::Broken(broken) => broken.kind == ItemKind::Message,
-            item => matches!(item, Item::Message(_)),
-        })
+        self.message_items().next().is_some() || self.has_broken(ItemKind::Message)
+    }
+
+    /// True if an item of this kind has a mistake.
+    fn has_broken(&self, kind: ItemKind) -> bool {
+        self.items().any(|item| matches!(item, Item::Broken(broken) if broken.kind == kind))
     }
 
     /// The name of the message type of a role: the one that it names, or the only one.
@@ -233,16 +210,18 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The names of the message types.
     pub(crate) fn messages(&self) -> impl Iterator<Item = String> {
-        (0..self.len()).filter_map(|id| match self.item(id) {
-            Item::Message(message) => Some(message.name.unraw().to_string()),
+        self.message_items().map(|message| message.name.unraw().to_string())
+    }
+
+    pub(crate) fn message_items(&self) -> impl Iterator<Item = &'a MessageItem> {
+        self.items().filter_map(|item| match item {
+            Item::Message(message) => Some(message),
             _ => None,
         })
     }
 
-    /// True if a set is to be generated: the module writes none, and no role with routes of a type
-    /// of its own, which only the program can connect.
+    /// True if a set is to be generated: the module has none, and a set can make all routes.
     pub(crate) fn lacks_set(&self) -> bool {
         let last = |path: &syn::Path| path.segments.last().map(|it| it.ident.to_string());
         let routes = self.module.arguments.routes.as_ref().and_then(last);
@@ -252,32 +231,27 @@ impl<'a> Scope<'a> {
             }),
             _ => false,
         };
-        (0..self.len()).all(|id| match self.item(id) {
+        let is_no_reason = |item: &Item| match item {
             Item::Role(role) => role.routes.iter().all(|route| is_known(&route.ty)),
-            Item::Set(_) => false,
-            Item::Broken(broken) => broken.kind != ItemKind::Set,
-            _ => true,
-        })
+            item => !matches!(item, Item::Set(_)),
+        };
+        self.items().all(is_no_reason) && !self.has_broken(ItemKind::Set)
     }
 
     /// The labels of a message type, by the names of their types.
     fn labels(&self, message: &str) -> BTreeMap<String, Label<'a>> {
-        let find = |name: &Ident| Some(self.item(self.find(name)?));
         let own = self.loaded().zip(self.protocol);
         let is_open = self.module.items.iter().any(|item| {
             let name = name_of(item).map(ToString::to_string);
             name.is_none_or(|name| labels::PRIMITIVES.contains(&name.as_str()))
         });
         let own = own.map(|((protocol, file), position)| (protocol, file, position, is_open));
-        let mut messages = (0..self.len()).filter_map(|id| match self.item(id) {
-            Item::Message(item) if item.name == message => Some(item),
-            _ => None,
-        });
-        let message = messages.next();
-        message.map_or_else(BTreeMap::new, |message| labels::of(message, &find, own))
+        let message = self.message_items().find(|item| item.name == message);
+        let labels = message.map(|message| labels::of(message, &|name| self.find_item(name), own));
+        labels.unwrap_or_default()
     }
 
-    /// The labels of all message types that stand for no message.
+    /// The mistakes in the labels of all message types.
     pub(crate) fn wrong_labels(&self) -> Vec<Fault> {
         let labels = self.messages().flat_map(|message| self.labels(&message).into_values());
         labels.filter_map(|label| label.fault(label.ty.span())).collect()
@@ -308,7 +282,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Looks for structs that play one role, and for routes and messages that are missing.
+    /// Finds structs that play the same role, and missing routes, messages and roles of sets.
     fn check_roles(&mut self) {
         let mut faults = Vec::new();
         for (index, role) in self.roles.iter().enumerate() {
@@ -320,37 +294,36 @@ impl<'a> Scope<'a> {
             // A peer may be generated.
             let routes = item.routes.iter().filter(|_| self.is_whole);
             for route in routes.filter(|route| self.find(&route.peer).is_none()) {
-                faults.push(self.unresolved(&route.peer, self.role_names()));
+                faults.push(self.unresolved(&route.peer));
             }
-            if let Some(message) = &item.message
-                && self
-                    .find(message)
-                    .is_none_or(|id| !matches!(self.item(id), Item::Message(_) | Item::Broken(_)))
-                && (self.is_whole || self.find(message).is_some())
-            {
+            let is_missing = |message: &Ident| match self.find_item(message) {
+                Some(found) => !matches!(found, Item::Message(_) | Item::Broken(_)),
+                None => self.is_whole,
+            };
+            if let Some(message) = item.message.as_ref().filter(|message| is_missing(message)) {
                 let fault = Cause::NoMessage { name: message.to_string() }.at(message.span());
-                // Once: the message type is missing, and not the role wrong.
+                // One missing message type is one mistake.
                 if !faults.iter().any(|known: &Fault| known.is_same(&fault)) {
                     faults.push(fault);
                 }
             }
         }
-        for id in 0..self.len() {
-            let Item::Set(set) = self.item(id) else { continue };
+        for item in self.items() {
+            let Item::Set(set) = item else { continue };
             let fields = set.fields.iter().map(|field| &field.role);
             for name in fields.filter(|name| self.role(name).is_none()) {
-                match self.find(name).map(|id| self.item(id)) {
+                match self.find_item(name) {
                     Some(Item::Broken(_) | Item::Role(_)) => {}
                     Some(_) => faults.push(self.name_fault(name, NameProblem::NoRole, Vec::new())),
                     None if self.generated.is_empty() => {}
-                    None => faults.push(self.unresolved(name, self.role_names())),
+                    None => faults.push(self.unresolved(name)),
                 }
             }
         }
         self.faults.append(&mut faults);
     }
 
-    /// Looks for labels that no item declares: once for each of them, where it is used first.
+    /// Finds labels that no item declares, each at its first use.
     fn check_labels(&mut self) {
         let sessions = (0..self.len()).filter_map(|id| self.session(id));
         let used = sessions.flat_map(|session| {
@@ -370,23 +343,19 @@ impl<'a> Scope<'a> {
             roles.any(|label| label.is_missing) && seen.insert(name)
         };
         let missing: Vec<&Ident> = written.chain(used).filter(is_missing).collect();
+        // The typo may be in a declared label that nothing uses.
+        let unused = self.items().filter_map(|item| match item {
+            Item::Label(label) => Some(label.name.to_string()),
+            _ => None,
+        });
+        let is_used = |name: &String| self.roles.iter().any(|role| role.labels.contains_key(name));
+        let unused: Vec<String> = unused.filter(|name| !is_used(name)).collect();
         let faults = missing.into_iter().map(|label| {
-            let name = label.to_string();
-            // A declared label that nothing uses.
-            let is_unused = |id: &ItemId| {
-                let name = self.name_of(*id);
-                matches!(self.item(*id), Item::Label(_))
-                    && self.roles.iter().all(|role| !role.labels.contains_key(&name))
-            };
-            let unused = (0..self.len()).filter(is_unused).map(|id| self.name_of(id));
-            let unused: Vec<String> = unused.collect();
-            let hint =
-                did_you_mean(&name, unused.iter().map(String::as_str)).unwrap_or_else(|| {
-                    format!(
-                        "declare it, with what it carries: `struct {name};` or `struct {name}(…);`"
-                    )
-                });
-            let problem = NameProblem::Unresolved;
+            let (name, problem) = (label.to_string(), NameProblem::Unresolved);
+            let hint = did_you_mean(&name, unused.iter().map(String::as_str));
+            let hint = hint.unwrap_or_else(|| {
+                format!("declare it, with what it carries: `struct {name};` or `struct {name}(…);`")
+            });
             Cause::Name { name, problem, hint: Some(hint) }.at(label.span())
         });
         let faults: Vec<Fault> = faults.collect();
@@ -395,7 +364,7 @@ impl<'a> Scope<'a> {
 
     fn two_structs(&self, earlier: &ScopedRole<'_>, later: &ScopedRole<'_>) -> Fault {
         let [first, second] = [earlier, later].map(|role| role.item);
-        // The one whose name is another one is most likely wrong.
+        // Probably the struct that is named after another role is wrong.
         let is_named = |item: &RoleItem| name::same(&item.name.to_string(), later.role.as_str());
         let [right, wrong] = if is_named(second) { [second, first] } else { [first, second] };
         let span = wrong.link.as_ref().map_or(wrong.name.span(), |link| link.span);
@@ -407,49 +376,57 @@ impl<'a> Scope<'a> {
         Cause::TwoStructs { role, structs, idle }.at(span)
     }
 
-    /// The names of the role structs.
     pub(crate) fn role_names(&self) -> Vec<String> {
         self.roles.iter().map(|role| role.item.name.to_string()).collect()
     }
 
-    /// The fault of a name that no item has; one of the `known` ones may be meant.
-    fn unresolved(&self, name: &Ident, known: Vec<String>) -> Fault {
-        self.name_fault(name, NameProblem::Unresolved, known)
+    /// The fault of a role's name that no item has.
+    fn unresolved(&self, name: &Ident) -> Fault {
+        self.name_fault(name, NameProblem::Unresolved, self.role_names())
     }
 
+    /// The fault of a name. A hint suggests one of the `known` names.
     fn name_fault(&self, name: &Ident, problem: NameProblem, known: Vec<String>) -> Fault {
-        let known: Vec<&str> = known.iter().map(String::as_str).collect();
         let text = name.to_string();
         let hint = (!known.is_empty()).then(|| meant(&text, &known, "known are"));
         Cause::Name { name: text, problem, hint }.at(name.span())
     }
 }
 
-/// The position of the protocol that a name stands for.
-///
-/// # Errors
-///
-/// The reason why there is none.
+/// Finds the protocol that a name refers to: the protocol with exactly this name, or else with the
+/// same name in the sense of [`name::same`]. Returns its position.
 pub(crate) fn protocol(protocols: &Protocols, wanted: &str) -> Result<usize, Cause> {
-    let lookup = protocols.lookup(wanted);
+    let declared = |is_wanted: &dyn Fn(&str) -> bool| -> Vec<(usize, &str)> {
+        protocols.declared().filter(|(_, name)| is_wanted(name)).collect()
+    };
+    let mut found = declared(&|known| known == wanted);
+    if found.is_empty() {
+        found = declared(&|known| name::same(known, wanted));
+    }
     let wanted = wanted.to_owned();
-    Err(match lookup {
-        Lookup::Found(position) => return Ok(position),
-        Lookup::Broken(file) => Cause::BrokenFile { file },
-        Lookup::Several(first, second) => {
-            let files = [first, second];
-            Cause::ProtocolDeclaredTwice { wanted, files }
-        }
-        Lookup::Unknown => {
+    Err(match found[..] {
+        [] => {
             let known: Vec<&str> = protocols.names().collect();
             let meant = similar(&wanted, &known).map(str::to_owned);
             Cause::UnknownProtocol { wanted, meant }
         }
-        Lookup::Unplayable => Cause::UnplayableProtocol { wanted },
+        [(file, name)] => {
+            let is_it = |loaded: &Loaded| loaded.file == file && loaded.name() == name;
+            match protocols.protocols.iter().position(is_it) {
+                Some(position) => return Ok(position),
+                None if protocols.files[file].diagnostics.is_empty() => {
+                    Cause::UnplayableProtocol { wanted }
+                }
+                None => Cause::BrokenFile { file },
+            }
+        }
+        [(first, _), (second, _), ..] => {
+            Cause::ProtocolDeclaredTwice { wanted, files: [first, second] }
+        }
     })
 }
 
-/// The name of an item of ours.
+/// The name of an item that rumpsteak reads.
 fn name_of(item: &Item) -> Option<&Ident> {
     match item {
         Item::Broken(item) => item.name.as_ref(),

@@ -1,10 +1,10 @@
-//! The names in a session: roles, labels, choices, parts.
+//! Resolution of the names in a session: roles, labels, choices, and other sessions.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::Ident;
 use rumpsteak_front::module::{Item, ItemKind};
-use rumpsteak_front::session::{Action, Chain, Direction, SessionItem, Tail, Variant};
+use rumpsteak_front::session::{Action, Chain, Direction, Form, SessionItem, Tail, Variant};
 
 use super::{ItemId, Scope, ScopedRole};
 use crate::fault::{Cause, Fault, NameProblem};
@@ -14,12 +14,12 @@ use crate::fault::{Cause, Fault, NameProblem};
 pub(crate) struct Reached {
     pub(crate) items: BTreeSet<ItemId>,
     pub(crate) faults: Vec<Fault>,
-    /// True if a name has a meaning that its own item, which has a mistake, would give it.
+    /// True if an item with a mistake gives a name its meaning.
     pub(crate) is_broken: bool,
 }
 
 impl Scope<'_> {
-    /// Looks up all names of the session `root`, which `role` plays.
+    /// Resolves all names of the session `root` of a role.
     pub(crate) fn reach(&self, root: ItemId, role: &ScopedRole<'_>) -> Reached {
         let reached = Reached { items: BTreeSet::new(), faults: Vec::new(), is_broken: false };
         let mut names = Names { scope: self, role, reached, pending: vec![root] };
@@ -32,7 +32,7 @@ impl Scope<'_> {
         }
         let mut reached = names.reached;
         if reached.faults.is_empty() && !reached.is_broken {
-            reached.faults = super::cycles::faults(self, &reached.items);
+            reached.faults = cycles(self, &reached.items);
         }
         reached
     }
@@ -56,7 +56,7 @@ impl Names<'_> {
         session.chains().for_each(|chain| self.chain(id, chain));
     }
 
-    /// Looks at all of a chain even if something is wrong.
+    /// Looks up all names of a chain, even after a mistake.
     fn chain(&mut self, id: ItemId, chain: &Chain) {
         for action in &chain.actions {
             if !self.is_swapped(action) {
@@ -76,7 +76,7 @@ impl Names<'_> {
         }
     }
 
-    /// True if an action has its label where the role belongs, which is a fault then.
+    /// True, with a fault, if an action has its label in the place of the role.
     fn is_swapped(&mut self, Action { constructor, peer, label, .. }: &Action) -> bool {
         let is_role = |name: &Ident| self.scope.role(name).is_some();
         let is_swapped = is_role(label) && !is_role(peer);
@@ -96,11 +96,7 @@ impl Names<'_> {
         self.fault(name, Cause::Name { name: name.to_string(), problem, hint: None });
     }
 
-    fn unresolved(&mut self, name: &Ident, known: Vec<String>) {
-        self.reached.faults.push(self.scope.unresolved(name, known));
-    }
-
-    /// True if the item has a mistake, which the macro says.
+    /// True if the item has a mistake, which the macro reports.
     fn is_broken(&mut self, found: ItemId) -> bool {
         let is_broken = matches!(self.scope.item(found), Item::Broken(_));
         self.reached.is_broken |= is_broken;
@@ -118,7 +114,7 @@ impl Names<'_> {
             let known = (0..scope.len()).filter(|id| !scope.is_generated(*id));
             let known = known.filter(of_kind).map(|id| scope.name_of(id));
             let known = known.filter(|known| *known != scope.name_of(id)).collect();
-            self.unresolved(name, known);
+            self.reached.faults.push(scope.name_fault(name, NameProblem::Unresolved, known));
             return None;
         };
         if self.is_broken(found) {
@@ -140,7 +136,7 @@ impl Names<'_> {
         None
     }
 
-    /// Looks up a choice in the item `id`, and compares its options with what it is used for.
+    /// Looks up a choice in the item `id`, and compares its options with their use.
     fn choice(&mut self, id: ItemId, name: &Ident, direction: Option<Direction>, has_peer: bool) {
         let Some(found) = self.session(id, name, true) else { return };
         let misfit = |variant: &Variant| match variant.head.action() {
@@ -163,12 +159,12 @@ impl Names<'_> {
         let Some(peer) = scope.role(name) else {
             match scope.find(name) {
                 Some(found) if self.is_broken(found) => {}
-                // A struct whose role has a mistake is no other mistake.
+                // The struct has a mistake of its own.
                 Some(found) if matches!(scope.item(found), Item::Role(_)) => {
                     self.reached.is_broken = true;
                 }
                 Some(_) => self.problem(name, NameProblem::NoRole),
-                None => self.unresolved(name, scope.role_names()),
+                None => self.reached.faults.push(scope.unresolved(name)),
             }
             return;
         };
@@ -179,10 +175,7 @@ impl Names<'_> {
         if own.routes.iter().all(|route| route.peer != peer.item.name) {
             let message = scope.message_of(own);
             let (role, peer) = (own.name.to_string(), peer.item.name.to_string());
-            let is_said = |fault: &Fault| matches!(&fault.cause, Cause::NoRoute { peer: said, .. } if *said == peer);
-            if !self.reached.faults.iter().any(is_said) {
-                self.fault(&own.name, Cause::NoRoute { role, peer, message });
-            }
+            self.fault(&own.name, Cause::NoRoute { role, peer, message });
         }
     }
 
@@ -190,13 +183,7 @@ impl Names<'_> {
         let text = name.to_string();
         if let Some(label) = self.role.labels.get(&text) {
             self.reached.is_broken |= label.is_missing;
-            // Once: the label is wrong, and not its uses.
-            if let Some(fault) = label.fault(name.span())
-                && !self.reached.faults.iter().any(|known| known.is_same(&fault))
-            {
-                self.reached.faults.push(fault);
-            }
-            return;
+            return self.reached.faults.extend(label.fault(name.span()));
         }
         let scope = self.scope;
         match scope.find(name).map(|found| (found, scope.item(found))) {
@@ -213,13 +200,56 @@ impl Names<'_> {
         }
     }
 
-    /// True if the message type of the role has a mistake, or is missing, which is said there.
+    /// True if the message type of the role is missing or has a mistake, which is reported there.
     fn is_message_broken(&self) -> bool {
         let name = self.scope.message_of(self.role.item);
-        let broken = |id: ItemId| match self.scope.item(id) {
-            Item::Broken(broken) => broken.kind == ItemKind::Message,
-            _ => false,
-        };
-        (0..self.scope.len()).any(broken) || !self.scope.messages().any(|message| message == name)
+        self.scope.has_broken(ItemKind::Message)
+            || !self.scope.messages().any(|message| message == name)
     }
+}
+
+/// The faults of cycles of items without an action, or of `type` aliases alone.
+fn cycles(scope: &Scope<'_>, items: &BTreeSet<ItemId>) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let idle = |_: ItemId, chain: &Chain| chain.actions.is_empty();
+    for (item, next) in find_cycles(scope, items, idle) {
+        faults.push(Cause::Idle { name: scope.name_of(item) }.at(next.span()));
+    }
+    let is_alias = |item: ItemId, _: &Chain| {
+        scope.session(item).is_some_and(|session| matches!(session.form, Form::Alias(_)))
+    };
+    for (item, next) in find_cycles(scope, items, is_alias) {
+        faults.push(Cause::RecursiveAlias { name: scope.name_of(item) }.at(next.span()));
+    }
+    faults
+}
+
+/// One item of each cycle of items that satisfy the predicate, with the name of the next item.
+fn find_cycles<'a>(
+    scope: &Scope<'a>,
+    items: &BTreeSet<ItemId>,
+    follow: impl Fn(ItemId, &Chain) -> bool,
+) -> Vec<(ItemId, &'a Ident)> {
+    let mut rounds: BTreeMap<ItemId, ItemId> = BTreeMap::new();
+    let mut found = Vec::new();
+    for &start in items {
+        let mut next = start;
+        while !rounds.contains_key(&next) {
+            rounds.insert(next, start);
+            let Some(chain) = scope.session(next).and_then(|session| session.chain()) else {
+                break;
+            };
+            let (item, name) = match &chain.tail {
+                Tail::Itself(name) => (Some(next), name),
+                Tail::Named(name) => (scope.find(name), name),
+                _ => break,
+            };
+            let Some(item) = item.filter(|_| follow(next, chain)) else { break };
+            if rounds.get(&item) == Some(&start) {
+                found.push((next, name));
+            }
+            next = item;
+        }
+    }
+    found
 }

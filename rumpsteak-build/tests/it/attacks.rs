@@ -140,7 +140,7 @@ fn links_between_sources_end() {
     assert!(files.iter().all(|file| !file.contains("back")) && files.len() == 2, "{files:?}");
 }
 
-/// What cannot be read costs an error or a warning, and neither a panic nor much time.
+/// Unreadable source costs an error or a warning, and neither a panic nor much time.
 #[test]
 fn sources_of_any_form_are_read_soon() {
     let megabytes = 1 << 20;

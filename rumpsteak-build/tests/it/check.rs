@@ -52,8 +52,8 @@ fn what_cannot_be_read_is_reported() {
     says(&format!("{report:?}"), "was not called from a build script");
 }
 
-/// A module that is cut off anywhere costs at most one error, or the file is no Rust, which is a
-/// warning. So it is while one types.
+/// A module that is cut off anywhere costs at most one error, or a warning if the file does not
+/// lex.
 #[test]
 fn no_cut_of_a_source_or_a_protocol_does_harm() {
     let items = format!(

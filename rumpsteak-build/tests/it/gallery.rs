@@ -1,8 +1,8 @@
-//! Every error as a person sees it: those of Scribble files in `scribble/GALLERY.md`, those of
-//! sessions in `GALLERY.md`.
+//! Every error as printed: Scribble errors in `scribble/GALLERY.md`, session errors in
+//! `GALLERY.md`.
 //!
-//! The examples are those of the explanations. With `UPDATE_EXPECT=1` the gallery is rewritten, to
-//! be read in the diff; otherwise it must be what is printed.
+//! The examples come from the explanations. `UPDATE_EXPECT=1` rewrites the galleries, to be read in
+//! the diff; otherwise they must be up to date.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -94,12 +94,12 @@ fn described(code: Code) -> Option<(&'static str, Vec<(&'static str, String)>)> 
     Some(("`example.scr` has 64 MiB and one byte.", vec![("example.scr", text)]))
 }
 
-/// Where an example must be: a module that has a name must have it from its path.
+/// The path of an example: the name of a module must match its path.
 fn place(text: &str) -> &'static str {
     if text.starts_with("module shop.Base;") { "shop/Base.scr" } else { "example.scr" }
 }
 
-/// What is printed for the first of the files, which are alone in a package.
+/// Prints the errors of the first file, in a package that contains only these files.
 fn print(code: Code, files: &[(&str, String)]) -> String {
     let mut all = vec![("src/lib.rs", "")];
     all.extend(files.iter().map(|(file, text)| (*file, text.as_str())));

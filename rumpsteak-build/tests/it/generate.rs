@@ -1,4 +1,4 @@
-//! The code of a protocol: its text, and what is said where there is none.
+//! The code of a protocol: its text, and the errors if no code can be generated.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,6 @@ digraph k {
 }
 ";
 
-/// A package of the given files.
 fn package(name: &str, files: &[(&str, &str)]) -> PathBuf {
     support::package(&format!("generate/{name}"), files)
 }
@@ -58,7 +57,7 @@ fn text(name: &str, protocol: &str) -> String {
     items(&code)
 }
 
-/// The only problem, where there is no code.
+/// The only problem of a protocol without code.
 #[track_caller]
 fn problem(name: &str, protocol: &str) -> String {
     let code = code(name, &[("protocols/p.scr", protocol)]);
@@ -290,7 +289,7 @@ fn machines_that_deadlock_together_are_named() {
         &problem.text,
         "the shortest run that gets stuck, with `protocols/p.c.local` and all other roles",
     );
-    says(&problem.text, "nobody can move");
+    says(&problem.text, "no role can move");
     for (name, a, c) in
         [("a-alone", a, "c: b?y; b!k; a?x; end"), ("c-alone", "a: c!x; b?l; end", c)]
     {
@@ -420,7 +419,7 @@ fn files_that_are_no_machine_of_the_role() {
             "undecided",
             "p.k.dot",
             "digraph k { 0 -> 1 [label=\"s!ready\"]; 0 -> 0 [label=\"s!ready\"]; }",
-            "the machine in protocols/p.k.dot is no session type: ",
+            "the machine in protocols/p.k.dot is not a session type: ",
         ),
         (
             "ends",
@@ -632,7 +631,7 @@ fn what_has_no_name_in_rust() {
             "no-type",
             "type <rust> \"u8; fn main() {}\" from \"std\" as Text;\n\
              global protocol P(role a, role b) { m(Text) from a to b; }",
-            "no code can be generated for `P`: `u8; fn main() {}` is no type",
+            "no code can be generated for `P`: `u8; fn main() {}` is not a type",
         ),
         (
             "payloads",
@@ -648,7 +647,7 @@ fn what_has_no_name_in_rust() {
         (
             "protocol",
             "global protocol Self(role a, role b) { m() from a to b; }",
-            "no code can be generated for `Self`: `Self` is no name in Rust",
+            "no code can be generated for `Self`: `Self` is not a valid name in Rust",
         ),
     ] {
         let problem = problem(name, protocol);
@@ -762,7 +761,7 @@ fn an_annotation_that_is_no_name_is_refused() {
     );
     assert_eq!(
         text,
-        "no code can be generated for `P`: `9 lives` is no name in Rust\n\n\
+        "no code can be generated for `P`: `9 lives` is not a valid name in Rust\n\n\
          help: write it in protocols/p.scr as in `@\"name: Work\"`"
     );
 }
@@ -773,7 +772,7 @@ fn a_declared_message_without_its_path() {
     let found = check("sig-bare", "P", &[("protocols/p.scr", protocol)]);
     assert_eq!(
         only(&found).text,
-        "no code can be generated for `P`: `Nowhen` is no path of a type (protocols/p.scr:1)\n\n\
+        "no code can be generated for `P`: `Nowhen` is not the path of a type (protocols/p.scr:1)\n\n\
          help: write the declaration of `No` in protocols/p.scr as in a `use`: `crate::Nowhen`"
     );
 }
@@ -795,7 +794,7 @@ fn a_message_that_is_a_type_already_is_imported() {
         assert!(text.lines().any(|other| other == line), "{line}\n{text}");
     }
     let problem = problem("declared-badly", &protocol.replace("other::Cancel", "Cancel"));
-    begins(&problem, "no code can be generated for `P`: `Cancel` is no path of a type");
+    begins(&problem, "no code can be generated for `P`: `Cancel` is not the path of a type");
 }
 
 #[test]

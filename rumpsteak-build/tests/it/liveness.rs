@@ -57,7 +57,7 @@ fn a_role_that_does_not_exist_is_refused() {
     ends(&check.problems[0].text, "help: there are `p` and `h`");
 }
 
-/// Scribble-Java's `unfair/Test02`, in which `B` depends on what `A` chooses.
+/// Scribble-Java's `unfair/Test02`: `B` depends on the choices of `A`.
 const UNFAIR: &str = "global protocol Proto1(role A, role B, role C) {
     rec X {
         1() from A to C;

@@ -21,7 +21,7 @@ const TIME: Duration = Duration::from_secs(5);
 /// How much memory the process may take, in kilobytes.
 const MEMORY: usize = 1 << 20;
 
-/// What is put in somewhere; `@` is a file of the package.
+/// The snippets to insert; `@` is a file of the package.
 const SNIPPETS: &str = r##"
 include!("@");
 #[path = "@"] mod other;
@@ -46,7 +46,7 @@ aux global protocol Q(role a) { do Q(a); }
 "/* r#" 'a // é
 "##;
 
-/// What is nested.
+/// The beginnings to nest.
 const NESTED: [&str; 10] =
     ["{", "(", "[", "mod a {", "Send<S, T, ", "rec X {", "choice at a {", "not(", "/*", "&'a "];
 
@@ -128,7 +128,6 @@ fn change(text: &mut Vec<u8>, names: &[PathBuf], rng: &mut Rng) {
     }
 }
 
-/// Writes a package with some changes.
 fn write(package: &Package, folder: &Path, rng: &mut Rng) {
     let names: Vec<PathBuf> = package.keys().cloned().collect();
     let mut package = package.clone();
@@ -165,7 +164,7 @@ fn processor() -> Duration {
     Duration::from_nanos(nanoseconds.unwrap_or(0))
 }
 
-/// Where the damaged packages are written, and removed again: never a folder of the source.
+/// The folder for damaged packages, which are removed again. It is never a folder of the source.
 fn scratch() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("mutations")
 }

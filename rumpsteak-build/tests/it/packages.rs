@@ -39,7 +39,6 @@ fn each_package_is_judged_as_its_page_says() {
     assert_eq!(pages, 6);
 }
 
-/// A page with its answers.
 fn answered(name: &str, page: &str) -> String {
     let mut answered = String::new();
     let mut shared: Option<Blocks<'_>> = None;
@@ -74,7 +73,6 @@ fn answered(name: &str, page: &str) -> String {
     answered
 }
 
-/// A case with its answer.
 fn answer(name: &str, case: &str, blocks: &Blocks<'_>, info: &str) -> String {
     let mut answer = String::new();
     let mut given = vec![];

@@ -94,7 +94,7 @@ pub(crate) fn check_files(name: &str, files: &[(&str, &str)]) -> Check {
     check(&package(name, files))
 }
 
-/// Where each problem is, and its first line.
+/// The place and the first line of each problem.
 pub(crate) fn headlines(check: &Check) -> Vec<String> {
     let headline = |problem: &Problem| {
         let headline = problem.text.lines().next().unwrap_or_default();
@@ -112,19 +112,16 @@ pub(crate) fn only(check: &Check) -> &Problem {
     }
 }
 
-/// Asserts that a text has this in it.
 #[track_caller]
 pub(crate) fn says(text: &str, part: &str) {
     assert!(text.contains(part), "{part:?} is not in:\n{text}");
 }
 
-/// Asserts how a text begins.
 #[track_caller]
 pub(crate) fn begins(text: &str, start: &str) {
     assert!(text.starts_with(start), "not {start:?}:\n{text}");
 }
 
-/// Asserts how a text ends.
 #[track_caller]
 pub(crate) fn ends(text: &str, end: &str) {
     assert!(text.ends_with(end), "not {end:?}:\n{text}");

@@ -150,7 +150,7 @@ struct Rounds(Send<C, More, Self>);
         says(text, run);
     }
 
-    // The sessions of two modules are no company.
+    // The sessions of two modules do not run together.
     let apart = format!("{narrow}}}\n#[rumpsteak::protocol(P)] mod n {{\n{early}");
     assert_eq!(problems(&check("apart", NOTE_AT_THE_END, &apart)), [""; 0]);
 

@@ -78,7 +78,7 @@ fn participant(
 
 /// The methods that visit all routes of a role.
 fn methods(name: &Ident, routes: &[Route], message: &Ident, krate: &TokenStream) -> TokenStream {
-    let [mut visits, mut begins, mut ends, mut closes, mut watches, mut once]: [TokenStream; 6] =
+    let [mut visits, mut begins, mut ends, mut closes, mut once]: [TokenStream; 5] =
         Default::default();
     // All spans point at the field's type, so that rustc reports once if it cannot be a route.
     for route in routes {
@@ -101,9 +101,6 @@ fn methods(name: &Ident, routes: &[Route], message: &Ident, krate: &TokenStream)
             #krate::private::complete::<#message, _>(&mut self.#member, const { #count::IS_SHARED });
         });
         once.extend(quote_spanned!(span=> #count::ONCE,));
-        watches.extend(quote_spanned! {span=>
-            + #krate::private::watch::<#message, _>(&mut self.#member, role, in_session)
-        });
         closes.extend(quote_spanned!(span=> #krate::transport::Link::close(&mut self.#member);));
     }
     let routes = routes.len();
@@ -112,6 +109,10 @@ fn methods(name: &Ident, routes: &[Route], message: &Ident, krate: &TokenStream)
 
         const ONCE: ::core::option::Option<&'static str> =
             #krate::private::first(&[#once]);
+
+        type Owned = ();
+
+        const NOT_OWNED: () = ();
 
         #[inline]
         fn for_each_mark<'a>(
@@ -135,10 +136,6 @@ fn methods(name: &Ident, routes: &[Route], message: &Ident, krate: &TokenStream)
 
         fn close(&mut self) {
             #closes
-        }
-
-        fn watch(&mut self, role: usize, in_session: bool) -> usize {
-            0 #watches
         }
     }
 }

@@ -7,7 +7,6 @@
 //!     impl Roles {
 //!         fn reset(&mut self)                 replaces all routes
 //!         fn reset_each(&mut C, &mut S)
-//!         fn watch(self, Duration)            reports if nothing happens any more
 //!         fn run(&mut self, c, s)             one process for each role, in one task
 //!     }
 //! ```
@@ -40,13 +39,11 @@ pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
     let code = are_roles.then(|| {
         let wiring = wiring(set, scope, &members);
         let resets = resets(set, &members, &parameters);
-        let watch = watch(krate, &members);
         let run = run(set, krate, &members, &parameters);
         quote! {
             #[allow(dead_code, private_interfaces, reason = "a program may need no reset, and run its roles by itself")]
             impl #name {
                 #resets
-                #watch
                 #run
             }
             #wiring
@@ -93,11 +90,7 @@ fn wiring(set: &SetItem, scope: &Scope<'_>, members: &[TokenStream]) -> TokenStr
     let body = match scope.is_whole() {
         true => quote! {
             let mut wiring = #krate::private::wiring::Wiring::new();
-            let set = Self { #(#members: #wired),* };
-            match #krate::private::Watch::from_environment() {
-                ::core::option::Option::None => set,
-                ::core::option::Option::Some(watch) => set.__watch(&watch),
-            }
+            Self { #(#members: #wired),* }
         },
         // Roles with a mistake may lack routes.
         false => quote!(::core::unreachable!()),
@@ -136,45 +129,6 @@ fn resets(set: &SetItem, members: &[TokenStream], parameters: &[Ident]) -> Token
     }
 }
 
-/// The methods that watch the roles.
-fn watch(krate: &TokenStream, members: &[TokenStream]) -> TokenStream {
-    quote! {
-        /// Watches the roles: if no action of the set completes for this long and a role waits,
-        /// prints to stderr who waits for which message from whom, and what the others do. It is
-        /// no error, and ends nothing. `RUMPSTEAK_WATCH=5` in the environment does the same for
-        /// all sets of the program, with 5 seconds. See `rumpsteak::watch`.
-        ///
-        /// ```text
-        /// Roles::default().watch(Duration::from_secs(5)).run(client, server).await?;
-        /// ```
-        #[must_use]
-        pub fn watch(self, limit: ::core::time::Duration) -> Self {
-            self.__watch(&#krate::private::Watch::printing(limit))
-        }
-
-        /// Watches the roles as `watch` does, and passes the reports to `tell`, which is called on
-        /// a thread that all watched sets share.
-        #[must_use]
-        pub fn watch_with(
-            self,
-            limit: ::core::time::Duration,
-            tell: impl ::core::ops::Fn(&#krate::watch::Report)
-                + ::core::marker::Send
-                + ::core::marker::Sync
-                + 'static,
-        ) -> Self {
-            self.__watch(&#krate::private::Watch::new(limit, tell))
-        }
-
-        #[cold]
-        #[allow(unused_mut, reason = "a set may have no roles")]
-        fn __watch(mut self, watch: &#krate::private::Watch) -> Self {
-            #(watch.add(&mut self.#members);)*
-            self
-        }
-    }
-}
-
 /// The method that runs one process for each role.
 ///
 /// Its bounds are the bounds of `try_run` for each role, so that rustc's messages are the same. It
@@ -191,8 +145,8 @@ fn run(
         let names = (0..roles.len()).map(|index| format_ident!("__{letter}{index}"));
         names.collect::<Vec<_>>()
     };
-    let [sessions, futures, answers, values, processes, players] =
-        ["S", "F", "A", "T", "P", "Q"].map(numbered);
+    let [sessions, futures, answers, values, processes, players, returned] =
+        ["S", "F", "A", "T", "P", "Q", "V"].map(numbered);
     let mut types: Vec<_> = (0..roles.len())
         .map(|index| {
             let (role, process, value) = (roles[index], &processes[index], &values[index]);
@@ -206,7 +160,7 @@ fn run(
     let mut runs: Vec<_> = (0..roles.len())
         .map(|index| {
             let (member, parameter) = (&members[index], &parameters[index]);
-            quote!(#krate::try_run(&mut self.#member, #parameter))
+            quote!(#krate::private::running(&mut self.#member, #parameter))
         })
         .collect();
     let mut patterns: Vec<_> = parameters.iter().map(|name| quote!(#name)).collect();
@@ -241,12 +195,13 @@ fn run(
         ///
         /// Dropping the future in the middle of the session poisons the roles.
         #[allow(clippy::too_many_arguments, clippy::type_complexity, reason = "one for each role")]
-        pub fn run<'s, #(#sessions, #futures, #answers, #values, #processes, #players),*>(
+        pub fn run<'s, #(#sessions, #futures, #answers, #values, #processes, #players, #returned,)* __W>(
             &'s mut self,
             #(#parameters: #processes),*
         ) -> #krate::RunningAll<
             <(#(#types,)*) as #krate::private::Processes>::Joined,
             (#(#values,)*),
+            __W,
         >
         where
             #(
@@ -257,7 +212,8 @@ fn run(
                 >,
                 #processes: ::core::ops::FnOnce(#sessions) -> #futures,
                 #futures: #krate::states::Process<#answers>
-                    + ::core::future::Future<Output = #krate::states::Ended<'s, #players, #values>>,
+                    + ::core::future::Future<Output = #krate::Result<#returned>>,
+                #krate::states::End<'s, #players>: #krate::states::Ends<#returned, #values, __W>,
                 #players: #krate::Role,
             )*
         {

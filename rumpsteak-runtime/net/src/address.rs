@@ -1,14 +1,13 @@
-//! Addresses.
+//! Addresses, and the directory of a session's roles.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// Where a role can be reached: `scheme://place`, for example `tcp://10.0.0.7:4000`.
-///
-/// The scheme chooses the [transport](crate::transport::Transports), which knows what the place
-/// means.
+/// The address of a role: `scheme://place`, for example `tcp://10.0.0.7:4000`. The scheme chooses
+/// the [transport](crate::transport::Transports), which interprets the place.
 ///
 /// ```
 /// use rumpsteak_net::Address;
@@ -21,35 +20,32 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Address {
-    text: String,
-    /// The length of the scheme.
-    scheme: usize,
+    scheme: String,
+    place: String,
 }
 
 /// The error of a text that is not an address.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("`{text}` is no address: write `scheme://place`, as in `tcp://localhost:4000`")]
+#[error("`{text}` is not an address: write `scheme://place`, as in `tcp://localhost:4000`")]
 pub struct AddressError {
     text: String,
 }
 
-const SEPARATOR: &str = "://";
-
 impl Address {
     pub(crate) fn new(scheme: &str, place: &str) -> Self {
-        Self { text: format!("{scheme}{SEPARATOR}{place}"), scheme: scheme.len() }
+        Self { scheme: scheme.to_owned(), place: place.to_owned() }
     }
 
     /// The name of the transport.
     #[must_use]
     pub fn scheme(&self) -> &str {
-        &self.text[..self.scheme]
+        &self.scheme
     }
 
-    /// What follows `://`.
+    /// The part after `://`.
     #[must_use]
     pub fn place(&self) -> &str {
-        &self.text[self.scheme + SEPARATOR.len()..]
+        &self.place
     }
 }
 
@@ -63,7 +59,7 @@ impl FromStr for Address {
     type Err = AddressError;
 
     fn from_str(text: &str) -> Result<Self, AddressError> {
-        match text.split_once(SEPARATOR) {
+        match text.split_once("://") {
             Some((scheme, place)) if !scheme.is_empty() && !place.is_empty() => {
                 Ok(Self::new(scheme, place))
             }
@@ -82,12 +78,56 @@ impl TryFrom<String> for Address {
 
 impl From<Address> for String {
     fn from(address: Address) -> Self {
-        address.text
+        address.to_string()
     }
 }
 
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        write!(f, "{}://{}", self.scheme, self.place)
+    }
+}
+
+/// The addresses of roles, by the names of the roles: see [`Join::peers`](crate::Join::peers).
+///
+/// It is read from any format that `serde` knows, such as TOML:
+///
+/// ```text
+/// s = ["tcp://10.0.0.7:4000", "wss://shop.example/s"]
+/// l = ["tcp://10.0.0.8:4000"]
+/// ```
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq)]
+#[serde(transparent)]
+pub struct Directory {
+    addresses: BTreeMap<String, Vec<Address>>,
+}
+
+impl Directory {
+    /// The directory in the environment: with the prefix `SHOP`, the variable `SHOP_S` has the
+    /// addresses of the role `s`, with commas between them. Fails if a text is not an address.
+    pub fn from_env(prefix: &str) -> Result<Self, AddressError> {
+        Self::from_vars(prefix, std::env::vars())
+    }
+
+    /// As [`from_env`](Self::from_env), for these variables.
+    pub fn from_vars(
+        prefix: &str,
+        vars: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<Self, AddressError> {
+        let mut addresses = BTreeMap::new();
+        for (name, places) in vars {
+            let role = name.strip_prefix(prefix).and_then(|rest| rest.strip_prefix('_'));
+            let Some(role) = role.filter(|role| !role.is_empty()) else { continue };
+            let places = places.split(',').map(str::trim);
+            addresses.insert(role.to_lowercase(), addresses_of(places)?);
+        }
+        Ok(Self { addresses })
+    }
+
+    /// The addresses of a role; upper and lower case are the same.
+    pub(crate) fn of(&self, role: &str) -> Vec<Address> {
+        let same = || self.addresses.iter().find(|(name, _)| name.eq_ignore_ascii_case(role));
+        let found = self.addresses.get_key_value(role).or_else(same);
+        found.map(|(_, addresses)| addresses.clone()).unwrap_or_default()
     }
 }

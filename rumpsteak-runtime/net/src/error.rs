@@ -1,4 +1,4 @@
-//! The errors between processes.
+//! The errors of sessions between processes.
 
 use std::error::Error as _;
 use std::sync::Arc;
@@ -12,27 +12,27 @@ use crate::{Address, AddressError};
 /// The error of a message that could not be written or read.
 pub type CodecError = Box<dyn std::error::Error + Send + Sync>;
 
-/// The error of a session that could not be joined, or ended before its time.
+/// The error of a session that could not be joined, or ended early.
 ///
 /// In a process it is the source of an
 /// [`ErrorKind::Transport`](rumpsteak_runtime::ErrorKind::Transport). `role` is the role that
-/// reports the error, `peer` the role at the other end of its route, and `source` what the
-/// transport or the codec says.
+/// reports the error, `peer` the role at the other end of its route, and `source` the error of the
+/// transport or the codec.
 #[allow(missing_docs, reason = "the fields are explained above, or with their variant")]
 #[derive(Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum NetError {
-    /// A text is no address.
+    /// A text is not an address.
     #[error(transparent)]
     Address(#[from] AddressError),
     /// No transport has the scheme of this address.
     #[error("no transport is known for {address}: {}", wanted(address.scheme(), known))]
     Scheme { address: Address, known: Vec<&'static str> },
-    /// Nobody can listen at this address.
+    /// The host cannot listen at this address.
     #[error("cannot listen at {address}")]
     Listen { address: Address, source: Arc<io::Error> },
-    /// No call to this address can succeed: it has no sense to its transport, or one end does not
-    /// believe the certificate of the other, for example.
+    /// No call to this address can succeed. For example, its transport cannot read it, or one end
+    /// does not trust the certificate of the other.
     #[error("cannot call {address}")]
     Call { address: Address, source: Arc<io::Error> },
     /// The name of a session is too long for a greeting.
@@ -40,40 +40,41 @@ pub enum NetError {
         "the name of a session has at most {LONGEST_NAME} bytes, and this one has {bytes}: `{start}…`"
     )]
     SessionName { start: String, bytes: usize },
-    /// The operating system has no random numbers, which are the tokens of connections.
-    #[error("the operating system gives no random numbers")]
+    /// The operating system has no random numbers for the tokens of connections.
+    #[error("the operating system provides no random numbers")]
     Random(#[source] Arc<io::Error>),
-    /// The role takes part in this session on this host already.
-    #[error("`{role}` has joined the session `{session}` already")]
+    /// The role has already joined this session on this host.
+    #[error("`{role}` has already joined the session `{session}`")]
     Joined { role: String, session: String },
     /// An address was given for a role that has no route to this one.
     #[error("`{role}` has no route to a role `{peer}`: its peers are {}", peers.join(", "))]
     NoPeer { role: &'static str, peer: String, peers: Vec<&'static str> },
-    /// The role follows no protocol, so that programs which were built apart cannot know that they
-    /// follow the same one.
+    /// The role follows no protocol, by which programs that were built separately are compared.
     #[error("`{role}` follows no protocol: give it one, by `#[protocol(…)]`")]
     NoProtocol { role: &'static str },
-    /// A label and a type in payloads have one name, by which both ends would compare them.
+    /// A label and a type in a payload have the same name. The ends compare types by their names.
     #[error(
-        "`{name}` is a label and a type in payloads, too, which are compared by their names: rename \
-         that type (or `#[serde(rename = \"…\")]`), or use a codec that writes names"
+        "`{name}` is the name of a label and of a type in a payload, and the ends compare types by \
+         name: rename the type (or `#[serde(rename = \"…\")]`), or use a codec that writes names"
     )]
     Ambiguous { name: String },
     /// A route of the role cannot lead to another process.
     #[error("the route of `{role}` to `{peer}` stays in its process: make it a `Net`")]
     Route { role: &'static str, peer: &'static str },
-    /// This session is not the one that the role has joined, or was gone on with.
-    #[error("the session is not the one that `{role}` has joined here, or was gone on with")]
+    /// The role has joined another session, or has already continued this one.
+    #[error("`{role}` has joined another session here, or has already continued this one")]
     NotHere { role: &'static str },
-    /// The session cannot go to another host yet: a peer that plays on demand has not come, and is
-    /// to call this host, since the role has no address of it.
-    #[error("`{role}` has to stay until `{peer}` has called it, or to know where to call `{peer}`")]
+    /// The session cannot move to another host yet: a peer that plays on demand has not come, and
+    /// only the peer can call, since the role has no address of it.
+    #[error(
+        "`{role}` cannot move before `{peer}` has called it, as no address of `{peer}` was given"
+    )]
     Expected { role: String, peer: String },
-    /// A [`Parcel`](crate::Parcel) has another session than it was taken for: one in another state,
-    /// or of another version of the program.
-    #[error("the session of `{role}` that was handed over is another one than is expected here")]
+    /// A [`Parcel`](crate::Parcel) has a session in another state, or of another version of the
+    /// program.
+    #[error("the session of `{role}` that was handed over is not the one that is expected here")]
     OtherSession { role: &'static str },
-    /// A peer did not come in time, or cannot.
+    /// A peer did not join in time, or cannot join.
     #[error("`{role}` waits for `{peer}` in the session `{session}`, {how}")]
     Absent {
         role: String,
@@ -83,30 +84,29 @@ pub enum NetError {
         #[source]
         last: Option<Arc<io::Error>>,
     },
-    /// The ends do not fit together, or one of them does not want the other.
-    #[error("`{peer}` {}{refusal}", relation(refusal))]
+    /// The ends are incompatible, or one of them refuses the other.
+    #[error("the connection to `{peer}` was refused: {refusal}")]
     Refused { peer: String, refusal: Refusal },
-    /// What a peer sent is no frame of this protocol, or one that it may not send.
+    /// A peer sent bytes that are not a frame, or a frame that it may not send.
     #[error("`{peer}` sent {what}")]
     Frame { peer: String, what: &'static str },
     /// A message of a peer cannot be read.
     #[error("a message from `{peer}` cannot be read")]
     Decode { peer: String, source: Arc<CodecError> },
-    /// A message cannot be written, or is larger than a frame may be.
+    /// A message cannot be written, or is larger than a frame.
     #[error("the message `{label}`, sent to `{peer}` before, cannot be written")]
     Encode { peer: String, label: &'static str, source: Arc<CodecError> },
-    /// The connection to a peer broke, and was not made again in time.
+    /// The connection to a peer broke, and was not replaced in time.
     #[error(
         "`{peer}` is lost, or ended without `leave()`: its connection broke and was not resumed within {waited:?}"
     )]
     Lost { peer: String, waited: Duration, source: Arc<io::Error> },
-    /// The connection to a program that knows nothing of sessions broke, or what came over it is no
-    /// message.
+    /// The connection of a [`Bridge`](crate::Bridge) broke, or bytes came that are not a message.
     #[error("the connection to `{peer}` failed")]
     Bridge { peer: String, source: Arc<CodecError> },
 }
 
-/// What a host needs so that it knows a scheme.
+/// The way to give a host a transport for a scheme.
 fn wanted(scheme: &str, known: &[&str]) -> String {
     let (feature, is_on) = match scheme {
         "tcp" => ("tcp", cfg!(feature = "tcp")),
@@ -125,73 +125,62 @@ fn wanted(scheme: &str, known: &[&str]) -> String {
     }
 }
 
-/// What stands between a peer and its refusal.
-fn relation(refusal: &Refusal) -> &'static str {
-    match refusal {
-        // Of these the peer is the subject.
-        Refusal::Gone | Refusal::StartedAgain | Refusal::Taken => "",
-        _ => "and this end do not fit together: ",
-    }
-}
-
 impl fmt::Debug for NetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self}{}", self.source().map_or(String::new(), |source| format!(": {source}")))
     }
 }
 
-/// The longest name in a greeting, in bytes: hosts remember some.
+/// The longest name in a greeting, in bytes. Hosts keep names of strangers in memory.
 pub(crate) const LONGEST_NAME: usize = 256;
 
-/// The reason why two ends do not come together. Texts are those of both ends.
+/// The reason why one end refuses the other. Pairs of texts belong to the two ends.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// The certificate of the other end does not allow that role.
-    #[error("its certificate is not one for this role")]
+    /// The certificate of the other end does not allow the role.
+    #[error("its certificate does not allow this role")]
     Certificate,
-    /// They use these codecs.
+    /// The ends use these codecs.
     #[error("one writes messages by the codec `{}`, the other by `{}`", .0[0], .0[1])]
     Codec([String; 2]),
-    /// The message type of one of them is a struct, and the other one is another type.
+    /// The message types differ, and one of them is a struct.
     #[error(
-        "their message types differ: the labels of one are `{}`, those of the other `{}`", .0[0], .0[1]
+        "their message types differ: one has the labels `{}`, the other `{}`", .0[0], .0[1]
     )]
     Labels([String; 2]),
-    /// No greeting of this version came.
-    #[error("what came is no greeting of this version of rumpsteak-net")]
+    /// The other end did not send a greeting of this version.
+    #[error("one end did not send a greeting of this version of rumpsteak-net")]
     NoGreeting,
-    /// They follow versions of the protocol that differ.
+    /// The ends follow incompatible versions of the protocol.
     #[error("they were verified against different versions of the protocol: {0}")]
     Protocol(String),
-    /// Another end has that role in that session.
+    /// Another end already has the role in the session.
     #[error(
-        "has this role in this session already: another process plays it, or this one did before it \
-         was started again"
+        "another process already plays this role in this session, or this process did before it \
+         restarted"
     )]
     Taken,
-    /// There is no transport that both accept: those of the caller, and those of the host.
+    /// The caller and the host accept no transport in common.
     #[error("one talks over these transports: {}; the other over these: {}", .0[0], .0[1])]
     Transport([String; 2]),
-    /// A type in their messages has other fields or variants, or another order of them; or, within
-    /// one process, it is another type.
+    /// A type in messages has other fields or variants, or another order of them. Within one
+    /// process, it is another type.
     #[error(
-        "the type `{0}` in their messages is not the same: between processes, its fields or variants \
-         must have the same names, types and order; within one, it must be one type"
+        "the type `{0}` in their messages differs: between processes, its fields or variants must \
+         have the same names, types and order; within a process, it must be one type"
     )]
     Type(String),
-    /// No role there has this name in this session.
-    #[error("nobody there plays this role in this session")]
+    /// The host has no such role in the session.
+    #[error("the host there does not play this role in this session")]
     Unknown,
-    /// The session is gone there: the role has left it, or was started again.
-    #[error("has this session no more, and may have been started again")]
+    /// The role has left the session, or has restarted.
+    #[error("it no longer has this session, and may have restarted")]
     Gone,
-    /// The role has joined a session of this name anew, after its process was started again.
-    #[error("was started again: this session went with the process before it")]
+    /// The role restarted, and has joined a new session of this name.
+    #[error("it has restarted, and this session ended with the previous process")]
     StartedAgain,
     /// A name in the greeting is too long.
-    #[error(
-        "a name in the greeting, such as that of the session, is longer than {LONGEST_NAME} bytes"
-    )]
+    #[error("a name in the greeting, such as the session's, is longer than {LONGEST_NAME} bytes")]
     Name,
 }

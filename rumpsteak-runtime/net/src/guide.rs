@@ -1,4 +1,4 @@
-// A forge shows the guide, too, so it has no paths of items: its links find them by these imports.
+// GitHub shows the guide as well, so its links have no paths: they resolve by these imports.
 
 //! [Transports]: self::transports
 //! [Failure]: self::failure

@@ -1,10 +1,10 @@
 //! Verified sessions across processes and machines, over any transport.
 //!
 //! A role that was written for one process runs in a process of its own when its routes are
-//! [`Net`]s and it has [joined](Host::join) a session: over TCP, a Unix socket, or in memory, which
-//! is chosen when the program runs. Its process does not change, and what the build proved of it
-//! still holds: every direction of a route is a queue that loses nothing, in the capacity of the
-//! proof, whatever the transport's window is.
+//! [`Net`]s and it has [joined](Host::join) a session: over TCP, a Unix socket, or in memory. The
+//! transport is chosen when the program runs. The process does not change, and the proof of the
+//! build still holds: each direction of a route is a queue that loses nothing, with the capacity of
+//! the proof, whatever the window of the transport is.
 //!
 //! ```text
 //! let host = Host::new();
@@ -14,21 +14,32 @@
 //!
 //! # What is guaranteed
 //!
-//! * Ends that do not fit (another protocol, another version of it, other labels, a payload with
-//!   other fields, another codec) are refused before any message.
+//! * Incompatible ends (another protocol or version, other labels, a payload with other fields,
+//!   another codec) are refused before any message.
 //! * A connection that breaks is replaced within [`Limits::resume`]. No message is lost, doubled or
 //!   out of order.
 //! * A peer that is lost for good, or breaks the rules, ends the session with a [`NetError`] that
-//!   names it. Other sessions of the host go on.
+//!   names the peer. Other sessions of the host go on.
 //! * Nothing that a peer sends makes this end panic or wait for ever.
 //!
-//! Transports with certificates check who is at the other end. The [`guide`] has more.
+//! Transports with certificates authenticate the other end. The [`guide`] has more.
 //!
-//! Everything here panics outside of a tokio runtime with time. Dropping a future is safe at any
-//! time, unless the documentation of a function says otherwise.
+//! Everything here needs a tokio runtime with time, and panics without one. Dropping a future is
+//! safe at any time, unless the documentation of a function says otherwise.
+
+/// Implements `Debug` for a type that cannot derive it: its name, and one field.
+macro_rules! debug {
+    ([$($generics:tt)*] $type:ty, $field:literal: $value:expr) => {
+        impl<$($generics)*> std::fmt::Debug for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                let value: fn(&Self) -> _ = $value;
+                f.debug_struct(stringify!($type)).field($field, &value(self)).finish_non_exhaustive()
+            }
+        }
+    };
+}
 
 mod address;
-mod directory;
 mod error;
 #[cfg(not(doctest))]
 pub mod guide;
@@ -39,8 +50,7 @@ mod session;
 pub mod transport;
 mod wire;
 
-pub use address::{Address, AddressError};
-pub use directory::Directory;
+pub use address::{Address, AddressError, Directory};
 pub use error::{CodecError, NetError, Refusal};
 pub use host::Host;
 pub use limits::Limits;

@@ -1,4 +1,4 @@
-//! Limits.
+//! The limits of a host.
 
 use std::time::Duration;
 
@@ -39,27 +39,26 @@ macro_rules! limits {
 limits! {
     /// The largest message, in bytes as the codec writes it. Default: 16 MiB.
     frame: usize = 16 << 20;
-    /// The number of connections at one host that may not have greeted yet, and the number that may
-    /// wait for an answer. If more come, the oldest without a greeting gives way, and callers of
-    /// new sessions are turned away and call again. A peer that resumes gets in. Default: 1,024.
+    /// The number of connections at one host that have not greeted yet, and the number that wait
+    /// for an answer. Beyond it, the host drops the oldest connection without a greeting, and turns
+    /// away callers of new sessions, who call again. It admits peers that resume. Default: 1,024.
     connections: usize = 1024;
-    /// The number of connections from one address that may not have greeted yet. If more come, the
-    /// oldest gives way. A network of IPv6 (`/64`) counts as one address; connections through a
-    /// broker or a socket of Unix have none. Default: 256.
+    /// The number of connections from one address that have not greeted yet. Beyond it, the host
+    /// drops the oldest. An IPv6 network (`/64`) counts as one address; connections through a
+    /// broker or a Unix socket have none. Default: 256.
     connections_of_address: usize = 256;
     /// How long a role waits for all of its peers to join. Default: 30 s.
     join: Duration = Duration::from_secs(30);
-    /// How long a handshake may take, once there is a connection. The greeting has to come within
-    /// 2 s, even if this is longer. Default: 10 s.
+    /// How long a handshake may take on a new connection. The greeting has to come within 2 s, even
+    /// if this is longer. Default: 10 s.
     handshake: Duration = Duration::from_secs(10);
-    /// How long a session waits for a connection that is broken, or breaks again and again before
-    /// anything gets through. The time starts at the first break since a message or an
-    /// acknowledgement got through. Default: 30 s.
+    /// How long a session tries to replace a broken connection. The time starts at the first break
+    /// since a message or an acknowledgement got through. Default: 30 s.
     resume: Duration = Duration::from_secs(30);
-    /// The pause after which an end sends a beat. If nothing comes for three times as long, a
-    /// connection counts as broken. Default: 5 s.
+    /// The interval of heartbeats. If nothing comes for three times as long, the connection counts
+    /// as broken. Default: 5 s.
     beat: Duration = Duration::from_secs(5);
 }
 
-/// Longer than any role runs: 34 years. Clocks of some systems end before a hundred.
+/// Longer than any role runs: 34 years. The clocks of some systems overflow within a hundred.
 pub(crate) const FOR_EVER: Duration = Duration::from_secs(1 << 30);

@@ -28,7 +28,6 @@ use loom::thread;
 
 use super::queue::queue;
 use super::{Capacity, Disconnected, Queue, QueueReceiver, QueueSender};
-use crate::watch;
 
 fn model(race: impl Fn() + Sync + Send + 'static) {
     model_within(3, race);
@@ -423,57 +422,6 @@ fn next_session_races_with_receiver_going() {
                 if send(&mut sender, sent).await.is_err() {
                     break;
                 }
-                sent += 1;
-            }
-            assert!((1..=3).contains(&sent));
-        });
-        assert_eq!(receiver.join().unwrap(), Some(0));
-    });
-}
-
-/// A watched receiver says that it parks, and is woken all the same; a watched sender, too.
-#[test]
-fn watched_receiver_parks_while_sender_sends() {
-    for capacity in [Capacity::Waits(1), Capacity::Growable] {
-        model(move || {
-            let (mut tx, mut rx) = with(capacity);
-            tx.watch(1);
-            rx.watch(2, true);
-            let sender = thread::spawn(move || {
-                block_on(async {
-                    send(&mut tx, 1).await.unwrap();
-                    send(&mut tx, 2).await.unwrap();
-                });
-                tx
-            });
-            let mut next = || {
-                block_on(poll_fn(|context| match Pin::new(&mut rx).poll_next(context) {
-                    Poll::Ready(None) if watch::take_parked() > 0 => Poll::Pending,
-                    next => next,
-                }))
-            };
-            assert_eq!([next(), next()], [Some(1), Some(2)]);
-            drop(sender.join().unwrap());
-            assert_eq!(next(), None);
-        });
-    }
-}
-
-/// The watch of a queue begins while the sender sends, and while the receiver leaves.
-#[test]
-fn watch_begins_while_the_other_end_is_in_use() {
-    model(|| {
-        let (mut tx, mut rx) = with(Capacity::Waits(1));
-        let receiver = thread::spawn(move || {
-            let first = block_on(receive(&mut rx));
-            rx.watch(2, false);
-            first
-        });
-        block_on(async {
-            tx.watch(1);
-            // The receiver takes one and leaves. There may be room until the sender sees that.
-            let mut sent = 0;
-            while send(&mut tx, sent).await.is_ok() {
                 sent += 1;
             }
             assert!((1..=3).contains(&sent));

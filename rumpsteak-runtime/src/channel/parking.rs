@@ -40,7 +40,6 @@ use std::task::Waker;
 use super::ring::{Empty, FRESH, PARKED};
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{self, Mutex};
-use crate::watch::{self, End};
 
 /// The slot where the waiting side leaves a new waker.
 #[derive(Debug)]
@@ -52,46 +51,20 @@ pub(super) struct WakerSlot {
 #[derive(Debug, Default)]
 pub(super) struct Parker {
     left: Option<Waker>,
-    said: Said,
+    /// True if a word has announced it with [`FRESH`].
+    said: bool,
 }
-
-/// What the words in which a side parks say of its waker.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-enum Said {
-    #[default]
-    Nothing,
-    /// A word has announced it with [`FRESH`].
-    Announced,
-    /// The side is watched, and announces its waker each time, so that it parks out of line.
-    Watched,
-}
-
-/// The side that unparks a [`Parking`] tells the watch.
-const WATCHED: usize = 4;
 
 /// The other side's copy of the last waker.
 #[derive(Debug, Default)]
 pub(super) struct Unparker(Option<Waker>);
 
 impl Parker {
-    pub(super) fn new(is_watched: bool) -> Self {
-        Self { left: None, said: if is_watched { Said::Watched } else { Said::Nothing } }
-    }
-
-    pub(super) fn is_watched(&self) -> bool {
-        self.said == Said::Watched
-    }
-
-    /// Forgets the waker.
-    pub(super) fn renew(&mut self) {
-        *self = Self::new(self.is_watched());
-    }
-
     /// Returns true if the other side has this very waker, or knows where to find it: then
     /// [`PARKED`] is enough.
     #[inline]
     pub(super) fn is_known(&self, waker: &Waker) -> bool {
-        self.said == Said::Announced && matches!(&self.left, Some(left) if left.will_wake(waker))
+        self.said && matches!(&self.left, Some(left) if left.will_wake(waker))
     }
 }
 
@@ -111,11 +84,8 @@ impl WakerSlot {
             return say(PARKED);
         }
         self.leave(parker, waker);
-        let has_parked = say(PARKED | FRESH);
-        if has_parked && parker.said == Said::Nothing {
-            parker.said = Said::Announced;
-        }
-        has_parked
+        parker.said = say(PARKED | FRESH);
+        parker.said
     }
 
     #[cold]
@@ -177,33 +147,8 @@ impl Parking {
     pub(super) fn unpark(&self, unparker: &mut Unparker) {
         let flags = self.state.swap(0, Ordering::AcqRel);
         if flags != 0 {
-            self.unparked(unparker, flags);
-        }
-    }
-
-    #[inline(never)]
-    fn unparked(&self, unparker: &mut Unparker, flags: usize) {
-        if flags & PARKED != 0 {
             self.wakers.wake(unparker, flags);
         }
-        if flags & WATCHED != 0 {
-            self.watch();
-            watch::acted(self.address(), End::Receiver);
-        }
-    }
-
-    /// The number under which [`watch`] knows the queue.
-    pub(super) fn address(&self) -> usize {
-        std::ptr::from_ref(self).addr()
-    }
-
-    /// Makes each [`unpark`](Self::unpark) tell the watch.
-    pub(super) fn watch(&self) {
-        self.state.fetch_or(WATCHED, Ordering::AcqRel);
-    }
-
-    pub(super) fn is_watched(&self) -> bool {
-        self.state.load(Ordering::Acquire) & WATCHED != 0
     }
 }
 
@@ -221,7 +166,7 @@ pub(super) struct SenderState {
 /// The receiver's private state.
 #[derive(Default)]
 pub(super) struct ReceiverState {
-    /// True if the sender waits while the queue is full, or the receiving role is watched.
+    /// True if the sender waits while the queue is full.
     pub(super) sender_waits: bool,
     pub(super) sender: Unparker,
     pub(super) own: Parker,

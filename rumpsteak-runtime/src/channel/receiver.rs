@@ -12,7 +12,6 @@ use super::shared::{Consumer, drop_messages};
 use crate::sync::atomic::Ordering;
 use crate::testing;
 use crate::transport::capacity::Queue;
-use crate::watch::{self, End};
 use crate::woken;
 
 /// The receiving half of a queue.
@@ -53,10 +52,7 @@ impl<M> QueueReceiver<M> {
         loop {
             match self.take_if(&is_wanted) {
                 Ok(next) => return Poll::Ready(next),
-                Err(empty) if !waits || self.need_not_park(empty, context) => {
-                    return Poll::Pending;
-                }
-                Err(empty) if self.parks_now(empty, context.waker()) => return self.parked(),
+                Err(empty) if !waits || self.parks(empty, context) => return Poll::Pending,
                 Err(_) => {}
             }
         }
@@ -84,18 +80,18 @@ impl<M> QueueReceiver<M> {
         }
     }
 
-    /// Returns true if the receiver has parked, or will be polled soon.
+    /// Parks unless something has arrived meanwhile, or soon will.
     #[inline(always)]
-    fn need_not_park(&mut self, empty: Empty, context: &Context<'_>) -> bool {
+    fn parks(&mut self, empty: Empty, context: &Context<'_>) -> bool {
         let (_, state, _) = self.consumer.state();
         if empty.is_parked() && state.own.is_known(context.waker()) {
             return true;
         }
-        let asks = woken::is_polling() && state.retry.is_due(empty);
-        if asks {
+        if woken::is_polling() && state.retry.is_due(empty) {
             context.waker().wake_by_ref();
+            return true;
         }
-        asks
+        self.parks_now(empty, context.waker())
     }
 
     /// Parks unless something has arrived meanwhile.
@@ -103,32 +99,6 @@ impl<M> QueueReceiver<M> {
     fn parks_now(&mut self, empty: Empty, waker: &Waker) -> bool {
         let (shared, state, word) = self.consumer.state();
         shared.receiver.park(&mut state.own, waker, |flags| word.park(empty, flags))
-    }
-
-    /// The result of a poll that has parked.
-    #[inline(always)]
-    fn parked<T>(&self) -> Poll<Option<T>> {
-        if self.consumer.state_ref().own.is_watched() {
-            watch::parked(self.consumer.shared().address());
-            return Poll::Ready(None);
-        }
-        Poll::Pending
-    }
-
-    /// Reports each message received to the [watch](crate::watch) of this role; 0 is no role. If
-    /// `in_session` is true, also reports that the role waits: a poll of the empty queue parks, and
-    /// then returns `None` as if the queue had ended. The action, which knows what it waits for,
-    /// [takes](crate::watch::takes_wait) the report and waits. Returns 1: the number of receivers.
-    #[doc(hidden)]
-    pub fn watch(&mut self, role: usize, in_session: bool) -> usize {
-        let (shared, state, _) = self.consumer.state();
-        state.own = Parker::new(in_session);
-        if role > 0 {
-            watch::queue(shared.address(), End::Receiver, role);
-            state.sender_waits = true;
-            shared.sender.watch();
-        }
-        1
     }
 
     /// Returns true if the next message will wake this waker.
@@ -162,7 +132,7 @@ impl<M> QueueReceiver<M> {
             match self.take_if(|_| true) {
                 Ok(next) => return Poll::Ready(next.flatten()),
                 Err(_) if testing::ends_queues() => return Poll::Ready(None),
-                Err(empty) if self.parks_now(empty, context.waker()) => return self.parked(),
+                Err(empty) if self.parks_now(empty, context.waker()) => return Poll::Pending,
                 Err(_) => {}
             }
         }
@@ -180,11 +150,7 @@ impl<M> QueueReceiver<M> {
         let (shared, state, _) = next.state();
         *state = mem::take(self.consumer.state().1);
         // The sender may not have taken the waker that was left at the old ring.
-        state.own.renew();
-        if self.consumer.shared().sender.is_watched() {
-            shared.sender.watch();
-            watch::moved(self.consumer.shared().address(), shared.address());
-        }
+        state.own = Parker::default();
         shared.completed.store(completed, Ordering::Release);
         shared.due.store(0, Ordering::Release);
         shared.sender.unpark(&mut state.sender);
@@ -204,13 +170,7 @@ impl<M> QueueReceiver<M> {
 impl<M> Drop for QueueReceiver<M> {
     fn drop(&mut self) {
         self.consumer.shared().leave();
-        let (shared, state, _) = self.consumer.state();
-        if state.sender_waits {
-            shared.sender.unpark(&mut state.sender);
-            if shared.sender.is_watched() {
-                watch::left(shared.address());
-            }
-        }
+        self.made_room();
         drop_messages(&mut self.consumer);
     }
 }

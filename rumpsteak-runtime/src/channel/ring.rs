@@ -265,8 +265,14 @@ impl<M, T, P, C> Producer<M, T, P, C> {
     /// it has ended.
     #[inline]
     pub(super) fn has_room(&mut self) -> bool {
-        let (_, writing) = self.parts();
-        writing.tail != writing.limit || self.look_for_room()
+        self.saw_room() || self.look_for_room()
+    }
+
+    /// Returns true if there was room for a message at the last look: then there still is.
+    #[inline(always)]
+    pub(super) fn saw_room(&self) -> bool {
+        let writing = self.writing();
+        writing.tail != writing.limit
     }
 
     /// Returns true if [`end`](Producer::end) was called.

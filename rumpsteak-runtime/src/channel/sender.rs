@@ -9,11 +9,10 @@ use futures_sink::Sink;
 
 use super::parking::{Parker, ReceiverState, SenderState};
 use super::ring::ring;
-use super::shared::{FULL, GONE, Producer, Shared, WATCHED};
+use super::shared::{FULL, GONE, Producer, Shared};
 use crate::sync::atomic::Ordering;
 use crate::transport::capacity::{Capacity, Queue};
 use crate::transport::link::Disconnected;
-use crate::watch::{self, End};
 
 /// The sending half of a queue.
 ///
@@ -126,22 +125,7 @@ impl<M> QueueSender<M> {
         *producer.state().1 = mem::take(self.producer.state().1);
         // The receiver may not have taken the waker that was left at the old ring.
         producer.state().1.own = Parker::default();
-        if self.obstacle() == WATCHED {
-            producer.shared().watch_sender();
-            watch::moved(self.producer.shared().address(), producer.shared().address());
-        }
         self.producer = producer;
-    }
-
-    /// Reports each send as an action of this [watched](crate::watch) role; 0 is no role. Returns
-    /// 0: no receiver.
-    #[doc(hidden)]
-    pub fn watch(&mut self, role: usize) -> usize {
-        if role > 0 {
-            watch::queue(self.producer.shared().address(), End::Sender, role);
-            self.producer.shared().watch_sender();
-        }
-        0
     }
 
     #[inline]
@@ -193,30 +177,9 @@ impl<M> QueueSender<M> {
     #[cold]
     #[inline(never)]
     fn wait(&mut self, context: &Context<'_>) -> Poll<Result<(), Disconnected>> {
-        if self.producer.has_ended() || self.obstacle() != FULL {
-            if self.producer.has_ended() || self.receiver_is_gone() {
-                return Poll::Ready(Err(Disconnected));
-            }
-            return self.wait_watched(context);
+        if self.producer.has_ended() || self.receiver_is_gone() {
+            return Poll::Ready(Err(Disconnected));
         }
-        self.wait_for_room(context)
-    }
-
-    /// Waits for room, and reports the role that sends.
-    #[cold]
-    #[inline(never)]
-    fn wait_watched(&mut self, context: &Context<'_>) -> Poll<Result<(), Disconnected>> {
-        let ready = self.wait_for_room(context);
-        let queue = self.producer.shared().address();
-        match ready {
-            Poll::Ready(_) => watch::acted(queue, End::Sender),
-            Poll::Pending => watch::waits_for_room(queue, self.queue().to),
-        }
-        ready
-    }
-
-    #[inline]
-    fn wait_for_room(&mut self, context: &Context<'_>) -> Poll<Result<(), Disconnected>> {
         if !self.producer.state().1.waits || self.has_room() {
             return Poll::Ready(Ok(()));
         }
@@ -274,7 +237,11 @@ impl<M> Sink<M> for QueueSender<M> {
         context: &mut Context<'_>,
     ) -> Poll<Result<(), Disconnected>> {
         let this = self.get_mut();
-        if this.obstacle() == 0 { Poll::Ready(Ok(())) } else { this.wait(context) }
+        match this.obstacle() {
+            0 => Poll::Ready(Ok(())),
+            FULL if this.producer.saw_room() => Poll::Ready(Ok(())),
+            _ => this.wait(context),
+        }
     }
 
     /// Panics if the queue is full and not [growable](Capacity::Growable).

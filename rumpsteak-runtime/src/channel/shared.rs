@@ -18,8 +18,6 @@ pub(super) type Consumer<M> = ring::Consumer<M, Shared<M>, SenderState, Receiver
 pub(super) const FULL: usize = 1;
 /// The receiver is gone.
 pub(super) const GONE: usize = 2;
-/// The sending role is [watched](crate::watch).
-pub(super) const WATCHED: usize = 3;
 
 /// The state that both ends of a queue share. It lies in the memory of the ring, so each ring of a
 /// growing queue has its own. The fields used for each message come first, which keeps the rest
@@ -27,8 +25,8 @@ pub(super) const WATCHED: usize = 3;
 #[repr(C)]
 pub(super) struct Shared<M> {
     pub(super) queue: Queue,
-    /// [`FULL`], [`GONE`] or [`WATCHED`] if a send must look closer, else 0. A whole word, because
-    /// rustc would copy a gap behind a smaller field together with what follows.
+    /// [`FULL`] or [`GONE`] if a send must look closer, else 0. A whole word, because rustc would
+    /// copy a gap behind a smaller field together with what follows.
     pub(super) obstacle: AtomicUsize,
     /// The waker of a receiver at an empty queue, which parks in its ring.
     pub(super) receiver: WakerSlot,
@@ -82,18 +80,6 @@ impl<M> Shared<M> {
             due: AtomicUsize::new(session),
             next: sync::empty(),
         }
-    }
-
-    /// Makes each send look closer.
-    pub(super) fn watch_sender(&self) {
-        // The receiver may leave at the same time.
-        let watched = |obstacle| (obstacle != GONE).then_some(WATCHED);
-        let _ = self.obstacle.fetch_update(Ordering::AcqRel, Ordering::Relaxed, watched);
-    }
-
-    /// The number under which [`watch`](crate::watch) knows the queue.
-    pub(super) fn address(&self) -> usize {
-        self.sender.address()
     }
 
     pub(super) fn leave(&self) {

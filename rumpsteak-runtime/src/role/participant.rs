@@ -19,6 +19,18 @@ pub trait Participant: Sized + 'static {
     /// The peer that limits the role to one session over its routes, if there is one.
     const ONCE: Option<&'static str>;
 
+    /// The part of a state that owns the role: `()`, unless the role is [`Held`](crate::Held).
+    type Owned: Unpin;
+
+    /// The value of a state that does not own the role.
+    const NOT_OWNED: Self::Owned;
+
+    /// Returns the role if the state owns it.
+    #[inline(always)]
+    fn owned(_: &mut Self::Owned) -> Option<&mut Self> {
+        None
+    }
+
     /// Calls `visit` for each route in the order of the fields, with the name of the peer's struct
     /// and the route's mark.
     fn for_each_mark<'a>(&'a self, visit: impl FnMut(&'static str, &'a Mark));
@@ -31,10 +43,6 @@ pub trait Participant: Sized + 'static {
 
     /// Closes all routes.
     fn close(&mut self);
-
-    /// Watches all routes as the routes of this role: [`Link::watch`]. Returns the sum of the
-    /// results.
-    fn watch(&mut self, role: usize, in_session: bool) -> usize;
 }
 
 /// Begins the next session on a route if both ends count the same sessions. `others` is the result
@@ -59,11 +67,6 @@ pub fn complete<M: 'static, L: Link + 'static>(link: &mut L, counts: bool) {
     if counts {
         link.complete::<M>(sessions);
     }
-}
-
-/// Watches a route: [`Link::watch`].
-pub fn watch<M: 'static, L: Link + 'static>(link: &mut L, role: usize, in_session: bool) -> usize {
-    link.watch::<M>(role, in_session)
 }
 
 /// Returns true if the role has completed a session.
@@ -114,37 +117,6 @@ pub(crate) fn begin<R: Participant>(role: &R) {
 pub(crate) fn abort<R: Participant>(role: &mut R) {
     begin(role);
     role.close();
-}
-
-/// The session that the role is in: the number of its set, and the number of sessions before it.
-/// All roles of a set have the same.
-#[cfg(feature = "tracing")]
-pub(crate) fn session<R: Participant>(role: &R) -> (usize, usize) {
-    let mut completed = 0;
-    role.for_each_mark(|_, mark| completed = completed.max(mark.completed()));
-    (set(role).unwrap_or_default(), completed)
-}
-
-/// Returns true if no mark has a [state](Mark::state).
-#[inline]
-pub(crate) fn is_plain<R: Participant>(role: &R) -> bool {
-    let mut state = 0;
-    role.for_each_mark(|_, mark| state |= mark.state());
-    state == 0
-}
-
-/// The number of the role's set.
-pub(crate) fn set<R: Participant>(role: &R) -> Option<usize> {
-    let mut set = None;
-    role.for_each_mark(|_, mark| set = set.or(mark.place().map(|(set, _)| set)));
-    set
-}
-
-/// The number of the role's set, if the role is watched.
-pub(crate) fn watched<R: Participant>(role: &R) -> Option<usize> {
-    let mut is_watched = false;
-    role.for_each_mark(|_, mark| is_watched |= mark.is_watched());
-    if is_watched { set(role) } else { None }
 }
 
 /// Returns the first route that is not where its set put it: routes of one type can be exchanged.

@@ -17,7 +17,6 @@ use crate::message::{Labelled as _, Message};
 use crate::role::participant;
 use crate::role::{Role, Route};
 use crate::transport::{Incoming, Left, Outgoing, RouteError};
-use crate::watch;
 
 /// Sends `label` from the role to `P`, and flushes, because the next action may wait for the
 /// answer. Takes `label` out once the route is ready, and the state once the label is sent.
@@ -33,22 +32,15 @@ where
     P: Role,
 {
     let role = state.role()?;
-    match role.route().poll_send(label, R::Message::upcast, context) {
-        Poll::Ready(Ok(())) => {
+    let sent = ready!(role.route().poll_send(label, R::Message::upcast, context));
+    Poll::Ready(match sent {
+        Ok(()) => {
             #[cfg(feature = "tracing")]
-            trace::<R, P>(state, "send", R::Message::NAME);
-            Poll::Ready(Ok(state.take()))
+            trace::<R, P>("send", R::Message::NAME);
+            Ok(state.take())
         }
-        Poll::Ready(Err(error)) => {
-            let action = Action::Send(R::Message::NAME);
-            Poll::Ready(Err(failed(state.take(), P::NAME, error, action)))
-        }
-        Poll::Pending => {
-            #[cfg(feature = "tracing")]
-            trace_wait(state, "send", &[P::NAME], &[R::Message::NAME]);
-            Poll::Pending
-        }
-    }
+        Err(error) => Err(failed(state.take(), P::NAME, error, Action::Send(R::Message::NAME))),
+    })
 }
 
 /// Receives the label `L` of the role from `P`.
@@ -83,32 +75,20 @@ where
     P: Role,
 {
     let role = state.role()?;
-    match role.route().poll_receive(context) {
-        Poll::Ready(Ok(message)) => {
+    let received = ready!(role.route().poll_receive(context));
+    Poll::Ready(match received {
+        Ok(message) => {
             #[cfg(feature = "tracing")]
-            trace::<R, P>(state, "receive", message.label());
-            Poll::Ready(Ok((message, state.take())))
+            trace::<R, P>("receive", message.label());
+            Ok((message, state.take()))
         }
-        Poll::Ready(Err(error)) if !only_waits(state, P::NAME, labels) => {
-            let action = Action::Receive(labels);
-            Poll::Ready(Err(failed(state.take(), P::NAME, error, action)))
-        }
-        _ => {
-            #[cfg(feature = "tracing")]
-            trace_wait(state, "receive", &[P::NAME], labels);
-            Poll::Pending
-        }
-    }
+        Err(error) => Err(failed(state.take(), P::NAME, error, Action::Receive(labels))),
+    })
 }
 
 /// Emits an event for an action that was performed.
 #[cfg(feature = "tracing")]
-pub(super) fn trace<R: Role, P: Role>(
-    state: &mut State<'_, R>,
-    action: &'static str,
-    label: &'static str,
-) {
-    state.claim.waits = false;
+pub(super) fn trace<R: Role, P: Role>(action: &'static str, label: &'static str) {
     tracing::trace!(
         target: "rumpsteak",
         protocol = R::PROTOCOL,
@@ -117,37 +97,6 @@ pub(super) fn trace<R: Role, P: Role>(
         label,
         "{action}"
     );
-}
-
-/// Emits an event if the action begins to wait.
-#[cfg(feature = "tracing")]
-pub(super) fn trace_wait<R: Role>(
-    state: &mut State<'_, R>,
-    action: &str,
-    peer: &[&str],
-    labels: &[&str],
-) {
-    if !std::mem::replace(&mut state.claim.waits, true) {
-        tracing::trace!(
-            target: "rumpsteak",
-            protocol = R::PROTOCOL,
-            role = R::NAME,
-            peer = peer.join(" or "),
-            label = labels.join(" or "),
-            "waits to {action}"
-        );
-    }
-}
-
-/// Returns true if the route's error only says that the watched role waits.
-#[cold]
-#[inline(never)]
-fn only_waits<R: Role>(
-    state: &mut State<'_, R>,
-    peer: &'static str,
-    labels: &'static [&'static str],
-) -> bool {
-    state.role().is_ok_and(|role| watch::takes_wait(role, peer, labels))
 }
 
 /// Makes the error of an action that failed. Aborts the session first, so the role is poisoned and
@@ -188,7 +137,5 @@ pub(super) fn abort<R: Role>(mut state: State<'_, R>) {
     // The role is lent: an action has just used it.
     if let Ok(role) = state.role() {
         participant::abort(role);
-        watch::aborted(role);
     }
-    let _ = state.claim.forget();
 }

@@ -1,3 +1,4 @@
+use std::convert::Infallible;
 use std::fmt;
 
 use super::state::{Session, State};
@@ -39,12 +40,63 @@ impl<'s, R: Role> End<'s, R> {
     }
 }
 
+/// The end of a session of the role `R`, as a process returns it: `V` is its value `T` and the end.
+///
+/// `W` is [`Over`]. While rustc checks the process, `W` is unknown, and so `V` is what the process
+/// returns. If that is not known either, as in a process that loops forever, [`Over`] decides.
+#[diagnostic::on_unimplemented(
+    message = "the process returns `{V}` in the place of its value and the end of its session",
+    label = "write `s.end(value)` at each end of the process, where `s` is its last state"
+)]
+pub trait Ends<V, T, W>: Sized {
+    #[doc(hidden)]
+    fn split(returned: V) -> (T, Self);
+}
+
+/// A bound that never holds: a state `N` that is returned in the place of the end. It says which
+/// action is left.
+#[diagnostic::on_unimplemented(
+    message = "the process returns `{N}` in the place of the end of its session",
+    label = "write `s.end(value)` at each end of the process, where `s` is its last state"
+)]
+pub trait Remains<N> {}
+
+/// The mark of a process that returns its end: see [`Ends`].
+#[derive(Clone, Copy, Debug)]
+pub enum Over {}
+
+#[diagnostic::do_not_recommend]
+impl<'s, R: Role, T> Ends<(T, End<'s, R>), T, Over> for End<'s, R> {
+    #[inline(always)]
+    fn split(returned: (T, End<'s, R>)) -> (T, Self) {
+        returned
+    }
+}
+
+/// Never applies, and makes rustc say which action is left.
+impl<'s, R: Role, T, N> Ends<(T, N), T, Over> for End<'s, R>
+where
+    State<'s, R>: Remains<N>,
+{
+    fn split(_: (T, N)) -> (T, Self) {
+        unreachable!("the bound does not hold")
+    }
+}
+
+/// Keeps rustc from the first implementation while `V` is unknown.
+#[diagnostic::do_not_recommend]
+impl<R: Role> Ends<Infallible, Infallible, Infallible> for End<'_, R> {
+    fn split(returned: Infallible) -> (Infallible, Self) {
+        match returned {}
+    }
+}
+
 impl<R: Role> End<'_, R> {
     /// Checks that this is the end of this role's session. Fails with [`ErrorKind::ForeignEnd`] if
     /// it is not.
     #[inline]
-    pub(crate) fn check<Q>(self, role: &Lender<'_, Q>) -> Result<()> {
-        if role.is_claimed_by(self.state.claim) {
+    pub(crate) fn check<Q>(&self, role: &Lender<'_, Q>) -> Result<()> {
+        if role.is_claimed_by(&self.state.claim) {
             Ok(())
         } else {
             Err(ErrorKind::ForeignEnd { role: R::NAME }.into())
@@ -58,7 +110,8 @@ impl<'s, R: Role> Session for End<'s, R> {
     const BY_MACRO: ByMacro = ByMacro(());
 
     #[inline]
-    fn from_state(state: State<'s, R>) -> Self {
+    fn from_state(mut state: State<'s, R>) -> Self {
+        state.complete_owned();
         Self { state }
     }
 

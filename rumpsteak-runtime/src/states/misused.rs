@@ -2,6 +2,7 @@
 
 use std::future::Ready;
 
+use super::end::Remains;
 use super::{Branch, Ended, Race, Receive, Select, Send, State};
 use crate::channel::{Capacity, Channel};
 use crate::error::Result;
@@ -9,21 +10,38 @@ use crate::role::{Role, Route};
 use crate::seal::ByMacro;
 
 macro_rules! not {
-    ($Not:ident, $due:literal, $call:literal) => {
+    ($Not:ident$(<$($parameter:ident),*>)?, $due:literal, $call:literal) => {
         /// A bound that never holds, so the methods below cannot be called.
         #[diagnostic::on_unimplemented(message = $due, label = $call)]
-        pub trait $Not {}
+        pub trait $Not$(<$($parameter),*>)? {}
 
         #[diagnostic::do_not_recommend]
-        impl $Not for () {}
+        impl$(<$($parameter),*>)? $Not$(<$($parameter),*>)? for () {}
     };
 }
 
 not!(
-    NotOver,
-    "the session is not over",
-    "another action is due here: `end` is a method of `End` alone"
+    ToSend<P, L>,
+    "the session is not over: `Send<{P}, {L}, …>` is left to do",
+    "send `{L}` to `{P}` before the end"
 );
+not!(
+    ToReceive<P, L>,
+    "the session is not over: `Receive<{P}, {L}, …>` is left to do",
+    "receive `{L}` from `{P}` before the end"
+);
+not!(
+    ToSelect<P>,
+    "the session is not over: `Select<{P}, …>` is left to do",
+    "select a message to `{P}` before the end"
+);
+not!(
+    ToBranch<P>,
+    "the session is not over: `Branch<{P}, …>` is left to do",
+    "receive a message from `{P}` before the end"
+);
+not!(ToRace, "the session is not over: `Race<…>` is left to do", "`race` before the end");
+not!(ToDo<C>, "the session is not over: `{C}` is left to do", "go on with `{C}` before the end");
 not!(NotSend, "one message is due here, and there is no choice", "this is a `Send`: call `send`");
 not!(
     NotReceive,
@@ -37,12 +55,12 @@ not!(NotRace, "there is a choice between messages here", "this is a `Race`: call
 // rustc prints the type that lacks the bound. It is `State`, because the states' own types are
 // long. rustc points at the definition of a `tt` argument, without the macro.
 macro_rules! misused {
-    ($State:ident<$($parameter:ident),*> $method:ident<$($generic:ident),*>($($argument:ident)?) -> $Result:ty, $Not:tt) => {
+    ($State:ident<$($parameter:ident),*> $method:ident<$($generic:ident),*>($($argument:ident)?) -> $Result:ty, $($Not:tt)*) => {
         impl<'s, R: Role, $($parameter),*> $State<'s, R, $($parameter),*> {
             #[doc(hidden)]
             pub fn $method<$($generic),*>(self$(, _: $argument)?) -> $Result
             where
-                State<'s, R>: $Not,
+                State<'s, R>: $($Not)*,
             {
                 unreachable!("the bound does not hold")
             }
@@ -57,11 +75,23 @@ misused!(Race<P, C> branch<Then>() -> Ready<Result<Then>>, NotRace);
 misused!(Race<P, C> select<Then, L>(L) -> Ready<Result<Then>>, NotRace);
 misused!(Receive<P, L, C> branch<Then>() -> Ready<Result<Then>>, NotReceive);
 misused!(Send<P, L, C> select<Then, M>(M) -> Ready<Result<Then>>, NotSend);
-misused!(Send<P, L, C> end<T>(T) -> Ended<'s, R, T>, NotOver);
-misused!(Receive<P, L, C> end<T>(T) -> Ended<'s, R, T>, NotOver);
-misused!(Select<P, C> end<T>(T) -> Ended<'s, R, T>, NotOver);
-misused!(Branch<P, C> end<T>(T) -> Ended<'s, R, T>, NotOver);
-misused!(Race<P, C> end<T>(T) -> Ended<'s, R, T>, NotOver);
+
+macro_rules! not_over {
+    ($State:ident<$($parameter:ident),*>, $($To:tt)*) => {
+        misused!($State<$($parameter),*> end<T>(T) -> Ended<'s, R, T>, $($To)*);
+
+        impl<'s, R: Role, $($parameter),*> Remains<$State<'s, R, $($parameter),*>> for State<'s, R>
+        where
+            State<'s, R>: $($To)*,
+        {
+        }
+    };
+}
+not_over!(Send<P, L, C>, ToSend<P, L>);
+not_over!(Receive<P, L, C>, ToReceive<P, L>);
+not_over!(Select<P, C>, ToSelect<P>);
+not_over!(Branch<P, C>, ToBranch<P>);
+not_over!(Race<P, C>, ToRace);
 
 /// A role that is its own peer. No role implements this private trait. It makes rustc say once
 /// what is wrong with a session whose role is also its peer.

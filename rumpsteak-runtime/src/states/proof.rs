@@ -36,6 +36,21 @@ pub trait Plays<S>: Sized {
     const MACHINE: Machine = Machine::new("", 0, 0, &[]);
 }
 
+/// The proof that sessions of type `S` were verified, where `S` owns the role: see
+/// [`hold`](crate::hold). Like [`Plays`], for `Client<'static, Held<C>>`.
+#[diagnostic::on_unimplemented(
+    message = "role `{Self}` has no verified session that begins like this",
+    label = "this session was never verified for `{Self}`",
+    note = "a held session has a type that carries `#[session({Self})]`: `Name<'static, Held<{Self}>>`"
+)]
+pub trait Holds<S>: Sized {
+    /// As [`Plays::VERIFIED`].
+    const VERIFIED: bool = true;
+
+    #[doc(hidden)]
+    const BY_MACRO: ByMacro;
+}
+
 impl Machine {
     /// The machine of a session that a role can begin.
     #[must_use]

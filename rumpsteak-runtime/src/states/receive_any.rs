@@ -11,7 +11,6 @@ use super::state::State;
 use crate::error::{Action, ErrorKind, Result};
 use crate::role::{Role, Route};
 use crate::transport::{Incoming, Link as _, RouteError};
-use crate::watch;
 
 /// The peers that the options of a choice receive from, made by the macro: `(A, (B, ()))`.
 ///
@@ -201,9 +200,6 @@ where
         let message = match Route::<P>::route(role).receive_if(waits, is_wanted, context) {
             Poll::Ready(Ok(Some(message))) => message,
             Poll::Ready(Ok(None)) => return ControlFlow::Continue(NotReceived::Ahead),
-            Poll::Ready(Err(_)) if watch::takes_wait(role, <P as Role>::NAME, C::LABELS) => {
-                return ControlFlow::Continue(NotReceived::Empty);
-            }
             Poll::Ready(Err(error)) => return ControlFlow::Continue(NotReceived::Lost(error)),
             Poll::Pending if waits && !is_idle(role) => {
                 return ControlFlow::Continue(NotReceived::Woken);
@@ -211,7 +207,7 @@ where
             Poll::Pending => return ControlFlow::Continue(NotReceived::Empty),
         };
         #[cfg(feature = "tracing")]
-        action::trace::<R, P>(state, "receive", crate::message::Labelled::label(&message));
+        action::trace::<R, P>("receive", crate::message::Labelled::label(&message));
         let state = state.take();
         let decided = C::decide(state, message, P::NUMBER.0)
             .map_err(|(state, message)| unexpected(state, <P as Role>::NAME, message, C::LABELS));
@@ -263,11 +259,6 @@ pub(super) fn receive_any<'s, R: Role, C: AmongPeers<'s, R>>(
             }
         };
     // Separate from the common path, which so needs no memory for the result.
-    #[cfg(feature = "tracing")]
-    if others.is_none() && tracing::enabled!(target: "rumpsteak", tracing::Level::TRACE) {
-        let peers: Vec<&str> = (0..C::Peers::COUNT).map(C::Peers::name).collect();
-        action::trace_wait(state, "receive", &peers, C::LABELS);
-    }
     others.map_or(Poll::Pending, Poll::Ready)
 }
 

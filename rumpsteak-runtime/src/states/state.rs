@@ -38,12 +38,13 @@ pub trait Session {
 }
 
 /// A session in progress: the exclusive right to use the routes of a role. The role is lent to it
-/// while its process is polled (`lending.rs`).
+/// while its process is polled (`lending.rs`), unless it is [`Held`](crate::Held) by the state.
 ///
 /// Invariant: there is exactly one per session between its beginning and its end, because it can be
 /// neither cloned nor constructed outside this crate.
 pub struct State<'s, R: Role> {
     pub(super) claim: Claim<'s, R>,
+    owned: R::Owned,
 }
 
 impl<'s, R: Role> State<'s, R> {
@@ -52,17 +53,34 @@ impl<'s, R: Role> State<'s, R> {
     /// [taken](Self::take).
     #[inline(always)]
     pub(crate) fn role(&mut self) -> Result<&mut R> {
-        self.claim.role(outside)
+        match R::owned(&mut self.owned) {
+            Some(role) => Ok(role),
+            None => self.claim.role(outside),
+        }
     }
 
     /// Takes the state out of a future, which thereby completes.
     #[inline(always)]
     pub(crate) fn take(&mut self) -> Self {
-        mem::replace(self, Self { claim: Claim::none() })
+        mem::replace(self, state_owning(R::NOT_OWNED))
     }
 
+    /// Returns true if a future has given its state away. Not known of an owned role.
     pub(super) fn is_taken(&self) -> bool {
-        self.claim.is_none()
+        self.claim.is_none() && size_of::<R::Owned>() == 0
+    }
+
+    /// The owned role.
+    pub(crate) fn into_owned(self) -> R::Owned {
+        self.owned
+    }
+
+    /// Completes the session if the state owns its role. Otherwise the process does.
+    #[inline(always)]
+    pub(super) fn complete_owned(&mut self) {
+        if let Some(role) = R::owned(&mut self.owned) {
+            role.complete();
+        }
     }
 }
 
@@ -70,7 +88,13 @@ impl<'s, R: Role> State<'s, R> {
 /// state.
 #[inline]
 pub(crate) fn state_of<'s, R: Role>(claim: Claim<'s, R>) -> State<'s, R> {
-    State { claim }
+    State { claim, owned: R::NOT_OWNED }
+}
+
+/// The state of a session that owns its role.
+#[inline(always)]
+pub(crate) fn state_owning<'s, R: Role>(owned: R::Owned) -> State<'s, R> {
+    State { claim: Claim::none(), owned }
 }
 
 /// The error of a state whose role is not lent. Panics if the state was taken.

@@ -45,8 +45,6 @@ pub struct Half<T> {
     pub poll_begin: fn(&mut T, usize, &Waker) -> Poll<()>,
     /// Ends a session, for a half that receives: [`Link::complete`].
     pub complete: fn(&mut T, usize),
-    /// [`Link::watch`].
-    pub watch: fn(&mut T, usize, bool) -> usize,
     /// Returns true if this half [keeps sessions apart](Link::keeps_sessions_apart).
     pub keeps_sessions_apart: fn(&T) -> bool,
 }
@@ -57,7 +55,6 @@ impl<T> Half<T> {
         look: None,
         poll_begin: |_, _, _| Poll::Ready(()),
         complete: |_, _| {},
-        watch: |_, _, _| 0,
         keeps_sessions_apart: |_| false,
     };
 }
@@ -159,22 +156,6 @@ impl<Tx, Rx> Link for Bidirectional<Tx, Rx> {
         match any.downcast_mut::<QueueReceiver<M>>() {
             Some(queue) => queue.complete(sessions),
             None => ((self.abilities)().1.complete)(rx, sessions),
-        }
-    }
-
-    fn watch<M: 'static>(&mut self, role: usize, in_session: bool) -> usize
-    where
-        Self: 'static,
-    {
-        let Some((tx, rx)) = &mut self.halves else { return 0 };
-        let abilities = (self.abilities)();
-        let sent = match (tx as &mut dyn Any).downcast_mut::<QueueSender<M>>() {
-            Some(queue) => queue.watch(role),
-            None => (abilities.0.watch)(tx, role, in_session),
-        };
-        sent + match (rx as &mut dyn Any).downcast_mut::<QueueReceiver<M>>() {
-            Some(queue) => queue.watch(role, in_session),
-            None => (abilities.1.watch)(rx, role, in_session),
         }
     }
 

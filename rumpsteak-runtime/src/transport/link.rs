@@ -61,17 +61,6 @@ pub trait Link {
         let _ = sessions;
     }
 
-    /// Reports from now on to the [watch](crate::watch) of this role, and if `in_session` is true
-    /// also that the role waits. Returns the number of queues that do.
-    #[doc(hidden)]
-    fn watch<M: 'static>(&mut self, role: usize, in_session: bool) -> usize
-    where
-        Self: Sized + 'static,
-    {
-        let _ = (role, in_session);
-        0
-    }
-
     /// Returns true if a role never receives a message of a session that it has not begun. If it
     /// returns false, a role that receives from several peers in one state has only one session.
     fn keeps_sessions_apart<M: 'static>(&self) -> bool

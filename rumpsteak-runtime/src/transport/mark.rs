@@ -2,7 +2,7 @@
 
 use std::any::TypeId;
 use std::ptr;
-use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use once_cell::race::OnceRef;
 
@@ -14,24 +14,17 @@ use once_cell::race::OnceRef;
 /// session after an aborted one by mistake.
 #[derive(Debug, Default)]
 pub struct Mark {
-    /// `idle`, with [`IN_SESSION`] while a session uses the route. Only one session at a time uses
-    /// the role, so relaxed accesses suffice.
-    state: AtomicU8,
+    /// Only one session at a time uses the role, so relaxed accesses suffice.
+    in_session: AtomicBool,
     completed: AtomicUsize,
-    /// The state between sessions: 0, [`WATCHED`], or [`IN_SESSION`] if the route was moved away in
-    /// the middle of a session, so that none ever begins here again.
-    idle: AtomicU8,
+    /// True if the route was moved away in the middle of a session: none ever begins here again.
+    is_left: bool,
     /// The round in which a choice among peers last began with this one. Later rounds are larger.
     turn: AtomicUsize,
     /// The number of the route's set of roles.
     set: AtomicUsize,
     place: OnceRef<'static, Place>,
 }
-
-/// A session uses the route, or was aborted on it.
-const IN_SESSION: u8 = 1;
-/// The role is [watched](crate::watch).
-const WATCHED: u8 = 2;
 
 /// The place of a route in its set.
 #[derive(Debug)]
@@ -65,9 +58,9 @@ impl Mark {
     #[must_use]
     pub const fn new() -> Self {
         Self {
-            state: AtomicU8::new(0),
+            in_session: AtomicBool::new(false),
             completed: AtomicUsize::new(0),
-            idle: AtomicU8::new(0),
+            is_left: false,
             turn: AtomicUsize::new(0),
             set: AtomicUsize::new(0),
             place: OnceRef::new(),
@@ -78,35 +71,18 @@ impl Mark {
     /// belongs to a route over which no session begins any more.
     #[must_use]
     pub fn take(&mut self) -> Self {
-        let left = || AtomicU8::new(IN_SESSION);
-        std::mem::replace(self, Self { state: left(), idle: left(), ..Self::new() })
+        let left = Self { in_session: AtomicBool::new(true), is_left: true, ..Self::new() };
+        std::mem::replace(self, left)
     }
 
     #[inline]
     pub(crate) fn in_session(&self) -> bool {
-        self.state.load(Ordering::Relaxed) & IN_SESSION != 0
-    }
-
-    /// 0 if no session uses the route or was aborted on it, and its role is not watched.
-    #[inline]
-    pub(crate) fn state(&self) -> u8 {
-        self.state.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn is_watched(&self) -> bool {
-        self.state.load(Ordering::Relaxed) & WATCHED != 0
-    }
-
-    /// Marks that the role is watched, outside of its sessions.
-    pub(crate) fn watch(&self) {
-        self.idle.fetch_or(WATCHED, Ordering::Relaxed);
-        self.state.fetch_or(WATCHED, Ordering::Relaxed);
+        self.in_session.load(Ordering::Relaxed)
     }
 
     #[inline]
     pub(crate) fn set_in_session(&self, in_session: bool) {
-        let idle = self.idle.load(Ordering::Relaxed);
-        self.state.store(u8::from(in_session) | idle, Ordering::Relaxed);
+        self.in_session.store(in_session | self.is_left, Ordering::Relaxed);
     }
 
     /// Counts a completed session and returns the number of completed sessions.

@@ -38,7 +38,7 @@ const ACTIONS: u64 = 400;
 /// How many sessions a role plays that ends.
 const SESSIONS: u64 = 12;
 
-/// What travels: which transition of the sender it is, and the how manieth message of its queue.
+/// A message: the sender's transition, and the number of the message in its queue.
 struct Note {
     label: String,
     number: u64,
@@ -182,7 +182,7 @@ fn capacities(found: &Capacities, tight: bool) -> HashMap<(Role, Role), Capacity
         .collect()
 }
 
-/// What was played.
+/// The numbers of systems that were played, by outcome.
 #[derive(Debug, Default)]
 struct Tally {
     systems: u64,

@@ -14,7 +14,7 @@ use roles::{A, ASession, Add, B, BSession, C, CSession, Sum};
 ///
 /// # Errors
 ///
-/// Those of the sessions.
+/// If a session fails.
 pub async fn add(roles: &mut Roles, first: i32, second: i32) -> Result<Sums> {
     let Roles { a, b, c } = roles;
     let a = adder_a(a, first);
@@ -26,7 +26,7 @@ pub async fn add(roles: &mut Roles, first: i32, second: i32) -> Result<Sums> {
 ///
 /// # Errors
 ///
-/// Those of the sessions.
+/// If a session fails.
 pub async fn join(roles: &mut Roles, first: i32, second: i32) -> Result<Sums> {
     let Roles { a, b, c } = roles;
     let processes = (adder_a(a, first), adder_b(b, second), adder_c(c));

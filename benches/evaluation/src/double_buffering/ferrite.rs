@@ -11,7 +11,7 @@ type Source = ReceiveValue<Ready, SendValue<Buffer, ReceiveValue<Ready, SendValu
 type Sink = SendValue<Ready, ReceiveValue<Buffer, SendValue<Ready, ReceiveValue<Buffer, End>>>>;
 type Kernel = ReceiveChannel<Source, ReceiveChannel<Sink, End>>;
 
-/// Where the sink puts what it receives.
+/// The values that the sink has received.
 type Output = Arc<Mutex<Vec<Buffer>>>;
 
 /// Passes copies of both halves on, and returns what the sink received.

@@ -104,7 +104,7 @@ fn theirs() -> (theirs::S, theirs::K, theirs::T) {
     (s, k, t)
 }
 
-/// Passes copies of both buffers on as the roles do, by nothing but the queues of their routes.
+/// Passes copies of both buffers on as the roles do, but only by the queues of their routes.
 async fn over_the_queues_of_roles(buffers: [&[i32]; 2]) -> Option<[Vec<i32>; 2]> {
     let (mut ask_s, mut asked_s) = QueueSender::pair();
     let (mut ask_k, mut asked_k) = QueueSender::pair();
@@ -147,8 +147,8 @@ pub(crate) fn halves(values: &[i32]) -> [&[i32]; 2] {
     [first, second]
 }
 
-/// Checks what the sink received: all values the first time, then lengths and ends, because to
-/// compare takes as long as to copy.
+/// Checks the buffers of the sink: all values the first time, then lengths and ends, because
+/// comparing takes as long as copying.
 pub(crate) fn check(received: &[Vec<i32>], values: &[i32], is_first: bool) -> Result<()> {
     let expected = halves(values);
     let is_right = received.len() == 2

@@ -34,7 +34,7 @@ type WeakKernel = MeshedChannels<Asks, Answers, Weak, NameK>;
 type Source = MeshedChannels<Answers, End, RoleK<RoleK<RoleK<RoleK<RoleEnd>>>>, NameS>;
 type Sink = MeshedChannels<Asks, End, RoleK<RoleK<RoleK<RoleK<RoleEnd>>>>, NameT>;
 
-/// What a role fails with.
+/// The error of a role.
 type Outcome = std::result::Result<(), Box<dyn std::error::Error>>;
 
 /// Passes copies of both halves on, with a thread for each role, and returns what the sink

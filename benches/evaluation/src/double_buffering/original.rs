@@ -1,4 +1,4 @@
-//! The optimised kernel over `rumpsteak` 0.1; the other processes are those of `rumpsteak-benches`.
+//! The optimised kernel over `rumpsteak` 0.1; the other processes are in `rumpsteak-benches`.
 
 use rumpsteak::{End, Receive, Result, Send, try_session};
 use rumpsteak_benches::original::double_buffering::{Copy, K, Ready, S, T};

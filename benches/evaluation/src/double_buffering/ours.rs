@@ -1,5 +1,5 @@
-//! Over this project's runtime. A pause stands where the source has made a buffer and where the
-//! kernel has worked on one.
+//! Over this project's runtime. A pause stands for the work of the source and of the kernel on a
+//! buffer.
 
 use rumpsteak_runtime::{Result, try_run};
 
@@ -24,7 +24,7 @@ mod roles {
     #[session(K)]
     type OptimisedKernel = Send<S, Ready, Send<S, Ready, Receive<S, CopyMessage, Passing>>>;
 
-    /// Passes the first on, then the second, which it has asked for already.
+    /// Passes the first buffer on, then the second, which it has already asked for.
     type Passing = Receive<
         T,
         Ready,
@@ -38,7 +38,7 @@ pub use roles::*;
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// If the session fails.
 pub async fn source<F: Future<Output = ()>>(
     role: &mut S,
     buffers: [&[i32]; 2],
@@ -59,7 +59,7 @@ pub async fn source<F: Future<Output = ()>>(
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// If the session fails.
 pub async fn kernel<F: Future<Output = ()>>(role: &mut K, pause: impl Fn() -> F) -> Result<()> {
     try_run(role, async |s: Kernel<'_>| {
         let (copy, s) = s.send(Ready).await?.receive().await?;
@@ -79,7 +79,7 @@ pub async fn kernel<F: Future<Output = ()>>(role: &mut K, pause: impl Fn() -> F)
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// If the session fails.
 pub async fn weak_kernel<F: Future<Output = ()>>(
     role: &mut K,
     pause: impl Fn() -> F,
@@ -100,7 +100,7 @@ pub async fn weak_kernel<F: Future<Output = ()>>(
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// If the session fails.
 pub async fn optimised_kernel<F: Future<Output = ()>>(
     role: &mut K,
     pause: impl Fn() -> F,
@@ -122,7 +122,7 @@ pub async fn optimised_kernel<F: Future<Output = ()>>(
 ///
 /// # Errors
 ///
-/// Those of the session.
+/// If the session fails.
 pub async fn sink(role: &mut T) -> Result<[Vec<i32>; 2]> {
     try_run(role, async |s: TSession<'_>| {
         let (Copy(first), s) = s.send(Ready).await?.receive().await?;

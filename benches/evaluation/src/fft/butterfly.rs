@@ -1,4 +1,4 @@
-//! What the processes over the peers compute.
+//! The arithmetic of the processes over the peers.
 
 use std::f32::consts::PI;
 
@@ -10,8 +10,8 @@ pub(super) fn turn(eighths: usize, half: usize) -> Complex32 {
     Complex32::from_polar(1.0, -PI * eighths as f32 / half as f32)
 }
 
-/// What the process of this number multiplies its row with in a stage, if it answers: its number
-/// has the bit of the stage.
+/// The factor of the row of the process with this number in a stage, if the process answers: then
+/// its number has the bit of the stage.
 pub(crate) fn factor(process: usize, stage: u32) -> Complex32 {
     let half = 1 << stage;
     turn(process % half, half)

@@ -4,7 +4,7 @@ use rumpsteak_examples::fft::{Matrix, Row};
 
 use crate::{Error, Result};
 
-/// What eight tasks return.
+/// The results of eight tasks.
 pub(super) async fn finished(tasks: [tokio::task::JoinHandle<Result<Row>>; 8]) -> Result<Matrix> {
     let mut rows = Matrix::default();
     for (row, task) in rows.iter_mut().zip(tasks) {

@@ -1,9 +1,9 @@
 //! The fast Fourier transform of an eight by n matrix (PPoPP'22, Fig. 6, right), by eight
 //! processes.
 //!
-//! The processes over this project's runtime are those of [`rumpsteak_examples::fft`]. Those over
-//! the peers answer one another as its `plain` ones do: who asks parts with its row, and who
-//! answers does the arithmetic of both in place.
+//! The processes over this project's runtime are in [`rumpsteak_examples::fft`]. The processes over
+//! the peers work like its `plain` ones: the process that asks gives its row away, and the process
+//! that answers does the arithmetic of both in place.
 
 mod butterfly;
 mod ferrite;
@@ -195,8 +195,8 @@ macro_rules! in_tasks {
     }};
 }
 
-/// Half of the columns on each of two threads, each with its own of what does the work; `element`
-/// is the number in a row and a column of a half.
+/// Half of the columns on each of two threads, each with its own worker; `element` is the number in
+/// a row and a column of a half.
 fn in_halves<O: Send + 'static>(
     series: &'static str,
     x: u64,
@@ -221,7 +221,7 @@ fn part(rows: &Matrix, columns: Range<usize>) -> Matrix {
     black_box(rows).each_ref().map(|row| row[columns.clone()].to_vec())
 }
 
-/// What the processes compute, from the rows that they begin with.
+/// The results of the processes, from their first rows.
 fn arithmetic(mut rows: Matrix) -> Matrix {
     for stage in 0..3 {
         let distance = 1 << stage;

@@ -25,13 +25,13 @@ mpstthree::generate!("basic", MeshedChannels, A, B, C, D, E, F, G, H);
 type Ask = Send<Row, Recv<Row, End>>;
 type Answer = Recv<Row, Send<Row, End>>;
 
-/// What a process fails with.
+/// The error of a process.
 type Outcome = std::result::Result<(), Box<dyn std::error::Error>>;
 
-/// Where a process puts its number and its row.
+/// The numbers and rows of the processes that have ended.
 type Output = Sender<(usize, Row)>;
 
-/// A process: its sessions with all others, whom it asks or answers in each stage, and its number.
+/// A process: its sessions with all others, its peer in each stage, and its number.
 macro_rules! process {
     ($name:ident($($session:ident),*), $own:ident $number:literal, $first:ident $p1:ident, $second:ident $p2:ident, $third:ident $p3:ident) => {
         fn $name(

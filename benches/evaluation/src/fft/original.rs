@@ -18,7 +18,7 @@ struct Column(Row);
 #[derive(Roles)]
 struct Roles8(P0, P1, P2, P3, P4, P5, P6, P7);
 
-/// A role with its routes to all others, of which it uses three.
+/// A role with its routes to all others. It uses three of them.
 macro_rules! role {
     ($name:ident: $($peer:ident $route:ident),*) => {
         #[derive(Role)]
@@ -39,7 +39,7 @@ role!(P7: P0 Nil, P1 Nil, P2 Nil, P3 ToFrom, P4 Nil, P5 ToFrom, P6 ToFrom);
 type Ask<'s, R, P, C> = Send<'s, R, P, Column, Receive<'s, R, P, Column, C>>;
 type Answer<'s, R, P, C> = Receive<'s, R, P, Column, Send<'s, R, P, Column, C>>;
 
-/// A process: whom it asks or answers in each stage.
+/// A process, with its peer in each stage.
 macro_rules! process {
     ($name:ident: $role:ident $number:literal, $first:ident $p1:ident, $second:ident $p2:ident, $third:ident $p3:ident) => {
         async fn $name(mut role: $role, row: Row) -> Result<Row> {

@@ -1,33 +1,33 @@
-//! What has to hold, computed from the results.
+//! The claims about the results.
 
 use std::fmt;
 
 use super::data::{Data, Ratio, digits, names_of};
-use crate::{Of, Quartiles};
+use crate::{Of, Quartiles, channels};
 
 /// One line at the top of the report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claim {
-    /// What is compared with what: Markdown.
+    /// The compared series: Markdown.
     pub what: String,
-    /// What has to come out.
+    /// The wanted ratio.
     pub wanted: String,
-    /// What came out.
+    /// The measured ratio.
     pub measured: String,
-    /// What came out for a bare program in the place of ours.
+    /// The ratio for a bare program in the place of ours.
     pub bare: String,
-    /// Whether that is enough.
+    /// The verdict.
     pub verdict: Verdict,
 }
 
-/// Whether a claim holds: of several, the last one here counts.
+/// The verdict on a claim. Of several verdicts, the last one here counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// It was not measured.
     Unmeasured,
-    /// There is nothing that has to come out.
+    /// No ratio is wanted.
     Told,
-    /// It holds everywhere that it was measured.
+    /// It holds wherever it was measured.
     Pass,
     /// The difference is within the noise: the quartiles overlap.
     Noise,
@@ -54,7 +54,8 @@ impl fmt::Display for Verdict {
 #[must_use]
 pub fn claims(data: &Data<'_>) -> Vec<Claim> {
     let of_sessions = [streaming(data), double_buffering(data), fft(data), delays(data)];
-    [of_sessions.concat(), transports(data), servers(data), building(data)].concat()
+    let beside = [channels(data), transports(data), servers(data), building(data)];
+    [of_sessions.concat(), beside.concat()].concat()
 }
 
 fn streaming(data: &Data<'_>) -> Vec<Claim> {
@@ -198,6 +199,30 @@ fn delays(data: &Data<'_>) -> Vec<Claim> {
     ]
 }
 
+/// One line for each cell, with the factor by which our best is ahead of each peer's best.
+fn channels(data: &Data<'_>) -> Vec<Claim> {
+    let figure = channels::NAME;
+    let cell = |(x, cell): (u64, &str)| {
+        let ratios = channels::PEERS.into_iter().filter_map(|(peer, series)| {
+            let ours = data.best(figure, x, channels::OURS)?;
+            let theirs = data.best(figure, x, series)?;
+            Some((peer, data.ratio(figure, x, ours, theirs)?))
+        });
+        let ratios: Vec<_> = ratios.collect();
+        let measured =
+            ratios.iter().map(|(peer, ratio)| format!("`{peer}` {}×", digits(ratio.factor)));
+        let verdict = ratios.iter().map(|(_, ratio)| verdict(*ratio, None, Some(1.0))).max();
+        Claim {
+            what: format!("{cell}: our best against the best of each of the usual channels"),
+            wanted: "≥ 1× each".to_owned(),
+            measured: measured.collect::<Vec<_>>().join(", "),
+            bare: String::new(),
+            verdict: verdict.unwrap_or(Verdict::Unmeasured),
+        }
+    };
+    (0..).zip(channels::CELLS).map(cell).collect()
+}
+
 fn transports(data: &Data<'_>) -> Vec<Claim> {
     let delegation = "sj-fig14-delegation";
     let given = "sessions between processes, `delegated` against `forwarded`";
@@ -246,7 +271,7 @@ fn building(data: &Data<'_>) -> Vec<Claim> {
     vec![against("rumpsteak 0.1", Some(10.0)), against("bare", None), against("bare, linear", None)]
 }
 
-/// How much of the time at 0 is saved at `x`, and whether that is the least that is wanted.
+/// The part of the time at 0 that is saved at `x`, with true if it reaches the wanted minimum.
 fn gain<'a>(
     data: &Data<'a>,
     figure: &'a str,
@@ -364,7 +389,7 @@ fn last_and_least(ratios: &[(u64, &str, Ratio)], is_named: bool) -> String {
     text
 }
 
-/// Whether a ratio is enough, where a bare program has this one.
+/// The verdict on a ratio, given the ratio of a bare program.
 fn verdict(ratio: Ratio, bare: Option<f64>, wanted: Option<f64>) -> Verdict {
     match wanted {
         None if ratio.is_noise => Verdict::Noise,

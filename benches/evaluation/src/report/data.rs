@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::{Environment, Figure, Mode, Of, Quartiles, Row, Store, Unit};
 
-/// What the report shows of the stored results: for each figure the full measurement, or the quick
-/// one if there is no other.
+/// The stored results in the report: for each figure the full measurement, or else the quick one.
 #[derive(Clone, Debug)]
 pub struct Data<'a> {
     store: &'a Store,
@@ -17,7 +16,7 @@ pub struct Data<'a> {
 pub struct Ratio {
     /// Of the medians: more than one if the first is better.
     pub factor: f64,
-    /// Whether the quartiles overlap.
+    /// True if the quartiles overlap.
     pub is_noise: bool,
 }
 
@@ -28,12 +27,12 @@ impl<'a> Data<'a> {
         Self { store, figures }
     }
 
-    /// The figures of which something was measured.
+    /// The figures with measurements.
     pub fn measured(&self) -> impl Iterator<Item = &'a Figure> {
         self.figures.iter().filter(|figure| self.mode(figure.name).is_some())
     }
 
-    /// The figures of which nothing was measured.
+    /// The figures without measurements.
     pub fn missing(&self) -> impl Iterator<Item = &'a Figure> {
         self.figures.iter().filter(|figure| self.mode(figure.name).is_none())
     }
@@ -63,14 +62,14 @@ impl<'a> Data<'a> {
         self.store.row(figure, series, x, self.mode(figure)?)
     }
 
-    /// Where the figure was measured, from left to right.
+    /// The measured values of the x axis, from left to right.
     #[must_use]
     pub fn xs(&self, figure: &'a str) -> Vec<u64> {
         let xs: BTreeSet<u64> = self.rows(figure).map(|row| row.x).collect();
         xs.into_iter().collect()
     }
 
-    /// The middle of a series at x; `None` if nothing was measured, or only that it takes too long.
+    /// The median and quartiles of a series at x; `None` without samples, or if it took too long.
     #[must_use]
     pub fn quartiles(&self, figure: &'a str, series: &str, x: u64) -> Option<Quartiles> {
         Quartiles::of(&self.row(figure, series, x)?.samples)
@@ -91,7 +90,7 @@ impl<'a> Data<'a> {
         factor.is_finite().then(|| Ratio { factor, is_noise: a.overlaps(&b) })
     }
 
-    /// Which of these series has the best median at x.
+    /// The series with the best median at x.
     #[must_use]
     pub fn best<'s>(
         &self,
@@ -117,7 +116,7 @@ impl<'a> Data<'a> {
         self.rows(figure).next().map(|row| row.unit)
     }
 
-    /// The environments of what is shown, each once.
+    /// The environments of the shown results, each once.
     #[must_use]
     pub fn environments(&self) -> Vec<(&'a str, &'a Environment)> {
         let ids: BTreeSet<&str> = self
@@ -134,7 +133,7 @@ pub fn names_of<'f>(figure: &'f Figure, of: &'f Of) -> impl Iterator<Item = &'st
     figure.series.iter().filter(move |series| series.of == *of).map(|series| series.name)
 }
 
-/// A number with three digits that count.
+/// A number with three significant digits.
 #[must_use]
 pub fn digits(value: f64) -> String {
     let size = value.abs();

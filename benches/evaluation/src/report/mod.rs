@@ -3,7 +3,7 @@
 //! | module | makes |
 //! |---|---|
 //! | [`data`] | medians and ratios from the rows of one run |
-//! | [`claims`] | the lines at the top: what has to hold, and whether it does |
+//! | [`claims`] | the lines at the top: the claims and their verdicts |
 //! | [`plot`] | a picture of a figure |
 //! | [`page`] | the page |
 
@@ -23,7 +23,7 @@ use crate::{Error, Result, Store, figures};
 ///
 /// # Errors
 ///
-/// Those of reading the results and of writing pictures.
+/// The errors of reading the results and of writing pictures.
 pub fn render(folder: &Path) -> Result<PathBuf> {
     let figures = figures::all();
     let store = Store::open(&folder.join("data"))?;

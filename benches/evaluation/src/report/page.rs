@@ -12,7 +12,7 @@ use crate::{Figure, Mode, Of, Quartiles, Row};
 pub fn page(data: &Data<'_>) -> String {
     let mut page = String::from("# The evaluation\n\n");
     head(&mut page, data);
-    what_has_to_hold(&mut page, data);
+    claims_table(&mut page, data);
     losses(&mut page, data);
     for figure in data.measured() {
         section(&mut page, figure, data);
@@ -78,22 +78,19 @@ fn head(page: &mut String, data: &Data<'_>) {
     }
 }
 
-fn what_has_to_hold(page: &mut String, data: &Data<'_>) {
-    line!(
-        page,
-        "## What has to hold\n\n| | wanted | measured | a bare program | |\n|---|---|---|---|---|"
-    );
+fn claims_table(page: &mut String, data: &Data<'_>) {
+    line!(page, "## Claims\n\n| | wanted | measured | a bare program | |\n|---|---|---|---|---|");
     for Claim { what, wanted, measured, bare, verdict } in claims(data) {
         line!(page, "| {what} | {wanted} | {measured} | {bare} | {verdict} |");
     }
     line!(
         page,
-        "\nA bare program does what ours does by the least that can: nothing is checked, and nobody can leave. \
-         What even that does not reach is *out of reach*.\n"
+        "\nA bare program does the same work at the least cost: nothing is checked, and no role can leave. \
+         A ratio that even a bare program misses is *out of reach*.\n"
     );
 }
 
-/// Where a peer is better than the best of ours.
+/// The places at which a peer is better than the best of ours.
 fn losses(page: &mut String, data: &Data<'_>) {
     line!(page, "## Where we lose\n");
     let mut any = false;

@@ -15,7 +15,7 @@ use crate::{Error, Figure, Of, Quartiles, Result};
 const SIZE: (u32, u32) = (960, 480);
 const LEGEND: u32 = 290;
 
-/// Colours that are told apart, for one series after another.
+/// Distinguishable colours, for one series after another.
 const COLOURS: [RGBColor; 12] = [
     RGBColor(0x1f, 0x77, 0xb4),
     RGBColor(0x17, 0x3f, 0x8a),
@@ -66,7 +66,7 @@ fn plot(error: impl Display) -> Error {
     Error::Plot(error.to_string())
 }
 
-/// What is shown of each series.
+/// The shown points of each series.
 fn lines(figure: &Figure, data: &Data<'_>) -> Vec<Line> {
     let scaled = |quartiles: Quartiles| Quartiles {
         low: quartiles.low * figure.y.scale,
@@ -107,7 +107,7 @@ fn bounds(figure: &Figure, lines: &[Line]) -> Option<(Range<f64>, Range<f64>)> {
     let x = if !figure.x.names.is_empty() {
         -0.5..x.end + 0.5
     } else if figure.x.log {
-        // A logarithmic axis has no place for nothing.
+        // A logarithmic axis has no zero.
         x.start.max(0.5)..x.end.max(1.0) * 1.2
     } else {
         let margin = ((x.end - x.start) * 0.04).max(0.5);

@@ -4,11 +4,11 @@ pub mod mpst;
 pub mod oneshot;
 pub mod ours;
 
-/// What each role received, from `a` on.
+/// The received values of the roles, from `a` on.
 pub(crate) type Received = (i32, i32, i32);
 
-/// What each role sends, from `a` on.
+/// The sent values of the roles, from `a` on.
 pub(crate) const SENT: Received = (2, 3, 4);
 
-/// What each role has to receive.
+/// The expected values of the roles.
 pub(crate) const EXPECTED: Received = (4, 2, 3);

@@ -58,7 +58,7 @@ mod roles {
 pub use roles::Roles;
 use roles::*;
 
-/// Who sends before it receives.
+/// The roles that send before they receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Only `a`, which begins.
@@ -75,7 +75,7 @@ pub enum Order {
 ///
 /// # Errors
 ///
-/// Those of the sessions.
+/// If a session fails.
 pub async fn lap<F: Future<Output = ()>>(
     roles: &mut Roles,
     order: Order,
@@ -96,7 +96,7 @@ pub async fn lap<F: Future<Output = ()>>(
 ///
 /// # Errors
 ///
-/// Those of the sessions.
+/// If a session fails.
 pub async fn join(roles: &mut Roles) -> Result<Received> {
     let Roles { a, b, c } = roles;
     let processes = (ring_a(a, no_pause), ring_b(b, no_pause), ring_c(c, no_pause));

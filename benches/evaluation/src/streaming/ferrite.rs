@@ -1,7 +1,7 @@
 //! Streaming over `ferrite-session`.
 //!
-//! Sessions are recursive functions: a process cannot loop, and what it computes leaves it through
-//! shared memory.
+//! Sessions are recursive functions: a process cannot loop, and its result leaves through shared
+//! memory.
 
 use std::sync::{Arc, Mutex};
 
@@ -14,10 +14,10 @@ struct Value(i32);
 /// The sink's session: the source is its client.
 type Sink = Rec<SendValue<Ready, ExternalChoice<Either<ReceiveValue<Value, Z>, End>>>>;
 
-/// Where the sink puts what it receives.
+/// The values that the sink has received.
 type Output = Arc<Mutex<Vec<i32>>>;
 
-/// Streams so many values, from 0, and returns what the sink received.
+/// Streams so many values, from 0, and returns the values of the sink.
 pub(super) async fn stream(count: i32) -> Vec<i32> {
     let output = Output::default();
     let both = apply_channel(source(0, count), sink(output.clone()));
@@ -30,7 +30,7 @@ fn source(value: i32, count: i32) -> Session<ReceiveChannel<Sink, End>> {
     receive_channel!(sink => values(sink, value, count))
 }
 
-/// Sends what is left, from `value`.
+/// Sends the remaining values, from `value`.
 fn values(sink: Z, value: i32, count: i32) -> PartialSession<HList![Sink], End> {
     unfix_session(
         sink,

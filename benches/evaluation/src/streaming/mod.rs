@@ -89,7 +89,7 @@ pub fn figures() -> Vec<Figure> {
     }]
 }
 
-/// Both processes as tasks of a runtime. What is started is a role, by value.
+/// Both processes as tasks of a runtime. Each task owns its role.
 macro_rules! in_tasks {
     ($runtime:expr, $roles:expr, $source:path, $sink:path, $count:expr) => {{
         let (mut s, mut t) = $roles;

@@ -12,7 +12,7 @@ use crate::{Error, Result};
 
 mpstthree::generate!("recursive", MeshedChannels, S, T);
 
-/// What a role fails with.
+/// The error of a role.
 type Outcome<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 struct Ready;
@@ -29,13 +29,13 @@ type Source = MeshedChannels<Recv<Ready, ToSink>, RoleT<RoleBroadcast>, NameS>;
 type Sink = MeshedChannels<Send<Ready, ToSource>, RoleS<RoleS<RoleEnd>>, NameT>;
 type Offered = MeshedChannels<ToSource, RoleS<RoleEnd>, NameT>;
 
-/// Streams so many values, from 0, and returns what the sink received.
+/// Streams so many values, from 0, and returns the values of the sink.
 ///
 /// # Errors
 ///
 /// [`Error::Wrong`] if a role fails.
 pub(super) fn stream(count: i32) -> Result<Vec<i32>> {
-    // A role returns nothing: what it computes leaves its thread through a channel.
+    // A role returns nothing: its result leaves the thread through a channel.
     let (output, received) = mpsc::channel();
     let (s, t) = fork_mpst(
         move |session: Source| source(session, count),

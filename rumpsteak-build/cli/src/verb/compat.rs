@@ -19,8 +19,7 @@ use crate::json::Answer;
 use crate::machines::{Machine, of_projections};
 use crate::modules::{self, Module};
 use crate::options::{Output, Scribble};
-use crate::outcome::Outcome;
-use crate::reply::{Reply, Words};
+use crate::outcome::{Outcome, Reply};
 use crate::terminal::Terminal;
 
 /// Tells whether roles built from NEW may join peers that still run OLD
@@ -39,22 +38,22 @@ pub(crate) struct Arguments {
     role: Option<String>,
     #[command(flatten)]
     scribble: Scribble,
-    /// Let at most N actions be pending because others are done first, for each hundred states
+    /// Let a role run at most N actions ahead of the other version, for each hundred states
     #[arg(long, value_name = "N", default_value_t = Limits::default().anticipation)]
     bound: usize,
     /// Compare at most N actions
     #[arg(long, value_name = "N", default_value_t = Limits::default().steps)]
     steps: usize,
     #[command(flatten)]
-    pub(crate) output: Output,
+    output: Output,
 }
 
-pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Reply, Notice> {
+pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
+    terminal.is_json = arguments.output.json();
     let mut reader = Reader::default();
-    let Scribble { import_path, limits, .. } = &arguments.scribble;
-    let mut read = |path| modules::read(&mut reader, path, import_path, limits);
+    let Scribble { protocol, reading } = &arguments.scribble;
+    let mut read = |path| modules::read(&mut reader, path, reading);
     let modules = [read(&arguments.old)?, read(&arguments.new)?];
-    let [old, new] = &modules;
     let mut wrong = Outcome::Holds;
     for module in &modules {
         module.warn(terminal);
@@ -63,10 +62,9 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     if wrong != Outcome::Holds {
         return Ok(broken(wrong));
     }
-    let name = arguments.scribble.protocol.as_deref();
     let mut versions = vec![];
-    for module in [old, new] {
-        match module.pick(name)?.project_all() {
+    for module in &modules {
+        match module.pick(protocol.as_deref())?.project_all() {
             Ok(projections) => versions.push(Version {
                 name: module.name(),
                 machines: of_projections(module, projections),
@@ -75,179 +73,56 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
         }
     }
     let [old, new] = &versions[..] else { return Ok(broken(wrong)) };
-
-    let limits = limits.verifier().anticipation(arguments.bound).steps(arguments.steps);
-    let all = old.roles_with(new);
+    let limits = reading.limits.verifier().anticipation(arguments.bound).steps(arguments.steps);
+    let upgrade = Upgrade { old, new, roles: old.roles_with(new), limits };
     let asked = match arguments.role.as_deref().map(Role::from) {
-        None => all.clone(),
+        None => upgrade.roles.clone(),
         Some(role) => {
-            modules::position(&role, &all, || format!("neither version has a role `{role}`"))?;
+            let message = || format!("neither version has a role `{role}`");
+            modules::position(&role, &upgrade.roles, message)?;
             vec![role]
         }
     };
-
+    let answers: Vec<RoleAnswer<'_>> = asked.iter().map(|role| upgrade.answer(role)).collect();
+    upgrade.say(&answers, terminal);
+    let objects = answers.iter().map(|RoleAnswer { role, change, join, stay, .. }| {
+        let (join, stay) = (&join.object, &stay.object);
+        json!({"role": role.as_str(), "change": change, "join": join, "stay": stay})
+    });
+    let objects: Value = objects.collect();
     let mut outcome = Outcome::Holds;
-    let mut objects = vec![];
-    let mut gravest = Answer::default().object(Outcome::Holds);
+    let mut gravest = Answer::default().object(outcome);
     let mut joining = vec![];
-    let answers: Vec<RoleAnswer<'_>> =
-        asked.iter().map(|role| answer(role, old, new, &all, &limits)).collect();
-    let mut words = told(old, new, &answers);
-    for answer in answers {
-        let role = answer.role;
-        if answer.join.outcome > outcome {
-            outcome = answer.join.outcome;
-            gravest = answer.join.object.clone();
+    for RoleAnswer { role, join, .. } in answers {
+        if join.outcome > outcome {
+            (outcome, gravest) = (join.outcome, join.object);
         }
-        let (join, stay) = (answer.join.object, answer.stay.object);
-        let change = answer.change;
-        objects.push(json!({"role": role.as_str(), "change": change, "join": join, "stay": stay}));
-        joining.extend(answer.join.accepted.map(|accepted| (role, accepted)));
+        joining.extend(join.accepted.map(|accepted| (role, accepted)));
     }
     if outcome == Outcome::Holds
         && arguments.role.is_none()
-        && let Some(mix) = wrong_mix(old, new, &all, &joining, &limits)
+        && let Some(mix) = upgrade.wrong_mix(&joining)
     {
-        outcome = mix.outcome;
-        gravest = mix.object;
-        words.extend(mix.report.map(Words::Notice));
+        (outcome, gravest) = (mix.outcome, mix.object);
+        mix.report.iter().for_each(|report| terminal.say_notice(report));
     }
     gravest["old"] = old.name.into();
     gravest["new"] = new.name.into();
-    gravest["roles"] = objects.into();
-    Ok(Reply { outcome, words, object: gravest })
-}
-
-fn told(old: &Version<'_>, new: &Version<'_>, answers: &[RoleAnswer<'_>]) -> Vec<Words> {
-    let once = lacking_roles(old, new, answers);
-    let others = answers.iter().filter(|answer| once.is_none() || answer.join.strangers.is_empty());
-    let words = others.map(|answer| match &answer.join.report {
-        Some(report) => Words::Notice(report.clone()),
-        None => Words::Lines(answer.line.clone()),
-    });
-    let words: Vec<Words> = words.collect();
-    once.map(Words::Notice).into_iter().chain(words).collect()
-}
-
-/// What is said once where several roles may not join because of roles that only one version has.
-fn lacking_roles(
-    old: &Version<'_>,
-    new: &Version<'_>,
-    answers: &[RoleAnswer<'_>],
-) -> Option<Notice> {
-    let refused = || answers.iter().filter(|answer| !answer.join.strangers.is_empty());
-    let first = refused().next().filter(|_| refused().count() > 1)?;
-    let strangers: BTreeSet<&Role> = refused().flat_map(|answer| &answer.join.strangers).collect();
-    let lacking = |version: &Version<'_>| {
-        let roles = strangers.iter().filter(|role| version.machine(role).is_none());
-        roles.copied().collect::<Vec<_>>()
-    };
-    let (added, removed) = (lacking(old), lacking(new));
-    let (old_name, new_name) = (old.name, new.name);
-    let clauses = [(old_name, &added), (new_name, &removed)].into_iter();
-    let clauses = clauses.filter(|(_, roles)| !roles.is_empty());
-    let clauses = clauses.map(|(name, roles)| format!("`{name}` has no role {}", either(roles)));
-    let lacking = clauses.collect::<Vec<_>>().join(" and ");
-    let names = list(refused().map(|answer| answer.role));
-    let message = format!(
-        "{lacking}, so {names} may not run `{new_name}` while their peers run `{old_name}`"
-    );
-    let pairs = added.iter().flat_map(|role| removed.iter().map(move |known| (role, known)));
-    let same = pairs.filter(|(role, known)| {
-        let machines = new.machine(role).zip(old.machine(known));
-        machines.is_some_and(|(new, old)| {
-            let renamed = new.fsm.edit().played_by(known).build(new.fsm.initial());
-            renamed.on_demand(new.fsm.is_on_demand()) == old.fsm
-        })
-    });
-    let same = same
-        .map(|(role, known)| format!("did you mean `{known}` by `{role}`, which does the same? "));
-    let same: String = same.collect();
-    let upgrade = if same.is_empty() { "upgrade" } else { "If not, upgrade" };
-    let help = format!("{same}{upgrade} {names} together");
-    let report = first.join.report.clone()?;
-    let remark = "`--role` shows what goes wrong for one of them".to_owned();
-    let (code, notes, help) = (Some("V0202"), vec![remark], Some(help));
-    Some(Notice { code, message, notes, help, ..report })
-}
-
-/// Why roles each of which may join may not do so in any order: the smallest mix of old and new
-/// roles that is not known to be safe.
-///
-/// Where subtyping is enough for each of them, it is enough for each mix. Of the others each was
-/// judged among roles that are all old; all of them together are the new version.
-fn wrong_mix(
-    old: &Version<'_>,
-    new: &Version<'_>,
-    all: &[Role],
-    joining: &[(&Role, Accepted)],
-    limits: &Limits,
-) -> Option<Question> {
-    /// Of how many roles each mix of the two versions is judged.
-    const MIXED: usize = 8;
-    if joining.iter().all(|(_, accepted)| accepted.condition.is_none()) {
-        return None;
-    }
-    let (old_name, new_name) = (old.name, new.name);
-    let undecided = |reason: String| {
-        let claim = "the roles may be upgraded in any order";
-        let notice = Notice::error(format!("undecided whether {claim}: {reason}"));
-        let object = Answer::because(reason).object(Outcome::Undecided);
-        Some(Question::other(Outcome::Undecided, (notice, object)))
-    };
-    if joining.len() > MIXED {
-        return undecided(format!("{} roles change, and at most {MIXED} are mixed", joining.len()));
-    }
-    let machines = |version: &Version<'_>| -> Vec<Fsm> {
-        all.iter().map(|role| version.machine_or_idle(role).fsm).collect()
-    };
-    let (old, new) = (machines(old), machines(new));
-    let mut mixes: Vec<u32> = (0..1 << joining.len()).collect();
-    mixes.sort_by_key(|mix| mix.count_ones());
-    for mix in mixes {
-        let is_in = |(bit, _): &(usize, _)| mix >> bit & 1 == 1;
-        let joined = || joining.iter().enumerate().filter(is_in).map(|(_, found)| found);
-        if !(2..joining.len()).contains(&joined().count()) {
-            continue;
-        }
-        let parts = old.iter().zip(&new).map(|(old, new)| {
-            let accepted = joined().find(|(role, _)| *role == old.role());
-            accepted.map_or(Part::projection(old), |(_, found)| {
-                Part::new(new, old, found.proof.as_ref())
-            })
-        });
-        let run = match together(&parts.collect::<Vec<_>>(), limits) {
-            Ok(found) => match found.verdict {
-                Verdict::Safe(()) => continue,
-                Verdict::Unsafe(run) => run,
-                Verdict::Undecided(limit) => return undecided(limit.to_string()),
-            },
-            Err(error) => return undecided(error.to_string()),
-        };
-        let names = list(joined().map(|(role, _)| role));
-        let object = Answer::because(run.failure.to_string()).object(Outcome::Fails);
-        let notice = Notice::error(format!(
-            "{names} of `{new_name}` may each join peers that run `{old_name}`, but not together"
-        ))
-        .remark(among_peers(&Evidence::Run(run)))
-        .help(format!("upgrade one of them when all other roles run `{new_name}`"));
-        return Some(Question::other(Outcome::Fails, (notice, object)));
-    }
-    None
+    gravest["roles"] = objects;
+    Ok((outcome, gravest))
 }
 
 fn complain(module: &Module, diagnostics: &[Diagnostic], terminal: &mut Terminal) -> Outcome {
     match module.complain(diagnostics, terminal) {
-        // A version that is no safe protocol by itself cannot be compared with another.
+        // Only versions that are safe by themselves can be compared.
         Outcome::Fails => Outcome::BadInput,
         outcome => outcome,
     }
 }
 
-/// The answer where a version has errors.
-fn broken(outcome: Outcome) -> Reply {
-    let answer = Answer::because("a version has errors of its own");
-    Reply::object(outcome, answer.object(outcome))
+/// The answer if a version has errors.
+fn broken(outcome: Outcome) -> (Outcome, Value) {
+    (outcome, Answer::because("a version has errors of its own").object(outcome))
 }
 
 struct Version<'a> {
@@ -256,7 +131,7 @@ struct Version<'a> {
 }
 
 impl Version<'_> {
-    /// The roles of this version, and then those that only the other one has.
+    /// The roles of this version, and then the roles that only the other version has.
     fn roles_with(&self, other: &Self) -> Vec<Role> {
         let more = other.machines.iter().map(|machine| machine.fsm.role());
         let more = more.filter(|role| self.machine(role).is_none());
@@ -283,25 +158,26 @@ struct RoleAnswer<'a> {
     join: Question,
     /// May it stay as it is while its peers run the new one?
     stay: Question,
-    /// The line that is printed if it may join.
+    /// The line to print if it may join.
     line: String,
 }
 
 struct Question {
     outcome: Outcome,
     object: Value,
-    /// The report if the answer is no or unknown.
+    /// The report, unless the answer is yes.
     report: Option<Notice>,
-    /// The roles that the refusal has to do with and that only one version has.
+    /// The roles in the refusal that only one version has.
     strangers: Vec<Role>,
-    /// The proof, if the answer is yes and the role is not the same in both.
+    /// The proof, if the answer is yes and the role has changed.
     accepted: Option<Accepted>,
 }
 
 impl Question {
     fn holds(bound: Option<usize>, accepted: Option<Accepted>) -> Self {
-        let object = Answer { bound, ..Answer::default() }.object(Outcome::Holds);
-        Self { outcome: Outcome::Holds, object, report: None, strangers: vec![], accepted }
+        let (outcome, answer) = (Outcome::Holds, Answer { bound, ..Answer::default() });
+        let object = answer.object(outcome);
+        Self { outcome, object, report: None, strangers: vec![], accepted }
     }
 
     fn other(outcome: Outcome, (report, object): (Notice, Value)) -> Self {
@@ -309,39 +185,211 @@ impl Question {
     }
 }
 
-fn answer<'a>(
-    role: &'a Role,
-    old: &Version<'_>,
-    new: &Version<'_>,
-    all: &[Role],
-    limits: &Limits,
-) -> RoleAnswer<'a> {
-    let change = match (old.machine(role), new.machine(role)) {
-        (None, _) => "added",
-        (_, None) => "removed",
-        (Some(old), Some(new)) if old.fsm == new.fsm => "same",
-        _ => "changed",
-    };
-    let mut join = direction(role, new, old, all, limits);
-    let stay = direction(role, old, new, all, limits);
-    if join.outcome == Outcome::Fails {
-        let advice = advice(role, old.name, new.name, change, stay.outcome);
-        join.report = join.report.map(|report| report.help(advice));
-    }
-    let (old, new) = (visible(old.name), visible(new.name));
-    let proof = join.accepted.as_ref().map_or(String::new(), |found| {
-        proven(found.proof.as_ref()) + &proven_among(found.condition.as_ref())
-    });
-    let line = match change {
-        "same" => format!("`{role}` is the same in both\n"),
-        "removed" => format!("`{role}` has no part in {new}, and does nothing in {old}\n"),
-        "added" => format!("`{role}` has no part in {old}, and does nothing in {new}\n"),
-        _ => format!("`{role}` of {new} may join peers that run {old}: {proof}\n"),
-    };
-    RoleAnswer { role, change, join, stay, line }
+/// The two versions of a protocol.
+struct Upgrade<'a> {
+    old: &'a Version<'a>,
+    new: &'a Version<'a>,
+    /// The roles of both.
+    roles: Vec<Role>,
+    limits: Limits,
 }
 
-/// The way out for a role that may not be upgraded first, if it may stay as `stay` says.
+impl Upgrade<'_> {
+    fn answer<'a>(&self, role: &'a Role) -> RoleAnswer<'a> {
+        let Self { old, new, .. } = self;
+        let change = match (old.machine(role), new.machine(role)) {
+            (None, _) => "added",
+            (_, None) => "removed",
+            (Some(old), Some(new)) if old.fsm == new.fsm => "same",
+            _ => "changed",
+        };
+        let mut join = self.direction(role, new, old);
+        let stay = self.direction(role, old, new);
+        if join.outcome == Outcome::Fails {
+            let advice = advice(role, old.name, new.name, change, stay.outcome);
+            join.report = join.report.map(|report| report.help(advice));
+        }
+        let (old, new) = (visible(old.name), visible(new.name));
+        let proof = join.accepted.as_ref().map_or(String::new(), |found| {
+            proven(found.proof.as_ref()) + &proven_among(found.condition.as_ref())
+        });
+        let line = match change {
+            "same" => format!("`{role}` is the same in both\n"),
+            "removed" => format!("`{role}` has no part in {new}, and does nothing in {old}\n"),
+            "added" => format!("`{role}` has no part in {old}, and does nothing in {new}\n"),
+            _ => format!("`{role}` of {new} may join peers that run {old}: {proof}\n"),
+        };
+        RoleAnswer { role, change, join, stay, line }
+    }
+
+    /// May the role as it is in `sub` run with peers as they are in `sup`?
+    fn direction(&self, role: &Role, sub: &Version<'_>, sup: &Version<'_>) -> Question {
+        let comparison =
+            Comparison { sub: sub.machine_or_idle(role), sup: sup.machine_or_idle(role) };
+        let (own, place) = (&comparison.sub.fsm, &comparison.sup.fsm);
+        if own == place {
+            return Question::holds(Some(0), None);
+        }
+        let others = self.roles.iter().filter(|other| *other != role);
+        let peers: Vec<Fsm> = others.map(|other| sup.machine_or_idle(other).fsm).collect();
+        let (sub_name, sup_name) = (sub.name, sup.name);
+        let claim = format!("`{role}` of `{sub_name}` may join peers that run `{sup_name}`");
+        let (file, text) = match verify(own, place, &peers, &self.limits) {
+            Ok(Verdict::Safe(accepted)) => {
+                let bound = accepted.proof.as_ref().and_then(|proof| proof.anticipation);
+                return Question::holds(bound, Some(accepted));
+            }
+            Ok(Verdict::Unsafe(refused)) => {
+                let title = match sub.machine(role) {
+                    Some(_) => {
+                        format!("`{role}` of `{sub_name}` may not join peers that run `{sup_name}`")
+                    }
+                    None => format!(
+                        "`{role}` has no part in `{sub_name}`, and peers that run `{sup_name}` cannot do without it"
+                    ),
+                };
+                let told = comparison.refused(title, refused.refusal.as_ref(), Some(&refused));
+                let met = told.peers.iter().chain([role]);
+                let is_in_both = |role| sub.machine(role).and(sup.machine(role)).is_some();
+                let strangers = met.filter(|role| !is_in_both(role)).cloned().collect();
+                let mut object = told.answer.object(Outcome::Fails);
+                object["rule"] = told.explanation.map(|found| found.rule).into();
+                object["system"] = told.system;
+                let other = Question::other(Outcome::Fails, (told.notice, object));
+                return Question { strangers, ..other };
+            }
+            Ok(Verdict::Undecided(limit)) => {
+                return Question::other(Outcome::Undecided, undecided(&claim, limit));
+            }
+            // A machine that receives from several peers at once.
+            Err(VerifyError::Machine(error)) => {
+                (comparison.blamed(&error).file.clone(), error.defect.to_string())
+            }
+            Err(error) => (sup_name.to_owned(), error.to_string()),
+        };
+        let reason = split_way_out(&text).0;
+        let notice = Notice::error(format!("undecided whether {claim}"));
+        let object = Answer::because(reason).object(Outcome::Undecided);
+        let notice = notice.remark(format!("in `{file}`, {reason}"));
+        Question::other(Outcome::Undecided, (notice, object))
+    }
+
+    /// Prints the answers. A refusal that several roles share is printed once.
+    fn say(&self, answers: &[RoleAnswer<'_>], terminal: &mut Terminal) {
+        let shared = self.lacking_roles(answers);
+        shared.iter().for_each(|notice| terminal.say_notice(notice));
+        for RoleAnswer { join, line, .. } in answers {
+            match &join.report {
+                _ if shared.is_some() && !join.strangers.is_empty() => {}
+                Some(report) => terminal.say_notice(report),
+                None => terminal.say(line),
+            }
+        }
+    }
+
+    /// The refusal of several roles that may not join because of roles that only one version has.
+    fn lacking_roles(&self, answers: &[RoleAnswer<'_>]) -> Option<Notice> {
+        let Self { old, new, .. } = self;
+        let refused = answers.iter().filter(|answer| !answer.join.strangers.is_empty());
+        let refused: Vec<&RoleAnswer<'_>> = refused.collect();
+        let [first, _, ..] = refused[..] else { return None };
+        let strangers: BTreeSet<&Role> =
+            refused.iter().flat_map(|answer| &answer.join.strangers).collect();
+        let lacking = |version: &Version<'_>| -> Vec<&Role> {
+            strangers.iter().copied().filter(|role| version.machine(role).is_none()).collect()
+        };
+        let (added, removed) = (lacking(old), lacking(new));
+        let (old_name, new_name) = (old.name, new.name);
+        let clauses = [(old_name, &added), (new_name, &removed)].into_iter();
+        let clauses = clauses.filter(|(_, roles)| !roles.is_empty());
+        let clauses =
+            clauses.map(|(name, roles)| format!("`{name}` has no role {}", either(roles)));
+        let lacking = clauses.collect::<Vec<_>>().join(" and ");
+        let names = list(refused.iter().map(|answer| answer.role));
+        let message = format!(
+            "{lacking}, so {names} may not run `{new_name}` while their peers run `{old_name}`"
+        );
+        let pairs = added.iter().flat_map(|role| removed.iter().map(move |known| (role, known)));
+        let same = pairs.filter(|(role, known)| {
+            let machines = new.machine(role).zip(old.machine(known));
+            machines.is_some_and(|(new, old)| {
+                let renamed = new.fsm.edit().played_by(known).build(new.fsm.initial());
+                renamed.on_demand(new.fsm.is_on_demand()) == old.fsm
+            })
+        });
+        let same = same.map(|(role, known)| {
+            format!("did you mean `{known}` by `{role}`, which does the same? ")
+        });
+        let same: String = same.collect();
+        let upgrade = if same.is_empty() { "upgrade" } else { "If not, upgrade" };
+        let help = Some(format!("{same}{upgrade} {names} together"));
+        let notes = vec!["`--role` shows what goes wrong for one of them".to_owned()];
+        let report = first.join.report.clone()?;
+        Some(Notice { code: Some("V0202"), message, notes, help, ..report })
+    }
+
+    /// The smallest mix of old and new roles that is not known to be safe, although each new role
+    /// may join by itself.
+    ///
+    /// If subtyping suffices for each role, it suffices for each mix. The other roles were judged
+    /// among roles that are all old. All new roles together are the new version, which is safe.
+    fn wrong_mix(&self, joining: &[(&Role, Accepted)]) -> Option<Question> {
+        /// All mixes of so many roles are judged, and not of more.
+        const MIXED: usize = 8;
+        if joining.iter().all(|(_, accepted)| accepted.condition.is_none()) {
+            return None;
+        }
+        let (old_name, new_name) = (self.old.name, self.new.name);
+        let undecided = |reason: String| {
+            let claim = "the roles may be upgraded in any order";
+            let notice = Notice::error(format!("undecided whether {claim}: {reason}"));
+            let object = Answer::because(reason).object(Outcome::Undecided);
+            Some(Question::other(Outcome::Undecided, (notice, object)))
+        };
+        if joining.len() > MIXED {
+            return undecided(format!(
+                "{} roles change, and at most {MIXED} are mixed",
+                joining.len()
+            ));
+        }
+        let machines = |version: &Version<'_>| -> Vec<Fsm> {
+            self.roles.iter().map(|role| version.machine_or_idle(role).fsm).collect()
+        };
+        let (old, new) = (machines(self.old), machines(self.new));
+        let is_mixed = |mix: &u32| (2..joining.len()).contains(&(mix.count_ones() as usize));
+        let mut mixes: Vec<u32> = (0..1 << joining.len()).filter(is_mixed).collect();
+        mixes.sort_by_key(|mix| mix.count_ones());
+        for mix in mixes {
+            let is_in = |(bit, _): &(usize, _)| mix >> bit & 1 == 1;
+            let joined = || joining.iter().enumerate().filter(is_in).map(|(_, found)| found);
+            let parts = old.iter().zip(&new).map(|(old, new)| {
+                let accepted = joined().find(|(role, _)| *role == old.role());
+                accepted.map_or(Part::projection(old), |(_, found)| {
+                    Part::new(new, old, found.proof.as_ref())
+                })
+            });
+            let run = match together(&parts.collect::<Vec<_>>(), &self.limits)
+                .map(|found| found.verdict)
+            {
+                Ok(Verdict::Safe(())) => continue,
+                Ok(Verdict::Unsafe(run)) => run,
+                Ok(Verdict::Undecided(limit)) => return undecided(limit.to_string()),
+                Err(error) => return undecided(error.to_string()),
+            };
+            let names = list(joined().map(|(role, _)| role));
+            let object = Answer::because(run.failure.to_string()).object(Outcome::Fails);
+            let notice = Notice::error(format!(
+                "{names} of `{new_name}` may each join peers that run `{old_name}`, but not together"
+            ))
+            .remark(among_peers(&Evidence::Run(run)))
+            .help(format!("upgrade one of them when all other roles run `{new_name}`"));
+            return Some(Question::other(Outcome::Fails, (notice, object)));
+        }
+        None
+    }
+}
+
+/// The way out for a role that may not be upgraded first. `stay` tells if it may stay.
 fn advice(role: &Role, old: &str, new: &str, change: &str, stay: Outcome) -> String {
     let together = format!("upgrade `{role}` together with its peers");
     match (change, stay) {
@@ -355,61 +403,4 @@ fn advice(role: &Role, old: &str, new: &str, change: &str, stay: Outcome) -> Str
         (_, Outcome::Undecided) => format!("{together}: whether it may stay is undecided"),
         _ => format!("{together}: as it is in `{old}` it may not stay either"),
     }
-}
-
-/// May the role as it is in `sub` run with peers as they are in `sup`?
-fn direction(
-    role: &Role,
-    sub: &Version<'_>,
-    sup: &Version<'_>,
-    all: &[Role],
-    limits: &Limits,
-) -> Question {
-    let comparison = Comparison { sub: sub.machine_or_idle(role), sup: sup.machine_or_idle(role) };
-    let (own, place) = (&comparison.sub.fsm, &comparison.sup.fsm);
-    if own == place {
-        return Question::holds(Some(0), None);
-    }
-    let others = all.iter().filter(|other| *other != role);
-    let peers: Vec<Fsm> = others.map(|other| sup.machine_or_idle(other).fsm).collect();
-    let (sub_name, sup_name) = (sub.name, sup.name);
-    let claim = format!("`{role}` of `{sub_name}` may join peers that run `{sup_name}`");
-    let (file, text) = match verify(own, place, &peers, limits) {
-        Ok(Verdict::Safe(accepted)) => {
-            let bound = accepted.proof.as_ref().and_then(|proof| proof.anticipation);
-            return Question::holds(bound, Some(accepted));
-        }
-        Ok(Verdict::Unsafe(refused)) => {
-            let title = match sub.machine(role) {
-                Some(_) => {
-                    format!("`{role}` of `{sub_name}` may not join peers that run `{sup_name}`")
-                }
-                None => format!(
-                    "`{role}` has no part in `{sub_name}`, and peers that run `{sup_name}` cannot do without it"
-                ),
-            };
-            let told = comparison.refused(title, &refused.into());
-            let met = told.peers.iter().chain([role]);
-            let is_in_both = |role| sub.machine(role).and(sup.machine(role)).is_some();
-            let strangers = met.filter(|role| !is_in_both(role)).cloned().collect();
-            let mut object = told.answer.object(Outcome::Fails);
-            object["rule"] = told.explanation.map(|found| found.rule).into();
-            object["system"] = told.system;
-            let other = Question::other(Outcome::Fails, (told.notice, object));
-            return Question { strangers, ..other };
-        }
-        Ok(Verdict::Undecided(limit)) => {
-            return Question::other(Outcome::Undecided, undecided(&claim, limit));
-        }
-        // A machine that receives from several peers at once.
-        Err(VerifyError::Machine(error)) => {
-            (comparison.blamed(&error).file.clone(), error.defect.to_string())
-        }
-        Err(error) => (sup_name.to_owned(), error.to_string()),
-    };
-    let reason = split_way_out(&text).0;
-    let notice = Notice::error(format!("undecided whether {claim}"));
-    let object = Answer::because(reason).object(Outcome::Undecided);
-    let notice = notice.remark(format!("in `{file}`, {reason}"));
-    Question::other(Outcome::Undecided, (notice, object))
 }

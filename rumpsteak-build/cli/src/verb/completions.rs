@@ -1,14 +1,16 @@
-//! `completions` and `man`: what a shell and a manual know of the command.
+//! `completions` and `man`: the completions of a shell, and the manual page.
 
 use std::io;
 
 use clap::{Args, Command};
 use clap_complete::Shell;
 use rumpsteak_build::command::{Notice, meant};
+use serde_json::Value;
 
-use crate::reply::Reply;
+use crate::outcome::{Outcome, Reply};
+use crate::terminal::Terminal;
 
-/// Prints what makes a shell complete `cargo-rumpsteak`
+/// Prints a script for a shell that completes `cargo-rumpsteak`
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// Which shell
@@ -16,12 +18,13 @@ pub(crate) struct Arguments {
     shell: Shell,
 }
 
-pub(crate) fn run(arguments: &Arguments, mut command: Command) -> Reply {
+pub(crate) fn run(arguments: &Arguments, mut command: Command, terminal: &mut Terminal) -> Reply {
     let mut text = Vec::new();
     clap_complete::generate(arguments.shell, &mut command, "cargo-rumpsteak", &mut text);
-    // The script for bash takes the `-` of the name for the blank before a verb, in some places.
+    // In some places, the script for bash mistakes the `-` in the name for the blank before a verb.
     let text = String::from_utf8_lossy(&text);
-    Reply::text(text.replace("cargo__subcmd__rumpsteak", "cargo__rumpsteak"))
+    terminal.say(&text.replace("cargo__subcmd__rumpsteak", "cargo__rumpsteak"));
+    Ok((Outcome::Holds, Value::Null))
 }
 
 /// Prints the manual page of the command, or of a verb
@@ -31,7 +34,7 @@ pub(crate) struct Manual {
     verb: Option<String>,
 }
 
-pub(crate) fn manual(arguments: &Manual, mut command: Command) -> Result<Reply, Notice> {
+pub(crate) fn manual(arguments: &Manual, mut command: Command, terminal: &mut Terminal) -> Reply {
     command.build();
     let page = match &arguments.verb {
         None => command,
@@ -44,5 +47,6 @@ pub(crate) fn manual(arguments: &Manual, mut command: Command) -> Result<Reply, 
     let mut text = Vec::new();
     let unwritable = |error: io::Error| Notice::error(format!("cannot write the page: {error}"));
     clap_mangen::Man::new(page).render(&mut text).map_err(unwritable)?;
-    Ok(Reply::text(String::from_utf8_lossy(&text).into_owned()))
+    terminal.say(&String::from_utf8_lossy(&text));
+    Ok((Outcome::Holds, Value::Null))
 }

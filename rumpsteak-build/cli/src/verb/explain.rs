@@ -5,18 +5,20 @@ use rumpsteak_build::command::{Notice, did_you_mean, explanations};
 use serde_json::{Map, json};
 
 use crate::options::Output;
-use crate::reply::Reply;
+use crate::outcome::{Outcome, Reply};
+use crate::terminal::Terminal;
 
-/// Explains the code of a diagnostic; of the beginning of a code, or without one, lists all
+/// Explains a diagnostic by its code; lists all codes with a given beginning, or all
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// The code, such as S0404 or V0407
     code: Option<String>,
     #[command(flatten)]
-    pub(crate) output: Output,
+    output: Output,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<Reply, Notice> {
+pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
+    terminal.is_json = arguments.output.json();
     let wanted = arguments.code.as_deref().unwrap_or_default();
     let upper = wanted.to_uppercase();
     let found: Vec<_> = explanations().filter(|(code, _)| code.starts_with(&upper)).collect();
@@ -26,7 +28,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Reply, Notice> {
         _ => found.iter().map(|(code, text)| format!("{code}  {}\n", gist(text))).collect(),
     };
     let codes = found.into_iter().map(|(code, text)| (code.to_owned(), json!(text)));
-    Ok(Reply { object: json!({"codes": codes.collect::<Map<_, _>>()}), ..Reply::text(text) })
+    terminal.say(&text);
+    Ok((Outcome::Holds, json!({"codes": codes.collect::<Map<_, _>>()})))
 }
 
 fn unknown(text: &str) -> Notice {

@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use crate::modules;
 use crate::options::Limits;
-use crate::outcome::Outcome;
-use crate::reply::{Reply, Words};
+use crate::outcome::{Outcome, Reply};
+use crate::terminal::Terminal;
 
 /// Prints the Rust module of a protocol: its roles, messages and sessions
 ///
@@ -22,7 +22,7 @@ use crate::reply::{Reply, Words};
 pub(crate) struct Arguments {
     /// The Scribble file
     file: PathBuf,
-    /// Which protocol, where the file holds several
+    /// Which protocol, if the file holds several
     #[arg(long, value_name = "NAME")]
     protocol: Option<String>,
     /// Write the code to FILE, unless it is there already
@@ -38,13 +38,13 @@ pub(crate) struct Arguments {
     generated_lines: Option<usize>,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<Reply, Notice> {
+pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     let file = arguments.file.display().to_string();
     if file == "-" {
         let message = "the code of a protocol depends on the machines beside its file";
         return Err(Notice::error(message).help("name the file instead of standard input"));
     }
-    // Without a text for it, the folder is the current one.
+    // If the current folder is unknown, paths are taken as they are.
     let configuration = rumpsteak_build::configure().protocols(&arguments.file);
     let limits = arguments.limits.build(arguments.generated_lines);
     let folder = std::env::current_dir().unwrap_or_default();
@@ -55,13 +55,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Reply, Notice> {
     let names: Vec<&str> = codes.iter().map(|code| code.protocol.as_str()).collect();
     let position = modules::pick(&file, &names, arguments.protocol.as_deref(), "generated")?;
     let Code { text, problems, .. } = &codes[position];
-    let fails = |words| Ok(Reply { outcome: Outcome::Fails, words, object: Value::Null });
     let Some(text) = text.as_ref().filter(|_| problems.is_empty()) else {
-        let told = problems.iter();
-        let told = told.map(|found| Notice::error(&found.text).with_code(found.code));
-        return fails(told.map(Words::Report).collect());
+        for found in problems {
+            terminal.report(&Notice::error(&found.text).with_code(found.code));
+        }
+        return Ok((Outcome::Fails, Value::Null));
     };
-    let Some(output) = &arguments.output else { return Ok(Reply::text(text.clone())) };
+    let Some(output) = &arguments.output else {
+        terminal.say(text);
+        return Ok((Outcome::Holds, Value::Null));
+    };
     let path = output.display();
     let error = |verb, error| Notice::error(format!("cannot {verb} `{path}`: {error}"));
     let old = match fs::read_to_string(output) {
@@ -69,19 +72,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Reply, Notice> {
         Err(found) if found.kind() == ErrorKind::NotFound => None,
         Err(found) => return Err(error("read", found)),
     };
-    if old.as_ref() == Some(text) {
-        return Ok(Reply::text(String::new()));
-    }
-    if arguments.check {
+    if arguments.check && old.as_ref() != Some(text) {
         let report = match old {
             Some(old) => stale(output, &old, text),
             None => Notice::error(format!("`{path}` does not exist")),
         };
         let help = format!("run `cargo rumpsteak generate {file} --output {path}`");
-        return fails(vec![Words::Report(report.help(help))]);
+        terminal.report(&report.help(help));
+        return Ok((Outcome::Fails, Value::Null));
     }
-    fs::write(output, text).map_err(|found| error("write", found))?;
-    Ok(Reply::text(String::new()))
+    if old.as_ref() != Some(text) {
+        fs::write(output, text).map_err(|found| error("write", found))?;
+    }
+    Ok((Outcome::Holds, Value::Null))
 }
 
 /// The difference of the file and the text that it should hold: the lines between the first and the

@@ -4,31 +4,36 @@ use std::path::PathBuf;
 
 use clap::Args;
 use rumpsteak_build::command::{Notice, count, list, split_way_out, visible};
+use rumpsteak_fsm::bounded::Growth;
 use rumpsteak_fsm::capacity::{self, Capacities, ChannelCapacity, Occupancy};
 use rumpsteak_fsm::kmc::{self, Flaw, Obstacle, Properties, Property, Reduction, Verdict, Witness};
-use rumpsteak_fsm::system::{SystemError, explore, live_in_every_run};
-use rumpsteak_fsm::{Defect, Limit, Limits, Role, Run, System};
-use serde_json::{Map, Value, json};
+use rumpsteak_fsm::run::fold;
+use rumpsteak_fsm::system::{explore, live_in_every_run};
+use rumpsteak_fsm::{Defect, Direction, Fsm, Limit, Limits, Role, Run, System};
+use serde_json::{Value, json};
 
+use super::bounded::{self, Queues};
 use crate::input::Reader;
 use crate::json::{self, Answer};
 use crate::liveness::tell;
-use crate::machines::{self, Machine, mark, mark_waits};
+use crate::machines::{self, Machine, mark, mark_waits, no_system};
 use crate::options::{Liveness, Output, Scribble, raise};
-use crate::outcome::Outcome;
-use crate::reply::{Reply, Words};
+use crate::outcome::{Outcome, Reply};
 use crate::terminal::Terminal;
 
 /// Tells whether a system of machines is safe: k-multiparty compatibility
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The machines of all files make one system, one machine for each role. Files are DOT, local types or CFSM text, or
-Scribble files, of which the projections are taken; the content tells which.
+Scribble files, which stand for their projections; the content tells which.
 
 A system that is k-exhaustive and k-safe, and in which the bound k never decides what happens next, is safe with queues
 of any length.
 
-  cargo rumpsteak kmc protocols/double_buffering.scr")]
+With --capacity, --mailbox, --drop or --race, queues are bounded, and the question is whether the system can hang.
+
+  cargo rumpsteak kmc protocols/double_buffering.scr
+  cargo rumpsteak kmc protocols/double_buffering.scr --capacity 64 --capacity 'k->s=1'")]
 pub(crate) struct Arguments {
     /// Files with machines; `-` is standard input
     #[arg(value_name = "FILE", required = true)]
@@ -39,19 +44,21 @@ pub(crate) struct Arguments {
     /// Search for the least bound up to N
     #[arg(long, value_name = "N", default_value_t = Limits::default().queue, value_parser = bound)]
     max_k: usize,
-    /// With -k, explore every configuration, also where some tell nothing new
+    /// With -k, explore every configuration, without partial-order reduction
     #[arg(long, requires = "k")]
     unreduced: bool,
-    /// Let every role start again when it is finished, with nothing that keeps its sessions apart
+    /// Let every role start again when it is finished, without keeping its sessions apart
     #[arg(long)]
     repeated: bool,
     /// Which liveness the system must have
     #[arg(long, value_enum, value_name = "WHICH", default_value = "fair")]
     liveness: Liveness,
     #[command(flatten)]
+    queues: Queues,
+    #[command(flatten)]
     scribble: Scribble,
     #[command(flatten)]
-    pub(crate) output: Output,
+    output: Output,
 }
 
 /// A bound: at least 1, because nothing can be sent into a queue of length 0.
@@ -63,71 +70,77 @@ fn bound(text: &str) -> Result<usize, String> {
     }
 }
 
-pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Reply, Notice> {
+pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
+    terminal.is_json = arguments.output.json();
     let mut reader = Reader::default();
     let mut machines = vec![];
     for file in &arguments.files {
         machines.extend(machines::read(&mut reader, file, &arguments.scribble, terminal)?);
     }
-    let fsms = machines.iter().map(|machine| machine.fsm.clone()).collect();
-    let mut system = System::new(fsms).map_err(|error| no_system(&machines, &error))?;
-    if arguments.repeated {
-        system = capacity::repeated(&system);
+    let fsms: Vec<Fsm> = machines.iter().map(|machine| machine.fsm.clone()).collect();
+    let system = System::new(fsms.clone()).map_err(|error| no_system(&machines, &error));
+    let system = match arguments.repeated {
+        true => system.map(|system| capacity::repeated(&system)),
+        false => system,
+    };
+    let given = &arguments.scribble.reading.limits;
+    let limits = given.verifier().queue(arguments.k.unwrap_or(arguments.max_k));
+    if arguments.queues.are_given() {
+        let fsms = match arguments.repeated {
+            true => system?.machines().to_vec(),
+            // Here, a role may also send to itself.
+            false => fsms,
+        };
+        let limits = given.for_capacities(limits);
+        return bounded::run(&arguments.queues, &machines, fsms, &limits, terminal);
     }
+    let system = system?;
 
-    let limits = arguments.scribble.limits.verifier();
-    let limits = limits.queue(arguments.k.unwrap_or(arguments.max_k));
     let report = kmc::check(&system, &limits);
+    let reduction = if arguments.unreduced { Reduction::None } else { Reduction::PartialOrder };
     let properties = match arguments.k {
-        Some(k) => {
-            let reduction =
-                if arguments.unreduced { Reduction::None } else { Reduction::PartialOrder };
-            kmc::check_at(&system, k, reduction, &limits)
-        }
+        Some(k) => kmc::check_at(&system, k, reduction, &limits),
         None => report.properties,
     };
 
-    // Refused for systems that are not safe.
+    // Only safe systems have capacities.
     let capacities = capacity::find(&system, &limits).ok();
-
+    let findings = findings(&properties);
+    let mut object = object(&report.verdict, &properties, &findings);
     let mut outcome = match &report.verdict {
-        Verdict::Safe { .. } => Outcome::Holds,
-        Verdict::Unsafe(_) => Outcome::Fails,
-        Verdict::Undecided { .. } => Outcome::Undecided,
+        Verdict::Safe { bound } => {
+            let names = list(machines.iter().map(|machine| machine.fsm.role().as_str()));
+            terminal.say(&format!("the system of {} is safe: {bound}-MC\n", visible(&names)));
+            Outcome::Holds
+        }
+        Verdict::Unsafe(run) => {
+            terminal.say_notice(&unsafe_system(&machines, run));
+            Outcome::Fails
+        }
+        Verdict::Undecided { limit, obstacle } => {
+            let notice = undecided(&machines, *limit, obstacle.as_ref());
+            let growth = rumpsteak_fsm::bounded::growth(&system);
+            object["growth"] = growth.as_ref().map(json::growth).into();
+            terminal.say_notice(&match &growth {
+                Some(growth) => grows(notice, growth, obstacle.as_ref()),
+                None => notice,
+            });
+            Outcome::Undecided
+        }
     };
-    let mut object = object(&report.verdict, &properties, capacities.as_ref());
+    let configurations = count(properties.configurations, "configuration");
+    terminal.say(&format!("at k = {}, {configurations}:\n", properties.bound));
+    for (_, name, (_, value, _)) in &findings {
+        terminal.say(&format!("  {name:<14} {}\n", visible(value)));
+    }
+    let channels = capacities.as_ref().map(|capacities| channels(capacities, terminal));
+    object["channels"] = channels.into();
+    object["minimal"] = capacities.map(|capacities| capacities.is_minimal).into();
     if arguments.liveness == Liveness::EveryRun && outcome == Outcome::Holds {
         let live = live_in_every_run(&system, || explore(&system, &limits), &limits);
         outcome = tell(&live, None, Notice::error, &mut object, |error| terminal.report(&error));
     }
-    let names = machines.iter().map(|machine| machine.fsm.role().as_str());
-    let answer = match &report.verdict {
-        Verdict::Safe { bound } => {
-            let names = list(names);
-            let names = visible(&names);
-            Words::Lines(format!("the system of {names} is safe: {bound}-MC\n"))
-        }
-        Verdict::Unsafe(run) => Words::Notice(unsafe_system(&machines, run)),
-        Verdict::Undecided { limit, obstacle } => {
-            Words::Notice(undecided(&machines, *limit, obstacle.as_ref()))
-        }
-    };
-    let channels = capacities.iter().map(channels).map(Words::Lines);
-    let table = Words::Lines(table(&properties));
-    Ok(Reply { outcome, words: [answer, table].into_iter().chain(channels).collect(), object })
-}
-
-fn no_system(machines: &[Machine], error: &SystemError) -> Notice {
-    let report = Notice::of_error(error);
-    match error {
-        SystemError::SelfMessage { role, transition } => {
-            mark(report, machines, role, *transition, "to itself")
-        }
-        SystemError::UnknownPeer { role, transition, .. } => {
-            mark(report, machines, role, *transition, "to nobody")
-        }
-        _ => report,
-    }
+    Ok((outcome, object))
 }
 
 fn unsafe_system(machines: &[Machine], run: &Run) -> Notice {
@@ -152,13 +165,38 @@ fn undecided(machines: &[Machine], limit: Limit, obstacle: Option<&Obstacle>) ->
             witnessed(report, machines, witness)
         }
         Obstacle::Mixed(role, defect) | Obstacle::Nondeterministic(role, defect) => {
-            match machines.iter().find(|machine| machine.fsm.role() == role) {
+            let found = machines.iter().find(|machine| machine.fsm.role() == role);
+            match found {
                 Some(machine) => machine.mark_defect(report, defect),
                 None => report,
             }
         }
         _ => report,
     }
+}
+
+/// Names the queue that grows, and the role that fills it.
+fn grows(report: Notice, growth: &Growth, obstacle: Option<&Obstacle>) -> Notice {
+    let Growth { queue, before, again } = growth;
+    let sender = again
+        .iter()
+        .find(|step| step.action.direction == Direction::Send && step.action.peer == *queue.to());
+    let by = sender.map_or("", |step| step.role.as_str());
+    let again = fold(again);
+    let report = report.remark(match before.is_empty() {
+        true => format!("{queue} grows without bound: {by} fills it by {again}, again and again"),
+        false => format!(
+            "{queue} grows without bound: after {}, {by} fills it by {again}, again and again",
+            fold(before)
+        ),
+    });
+    if let Some(Obstacle::Mixed(..) | Obstacle::Nondeterministic(..)) = obstacle {
+        return report;
+    }
+    report.help(format!(
+        "let {by} wait for an answer before it sends on, \
+         or ask about queues of a given size with `--capacity`"
+    ))
 }
 
 fn witnessed(report: Notice, machines: &[Machine], witness: &Witness) -> Notice {
@@ -174,18 +212,16 @@ fn witnessed(report: Notice, machines: &[Machine], witness: &Witness) -> Notice 
         }
         Flaw::Lost { .. } | Flaw::Waits { .. } => report,
     };
-    let steps = witness.steps.iter().map(|step| format!("`{}`: `{}`", step.role, step.action));
-    let steps: Vec<String> = steps.collect();
-    match steps.is_empty() {
+    match witness.steps.is_empty() {
         true => report.remark("this is so from the start"),
-        false => report.remark(format!("this is after {}", steps.join(", "))),
+        false => report.remark(format!("this is after {}", fold(&witness.steps))),
     }
 }
 
-/// The answer about a property, `None` if it is not known; its text; and the run that refutes it.
+/// The answer about a property, if it is known; its text; and the run that refutes the property.
 type Finding<'a> = (Option<bool>, String, Option<&'a Witness>);
 
-/// The answer about a property of the form of machines.
+/// The answer about a property of single machines, from the first machine that lacks it.
 fn form(found: &Option<(Role, Defect)>) -> Finding<'_> {
     let Some((role, defect)) = found else { return (Some(true), "yes".to_owned(), None) };
     let defect = defect.to_string();
@@ -202,9 +238,11 @@ fn behaviour(property: &Property) -> Finding<'_> {
     (property.holds(), text, witness)
 }
 
-/// The names in JSON and in text, and the answers.
-fn findings(properties: &Properties) -> [(&'static str, &'static str, Finding<'_>); 11] {
-    // Directed: neither of the two. k-safe: both of the two.
+/// The names of the properties in JSON and in text, and the answers.
+type Findings<'a> = [(&'static str, &'static str, Finding<'a>); 11];
+
+fn findings(properties: &Properties) -> Findings<'_> {
+    // A directed machine is neither mixed nor undirected. A k-safe system has both properties.
     let undirected = match &properties.mixed {
         Some(_) => &properties.mixed,
         None => &properties.undirected,
@@ -229,45 +267,31 @@ fn findings(properties: &Properties) -> [(&'static str, &'static str, Finding<'_
     ]
 }
 
-fn table(properties: &Properties) -> String {
-    let configurations = count(properties.configurations, "configuration");
-    let mut text = format!("at k = {}, {configurations}:\n", properties.bound);
-    for (_, name, (_, value, _)) in findings(properties) {
-        text.push_str(&format!("  {name:<14} {}\n", visible(&value)));
-    }
-    text
-}
-
-fn channels(capacities: &Capacities) -> String {
+/// Prints the capacities of the channels, and returns their objects.
+fn channels(capacities: &Capacities, terminal: &mut Terminal) -> Vec<Value> {
     let least = if capacities.is_minimal { "the least " } else { "" };
-    let mut text = format!("channels, with {least}capacities that are enough:\n");
-    for channel in &capacities.channels {
-        let occupancy = match channel.occupancy {
-            Occupancy::AtMost(most) => format!("holds at most {}", count(most, "message")),
-            Occupancy::Unbounded => "may hold any number of messages".to_owned(),
-            Occupancy::Unknown(limit) => format!("how much it holds is unknown: {limit}"),
-        };
-        let (from, to, capacity) = (&channel.from, &channel.to, channel.capacity);
-        let line = format!("  {from} to {to}: capacity {capacity}, {occupancy}\n");
-        text.push_str(&visible(&line));
-    }
-    text
-}
-
-fn channel_objects(capacities: &Capacities) -> Vec<Value> {
+    terminal.say(&format!("channels, with {least}capacities that are enough:\n"));
     let object = |channel: &ChannelCapacity| {
-        let occupancy = match channel.occupancy {
-            Occupancy::AtMost(most) => json!(most),
-            Occupancy::Unbounded => json!("unbounded"),
-            Occupancy::Unknown(_) => Value::Null,
+        let (words, occupancy) = match channel.occupancy {
+            Occupancy::AtMost(most) => {
+                (format!("holds at most {}", count(most, "message")), json!(most))
+            }
+            Occupancy::Unbounded => {
+                ("may hold any number of messages".to_owned(), json!("unbounded"))
+            }
+            Occupancy::Unknown(limit) => {
+                (format!("how much it holds is unknown: {limit}"), Value::Null)
+            }
         };
         let (from, to, capacity) = (channel.from.as_str(), channel.to.as_str(), channel.capacity);
+        let line = format!("  {from} to {to}: capacity {capacity}, {words}\n");
+        terminal.say(&visible(&line));
         json!({"from": from, "to": to, "capacity": capacity, "occupancy": occupancy})
     };
     capacities.channels.iter().map(object).collect()
 }
 
-fn object(verdict: &Verdict, properties: &Properties, capacities: Option<&Capacities>) -> Value {
+fn object(verdict: &Verdict, properties: &Properties, findings: &Findings<'_>) -> Value {
     let mut object = match verdict {
         Verdict::Safe { bound } => {
             Answer { bound: Some(*bound), ..Answer::default() }.object(Outcome::Holds)
@@ -282,9 +306,8 @@ fn object(verdict: &Verdict, properties: &Properties, capacities: Option<&Capaci
             answer.object(Outcome::Undecided)
         }
     };
-    let found = findings(properties);
-    let values = found.iter().map(|(key, _, (holds, ..))| ((*key).to_owned(), (*holds).into()));
-    let witnesses = found.iter().filter_map(|(key, _, (.., witness))| {
+    let values = findings.iter().map(|(key, _, (holds, ..))| ((*key).to_owned(), json!(holds)));
+    let witnesses = findings.iter().filter_map(|(key, _, (.., witness))| {
         let Witness { steps, flaw } = (*witness)?;
         let witness = json!({"run": json::steps(steps), "flaw": flaw.to_string()});
         Some(((*key).to_owned(), witness))
@@ -292,8 +315,6 @@ fn object(verdict: &Verdict, properties: &Properties, capacities: Option<&Capaci
     object["k"] = properties.bound.into();
     object["configurations"] = properties.configurations.into();
     object["properties"] = Value::Object(values.collect());
-    object["witnesses"] = Value::Object(witnesses.collect::<Map<_, _>>());
-    object["channels"] = capacities.map(channel_objects).into();
-    object["minimal"] = capacities.map(|capacities| capacities.is_minimal).into();
+    object["witnesses"] = Value::Object(witnesses.collect());
     object
 }

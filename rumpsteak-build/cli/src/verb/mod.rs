@@ -1,5 +1,6 @@
 //! The verbs, one module each.
 
+mod bounded;
 mod check;
 mod compat;
 mod completions;
@@ -14,8 +15,7 @@ mod subtype;
 use clap::{Command, Subcommand};
 
 use crate::json::{self, Answer};
-use crate::outcome::Outcome;
-use crate::reply::Reply;
+use crate::outcome::{Outcome, Reply};
 use crate::terminal::Terminal;
 
 #[derive(Debug, Subcommand)]
@@ -35,28 +35,31 @@ pub(crate) enum Verb {
 
 /// Runs a verb of the command that `command` makes. An error is reported here.
 pub(crate) fn run(verb: &Verb, command: fn() -> Command, terminal: &mut Terminal) -> Outcome {
-    let (is_json, reply) = match verb {
+    let reply: Reply = match verb {
         Verb::Check(arguments) => match check::run(arguments, terminal) {
             // It was written as it was found.
             Ok(outcome) => return outcome,
-            Err(report) => (arguments.form() == check::Form::Json, Err(report)),
+            Err(report) => Err(report),
         },
-        Verb::Compat(arguments) => (arguments.output.json(), compat::run(arguments, terminal)),
-        Verb::Completions(arguments) => (false, Ok(completions::run(arguments, command()))),
-        Verb::Explain(arguments) => (arguments.output.json(), explain::run(arguments)),
-        Verb::Generate(arguments) => (false, generate::run(arguments)),
-        Verb::Init(arguments) => (false, init::run(arguments)),
-        Verb::Kmc(arguments) => (arguments.output.json(), kmc::run(arguments, terminal)),
-        Verb::Man(arguments) => (false, completions::manual(arguments, command())),
-        Verb::Optimise(arguments) => (arguments.json(), optimise::run(arguments, terminal)),
-        Verb::Project(arguments) => (arguments.json(), project::run(arguments, terminal)),
-        Verb::Subtype(arguments) => (arguments.output.json(), subtype::run(arguments, terminal)),
+        Verb::Compat(arguments) => compat::run(arguments, terminal),
+        Verb::Completions(arguments) => completions::run(arguments, command(), terminal),
+        Verb::Explain(arguments) => explain::run(arguments, terminal),
+        Verb::Generate(arguments) => generate::run(arguments, terminal),
+        Verb::Init(arguments) => init::run(arguments, terminal),
+        Verb::Kmc(arguments) => kmc::run(arguments, terminal),
+        Verb::Man(arguments) => completions::manual(arguments, command(), terminal),
+        Verb::Optimise(arguments) => optimise::run(arguments, terminal),
+        Verb::Project(arguments) => project::run(arguments, terminal),
+        Verb::Subtype(arguments) => subtype::run(arguments, terminal),
     };
-    let reply = reply.unwrap_or_else(|report| {
+    let (outcome, object) = reply.unwrap_or_else(|report| {
         terminal.report(&report);
         let mut object = Answer::because(&report.message).object(Outcome::BadInput);
         object["error"] = json::notice(&report);
-        Reply::object(Outcome::BadInput, object)
+        (Outcome::BadInput, object)
     });
-    reply.print(is_json, terminal)
+    if terminal.is_json {
+        terminal.print(&json::text(&object));
+    }
+    outcome
 }

@@ -11,8 +11,7 @@ use serde_json::{Value, json};
 
 use crate::input::Reader;
 use crate::options::Scribble;
-use crate::outcome::Outcome;
-use crate::reply::{Reply, Words};
+use crate::outcome::{Outcome, Reply};
 use crate::terminal::Terminal;
 use crate::verb::check::package::package_folder;
 use crate::verb::check::settings;
@@ -54,34 +53,27 @@ enum Format {
     Json,
 }
 
-impl Arguments {
-    /// True if standard output is to be one JSON object.
-    pub(crate) fn json(&self) -> bool {
-        self.format == Format::Json
-    }
-}
-
 /// Projects the protocol onto one role or all.
 ///
-/// Machines are printed only if all of them can be: a system without one of its roles is another
-/// system.
-pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Reply, Notice> {
-    let Scribble { import_path, limits, .. } = &arguments.scribble;
+/// Machines are printed only if all roles can be projected: a part of a system is another system.
+pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
+    terminal.is_json = arguments.format == Format::Json;
+    let Scribble { protocol, reading } = &arguments.scribble;
     if let Some(session) = &arguments.session {
-        return reply(None, &session_of_package(session, arguments)?, arguments);
+        return reply(None, &session_of_package(session, arguments)?, arguments, terminal);
     }
     let file = arguments.file.clone().unwrap_or_default();
-    let module = modules::read(&mut Reader::default(), &file, import_path, limits)?;
+    let module = modules::read(&mut Reader::default(), &file, reading)?;
     module.warn(terminal);
     let refuse = |protocol, diagnostics: &[Diagnostic], terminal: &mut Terminal| {
         let outcome = module.complain(diagnostics, terminal);
         let reports = module.reports(diagnostics).map(|report| json::notice(&report)).collect();
-        Ok(Reply::object(outcome, object(protocol, &[], reports)))
+        Ok((outcome, object(protocol, &[], reports)))
     };
     if !module.contents.diagnostics.is_empty() {
         return refuse(None, &module.contents.diagnostics, terminal);
     }
-    let protocol = module.pick(arguments.scribble.protocol.as_deref())?;
+    let protocol = module.pick(protocol.as_deref())?;
     let role = arguments.role.as_deref().map(Role::from);
     let mut machines = vec![];
     let mut diagnostics = vec![];
@@ -94,13 +86,13 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     if !diagnostics.is_empty() {
         return refuse(Some(protocol), &diagnostics, terminal);
     }
-    reply(Some(protocol), &machines, arguments)
+    reply(Some(protocol), &machines, arguments, terminal)
 }
 
 fn session_of_package(wanted: &str, arguments: &Arguments) -> Result<Vec<Fsm>, Notice> {
     let folder = package_folder()?;
     let (configuration, _) = settings::read(&folder);
-    let sessions = configuration.sessions(&folder, &arguments.scribble.limits.build(None));
+    let sessions = configuration.sessions(&folder, &arguments.scribble.reading.limits.build(None));
     let path = |of: &Session| format!("{}::{}", of.module, of.name);
     let found = sessions.iter().filter(|of| of.name == wanted || path(of) == wanted);
     match found.collect::<Vec<_>>()[..] {
@@ -114,7 +106,7 @@ fn session_of_package(wanted: &str, arguments: &Arguments) -> Result<Vec<Fsm>, N
         }
         [session] => {
             let mut machines = vec![session.fsm.clone()];
-            // Participants are numbers there, so the peers' sessions follow.
+            // CFSM text numbers the participants, so the peers' sessions follow.
             let peers = sessions.iter().filter(|of| of.module == session.module);
             for peer in peers.filter(|_| arguments.format == Format::Cfsm) {
                 if machines.iter().all(|machine| machine.role() != peer.fsm.role()) {
@@ -135,8 +127,9 @@ fn reply(
     protocol: Option<&Protocol>,
     machines: &[Fsm],
     arguments: &Arguments,
-) -> Result<Reply, Notice> {
-    let reply = Reply::object(Outcome::Holds, object(protocol, machines, vec![]));
+    terminal: &mut Terminal,
+) -> Reply {
+    let reply = (Outcome::Holds, object(protocol, machines, vec![]));
     let form = match arguments.format {
         Format::Cfsm => Form::Cfsm,
         Format::Dot => Form::Dot,
@@ -148,12 +141,13 @@ fn reply(
     let text = text::print(form, machines).map_err(|unsayable| {
         let notice = Notice::of_error(&unsayable);
         match arguments.role {
-            // Participants are numbers there, so a machine makes sense beside its peers only.
+            // CFSM text numbers the participants, so a machine makes sense only beside its peers.
             Some(_) if form == Form::Cfsm => notice.help("leave out `--role`"),
             _ => notice,
         }
     })?;
-    Ok(Reply { words: vec![Words::Lines(text)], ..reply })
+    terminal.say(&text);
+    Ok(reply)
 }
 
 fn object(protocol: Option<&Protocol>, machines: &[Fsm], diagnostics: Vec<Value>) -> Value {

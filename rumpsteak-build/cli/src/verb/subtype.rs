@@ -5,25 +5,27 @@ use std::path::PathBuf;
 
 use clap::Args;
 use rumpsteak_build::command::{Notice, fair_among, proven, proven_among, shortest, visible};
+use rumpsteak_fsm::subtype::Refusal;
 use rumpsteak_fsm::system::explore;
-use rumpsteak_fsm::verify::{Accepted, VerifyError, certified, certified_fair, verify_fair};
+use rumpsteak_fsm::verify::{
+    Accepted, Refused, VerifyError, certified, certified_fair, verify_fair,
+};
 use rumpsteak_fsm::{Fsm, Limits, Run, System, Verdict, verify};
 use serde_json::{Value, json};
 
-use crate::comparison::{Comparison, Refused, undecided};
+use crate::comparison::{Comparison, undecided};
 use crate::input::Reader;
 use crate::json::{self, Answer};
 use crate::machines::{self, Machine};
 use crate::options::{Output, Scribble};
-use crate::outcome::Outcome;
-use crate::reply::{Reply, Words};
+use crate::outcome::{Outcome, Reply};
 use crate::terminal::{Terminal, paragraph};
 
 /// Tells whether SUB may take the place of SUP: asynchronous subtyping of two machines
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Machines are digraphs in DOT, local types, CFSM text or binary types, or the projections of a Scribble file; the file's
-content tells which. Where SUP is in a file with its peers, SUB is also tried among them: a refusal then shows the shortest run that goes
+content tells which. If SUP is in a file with its peers, SUB is also tried among them: a refusal then shows the shortest run that goes
 wrong, and a role that may wait for ever is noted.
 
   cargo rumpsteak subtype kernel.dot protocols/double_buffering.scr --role k")]
@@ -32,18 +34,17 @@ pub(crate) struct Arguments {
     sub: PathBuf,
     /// The machine whose place it takes
     sup: PathBuf,
-    /// Which machine, where a file holds several
+    /// Which machine, if a file holds several
     #[arg(long, value_name = "ROLE")]
     role: Option<String>,
-    /// Let at most N actions of SUP be pending because SUB does others first, for each hundred
-    /// states
+    /// Let SUB run at most N actions ahead of SUP, for each hundred states
     #[arg(long, value_name = "N", default_value_t = Limits::default().anticipation)]
     bound: usize,
-    /// Keep at most N open choices that SUB overtakes in a loop
+    /// Let SUB overtake at most N open choices in a loop
     #[arg(long, value_name = "N", default_value_t = Limits::default().branching)]
     branching: usize,
-    /// Accept also what holds only if choices are fair: what SUB puts off need not be done in every
-    /// run, but can always still be done
+    /// Accept also a SUB that is right only if choices are fair: an action that it puts off can
+    /// always still be done, but need not be done in every run
     #[arg(long)]
     fair: bool,
     /// Compare at most N actions
@@ -52,10 +53,11 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     scribble: Scribble,
     #[command(flatten)]
-    pub(crate) output: Output,
+    output: Output,
 }
 
-pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Reply, Notice> {
+pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
+    terminal.is_json = arguments.output.json();
     let mut reader = Reader::default();
     let role = arguments.role.as_deref();
     let mut read = |path| machines::read(&mut reader, path, &arguments.scribble, terminal);
@@ -64,9 +66,9 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     let sup = machines::pick(system.clone(), role)?;
 
     let Arguments { bound, branching, steps, .. } = *arguments;
-    let limits = arguments.scribble.limits.verifier();
+    let limits = arguments.scribble.reading.limits.verifier();
     let mut limits = limits.anticipation(bound).branching(branching).steps(steps);
-    // A bound that is lowered is meant as one.
+    // A lowered bound is not to be widened.
     if bound < Limits::default().anticipation {
         limits.widening = 0;
     }
@@ -98,7 +100,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
             notice.remark(format!("it holds if choices are fair, and `--fair` accepts that{among}"))
         }
     };
-    let (outcome, words, mut object) = match &verdict {
+    let (outcome, mut object) = match &verdict {
         Verdict::Safe(Accepted { proof, condition }) => {
             let starvation = starvation(sub, &peers, &limits);
             if let Some(run) = &starvation {
@@ -111,16 +113,18 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
             object["starvation"] = starvation.as_ref().map(json::run).into();
             let words = proven(proof.as_ref()) + &proven_among(condition.as_ref());
             let words = words + among.as_deref().unwrap_or_default();
-            let line = format!("{}: {}\n", visible(&claim), visible(&words));
-            (Outcome::Holds, Words::Lines(line), object)
+            terminal.say(&format!("{}: {}\n", visible(&claim), visible(&words)));
+            (Outcome::Holds, object)
         }
         Verdict::Unsafe(refused) => {
             let (notice, object) = refusal(&comparison, refused, hint);
-            (Outcome::Fails, Words::Notice(notice), object)
+            terminal.say_notice(&notice);
+            (Outcome::Fails, object)
         }
         Verdict::Undecided(limit) => {
             let (notice, object) = undecided(&claim, *limit);
-            (Outcome::Undecided, Words::Notice(hint(notice)), object)
+            terminal.say_notice(&hint(notice));
+            (Outcome::Undecided, object)
         }
     };
     object["liveness"] = match (&among, outcome) {
@@ -128,17 +132,17 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
         (None, Outcome::Holds) => "every-run".into(),
         (None, _) => Value::Null,
     };
-    Ok(Reply { outcome, words: vec![words], object })
+    Ok((outcome, object))
 }
 
-/// Judges with the peers, if they and the supertype make a system. Otherwise without them, with a
-/// note that says why.
+/// Judges SUB among the peers, if they and SUP make a system. If not, judges it without them, and
+/// a note says why. The refusal tells these cases apart.
 fn judge(
     comparison: &Comparison,
     peers: &[Fsm],
     limits: &Limits,
     terminal: &mut Terminal,
-) -> Result<Verdict<Accepted, Refused>, Notice> {
+) -> Result<Verdict<Accepted, Result<Refused, Refusal>>, Notice> {
     let (sub, sup) = (&comparison.sub.fsm, &comparison.sup.fsm);
     let bad = |error| match error {
         VerifyError::Machine(error) => machines::defect(comparison.blamed(&error), &error.defect),
@@ -147,7 +151,7 @@ fn judge(
     if !peers.is_empty() {
         match verify(sub, sup, peers, limits) {
             Ok(Verdict::Safe(accepted)) => return Ok(Verdict::Safe(accepted)),
-            Ok(Verdict::Unsafe(refused)) => return Ok(Verdict::Unsafe(refused.into())),
+            Ok(Verdict::Unsafe(refused)) => return Ok(Verdict::Unsafe(Ok(refused))),
             Ok(Verdict::Undecided(limit)) => return Ok(Verdict::Undecided(limit)),
             Err(error @ (VerifyError::Machine(_) | VerifyError::Certificate(_))) => {
                 return Err(bad(error));
@@ -158,17 +162,14 @@ fn judge(
             ))),
         }
     }
-    let condition = None;
     Ok(match certified(sub, sup, limits).map_err(bad)? {
-        Verdict::Safe(proof) => Verdict::Safe(Accepted { proof: Some(proof), condition }),
-        Verdict::Unsafe(refusal) => {
-            Verdict::Unsafe(Refused { refusal: Some(refusal), condition, evidence: None })
-        }
+        Verdict::Safe(proof) => Verdict::Safe(Accepted { proof: Some(proof), condition: None }),
+        Verdict::Unsafe(refusal) => Verdict::Unsafe(Err(refusal)),
         Verdict::Undecided(limit) => Verdict::Undecided(limit),
     })
 }
 
-/// The fair relation, as [`judge`]; without the peers, with a remark about them.
+/// Judges SUB as [`judge`] does, by the fair relation. Without the peers, a remark is about them.
 fn judge_fair(
     comparison: &Comparison,
     peers: &[Fsm],
@@ -187,25 +188,26 @@ fn judge_fair(
     }))
 }
 
-/// A run to where a role waits for ever, if there is one once the subtype has taken its place.
+/// A run after which a role waits for ever, with SUB in the place of SUP.
 fn starvation(sub: &Machine, peers: &[Fsm], limits: &Limits) -> Option<Run> {
-    // Without its peers, a machine makes no system.
+    // A machine without its peers is not a system.
     let machines = iter::once(&sub.fsm).chain(peers).cloned();
     explore(&System::new(machines.collect()).ok()?, limits).starvation
 }
 
 fn refusal(
     comparison: &Comparison,
-    refused: &Refused,
+    refused: &Result<Refused, Refusal>,
     hint: impl Fn(Notice) -> Notice,
 ) -> (Notice, Value) {
     let Comparison { sub, sup } = comparison;
     let title = format!("`{}` may not take the place of `{}`", sub.file, sup.file);
-    let told = comparison.refused(title, refused);
+    let refusal = refused.as_ref().map_or_else(Some, |among| among.refusal.as_ref());
+    let told = comparison.refused(title, refusal, refused.as_ref().ok());
     let mut notice = hint(told.notice);
     let mut object = told.answer.object(Outcome::Fails);
     object["refusal"] = Value::Null;
-    if let (Some(refusal), Some(explanation)) = (&refused.refusal, told.explanation) {
+    if let (Some(refusal), Some(explanation)) = (refusal, told.explanation) {
         let own = |id| comparison.action(id);
         object["refusal"] = json!({
             "rule": explanation.rule,

@@ -1,9 +1,9 @@
-//! `check`, `generate`, the gate of a build and `optimise` agree on what can be built: what is safe
-//! for one is impossible for none of the others.
+//! `check`, `generate`, the build and `optimise` agree on the protocols that can be built: what one
+//! of them accepts, the others accept, too.
 //!
-//! | `check` says | `generate` | the gate of that code | `optimise` of each role |
+//! | `check` says | `generate` | the build of that code | `optimise` of each role |
 //! |---|---|---|---|
-//! | safe | gives code | accepts it | a proposal, which the gate accepts; or why there is none |
+//! | safe | gives code | accepts it | a proposal that the build accepts, or a reason against it |
 //! | safe, and a note V0604 | says the same | says the same | the same |
 //! | unsafe or undecided | fails | refuses | fails |
 
@@ -22,18 +22,18 @@ use serde_json::Value;
 
 use crate::common::{Folder, Run};
 
-/// What was seen.
+/// The counts of protocols and roles, and the disagreements.
 #[derive(Debug, Default)]
 struct Tally {
     files: usize,
     /// Protocols, by what `check` says of them.
     verdicts: BTreeMap<String, usize>,
-    /// Safe, but there is no code.
+    /// Protocols that are safe, but cannot be generated.
     unwritable: usize,
     /// Roles, by what `optimise` says of them.
     roles: BTreeMap<String, usize>,
     proposals: usize,
-    /// Of those that do not agree.
+    /// The disagreements.
     failures: Vec<String>,
 }
 
@@ -53,13 +53,13 @@ impl Tally {
     }
 }
 
-/// A file of protocols in a folder of its own, and what `check` says of it.
+/// A file of protocols in a folder of its own, and the answer of `check`.
 struct File<'a> {
     folder: &'a Folder,
     /// From the folder on, below `protocols`.
     path: &'a Path,
     holds: bool,
-    /// Those for which there is no code: the text says so.
+    /// The protocols that cannot be generated: the text says so.
     unwritable: Vec<String>,
 }
 
@@ -73,7 +73,7 @@ impl File<'_> {
         self.unwritable.iter().any(|told| told.starts_with(&text))
     }
 
-    /// What the build says of a package with a module for each of these protocols.
+    /// The answer of the build to a package with a module for each of these protocols.
     fn gate(&self, protocols: &[&str]) -> Check {
         let modules = protocols.iter().enumerate().map(|(number, name)| {
             format!("#[rumpsteak::protocol({name})]\nmod protocol_{number} {{}}\n")
@@ -85,8 +85,8 @@ impl File<'_> {
         configure().protocols(self.path).check(self.folder.path(), &Limits::default())
     }
 
-    /// Machines that `optimise` proposes, beside the protocol: what the gate or `generate` says
-    /// against them.
+    /// Puts machines that `optimise` proposes beside the protocol. Returns the errors of the build
+    /// or of `generate` against them.
     fn refused(&self, protocol: &str, proposals: &[&Value]) -> Option<String> {
         let stem = self.path.file_stem().unwrap().to_str().unwrap();
         let place = |proposal: &Value| {
@@ -108,7 +108,7 @@ impl File<'_> {
         })
     }
 
-    /// Asks everybody about a protocol of which `check` says this.
+    /// Asks all verbs about a protocol to which `check` gives this answer.
     fn protocol(&self, name: &str, verdict: &Value, tally: &mut Tally) -> Result<(), String> {
         tally.count(|tally| &mut tally.verdicts, &verdict["verdict"]);
         let is_safe = self.holds && verdict["verdict"] == "safe";
@@ -124,7 +124,7 @@ impl File<'_> {
         if told.is_some() && !self.unwritable.iter().any(is_told) {
             return Err(format!("check: {told:?}, generate: {generated:?}"));
         }
-        // A package of a file of which one protocol is wrong has none of them.
+        // If one protocol of a file is wrong, the package has none of them.
         if !self.holds && verdict["verdict"] == "safe" {
             return Ok(());
         }
@@ -138,7 +138,7 @@ impl File<'_> {
             let (Some(object), Some(found), true) = (&object, found, is_safe) else {
                 let is_like_check = answer.status.is_some_and(|status| (1..=3).contains(&status))
                     && object.is_some_and(|object| object["verdict"] == verdict["verdict"]);
-                // Of a role that is not directed nothing is tried.
+                // Nothing is tried for a role that is not directed.
                 let is_undirected = is_safe && answer.status == Some(3) && call != "--all-roles";
                 if is_undirected || (!is_safe && is_like_check) {
                     continue;
@@ -176,7 +176,7 @@ fn texts(check: &Check) -> String {
     problems.chain(check.reports.iter().map(ToString::to_string)).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether all agree on a file below `protocols`.
+/// Checks that all agree on a file below `protocols`.
 fn agree(folder: &Folder, path: &Path, tally: &mut Tally) -> Result<(), String> {
     tally.files += 1;
     let checked = folder.call(&format!("check {} --format json", path.display()));
@@ -200,7 +200,8 @@ fn agree(folder: &Folder, path: &Path, tally: &mut Tally) -> Result<(), String> 
     let is_expected = match (holds, file.unwritable.is_empty()) {
         (true, true) => gate.holds(),
         (true, false) => gate.reports.is_empty() && found == BTreeSet::from(["V0604".to_owned()]),
-        // The errors of a file have no code of the gate. What has no code has no session.
+        // Errors of a file have no code of the build. A protocol that cannot be generated has no
+        // session.
         (false, _) => {
             let mut errors = codes("error");
             errors.insert("V0604".to_owned());
@@ -231,7 +232,6 @@ fn ask(name: &str, path: &str, texts: &[(String, String)], tally: &mut Tally) {
     fs::remove_dir_all(folder.path()).unwrap();
 }
 
-/// A random protocol as text.
 fn random(seed: u64) -> String {
     let mut rng = Rng::with_seed(seed);
     let shapes = [
@@ -248,7 +248,7 @@ fn random(seed: u64) -> String {
         5 => global.explicit(&mut rng, "P", shape.roles),
         _ => global.scribble("P", shape.roles),
     };
-    // A label has one payload in Rust, and some protocols do not mind.
+    // A label has one payload in Rust, but in Scribble it may have several.
     match seed % 8 {
         0 => text,
         _ => ["i32", "u8", "bool"].iter().fold(text, |text, sort| {
@@ -289,7 +289,7 @@ fn the_protocols_of_this_repository_are_agreed_on() {
     assert_eq!(tally.verdicts, BTreeMap::from([("safe".to_owned(), tally.files)]));
 }
 
-/// The text of a module and those of all that it imports, by their paths below `root`.
+/// The texts of a module and of all its imports, by their paths below `root`.
 fn with_imports(root: &Path, file: &str) -> Vec<(String, String)> {
     let (mut texts, mut work) = (BTreeMap::new(), vec![file.to_owned()]);
     while let Some(path) = work.pop() {

@@ -1,4 +1,4 @@
-//! Calls of the command in Markdown, and what each prints.
+//! Calls of the command in Markdown, with the text that each prints.
 //!
 //! Each page in the folder `calls` has sections, each with a folder of its own. A block
 //! ```` ```scribble ring.scr ```` is a file in it; the files before the first section are in all
@@ -7,10 +7,10 @@
 //! and `?` before an exit status that is not 0. A call may end with
 //!
 //! - `< file`, its standard input,
-//! - `> file`, where its standard output goes,
+//! - `> file`, for its standard output,
 //! - `| /verdict /limit`, the parts to show of the JSON object that it prints.
 //!
-//! `UPDATE_EXPECT=1` rewrites what is printed, to be read in the diff.
+//! `UPDATE_EXPECT=1` rewrites the printed text, to be read in the diff.
 
 use std::fs;
 use std::path::Path;
@@ -34,7 +34,6 @@ fn each_call_prints_what_its_page_says() {
     assert_eq!(pages, 5);
 }
 
-/// A page with what its calls print.
 fn answered(name: &str, page: &str) -> String {
     let mut answered = String::new();
     let mut shared: Vec<(&str, String)> = vec![];
@@ -68,7 +67,6 @@ fn answered(name: &str, page: &str) -> String {
     answered
 }
 
-/// A call with what it prints.
 fn answer(folder: &Folder, line: &str) -> String {
     let (call, parts) = line.split_once(" | ").unwrap_or((line, ""));
     let (call, output) = call.split_once(" > ").unwrap_or((call, ""));

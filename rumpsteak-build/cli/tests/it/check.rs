@@ -10,7 +10,7 @@ global protocol Ping(role a, role b) {
 }
 ";
 
-/// A block in a block, which is explored or nothing is known.
+/// A block in a block. Only exploration can tell if it is safe.
 const NESTED: &str = "\
 global protocol Nested(role a, role b, role c) {
   par { x() from a to b; } and { par { y() from a to c; } and { z() from b to c; } }
@@ -25,7 +25,7 @@ global protocol P(role A, role B, role C) {
 }
 ";
 
-/// Safe, but `C` listens to `A` and `B` in one state.
+/// A safe protocol in which `C` listens to `A` and `B` in one state.
 const TWO_PEERS: &str = "\
 global protocol Peers(role A, role B, role C) {
   choice at A { l() from A to B; x() from A to C; }
@@ -94,7 +94,7 @@ fn all_errors_of_all_files_are_told() {
         .with("syntax.scr", SYNTAX)
         .with("untold.scr", UNTOLD);
     let run = folder.call("check syntax.scr nowhere.scr untold.scr ping.scr").exits(2);
-    // The wording is the library's.
+    // The library words the message.
     let titles: Vec<&str> = run
         .stderr
         .lines()
@@ -174,7 +174,7 @@ fn a_limit_is_named_with_its_setting() {
     assert_eq!(object["verdict"], "undecided");
     assert_eq!(object["limit"], json!({"setting": "configurations", "value": 2}));
 
-    // The build does not explore what is safe by construction, and neither need this.
+    // What is safe by construction need not be explored.
     folder.call("check ping.scr --configurations 2").exits(0).prints(
         "ping.scr: `Ping` is safe: 2 roles, by construction: every role can be projected\n",
     );
@@ -197,7 +197,7 @@ fn a_file_without_protocols_is_noted() {
     let folder = Folder::new("check_aux").with("aux.scr", aux);
     folder.call("check aux.scr").exits(0).prints("").says(
         "note: `aux.scr` declares no protocol to check\n\
-         help: `aux` protocols and those with parameters are checked where others call them\n\n",
+         help: `aux` protocols and those with parameters are checked when others call them\n\n",
     );
 }
 
@@ -305,7 +305,7 @@ fn the_protocols_of_the_papers_are_safe() {
     }
 }
 
-/// What the crate's README shows is what is printed.
+/// The command prints what the crate's README shows.
 #[test]
 fn the_readme_is_true() {
     let readme = include_str!("../../README.md");
@@ -358,7 +358,7 @@ for more about this error, try `cargo rumpsteak explain S0213`
         ("check market/Orders.scr", 0),
         ("project market/Orders.scr", 0),
         ("compat market/Orders.scr market/Orders.scr", 0),
-        // There is no faster order.
+        // No order is faster.
         ("optimise --role A market/Orders.scr", 1),
     ] {
         let run = folder.call(call).exits(status);

@@ -126,7 +126,7 @@ fn a_closed_pipe_is_no_panic() {
         assert_eq!(child.wait().unwrap().code(), Some(status), "{arguments:?}: {stderr}");
         assert!(!stderr.contains("panicked"), "{stderr}");
 
-        // Nobody reads anything.
+        // The pipe is closed before anything is read.
         let mut child = start();
         drop((child.stdout.take(), child.stderr.take()));
         assert_eq!(child.wait().unwrap().code(), Some(status), "{arguments:?}");

@@ -35,7 +35,7 @@ impl Folder {
         &self.0
     }
 
-    /// Writes a file, and says the folder again.
+    /// Writes a file, and returns the folder.
     pub(crate) fn with(self, name: &str, text: impl AsRef<[u8]>) -> Self {
         let path = self.0.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -43,12 +43,11 @@ impl Folder {
         self
     }
 
-    /// Runs `cargo-rumpsteak` here.
     pub(crate) fn run<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Run {
         self.run_with_input(arguments, "")
     }
 
-    /// As [`run`](Self::run), with words separated by blanks.
+    /// Runs the command as [`run`](Self::run) does, with words separated by blanks.
     pub(crate) fn call(&self, line: &str) -> Run {
         self.run(line.split_whitespace())
     }
@@ -77,7 +76,7 @@ impl Folder {
     }
 }
 
-/// The command in an environment that says nothing about colours and the folders of builds.
+/// The command in an environment without settings for colours and the folders of builds.
 pub(crate) fn command() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-rumpsteak"));
     for name in
@@ -88,7 +87,7 @@ pub(crate) fn command() -> Command {
     command
 }
 
-/// What one call did.
+/// The result of one call.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) status: Option<i32>,
@@ -110,14 +109,12 @@ impl Run {
         self
     }
 
-    /// Asserts all of standard output.
     #[track_caller]
     pub(crate) fn prints(self, stdout: &str) -> Self {
         assert_eq!(self.stdout, stdout, "\n--- stderr\n{}", self.stderr);
         self
     }
 
-    /// Asserts all of standard error.
     #[track_caller]
     pub(crate) fn says(self, stderr: &str) -> Self {
         assert_eq!(self.stderr, stderr, "\n--- stdout\n{}", self.stdout);
@@ -134,19 +131,16 @@ impl Run {
     }
 }
 
-/// Asserts that a text has this in it.
 #[track_caller]
 pub(crate) fn says(text: &str, part: &str) {
     assert!(text.contains(part), "{part:?} is not in:\n{text}");
 }
 
-/// Asserts how a text begins.
 #[track_caller]
 pub(crate) fn begins(text: &str, start: &str) {
     assert!(text.starts_with(start), "not {start:?}:\n{text}");
 }
 
-/// Asserts how a text ends.
 #[track_caller]
 pub(crate) fn ends(text: &str, end: &str) {
     assert!(text.ends_with(end), "not {end:?}:\n{text}");

@@ -12,7 +12,7 @@ fn every_shell_has_a_script_with_all_verbs() {
             says(&run.stdout, word.trim_start_matches('-'));
         }
     }
-    // By these names bash finds what it completes behind a verb.
+    // Bash finds the completions of a verb by these names.
     let bash = folder.call("completions bash").stdout;
     assert_eq!(bash.matches("cargo__rumpsteak__subcmd__check").count(), 2);
     folder.call("completions cmd").exits(2).prints("");

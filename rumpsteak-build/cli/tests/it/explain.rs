@@ -21,7 +21,7 @@ fn without_a_code_all_are_listed_on_a_line_each() {
     assert!(codes.len() >= 70 && codes.is_sorted(), "{codes:?}");
     let object = folder.call("explain --format json").exits(0).json();
     assert_eq!(object["codes"].as_object().unwrap().len(), codes.len());
-    // What the list names can be asked for.
+    // Every code in the list has an explanation.
     for code in codes {
         folder.run(["explain", code]).exits(0);
     }

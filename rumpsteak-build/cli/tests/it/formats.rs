@@ -1,4 +1,4 @@
-//! What `--format` prints is read by the tool that the form is for.
+//! The tools that the forms of `--format` are for read what is printed.
 
 use crate::common::{Folder, begins};
 use rumpsteak_fsm::text::{self, Form};
@@ -62,7 +62,7 @@ fn session_types_are_rust() {
     }
 }
 
-/// A file is a file where there is nothing to print, too.
+/// An empty answer is a valid file, too.
 #[test]
 fn where_no_order_is_faster_the_file_is_empty() {
     let folder = Folder::new("formats_empty")

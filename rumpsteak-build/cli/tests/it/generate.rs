@@ -1,4 +1,4 @@
-//! `generate`: the code of a protocol, and whether a file holds it.
+//! `generate`: the code of a protocol, and the check that a file holds it.
 
 use crate::common::{Folder, says};
 
@@ -9,7 +9,7 @@ fn prints_what_the_build_generates() {
     let folder = Folder::new("generate-prints").with("ping.scr", PING);
     let run = folder.call("generate ping.scr");
     assert_eq!((run.status, run.stderr.as_str()), (Some(0), ""));
-    says(&run.stdout, "\n\n#[rumpsteak::protocol(Ping)]\npub mod ping {\n");
+    says(&run.stdout, "\n\n#[rumpsteak::protocol(Ping)]\n");
     let session =
         "    #[session(C)]\n    pub type CSession = Send<S, Ping, Receive<S, Pong, End>>;\n";
     says(&run.stdout, session);
@@ -51,7 +51,7 @@ fn a_file_is_written_once_and_checked() {
         says(&stale.stderr, expected);
     }
 
-    // Somebody changes the code.
+    // A hand changes the code.
     assert_eq!(folder.call("generate ping.scr -o ping.rs").status, Some(0));
     let text = std::fs::read_to_string(folder.path().join("ping.rs")).unwrap();
     let folder = folder.with("ping.rs", text.replace("Receive<S, Pong, End>", "End"));
@@ -101,10 +101,10 @@ fn calls_that_cannot_be_answered() {
         says(&run.stderr, expected);
     }
     let one = folder.call("generate two.scr --protocol Pong");
-    says(&one.stdout, "\n#[rumpsteak::protocol(Pong)]\npub mod pong {\n");
+    says(&one.stdout, "\n#[rumpsteak::protocol(Pong)]\n");
 }
 
-/// Each of the two waits for the other one, as a `par` allows either alone.
+/// A `par` in which each role waits for the other, although each order alone is allowed.
 const IDENT: &str = "global protocol Ident(role client, role server) {
     par { clientVersion(String) from client to server; } and { serverVersion(String) from server to client; }
     par { clientKexInit(String) from client to server; } and { serverKexInit(String) from server to client; }
@@ -127,7 +127,7 @@ fn machines_that_are_safe_alone_and_not_together_are_refused_by_their_names() {
     }
     says(&run.stderr, "client: server?serverVersion<String>; server!clientVersion<String>;");
     says(&run.stderr, "server waits for clientVersion(String) from client\n");
-    says(&run.stderr, "nobody can move\n");
+    says(&run.stderr, "no role can move\n");
 
     let folder = folder.with("ident.client.local", FIX);
     folder.call("generate ident.scr").exits(0).says("");
@@ -145,5 +145,5 @@ fn machines_that_are_safe_alone_and_not_together_are_refused_by_their_names() {
     let run = folder.call("generate p.scr").exits(1).prints("");
     says(&run.stderr, "p.a.local");
     says(&run.stderr, "p.c.local");
-    says(&run.stderr, "nobody can move\n");
+    says(&run.stderr, "no role can move\n");
 }

@@ -9,7 +9,7 @@ use crate::common::{Folder, says};
 fn a_package_is_the_first_example_of_the_readme() {
     let folder = Folder::new("init").with("Cargo.toml", "[workspace]\nresolver = \"3\"\n");
     let run = folder.call("init jobs").exits(0).says("");
-    // Cargo begins none inside of another one.
+    // Cargo begins no repository inside of another one.
     let repository = match folder.path().join("jobs/.git").exists() {
         true => ", and began a git repository",
         false => "",
@@ -33,7 +33,7 @@ fn a_package_is_the_first_example_of_the_readme() {
     for dependency in ["rumpsteak = { ", "rumpsteak-build = { ", "tokio = { "] {
         says(&manifest, dependency);
     }
-    // What is there is left as it is.
+    // A file that exists is left as it is.
     let again = folder.call("init jobs").exits(2).prints("");
     says(&again.stderr, "protocols/jobs.scr is there already");
     let elsewhere = folder.call("init other --source nowhere").exits(2).prints("");

@@ -35,7 +35,7 @@ fn the_corpus_has_its_properties() {
         ];
         let object = folder.run(arguments).json();
         for column in ["csa", "directed", "k_exhaustive", "k_safe"] {
-            // That tool prints nothing for what is not directed.
+            // That tool prints nothing for systems that are not directed.
             let expected = value(column) == "True";
             if object["properties"][column] != expected {
                 wrong.push(format!("{line}: {column} is {}", object["properties"][column]));

@@ -44,7 +44,7 @@ enum OptimisedSValueOrStop {
     );
 }
 
-/// What is printed for Rust is Rust, and the build accepts it in the module.
+/// The build accepts the printed Rust code in the module.
 #[test]
 fn the_session_types_can_be_pasted() {
     const MANIFEST: &str =
@@ -53,7 +53,7 @@ fn the_session_types_can_be_pasted() {
 type <rust> \"crate::Order\" from \"crate\" as Order;
 global protocol Shop(role a, role b) { rec X { order(Order) from a to b; paid() from b to a; continue X; } }
 ";
-    // A label is called as its payload, which is a name of the module, and another as a role.
+    // One label is called as its payload, an imported name, and another label as a role.
     const NAMES: &str = "\
 global protocol Names(role a, role b, role c) {
   rec X { order(Order) from a to b; c() from b to a; d() from b to c; continue X; }

@@ -43,7 +43,6 @@ fn built(folder: Folder, paths: &[&str]) -> Folder {
     folder.with(&format!("{out_dir}/{PATH}"), left(paths))
 }
 
-/// The text that a build script leaves.
 fn left(paths: &[&str]) -> String {
     format!("{}\napp\n.\n{}\n", env!("CARGO_PKG_VERSION"), paths.join("\n"))
 }
@@ -74,7 +73,7 @@ fn an_unsafe_session_is_shown_at_its_token() {
     );
     says(&run.stderr, " --> src/main.rs:4:19\n");
     says(&run.stderr, "protocols/double_buffering.scr:3:5\n");
-    says(&run.stderr, "nobody can move");
+    says(&run.stderr, "no role can move");
 
     let object = folder.call("check --format json").exits(1).json();
     assert_eq!(object["verdict"], "unsafe");
@@ -142,7 +141,7 @@ fn an_error_in_a_protocol_is_shown_there() {
         "protocols/double_buffering.scr",
         DOUBLE_BUFFERING.replace("from k to s", "form k to s"),
     );
-    // Once, and nothing of the sessions that are not verified for it.
+    // Once, and without errors about the sessions that are not verified because of it.
     folder.call("check").exits(2).says(
         "error[S0104]: expected `from`, found `form`
  --> protocols/double_buffering.scr:3:13
@@ -278,11 +277,11 @@ fn main() {}
         .with("build.rs", BUILD)
         .with("src/main.rs", MAIN);
     let printed = "2 of 2 sessions verified against 0 protocols\n";
-    // Before the build script has run, and behind it.
+    // Before the build script has run, and after it was changed.
     folder.call("check").exits(0).prints(printed);
     let folder = built(folder, &[]);
     folder.call("check").exits(0).says("").prints(printed);
-    // The limit of the call holds for modules that set none.
+    // The limit of the call holds for modules that do not set it.
     folder.call("check --configurations 1").exits(3);
     let limits = "#[rumpsteak::closed_system(limits(configurations = 9))]";
     let limited = MAIN.replace("#[rumpsteak::closed_system]", limits);
@@ -325,7 +324,7 @@ fn the_machine_of_a_session_is_printed() {
     for (form, part) in [("dot", "digraph k {"), ("mermaid", "stateDiagram-v2"), ("svg", "<svg ")] {
         says(&folder.call(&format!("project --session Kernel --format {form}")).stdout, part);
     }
-    // Participants are numbers there, so the sessions of the peers follow.
+    // CFSM text numbers the participants, so the sessions of the peers follow.
     let text = folder.call("project --session Kernel --format cfsm").exits(0).stdout;
     let machines = rumpsteak_fsm::text::parse(&text).unwrap();
     let states: Vec<_> = machines.iter().map(|of| (of.role().as_str(), of.len())).collect();
@@ -346,7 +345,7 @@ fn a_session_that_is_not_there_is_told() {
         "error: the package has no session `Sale`\n\
          help: the sessions are `Kernel`, `SSession` and `TSession`\n\n",
     );
-    // It is of a package, not of a file.
+    // A session belongs to a package, not to a file.
     folder.call("project protocols/double_buffering.scr --session Kernel").exits(2);
     folder.call("project --session Kernel --role k").exits(2);
 }

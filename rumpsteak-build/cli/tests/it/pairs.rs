@@ -7,8 +7,8 @@ use rumpsteak_oracle::corpus;
 
 /// The exit statuses that an expected verdict allows.
 ///
-/// `not-or-undecided` marks the machines whose pending messages grow for ever; `sub-starves` is a
-/// subtype, and that a third role may wait for ever is for the whole-system check to say.
+/// `not-or-undecided` marks the machines whose pending messages grow for ever. `sub-starves` is a
+/// subtype beside which a third role may wait for ever, which only the check of a system sees.
 fn allowed(expected: &str) -> &'static [i32] {
     match expected {
         "sub" | "sub-starves" => &[0],
@@ -56,7 +56,7 @@ fn every_pair_has_its_exit_status() {
     assert!(count >= 27, "only {count} rows");
 }
 
-/// Pairs of binary types, told from DOT by their content. For some true subtypings messages pile up
+/// Pairs of binary types, which the content tells from DOT. In some subtypings, messages pile up
 /// without a bound.
 #[test]
 #[ignore = "needs RUMPSTEAK_CORPORA"]

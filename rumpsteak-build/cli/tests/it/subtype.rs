@@ -3,7 +3,7 @@
 use crate::common::{DOUBLE_BUFFERING, Folder, begins, ends, says};
 use serde_json::{Value, json};
 
-/// The kernel of double buffering as the protocol has it, and asking for one value ahead.
+/// The kernel of double buffering as in the protocol, and one that asks for a value ahead.
 const KERNEL: &str = "k: rec x . s!ready; s?value<i32>; t?ready; t!value<i32>; x\n";
 const AHEAD: &str = "k: s!ready; rec x . s!ready; s?value<i32>; t?ready; t!value<i32>; x\n";
 /// The kernel that waits for its sink's request after it has sent the value.
@@ -130,11 +130,11 @@ fn among_its_peers_a_refusal_shows_the_shortest_bad_run() {
     let run = with_system("stuck.txt", &[]).exits(1);
     says(&run.stdout, " --> stuck.txt:1:12\n");
     says(&run.stdout, " ::: <stdin>:");
-    says(&run.stdout, "among these peers, nobody can move; the shortest run that leads there:\n");
+    says(&run.stdout, "among these peers, no role can move; the shortest run that leads there:\n");
     says(&run.stdout, "k waits for value(i32) from s\n");
 
     let object = with_system("stuck.txt", &["--format", "json"]).exits(1).json();
-    assert_eq!(object["system"]["end"]["failure"], "nobody can move");
+    assert_eq!(object["system"]["end"]["failure"], "no role can move");
     let waits = object["system"]["end"]["waits"].as_array().unwrap();
     assert!(waits.contains(&json!({"role": "k", "for": ["s?value(i32)"]})), "{waits:?}");
 }
@@ -156,21 +156,20 @@ C: B?bye; end
     let object = folder.call("subtype never.txt system.txt --role A --format json").exits(0).json();
     assert_eq!(object["starvation"]["end"]["failure"], "C waits for ever");
 
-    // Alone it is a subtype, and nothing is known of `C`.
+    // Without its peers it is a subtype, and nothing is known of `C`.
     let folder = folder.with("alone.txt", "A: rec x . {B!go; B?ok; x, B!stop; end}\n");
     folder.call("subtype never.txt alone.txt").exits(0).says("");
 }
 
 #[test]
 fn a_refusal_that_these_peers_survive_says_so() {
-    // `B` sends to `A` whatever `A` does, and `A` answers late: two sends have changed places that
-    // these peers do not wait for.
+    // `A` has exchanged two sends, and `B` waits for neither of them before it sends.
     let system = "A: B!x; B!y; end\nB: A?x; A?y; end\n";
     let folder = Folder::new("subtype_survives")
         .with("system.txt", system)
         .with("less.txt", "A: B!x; end\n");
     let run = folder.call("subtype less.txt system.txt --role A").exits(1);
-    says(&run.stdout, "among these peers, nobody can move");
+    says(&run.stdout, "among these peers, no role can move");
 
     let tolerant = "A: B!x; B!y; end\nB: {A?x; {A?x; end, A?y; end}, A?y; {A?x; end, A?y; end}}\n";
     let folder = folder.with("tolerant.txt", tolerant).with("swapped.txt", "A: B!y; B!x; end\n");

@@ -1,4 +1,4 @@
-//! What subtyping accepts, and all roles together do not bear: every command says so.
+//! Sessions that subtyping accepts, but that go wrong together: every verb says so.
 
 use serde_json::json;
 
@@ -16,7 +16,7 @@ const EITHER: &str = "  choice at a {
   }
 ";
 
-/// What `a` may do if `c` hears it after `b`: `r` before `n`.
+/// The order `r` before `n`, which `a` may have if `c` hears it after `b`.
 const EARLY: &str =
     "  l() from a to b; m() from b to c; r() from a to c; n() from c to a; fin() from c to a;
 ";
@@ -68,7 +68,7 @@ fn an_option_that_is_needed() {
         .prints("`stop.local` may take the place of `p.local`: 1 situation compared, nothing is done early; proven for peers that are exactly these, because it leaves out an option of a choice, `c!again`\n");
 }
 
-/// `c` puts off `y` until `a` stops, which it need not ever do.
+/// `c` puts off `y` until `a` stops, and `a` need not stop.
 #[test]
 fn a_message_that_is_not_received_in_every_run() {
     let protocol = "global protocol P(role a, role b, role c) {
@@ -121,7 +121,7 @@ fn a_receive_that_can_never_come_where_something_is_sent() {
         .with("shutdown.scr", SHUTDOWN)
         .with("race.local", "owner: rec X . {task!item<String>; X, task?joined; task!closed; end}\n")
         .with("right.local", "owner: rec X . {task!item<String>; X, task!closed; task?joined; end}\n")
-        // It takes more than the protocol says.
+        // It receives more than the protocol says.
         .with("more.local", "owner: rec X . {task!item<String>; X, task!closed; {task?joined; end, task?failed; end}}\n");
     let told = "`joined` from `task` cannot come while `owner` is here: it comes only after `closed` was sent to `task`";
     for fair in ["", " --fair"] {

@@ -1,12 +1,12 @@
-//! How long queues get, and how short they may be made.
+//! The lengths of queues: how long they get, and how short they may be made.
 //!
 //! # The judgement
 //!
 //! Give each channel a capacity and let a send block while its channel is full: a role that has
-//! chosen what to send waits until there is room. Capacities are *enough* if this brings nothing
-//! that unbounded queues do not: every role that waits or is blocked goes on sooner or later, every
-//! message is received sooner or later. The *occupancy* of a channel is the most messages that it
-//! ever holds if nothing blocks.
+//! chosen its message waits until there is room. Capacities are *enough* if this changes nothing:
+//! every role that waits or is blocked goes on eventually, and every message is received
+//! eventually. The *occupancy* of a channel is the most messages that it ever holds if nothing
+//! blocks.
 //!
 //! ```text
 //!   s: rec X . k?ready; k!value; X             s▶k   occupancy 2   capacity 1
@@ -16,44 +16,41 @@
 //! ```
 //!
 //! This is about one session. If nothing keeps the sessions of a role apart, as in the queues of a
-//! role on demand, ask about the [`repeated`] protocol, in which roles run ahead into the next
-//! session. A role that only sends then has no finite occupancy; capacities are finite all the
-//! same.
+//! role on demand, ask about the [`repeated`] protocol: there, roles run ahead into the next
+//! session. A role that only sends has no finite occupancy then, but its capacity is finite.
 //!
 //! # Why the capacities are enough
 //!
 //! Runs with capacities are the runs of [k-MC](crate::kmc) with a bound for each channel. A system
 //! at its least bound k is exhaustive, safe, and all sends of a role are blocked together (k-OBI),
-//! so that it does not matter that a blocked role has chosen already. So k places for each channel
-//! are enough. Then one channel after the other is made as short as it can be, and each step is
-//! judged by the same properties.
+//! so it does not matter that a blocked role has chosen already. So k places for each channel are
+//! enough. Then one channel after the other is made as short as possible, judged by the same
+//! properties.
 //!
-//! In a directed system what is enough stays enough when channels get longer, by the claim of the
+//! In a directed system what is enough stays enough for longer channels, by the claim of the
 //! [`kmc`](crate::kmc) module. So if no channel can be shortened alone, the capacities are minimal.
-//! Others may be minimal too, shorter here and longer there. If a role chooses between peers, or
-//! the budget ends, nothing is said about shorter ones.
+//! If a role chooses between peers, or the budget ends, nothing is said about shorter ones.
 //!
 //! # Why the occupancy is right
 //!
 //! By the same claim, for each run φ with unbounded queues there is a run within the bounds that,
 //! reordered, begins with φ. Let φ be a run in which the channel from p to q is as full as it gets.
-//! What q receives after its last reception in φ does not help p to send: leave that out, and all
-//! that depends on it. So the occupancy is what the channel holds when q stops, in some
-//! configuration within the bounds, and what p sends from there on before it depends on something
-//! that q does later: a longest path, over configurations together with who depends on q. It begins
-//! where q has just moved, or where nothing has happened: from there, the others come to each
-//! configuration in which q may have stopped. If p can send on a cycle, the channel has no finite
-//! occupancy.
+//! Everything that q receives after its last reception in φ does not help p to send: leave that
+//! out, and all that depends on it. So the occupancy is what the channel holds when q stops, in
+//! some configuration within the bounds, plus what p sends from there on before it depends on a
+//! later action of q: a longest path, over configurations together with the roles that depend on q.
+//! It begins in the initial configuration or where q has just moved: from there, the others reach
+//! each configuration in which q may have stopped. If p can send on a cycle, the occupancy is
+//! unbounded.
 //!
 //! # Cost
 //!
 //! For capacities O(channels · log k) explorations. For occupancies one search for each channel, of
-//! up to the square of the reduced configurations, rarely more than a few times their number. All
-//! within [`Limits::configurations`] once more.
+//! up to the square of the reduced configurations. All within
+//! [`Limits::configurations`](crate::Limits::configurations) once more.
 
 use std::collections::BTreeMap;
-use std::error::Error;
-use std::{fmt, iter};
+use std::iter;
 
 use petgraph::graph::{DiGraph, Edge};
 use petgraph::visit::EdgeRef;
@@ -72,62 +69,35 @@ use crate::verdict::{Limit, Limits};
 /// The channels of a system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capacities {
-    /// Every ordered pair of roles between which messages may go, in the order of the system's
-    /// roles.
+    /// Every ordered pair of roles that exchange messages, in the order of the system's roles.
     pub channels: Vec<ChannelCapacity>,
-    /// Whether no capacity can be smaller without another one being larger.
+    /// True if no capacity can be smaller without another being larger.
     pub is_minimal: bool,
 }
 
-/// How long a channel gets, and how short it may be made.
+/// The occupancy and the capacity of a channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChannelCapacity {
-    /// Who sends.
+    /// The sender.
     pub from: Role,
-    /// Who receives.
+    /// The receiver.
     pub to: Role,
-    /// How many messages the channel holds at most, if no send ever blocks.
+    /// The most messages that the channel holds, if no send blocks.
     pub occupancy: Occupancy,
-    /// How many messages it must have room for. Zero if none is ever sent.
+    /// The number of messages that it must have room for. Zero if none is ever sent.
     pub capacity: usize,
 }
 
-/// The most messages that a channel ever holds, if no send ever blocks.
+/// The most messages that a channel holds, if no send blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Occupancy {
-    /// So many, in some run.
+    /// This number, in some run.
     AtMost(usize),
-    /// More than any number.
+    /// Any number.
     Unbounded,
     /// A limit ended the search.
     Unknown(Limit),
 }
-
-/// A system whose capacities are not known because it is not known to be safe.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotSafe(
-    /// What is known: it is unsafe, or undecided.
-    pub Verdict,
-);
-
-impl fmt::Display for NotSafe {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            Verdict::Unsafe(run) => write!(
-                f,
-                "no capacities make an unsafe system safe: {}; mend it first",
-                run.failure
-            ),
-            Verdict::Undecided { limit, .. } => {
-                write!(f, "the system is not known to be safe, because {limit}; raise the limit")
-            }
-            // Never refused for this.
-            Verdict::Safe { .. } => write!(f, "the system is safe"),
-        }
-    }
-}
-
-impl Error for NotSafe {}
 
 /// Finds capacities that are enough for a safe system, and how long its channels get.
 ///
@@ -136,27 +106,28 @@ impl Error for NotSafe {}
 ///
 /// let machines = text::parse("a: b!x; b!y; end  b: a?x; a?y; end")?;
 /// let system = System::new(machines)?;
-/// let once = capacity::find(&system, &Limits::default())?;
+/// let once = capacity::find(&system, &Limits::default()).map_err(|_| "it is safe")?;
 /// assert_eq!(once.channels[0].occupancy, Occupancy::AtMost(2));
 /// assert_eq!(once.channels[0].capacity, 1);
 ///
 /// // Again and again, a may be any number of sessions ahead; one place is still enough.
-/// let repeated = capacity::find(&capacity::repeated(&system), &Limits::default())?;
+/// let repeated = capacity::find(&capacity::repeated(&system), &Limits::default());
+/// let repeated = repeated.map_err(|_| "it is safe")?;
 /// assert_eq!(repeated.channels[0].occupancy, Occupancy::Unbounded);
 /// assert_eq!(repeated.channels[0].capacity, 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
-/// [`NotSafe`], if [`kmc::check`](crate::kmc::check()) does not say that the system is safe.
+/// The verdict of [`kmc::check`](crate::kmc::check()), if it is not that the system is safe.
 ///
 /// Cost: see the [module](self).
-pub fn find(system: &System, limits: &Limits) -> Result<Capacities, NotSafe> {
+pub fn find(system: &System, limits: &Limits) -> Result<Capacities, Verdict> {
     let parts = InternedSystem::parts(system);
     let judged = judge(&parts, &mut limits.configurations.clone(), limits);
-    match conclude(system, &parts, &judged, limits) {
+    match conclude(&parts, &judged, limits) {
         Verdict::Safe { .. } => {}
-        verdict => return Err(NotSafe(verdict)),
+        verdict => return Err(verdict),
     }
 
     let mut budget = limits.configurations;
@@ -171,40 +142,38 @@ pub fn find(system: &System, limits: &Limits) -> Result<Capacities, NotSafe> {
         for (channel, (capacity, occupancy)) in capacities.into_iter().zip(occupancies).enumerate()
         {
             let (from, to) = part.ends[channel];
-            // Room for more than there ever is serves nothing; room for none only where nothing is
+            // A capacity above the maximum is never used. Zero is only right if nothing is ever
             // sent.
             let capacity = match occupancy {
                 Occupancy::AtMost(most) => most.min(capacity as usize),
                 Occupancy::Unbounded | Occupancy::Unknown(_) => capacity as usize,
             };
-            let entry = ChannelCapacity {
-                from: part.role(system, from),
-                to: part.role(system, to),
-                occupancy,
-                capacity,
-            };
+            let entry =
+                ChannelCapacity { from: part.role(from), to: part.role(to), occupancy, capacity };
             channels.insert((part.roles[from], part.roles[to]), entry);
         }
     }
     Ok(Capacities { channels: channels.into_values().collect(), is_minimal })
 }
 
-/// The system whose machines start again when they are finished.
-///
-/// States and transitions keep their ids. A machine that has nothing to do stays so.
+/// The system whose machines start again when they are finished. States and transitions keep their
+/// ids.
 pub fn repeated(system: &System) -> System {
     let machines = system.machines().iter().map(Fsm::repeated).collect();
     match System::new(machines) {
         Ok(repeated) => repeated,
-        // Roles and peers are those of a system.
+        // Not reached: the roles and peers form a system already.
         Err(_) => system.clone(),
     }
 }
 
 /// Makes channels shorter, one after the other, and says whether the result is minimal.
-fn shorten(part: &InternedSystem, mut bounds: Vec<u32>, budget: &mut usize) -> (Vec<u32>, bool) {
-    // Where a machine may both send and receive, what a blocked send means is for the
-    // implementation to say.
+fn shorten(
+    part: &InternedSystem<'_>,
+    mut bounds: Vec<u32>,
+    budget: &mut usize,
+) -> (Vec<u32>, bool) {
+    // The meaning of a blocked send in a mixed state is left to the implementation.
     if part.is_mixed || !part.is_deterministic {
         return (bounds, false);
     }
@@ -213,8 +182,7 @@ fn shorten(part: &InternedSystem, mut bounds: Vec<u32>, budget: &mut usize) -> (
         let mut enough = bounds[channel];
         let mut too_short = 0;
         while enough > too_short + 1 {
-            // What is enough stays so for longer channels only where the part is directed;
-            // elsewhere each length is tried.
+            // Longer channels stay enough only if the part is directed.
             let tried = match reduces(part) {
                 true => too_short + (enough - too_short) / 2,
                 false => enough - 1,
@@ -234,8 +202,8 @@ fn shorten(part: &InternedSystem, mut bounds: Vec<u32>, budget: &mut usize) -> (
     (bounds, is_minimal)
 }
 
-/// Whether blocking sends do no harm under these capacities; `None` if the budget does not suffice.
-fn is_enough(part: &InternedSystem, bounds: &[u32], budget: &mut usize) -> Option<bool> {
+/// True if blocking sends do no harm under these capacities; `None` if the budget does not suffice.
+fn is_enough(part: &InternedSystem<'_>, bounds: &[u32], budget: &mut usize) -> Option<bool> {
     let explored = explore(part, bounds, Reduction::PartialOrder, *budget);
     *budget = budget.saturating_sub(explored.explorer.len());
     let Violations { exhaustive, progress, reception, obi, .. } = explored.found;
@@ -245,7 +213,7 @@ fn is_enough(part: &InternedSystem, bounds: &[u32], budget: &mut usize) -> Optio
 
 /// The occupancy of each channel of a part that is safe, judged at these bounds.
 fn occupancies(
-    part: &InternedSystem,
+    part: &InternedSystem<'_>,
     bounds: &[u32],
     hits_bounds: bool,
     budget: &mut usize,
@@ -259,7 +227,7 @@ fn occupancies(
     }
     (0..part.channels())
         .map(|channel| match hits_bounds {
-            // All that ever happens was seen.
+            // Everything that can happen was seen.
             false => {
                 let held = explorer.nodes().map(|node| explorer.held(node, channel));
                 Occupancy::AtMost(held.max().unwrap_or(0) as usize)
@@ -269,8 +237,8 @@ fn occupancies(
         .collect()
 }
 
-/// The longest path of what the sender can do without what the receiver does; `None` if the budget
-/// does not suffice.
+/// The occupancy of a channel: the longest path of the sender without the receiver. `None` if the
+/// budget does not suffice.
 fn occupancy(
     explorer: &Explorer<'_>,
     channel: ChannelIndex,
@@ -278,14 +246,14 @@ fn occupancy(
 ) -> Option<Occupancy> {
     let (sender, receiver) = explorer.system.ends[channel];
     let mut causality = Causality::new(explorer, *budget);
-    // The configurations of `causality`, and how many messages each step adds to the channel.
+    // The configurations of `causality`; edges are the number of messages that a step adds.
     let mut graph: DiGraph<(), usize> = DiGraph::with_capacity(explorer.len(), explorer.len());
     let by_receiver = |edge: &&Edge<u32>| {
         let by = explorer.system.get(edge.weight as usize);
         by.machine as MachineIndex == receiver
     };
     let moved = explorer.graph.raw_edges().iter().filter(by_receiver);
-    // By start: what the channel holds there.
+    // By start, the number of messages in the channel.
     let mut held = vec![];
     for node in iter::once(0).chain(moved.map(|edge| edge.target().index() as Node)) {
         if let Some((_, true)) = causality.start(node, receiver) {
@@ -317,7 +285,7 @@ fn occupancy(
         return None;
     }
 
-    // By node: how much can be added from there on.
+    // By node, the number of messages that can be added from there on.
     let mut added = vec![0; graph.node_count()];
     let add = |members: &[Node], component_of: &[u32]| {
         let mut most = 0;

@@ -6,38 +6,36 @@ use std::fmt;
 /// Why a certificate proves nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invalid {
-    /// In which situation or judgement.
+    /// The faulty situation or judgement.
     pub situation: usize,
-    /// At which of its rules, or at their number if no single rule is at fault. In an invariant,
-    /// at which goal of its one rule.
+    /// The faulty rule, or the number of rules if no single rule is at fault. In an invariant, the
+    /// faulty goal of its one rule.
     pub rule: usize,
-    /// What is wrong.
+    /// The fault.
     pub fault: Fault,
 }
 
-/// What is wrong with a certificate.
+/// A fault of a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Fault {
-    /// One of the machines stands for no local type.
+    /// One of the machines does not stand for a local type.
     NotDirected,
-    /// There is no first claim, or it is not that of the initial states.
+    /// The first claim is missing, or not about the initial states.
     Initial,
     /// A state, transition, situation or path that does not exist.
     Unknown,
     /// The pending words are not written as a set of words: see [`Words`](super::invariant::Words).
     NoWords,
-    /// Choices inside each other beyond [`DEEPEST`](super::derivation::DEEPEST).
+    /// Choices are nested beyond [`DEEPEST`](super::derivation::DEEPEST).
     TooDeep,
     /// There are rules, or claims that are assumed, after the last goal.
     NoGoal,
     /// There are goals after the last rule, or after the last claim that is assumed.
     OpenGoal,
-    /// The rule is for another kind of goal: the subtype or the supertype does something else in
-    /// this state.
+    /// The rule is for another kind of goal.
     WrongRule,
-    /// The action is not pending, or something that it may not overtake is before it, or it is
-    /// another action.
+    /// The action is not pending, or it may not overtake an earlier one, or it is another action.
     Order,
     /// The peer may send a message that the subtype does not receive.
     NotHandled,
@@ -60,7 +58,7 @@ impl Invalid {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NotDirected => "a machine is no local type",
+            Self::NotDirected => "a machine is not a local type",
             Self::Initial => "the first claim is not that of the initial states",
             Self::Unknown => "something is named that does not exist",
             Self::NoWords => "what is pending is not written as a set of words",

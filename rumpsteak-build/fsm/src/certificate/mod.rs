@@ -1,24 +1,21 @@
-//! Certificates: what a "yes" of subtyping rests on, as a value that can be checked without the
-//! engine that found it.
+//! Certificates: the evidence for a "yes" of subtyping, checked without the engine that found it.
 //!
 //! ```text
 //!   T ≤ T′      if   check(certificate, T, T′) = Ok(())
 //! ```
 //!
-//! There is one form for each engine, and both are sets of claims about *situations*: the subtype
-//! is in a state, and what the supertype does before some point is pending, because the subtype
-//! does other actions first.
+//! Each form is a set of claims about *situations*: the subtype is in a state, and the supertype's
+//! actions before some point are pending, because the subtype does other actions first.
 //!
-//! | form | what is pending is known | for |
+//! | form | pending actions are known | for |
 //! |---|---|---|
-//! | [`derivation`] | action by action, with open choices | pairs with a bound |
+//! | [`derivation`] | one by one, with open choices | pairs with a bound |
 //! | [`invariant`] | as a set of words for each peer and direction | anticipation without bound |
 //! | [`fair`](invariant::fair) | as in an invariant | the fair relation |
-//! | [`steps`] | never anything | machines that are not directed |
+//! | [`steps`] | nothing is pending | machines that are not directed |
 //!
 //! Each module opens with its argument: why a certificate that is accepted proves the relation. The
-//! checkers share no code with the engines, nor with each other. Trust in a "safe" rests on these
-//! two pages.
+//! checkers share no code with the engines, nor with each other.
 
 pub mod derivation;
 mod fault;
@@ -33,16 +30,16 @@ pub use self::invariant::Invariant;
 pub use self::invariant::fair::FairInvariant;
 pub use self::steps::Steps;
 
-/// The evidence for `sub ≤ sup`, in the ids of the two machines; [`check`] tells whether it is.
+/// The evidence for `sub ≤ sup`, in the ids of the two machines, if [`check`] accepts it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Certificate {
     /// The pending actions are known.
     Derivation(Derivation),
-    /// A set is known that contains the pending actions.
+    /// The pending actions are in a known set.
     Invariant(Invariant),
-    /// The same, of the fair relation.
+    /// An invariant of the fair relation.
     Fair(FairInvariant),
-    /// Nothing is pending, ever.
+    /// Nothing is ever pending.
     Steps(Steps),
 }
 

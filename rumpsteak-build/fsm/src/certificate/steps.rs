@@ -1,7 +1,7 @@
 //! Steps: certificates for machines that do everything at its turn, whatever their states are.
 //!
-//! The evidence is a set of pairs of a state of the subtype and one of the supertype. Whenever the
-//! subtype is in the one, the supertype would be in the other:
+//! The evidence is a set of pairs of states. Whenever the subtype is in the one, the supertype
+//! would be in the other:
 //!
 //! ```text
 //!   sub  = {a?x; c!stop; end, b?y; end}           sup = {a?x; {c!go; end, c!stop; end}, b?y; end}
@@ -11,7 +11,7 @@
 //!   have labels that the supertype has not.
 //! * If neither receives, the subtype does at least one of the sends of the supertype, and no
 //!   other.
-//! * A state that sends and receives is one that does exactly the same.
+//! * A state that sends and receives is paired with a state that does exactly the same.
 //!
 //! # Why a certificate that is accepted proves that nothing goes wrong
 //!
@@ -22,20 +22,17 @@
 //! supertype would be in an unspecified reception. So each step of the new system is one of the
 //! old. A machine waits in both, or in neither; and the subtype is finished where the supertype is.
 //!
-//! What an option that is left out does with other roles is judged
-//! [together](mod@crate::verify::together). A state may have several peers: nothing changes its
-//! place, so it does not matter who is heard first. The two machines have to be
-//! [deterministic](crate::Fsm::check_deterministic), which is checked first.
-//!
-//! # Cost
-//! O(pairs · transitions of a state · log).
+//! Options that are left out are judged [together](mod@crate::verify::together) with other roles. A
+//! state may have several peers: nothing changes its place, so it does not matter which one comes
+//! first. The two machines have to be [deterministic](crate::Fsm::check_deterministic), which is
+//! checked first.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::fault::{Fault, Invalid};
 use crate::machine::{Action, Direction, Fsm, Role, StateId};
 
-/// The pairs of states that belong together; the first one is that of the initial states.
+/// The pairs of states; the first one is the pair of initial states.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Steps {
     /// A state of the subtype, and one of the supertype.
@@ -74,7 +71,7 @@ fn offers(fsm: &Fsm, state: StateId) -> Offers<'_> {
     fsm.transitions_from(state).map(|found| (found.action, found.target)).collect()
 }
 
-/// Whether a state may stand for another.
+/// Checks that a state may stand for another.
 fn pair(own: &Offers<'_>, due: &Offers<'_>) -> Result<(), Fault> {
     let all = |offers: &Offers<'_>, wanted| offers.keys().all(|it| it.direction == wanted);
     let has_all = |more: &Offers<'_>, of: &Offers<'_>| of.keys().all(|key| more.contains_key(key));

@@ -1,11 +1,8 @@
-//! Leaving out of a run what its fault does not need.
+//! Shortening a run to the moves that its fault needs.
 //!
-//! A run that was found one machine at a time does much that has nothing to do with what is wrong
-//! at its end. From the last move to the first, each move is left out if the rest is a run without
-//! it, and the same is still wrong at the end. If queues are unbounded, a move needs only earlier
-//! moves: the moves of its machine, and for a reception its send. So one pass is enough.
-//!
-//! Cost: O(n²) configurations for a run of n moves.
+//! From the last move to the first, each move is left out if the rest is a run with the same fault
+//! at its end. With unbounded queues a move needs only earlier moves, so one pass is enough. Cost:
+//! O(n²) configurations for a run of n moves.
 
 use super::violation::{Violation, definite};
 use crate::system::explorer::Explorer;
@@ -13,8 +10,8 @@ use crate::system::interned::InternedSystem;
 
 const LONGEST: usize = 1_000;
 
-/// A part of the run with a fault at its end, which needs each of its moves.
-pub(crate) fn slice(system: &InternedSystem, path: &[u32]) -> Option<(Vec<u32>, Violation)> {
+/// A part of the run that ends with a fault and needs each of its moves.
+pub(crate) fn slice(system: &InternedSystem<'_>, path: &[u32]) -> Option<(Vec<u32>, Violation)> {
     let bounds = vec![u32::MAX; system.channels()];
     let end = |path: &[u32]| {
         let mut explorer = Explorer::new(system, &bounds, path.len().saturating_add(2));

@@ -1,22 +1,21 @@
-//! What does not depend on something that happened.
+//! Causal dependence on an event.
 //!
-//! A machine depends on an event from when it takes part in it, or receives a message that was sent
-//! by a machine that depended on it. What does not depend on it can happen without it: leaving out
-//! an event and all that depends on it leaves a run, if queues are unbounded.
+//! A machine depends on an event once it takes part in it, or receives a message from a machine
+//! that depended on it. A run stays a run, with unbounded queues, if an event and all that depends
+//! on it are left out.
 
 use crate::system::explorer::{ExploredStep, Explorer, Node};
 use crate::system::interned::MachineIndex;
 use crate::system::store::Rows;
 
-/// Configurations together with who depends on something that happened.
-///
-/// Each machine depends on it or not; of each channel's messages the first ones do not.
+/// Configurations together with the machines that depend on an event. In each channel, the messages
+/// that do not depend on it come first.
 pub(crate) struct Causality<'a, 'b> {
     explorer: &'a Explorer<'b>,
-    /// The node; for each machine 0 or 1; for each channel how many of its messages do not depend
-    /// on the event, if that matters.
+    /// The node; for each machine 1 if it depends on the event; for each channel the number of
+    /// messages that do not, if that matters.
     rows: Rows,
-    /// By row: where its search began.
+    /// By row, the start of its search.
     starts: Vec<u32>,
     scratch: Vec<u32>,
     pub(crate) is_truncated: bool,
@@ -27,7 +26,7 @@ impl<'a, 'b> Causality<'a, 'b> {
         let width = 1 + explorer.system.machines() + explorer.system.channels();
         Self {
             explorer,
-            rows: Rows::with_capacity(width, budget, 2 * explorer.len()),
+            rows: Rows::new(width, budget, 2 * explorer.len()),
             starts: vec![],
             scratch: vec![],
             is_truncated: false,
@@ -38,7 +37,7 @@ impl<'a, 'b> Causality<'a, 'b> {
         self.rows.len()
     }
 
-    /// Begins in `node`, where only `machine` depends on it.
+    /// Starts in `node`, where only `machine` depends on the event.
     pub(crate) fn start(&mut self, node: Node, machine: MachineIndex) -> Option<(u32, bool)> {
         let system = self.explorer.system;
         self.scratch.clear();
@@ -50,7 +49,6 @@ impl<'a, 'b> Causality<'a, 'b> {
         self.intern(None)
     }
 
-    /// The node of a configuration, if there is one of this number.
     pub(crate) fn node(&self, at: u32) -> Option<Node> {
         ((at as usize) < self.rows.len()).then(|| self.rows.row(at)[0])
     }
@@ -59,8 +57,8 @@ impl<'a, 'b> Causality<'a, 'b> {
         self.rows.row(at)[1 + machine] == 1
     }
 
-    /// Takes an edge of the configuration's node. Returns where it leads and whether that is new,
-    /// if the budget allows.
+    /// Takes a step of the node. Returns its target and true if that is new. `None` if the budget
+    /// is used up.
     pub(crate) fn step(&mut self, at: u32, step: ExploredStep) -> Option<(u32, bool)> {
         let system = self.explorer.system;
         let by = system.get(step.by as usize);
@@ -72,7 +70,7 @@ impl<'a, 'b> Causality<'a, 'b> {
         let machine = by.machine as usize;
         let channel = 1 + system.machines() + by.channel as usize;
         if by.is_send {
-            // A sender that depends on it adds a message that does.
+            // A dependent sender adds a dependent message.
             let counts = !depends(machine) && !depends(receiver);
             self.scratch[channel] += u32::from(counts);
         } else if self.scratch[channel] > 0 {
@@ -84,12 +82,12 @@ impl<'a, 'b> Causality<'a, 'b> {
         self.intern(Some(at))
     }
 
-    /// Where the search began that found this first.
+    /// The start of the search that found this row first.
     pub(crate) fn start_of(&self, at: u32) -> u32 {
         self.starts[at as usize]
     }
 
-    /// What a machine receives does not matter once it depends on the event.
+    /// Forgets the channels to a machine that depends on the event.
     fn forget(&mut self, machine: MachineIndex) {
         let system = self.explorer.system;
         for (channel, &(_, receiver)) in system.ends.iter().enumerate() {

@@ -9,7 +9,7 @@ use crate::system::run::{Failure, Run};
 use crate::system::{self, System};
 use crate::verdict::{Limit, Limits};
 
-/// Whether configurations that are not needed are left out.
+/// Which configurations are explored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reduction {
     /// All of RS_k is explored, and every property is judged by its definition.
@@ -18,7 +18,7 @@ pub enum Reduction {
     PartialOrder,
 }
 
-/// Judges a system, searching for the least bound.
+/// Judges a system, searching for the least bound. The [module](crate::kmc) names the cost.
 ///
 /// ```
 /// use rumpsteak_fsm::{Limits, kmc, system::System, text};
@@ -33,21 +33,23 @@ pub enum Reduction {
 /// assert!(report.properties.is_directed());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-///
-/// Cost: see the [module](crate::kmc).
 pub fn check(system: &System, limits: &Limits) -> Report {
     let parts = InternedSystem::parts(system);
     let mut budget = limits.configurations;
     let judged = judge(&parts, &mut budget, limits);
-    let verdict = conclude(system, &parts, &judged, limits);
+    let verdict = conclude(&parts, &judged, limits);
     let bound = judged.iter().map(|part| part.bound).max().unwrap_or(1);
     let properties =
         properties(system, bound, parts.iter().zip(judged.into_iter().map(|part| part.evaluated)));
     Report { verdict, properties }
 }
 
-/// Each part at the bound that decides it.
-pub(crate) fn judge(parts: &[InternedSystem], budget: &mut usize, limits: &Limits) -> Vec<Judged> {
+/// Judges each part at the bound that decides it.
+pub(crate) fn judge(
+    parts: &[InternedSystem<'_>],
+    budget: &mut usize,
+    limits: &Limits,
+) -> Vec<Judged> {
     let mut judge = |part| {
         let judged = search(part, budget, limits);
         if reduces(part) { least(part, judged, budget, limits) } else { judged }
@@ -55,11 +57,7 @@ pub(crate) fn judge(parts: &[InternedSystem], budget: &mut usize, limits: &Limit
     parts.iter().map(&mut judge).collect()
 }
 
-/// The properties of a system at one bound.
-///
-/// A bound of 0 is taken for 1: no message can be sent without a place in its queue.
-///
-/// Cost: see the [module](crate::kmc).
+/// The properties of a system at one bound; at least 1, since a message needs a place in its queue.
 pub fn check_at(
     system: &System,
     bound: usize,
@@ -74,12 +72,12 @@ pub fn check_at(
     properties(system, bound, parts.iter().zip(evaluated))
 }
 
-pub(crate) fn reduces(part: &InternedSystem) -> bool {
+pub(crate) fn reduces(part: &InternedSystem<'_>) -> bool {
     part.is_directed && part.is_deterministic
 }
 
 pub(crate) fn explore<'a>(
-    part: &'a InternedSystem,
+    part: &'a InternedSystem<'a>,
     bounds: &[u32],
     reduction: Reduction,
     budget: usize,
@@ -96,7 +94,7 @@ pub(crate) struct Evaluated {
     paths: Paths,
     cibi_limit: Option<Limit>,
     pub(crate) hits_bounds: bool,
-    /// The limit that ended the search; if so, properties without a violation are unknown.
+    /// The limit that ended the search; then properties without a violation are unknown.
     limit: Option<Limit>,
     configurations: usize,
 }
@@ -106,7 +104,7 @@ impl Evaluated {
         self.found.progress.is_none() && self.found.reception.is_none()
     }
 
-    /// Whether the choices of machines depend on the bound.
+    /// A violation because of which the choices of a machine depend on the bound.
     fn dependence(&self) -> Option<(Node, Violation)> {
         let Violations { obi, sibi, cibi, .. } = self.found;
         obi.or(match self.cibi_limit {
@@ -117,7 +115,7 @@ impl Evaluated {
 }
 
 fn evaluate(
-    part: &InternedSystem,
+    part: &InternedSystem<'_>,
     bound: usize,
     reduction: Reduction,
     budget: &mut usize,
@@ -148,7 +146,7 @@ fn evaluate(
         limit: explorer.is_truncated.then_some(limit),
         configurations,
     };
-    // Looked for only where nothing else decides; the reduction has done so.
+    // The reduction has looked for it.
     let is_reduced = reduction == Reduction::PartialOrder && reduces(part);
     if !is_reduced && decide(part, &evaluated).is_none() {
         evaluated.found.definite = first_definite(&explorer);
@@ -157,12 +155,11 @@ fn evaluate(
     evaluated
 }
 
-/// What the properties of a part at a bound say about it at all bounds.
-pub(crate) fn decide(part: &InternedSystem, at: &Evaluated) -> Option<bool> {
+/// True if the properties at a bound show that the part is safe, false if they show that it is not.
+pub(crate) fn decide(part: &InternedSystem<'_>, at: &Evaluated) -> Option<bool> {
     if at.found.definite.is_some() {
         return Some(false);
     }
-    // Without a bound that mattered, everything was seen.
     let holds_everywhere = !at.hits_bounds
         || (!part.is_mixed
             && part.is_deterministic
@@ -171,38 +168,35 @@ pub(crate) fn decide(part: &InternedSystem, at: &Evaluated) -> Option<bool> {
     (at.limit.is_none() && holds_everywhere).then(|| at.is_safe())
 }
 
-/// Why the properties of a part at a bound say nothing about it at all bounds.
-fn obstacle(system: &System, part: &InternedSystem, at: &Evaluated) -> Option<Obstacle> {
+/// Why the properties at a bound say nothing about all bounds.
+fn obstacle(part: &InternedSystem<'_>, at: &Evaluated) -> Option<Obstacle> {
     if at.limit.is_some() {
         None
     } else if part.is_mixed {
-        let (role, defect) = defects::mixed(system, &part.roles)?;
+        let (role, defect) = defects::mixed(part.fsms())?;
         Some(Obstacle::Mixed(role, defect))
     } else if !part.is_deterministic {
-        let (role, defect) = defects::nondeterministic(system, &part.roles)?;
+        let (role, defect) = defects::nondeterministic(part.fsms())?;
         Some(Obstacle::Nondeterministic(role, defect))
     } else if let Some(found) = at.found.exhaustive {
-        Some(Obstacle::Blocked(witness(system, part, &at.paths, found)))
+        Some(Obstacle::Blocked(witness(part, &at.paths, found)))
     } else {
         let found = at.dependence()?;
-        Some(Obstacle::Dependent(witness(system, part, &at.paths, found)))
+        Some(Obstacle::Dependent(witness(part, &at.paths, found)))
     }
 }
 
-/// A part at the bound that decided it, or at the last one that the budget sufficed for.
+/// A part at the bound that decided it, or at the last one tried.
 #[derive(Debug)]
 pub(crate) struct Judged {
     pub(crate) bound: usize,
     pub(crate) evaluated: Evaluated,
-    /// The limit that ended the search, if nothing decided it.
     limit: Limit,
 }
 
-/// Tries bounds until one decides: each, or where the reduction is for the part, in steps that
-/// double.
-///
-/// What is returned has met all configurations that were met at any bound.
-fn search(part: &InternedSystem, budget: &mut usize, limits: &Limits) -> Judged {
+/// Tries bounds until one decides: each, or doubled ones if the reduction is for the part. The
+/// result has met all configurations that were met at any bound.
+fn search(part: &InternedSystem<'_>, budget: &mut usize, limits: &Limits) -> Judged {
     let largest = limits.queue.max(1);
     let mut bound = 1;
     let mut last: Option<Judged> = None;
@@ -210,7 +204,7 @@ fn search(part: &InternedSystem, budget: &mut usize, limits: &Limits) -> Judged 
         let evaluated = evaluate(part, bound, Reduction::PartialOrder, budget, limits);
         let is_decided = decide(part, &evaluated).is_some();
         match (evaluated.limit, last) {
-            // What is known of a smaller bound is more than nothing of this one.
+            // Results for a smaller bound are more than none for this one.
             (Some(limit), Some(last)) if !is_decided => return Judged { limit, ..last },
             (limit, _) => {
                 let judged =
@@ -225,13 +219,17 @@ fn search(part: &InternedSystem, budget: &mut usize, limits: &Limits) -> Judged 
     }
 }
 
-/// The least bound that decides, between the one that does and the one tried before it.
-fn least(part: &InternedSystem, mut judged: Judged, budget: &mut usize, limits: &Limits) -> Judged {
-    // A violation needs no least bound.
+/// Binary search for the smallest deciding bound, between the last failure and the first success.
+fn least(
+    part: &InternedSystem<'_>,
+    mut judged: Judged,
+    budget: &mut usize,
+    limits: &Limits,
+) -> Judged {
     if decide(part, &judged.evaluated) != Some(true) {
         return judged;
     }
-    // A bound known not to decide: the last one tried was at least half of this one.
+    // The last bound that did not decide was at least half of this one.
     let mut below = judged.bound / 2;
     while judged.bound - below > 1 {
         let bound = below + (judged.bound - below) / 2;
@@ -248,8 +246,7 @@ fn least(part: &InternedSystem, mut judged: Judged, budget: &mut usize, limits: 
 }
 
 pub(crate) fn conclude(
-    system: &System,
-    parts: &[InternedSystem],
+    parts: &[InternedSystem<'_>],
     judged: &[Judged],
     limits: &Limits,
 ) -> Verdict {
@@ -260,20 +257,19 @@ pub(crate) fn conclude(
             .map(|(part, judged)| (part, judged, decide(part, &judged.evaluated)))
     };
     if let Some((part, judged, _)) = decided().find(|&(.., decision)| decision == Some(false)) {
-        return refuse(system, part, &judged.evaluated, limits);
+        return refuse(part, &judged.evaluated, limits);
     }
     match decided().find(|&(.., decision)| decision.is_none()) {
-        Some((part, judged, _)) => Verdict::Undecided {
-            limit: judged.limit,
-            obstacle: obstacle(system, part, &judged.evaluated),
-        },
+        Some((part, judged, _)) => {
+            Verdict::Undecided { limit: judged.limit, obstacle: obstacle(part, &judged.evaluated) }
+        }
         None => Verdict::Safe { bound: judged.iter().map(|part| part.bound).max().unwrap_or(1) },
     }
 }
 
-fn refuse(system: &System, part: &InternedSystem, at: &Evaluated, limits: &Limits) -> Verdict {
-    // A breadth-first search knows the shortest run, if it gets there.
-    let exploration = system::explore(system, limits);
+fn refuse(part: &InternedSystem<'_>, at: &Evaluated, limits: &Limits) -> Verdict {
+    // A breadth-first search finds the shortest run, if it gets there.
+    let exploration = system::explore(part.whole, limits);
     let found = match exploration.verdict {
         crate::verdict::Verdict::Unsafe(run) => Some(run),
         _ => exploration.starvation,
@@ -283,14 +279,13 @@ fn refuse(system: &System, part: &InternedSystem, at: &Evaluated, limits: &Limit
         faults.into_iter().flatten().find_map(|(node, fault)| {
             let path = at.paths.to(node);
             let sliced = causal_slice::slice(part, &path);
-            let sliced = sliced.and_then(|(path, fault)| run(system, part, &path, fault));
-            sliced.or_else(|| run(system, part, &path, fault))
+            let sliced = sliced.and_then(|(path, fault)| run(part, &path, fault));
+            sliced.or_else(|| run(part, &path, fault))
         })
     };
     match found.or_else(own) {
         Some(run) => Verdict::Unsafe(Box::new(run)),
-        // Every part that is decided to be unsafe has one of the three, and each shows on the
-        // system.
+        // Not reached: every unsafe part has one of the three, and each shows on the system.
         None => Verdict::Undecided {
             limit: Limit::Configurations(limits.configurations),
             obstacle: None,
@@ -298,10 +293,10 @@ fn refuse(system: &System, part: &InternedSystem, at: &Evaluated, limits: &Limit
     }
 }
 
-/// The run of the system that a violation of progress or reception is.
-fn run(system: &System, part: &InternedSystem, path: &[u32], fault: Violation) -> Option<Run> {
-    let steps = part.steps(system, path);
-    let role = |machine: usize| part.role(system, machine);
+/// The run of the system for a violation of progress or reception.
+fn run(part: &InternedSystem<'_>, path: &[u32], fault: Violation) -> Option<Run> {
+    let steps = part.steps(path);
+    let role = |machine: usize| part.role(machine);
     let failures: Vec<Failure> = match fault {
         Violation::Waits(machine) => {
             let to = role(machine);
@@ -315,22 +310,17 @@ fn run(system: &System, part: &InternedSystem, path: &[u32], fault: Violation) -
                 .collect()
         }
         Violation::Lost(channel) => {
-            let (from, to) = part.end_roles(system, channel);
+            let (from, to) = part.end_roles(channel);
             vec![Failure::Orphan { from, to }]
         }
         Violation::Blocked(_) | Violation::Competing(..) | Violation::Partial(..) => vec![],
     };
-    failures.into_iter().find_map(|failure| Run::of(system, steps.clone(), failure).ok())
+    failures.into_iter().find_map(|failure| Run::of(part.whole, steps.clone(), failure))
 }
 
-fn witness(
-    system: &System,
-    part: &InternedSystem,
-    paths: &Paths,
-    (node, fault): (Node, Violation),
-) -> Witness {
-    let steps = part.steps(system, &paths.to(node));
-    let role = |by: usize| part.role(system, part.get(by).machine as usize);
+fn witness(part: &InternedSystem<'_>, paths: &Paths, (node, fault): (Node, Violation)) -> Witness {
+    let steps = part.steps(&paths.to(node));
+    let role = |by: usize| part.role(part.get(by).machine as usize);
     let flaw = match fault {
         Violation::Blocked(by) => Flaw::Blocked { role: role(by), send: part.get(by).transition },
         Violation::Competing(first, second) => Flaw::Competing {
@@ -339,7 +329,7 @@ fn witness(
             second: part.get(second).transition,
         },
         Violation::Lost(channel) => {
-            let (from, to) = part.end_roles(system, channel);
+            let (from, to) = part.end_roles(channel);
             Flaw::Lost { from, to }
         }
         Violation::Partial(possible, blocked) => Flaw::Partial {
@@ -347,7 +337,7 @@ fn witness(
             possible: part.get(possible).transition,
             blocked: part.get(blocked).transition,
         },
-        Violation::Waits(machine) => Flaw::Waits { role: part.role(system, machine) },
+        Violation::Waits(machine) => Flaw::Waits { role: part.role(machine) },
     };
     Witness { steps, flaw }
 }
@@ -356,14 +346,14 @@ fn witness(
 fn properties<'a>(
     system: &System,
     bound: usize,
-    parts: impl Iterator<Item = (&'a InternedSystem, Evaluated)>,
+    parts: impl Iterator<Item = (&'a InternedSystem<'a>, Evaluated)>,
 ) -> Properties {
-    let all: Vec<usize> = (0..system.machines().len()).collect();
+    let all = || system.machines().iter();
     let mut joined = Properties {
         bound,
-        mixed: defects::mixed(system, &all),
-        nondeterministic: defects::nondeterministic(system, &all),
-        undirected: defects::undirected(system, &all),
+        mixed: defects::mixed(all()),
+        nondeterministic: defects::nondeterministic(all()),
+        undirected: defects::undirected(all()),
         exhaustive: Property::Holds,
         progress: Property::Holds,
         reception: Property::Holds,
@@ -386,11 +376,11 @@ fn properties<'a>(
             (&mut joined.cibi, found.cibi, evaluated.cibi_limit.or(limit)),
         ] {
             let of_part = match (found, limit) {
-                (Some(found), _) => Property::Fails(witness(system, part, &evaluated.paths, found)),
+                (Some(found), _) => Property::Fails(witness(part, &evaluated.paths, found)),
                 (None, Some(limit)) => Property::Unknown(limit),
                 (None, None) => continue,
             };
-            // A violation in one part is more than not knowing another.
+            // A violation in one part counts more than a limit in another.
             if !matches!(property, Property::Fails(_)) {
                 *property = of_part;
             }

@@ -1,24 +1,24 @@
-//! States that keep a system from being made of deterministic, directed session automata.
+//! The states because of which a system is not made of deterministic, directed session automata.
 
 use hashbrown::HashMap;
 
 use crate::machine::{Defect, Fsm, Role, StateId};
-use crate::system::System;
 
-/// The first reachable state of one of the machines that mixes sends and receives.
-pub(crate) fn mixed(system: &System, among: &[usize]) -> Option<(Role, Defect)> {
-    defect(system, among, Fsm::mixed)
+/// The first reachable state that mixes sends and receives.
+pub(crate) fn mixed<'a>(machines: impl Iterator<Item = &'a Fsm>) -> Option<(Role, Defect)> {
+    defect(machines, Fsm::mixed)
 }
 
-/// The first reachable state of one of the machines that chooses between peers.
-pub(crate) fn undirected(system: &System, among: &[usize]) -> Option<(Role, Defect)> {
-    defect(system, among, Fsm::undirected)
+/// The first reachable state that chooses between peers.
+pub(crate) fn undirected<'a>(machines: impl Iterator<Item = &'a Fsm>) -> Option<(Role, Defect)> {
+    defect(machines, Fsm::undirected)
 }
 
-/// The first reachable state of one of the machines that two transitions with one action leave
-/// for different states.
-pub(crate) fn nondeterministic(system: &System, among: &[usize]) -> Option<(Role, Defect)> {
-    defect(system, among, |machine, state| {
+/// The first reachable state with two transitions with one action and different targets.
+pub(crate) fn nondeterministic<'a>(
+    machines: impl Iterator<Item = &'a Fsm>,
+) -> Option<(Role, Defect)> {
+    defect(machines, |machine, state| {
         let mut seen = HashMap::new();
         machine.transitions_from(state).find_map(|transition| {
             let own = (transition.id, transition.target);
@@ -32,13 +32,11 @@ pub(crate) fn nondeterministic(system: &System, among: &[usize]) -> Option<(Role
     })
 }
 
-fn defect(
-    system: &System,
-    among: &[usize],
+fn defect<'a>(
+    mut machines: impl Iterator<Item = &'a Fsm>,
     of: impl Fn(&Fsm, StateId) -> Option<Defect>,
 ) -> Option<(Role, Defect)> {
-    among.iter().find_map(|&machine| {
-        let machine = &system.machines()[machine];
+    machines.find_map(|machine| {
         let mut states: Vec<StateId> = machine.reachable().collect();
         states.sort_unstable();
         let defect = states.into_iter().find_map(|state| of(machine, state))?;

@@ -13,7 +13,7 @@ use crate::system::interned::{ChannelIndex, InternedSystem, MachineIndex, StateK
 
 /// Explores a system under these bounds, and judges it if the budget suffices.
 pub(crate) fn explore<'a>(
-    system: &'a InternedSystem,
+    system: &'a InternedSystem<'a>,
     bounds: &[u32],
     budget: usize,
 ) -> Explored<'a> {
@@ -31,18 +31,15 @@ impl Explored<'_> {
         let (explorer, found) = (&self.explorer, &mut self.found);
         let system = explorer.system;
 
-        // What can happen from a configuration on: a machine moves, which has its number, the head
-        // of a channel is received, a competing message is sent.
+        // Events: a machine moves, which has its number; the head of a channel is received; a
+        // competing message is sent.
         let competing = Competing::of(system);
         let receives = |channel: ChannelIndex| system.machines() + channel;
         let sends = |index: usize| system.machines() + system.channels() + index;
         let events = |by| {
             let by = system.get(by);
-            let other = if by.is_send {
-                competing.index(by.channel, by.message).map(sends)
-            } else {
-                Some(receives(by.channel as ChannelIndex))
-            };
+            let sent = || competing.index(by.channel, by.message).map(sends);
+            let other = by.received().map(receives).or_else(sent);
             other.into_iter().chain([by.machine as MachineIndex])
         };
         let count = sends(competing.messages.len());
@@ -98,13 +95,12 @@ impl Explored<'_> {
         }
     }
 
-    /// k-CIBI, which matters where k-SIBI fails: after a reception, a competing message is sent by
-    /// somebody who does not depend on the reception. `Err` if more than `budget` configurations
-    /// were needed.
+    /// Looks for a violation of k-CIBI, which matters if k-SIBI fails: a machine sends a competing
+    /// message after a reception on which it does not depend. `Err` with the number of
+    /// configurations if that exceeds `budget`.
     ///
-    /// A search of RS_k together with who depends on the reception: at first the receiver; then
-    /// whoever receives a message that was sent by somebody who depended on it. These messages are
-    /// the last ones of a channel, so that the number of the others says which they are.
+    /// The search explores RS_k together with the machines that depend on the reception: first the
+    /// receiver, then each receiver of a message from a dependent sender.
     pub(crate) fn chain(&self, budget: usize) -> Result<Option<(Node, Violation)>, usize> {
         let explorer = &self.explorer;
         let system = explorer.system;
@@ -115,8 +111,8 @@ impl Explored<'_> {
                 return Ok(Some(fault));
             }
         }
-        // One search for all receptions by one machine in one state from one channel: they compete
-        // with the same messages.
+        // One search for all receptions by a machine in one state from one channel: they have the
+        // same rivals.
         let mut groups: BTreeMap<(MachineIndex, u32, u32), Vec<(Node, ExploredStep)>> =
             BTreeMap::new();
         for node in 0..explorer.len() as Node {
@@ -136,7 +132,6 @@ impl Explored<'_> {
                 .filter(|&number| system.get(number).channel != channel)
                 .collect();
             let mut causality = Causality::new(explorer, budget.saturating_sub(used));
-            // By start: which reception it is.
             let mut starts: HashMap<u32, (Node, ExploredStep)> = HashMap::new();
             for (node, step) in receptions {
                 if let Some((start, true)) = causality.start(step.to, machine) {
@@ -172,7 +167,7 @@ impl Explored<'_> {
     }
 }
 
-/// The sends of a machine to full channels, or to others.
+/// The sends of a machine to channels that are full, or that are not.
 fn sends_from(
     explorer: &Explorer<'_>,
     node: Node,
@@ -185,7 +180,7 @@ fn sends_from(
     })
 }
 
-/// Two receptions of a machine that are possible, from different channels.
+/// Two possible receptions of a machine from different channels.
 fn competing_now(
     explorer: &Explorer<'_>,
     node: Node,
@@ -195,29 +190,24 @@ fn competing_now(
     let mut possible = explorer
         .moves(node, machine)
         .filter(|&number| !get(number).is_send && explorer.is_enabled(node, get(number)));
-    let mut last = possible.next()?;
-    possible.find_map(|number| {
-        let first = std::mem::replace(&mut last, number);
-        let competes = get(first).channel != get(number).channel;
-        competes.then_some((node, Violation::Competing(first, number)))
-    })
+    let first = possible.next()?;
+    let second = possible.find(|&number| get(number).channel != get(first).channel)?;
+    Some((node, Violation::Competing(first, second)))
 }
 
-/// The messages that some machine may receive from one channel while it may receive from another.
+/// The messages that a machine may receive from one channel while it may receive from another.
 struct Competing {
     /// Channel and message, in order.
     messages: Vec<(u32, u32)>,
 }
 
 impl Competing {
-    fn of(system: &InternedSystem) -> Self {
+    fn of(system: &InternedSystem<'_>) -> Self {
         let mut messages = vec![];
         for state in 0..system.states() {
             if system.kind(state) == StateKind::ReceivesAny {
-                messages.extend(system.moves_from(state).map(|number| {
-                    let by = system.get(number);
-                    (by.channel, by.message)
-                }));
+                let moves = system.all_from(state).iter();
+                messages.extend(moves.map(|by| (by.channel, by.message)));
             }
         }
         messages.sort_unstable();
@@ -229,7 +219,7 @@ impl Competing {
         self.messages.binary_search(&(channel, message)).ok()
     }
 
-    /// A reception in `node` that another one competes with: now, or after it, where `sent(after,
+    /// A reception in `node` that another one competes with: now, or later if `sent(after,
     /// message)`.
     fn overtaken(
         &self,
@@ -263,8 +253,7 @@ impl Competing {
     }
 }
 
-/// From where the head of a channel can be received without a machine's moving: found backwards,
-/// and kept.
+/// The configurations from which the head of a channel can be received without a machine's moving.
 struct Reach<'a, 'b> {
     explorer: &'a Explorer<'b>,
     known: HashMap<(MachineIndex, ChannelIndex), FixedBitSet>,

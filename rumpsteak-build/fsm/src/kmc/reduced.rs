@@ -2,13 +2,13 @@
 //!
 //! # Why it gives the same answers
 //!
-//! The three properties say that from every configuration something can still happen: a machine
-//! that waits moves (progress), one that is blocked moves (exhaustivity: only others empty its one
-//! channel), a head is received (reception). Let φ be a run of RS_k from r to s, ψ that of *(E)* in
-//! the argument for the reduction. If it cannot happen from s it cannot happen from where ψ
-//! leads; if it can happen from r by φ, it happens in φψ, so on a reduced run from r. What can
-//! happen from a configuration can happen in all terminal components below, or not at all; so
-//! looking at these is enough. There, a machine that does not move never will.
+//! The three properties say that something can still happen from every configuration: a waiting
+//! machine moves (progress), a blocked machine moves (exhaustivity: only others empty its channel),
+//! a head is received (reception). Let φ be a run of RS_k from r to s, and ψ the run of *(E)* in
+//! the argument for the reduction. If the event cannot happen from s, it cannot happen after ψ. If
+//! it happens from r by φ, it happens in φψ, so on a reduced run from r. An event that can happen
+//! from a configuration can happen in all terminal components below, or not at all. So it is enough
+//! to look at these. There, a machine that does not move never will.
 
 use super::violation::{Explored, Violation, Violations, definite, first_definite};
 use crate::system::explorer::{Explorer, Node};
@@ -17,17 +17,16 @@ use crate::system::partial_order::{self, Terminal, Visitor};
 
 /// Explores a directed system under these bounds.
 pub(crate) fn explore<'a>(
-    system: &'a InternedSystem,
+    system: &'a InternedSystem<'a>,
     bounds: &[u32],
     budget: usize,
 ) -> Explored<'a> {
-    // Of OBI, IBI, SIBI and CIBI there is no violation: each state has one channel, so whatever is
-    // possible or blocked is so altogether.
+    // OBI, IBI, SIBI and CIBI hold: each state has one channel, so its moves are possible or
+    // blocked together.
     let explorer = Explorer::new(system, bounds, budget);
     let mut explored = Explored { explorer, found: Violations::default(), hits_bounds: true };
     partial_order::explore(&mut explored);
     if explored.explorer.is_truncated {
-        // All that was found is real.
         explored.found.definite = first_definite(&explored.explorer);
     }
     explored
@@ -61,7 +60,7 @@ impl Visitor for Explored<'_> {
             |&channel: &usize| !component.popped[channel] && explorer.held(root, channel) > 0;
         let lost = (0..system.channels()).find(is_lost);
         let lost = lost.map(|channel| (root, Violation::Lost(channel)));
-        // Without a blocked machine the system is exhaustive from here on, and what does not happen
+        // Without a blocked machine the system is exhaustive from here on, so what does not happen
         // under these bounds does not happen under any.
         let definite = match blocked {
             None => waits.or(lost),

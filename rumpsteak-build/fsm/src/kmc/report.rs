@@ -1,4 +1,4 @@
-//! What k-MC says about a system.
+//! The answers of k-MC about a system.
 
 use std::fmt;
 
@@ -6,38 +6,35 @@ use crate::machine::{Defect, Role, TransitionId};
 use crate::system::run::{Run, Step};
 use crate::verdict::Limit;
 
-/// What was found out about a system.
+/// The result of [`check`](super::check).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// Whether it is safe.
+    /// The verdict.
     pub verdict: Verdict,
-    /// Every property by itself, of each part of the system at the bound that decided it, or at the
-    /// last one tried.
+    /// Every property, for each part of the system at the bound that decided it or the last one
+    /// tried.
     pub properties: Properties,
 }
 
-/// Whether a system is safe, with unbounded queues.
+/// The verdict about a system with unbounded queues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is.
+    /// The system is safe.
     Safe {
-        /// The least k at which this was found: the system is k-MC, or no queue ever holds more
-        /// than k messages. Of several parts that do not talk to each other, the largest of their
-        /// least bounds. If the budget ends while a smaller bound is looked for, it is not the
-        /// least.
+        /// The least k for which the system is k-MC, or no queue holds more than k messages. With
+        /// several parts, the largest of their bounds. Not the least if the budget ends the search
+        /// for it.
         bound: usize,
     },
-    /// It is not.
-    ///
-    /// The run to where it goes wrong is a shortest one, unless
-    /// [`Limits::configurations`](crate::Limits::configurations) are too few to find that.
+    /// The system is unsafe. The run is a shortest one, unless
+    /// [`Limits::configurations`](crate::Limits::configurations) are too few.
     Unsafe(Box<Run>),
-    /// It was not found out.
+    /// A limit ended the search.
     Undecided {
         /// The limit that ended the search.
         limit: Limit,
-        /// Why the bounds up to it say nothing about larger ones. `None` if the budget did not
-        /// suffice for one.
+        /// Why smaller bounds say nothing about larger ones. `None` if the budget did not suffice
+        /// for one.
         obstacle: Option<Obstacle>,
     },
 }
@@ -46,18 +43,18 @@ pub enum Verdict {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Obstacle {
-    /// It is not k-exhaustive: a send stays blocked, as queues of length k are too short for it.
+    /// It is not k-exhaustive: a send stays blocked.
     Blocked(Witness),
-    /// It is not k-OBI, or neither k-SIBI nor k-CIBI: which message a role sends or receives next
-    /// depends on the bound.
+    /// It is not k-OBI, or neither k-SIBI nor k-CIBI: the next message of a role depends on the
+    /// bound.
     Dependent(Witness),
     /// A machine both sends and receives in one state.
     Mixed(Role, Defect),
-    /// A machine has two transitions with one action, which lead to different states.
+    /// A machine has two transitions with one action and different targets.
     Nondeterministic(Role, Defect),
 }
 
-/// What is in the way, and what to do about it.
+/// The obstacle, and what to do about it.
 impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -81,8 +78,7 @@ impl fmt::Display for Obstacle {
 pub struct Properties {
     /// The bound k.
     pub bound: usize,
-    /// The first state that both sends and receives; `None` for communicating session automata,
-    /// which in the paper are [deterministic](Self::nondeterministic) besides.
+    /// The first state that both sends and receives.
     pub mixed: Option<(Role, Defect)>,
     /// The first state that two transitions with one action leave for different states.
     pub nondeterministic: Option<(Role, Defect)>,
@@ -90,9 +86,9 @@ pub struct Properties {
     pub undirected: Option<(Role, Defect)>,
     /// k-exhaustive.
     pub exhaustive: Property,
-    /// The first half of k-safe: who waits can move sooner or later.
+    /// The first half of k-safe: a waiting machine can move eventually.
     pub progress: Property,
-    /// The second half of k-safe: what is at the head of a queue can be received sooner or later.
+    /// The second half of k-safe: the head of a queue can be received eventually.
     pub reception: Property,
     /// k-OBI.
     pub obi: Property,
@@ -102,17 +98,17 @@ pub struct Properties {
     pub sibi: Property,
     /// k-CIBI.
     pub cibi: Property,
-    /// How many configurations were met.
+    /// The number of explored configurations.
     pub configurations: usize,
 }
 
 impl Properties {
-    /// Whether each state sends to one peer or receives from one peer: *basic* in the paper's tool.
+    /// True if each state sends to one peer or receives from one peer.
     pub fn is_directed(&self) -> bool {
         self.mixed.is_none() && self.undirected.is_none()
     }
 
-    /// k-safe: both halves.
+    /// True if both halves of k-safe hold.
     pub fn is_safe(&self) -> Option<bool> {
         Some(self.progress.holds()? && self.reception.holds()?)
     }
@@ -121,16 +117,16 @@ impl Properties {
 /// The answer about a property.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Property {
-    /// It does.
+    /// The property holds.
     Holds,
-    /// It does not.
+    /// The property fails here.
     Fails(Witness),
     /// A limit ended the search.
     Unknown(Limit),
 }
 
 impl Property {
-    /// Whether it holds, if that is known.
+    /// True if the property holds, false if it fails.
     pub fn holds(&self) -> Option<bool> {
         match self {
             Self::Holds => Some(true),
@@ -140,30 +136,28 @@ impl Property {
     }
 }
 
-/// Where a property fails: a run within the bound, and what is wrong at its end.
-///
-/// Without [reduction](crate::kmc::Reduction::None) it is a shortest one.
+/// A run within the bound to where a property fails. A shortest one without
+/// [reduction](crate::kmc::Reduction::None).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Witness {
-    /// What was done, in order.
+    /// The steps of the run.
     pub steps: Vec<Step>,
-    /// What is wrong then.
+    /// The flaw at its end.
     pub flaw: Flaw,
 }
 
-/// What is wrong with a configuration at a bound.
+/// A flaw of a configuration at a bound.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Flaw {
-    /// The send does not become possible before its role moves otherwise; which it may never do.
-    /// Not exhaustive.
+    /// Not exhaustive: the send stays blocked until its role moves otherwise, which may be never.
     Blocked {
         /// The role.
         role: Role,
         /// The send.
         send: TransitionId,
     },
-    /// The role can receive the first, and the second from another queue now or after the first.
-    /// Not IBI, SIBI, CIBI.
+    /// Not IBI, SIBI or CIBI: the role can receive the first, and the second from another queue now
+    /// or after the first.
     Competing {
         /// The role.
         role: Role,
@@ -172,14 +166,14 @@ pub enum Flaw {
         /// One from another queue that competes with it.
         second: TransitionId,
     },
-    /// The next message of the queue is never received. No eventual reception.
+    /// No eventual reception: the next message of the queue is never received.
     Lost {
-        /// Who sent it.
+        /// The sender.
         from: Role,
-        /// Who does not receive it.
+        /// The receiver.
         to: Role,
     },
-    /// Of two sends of the role one is possible and the other is blocked. Not OBI.
+    /// Not OBI: one send of the role is possible and another is blocked.
     Partial {
         /// The role.
         role: Role,
@@ -188,7 +182,7 @@ pub enum Flaw {
         /// The send that is not.
         blocked: TransitionId,
     },
-    /// The role never moves again. No progress.
+    /// No progress: the role never moves again.
     Waits {
         /// The role.
         role: Role,

@@ -1,4 +1,4 @@
-//! What can be wrong with a configuration under bounds, and what of it is so under any bounds.
+//! The violations of a configuration under bounds, and those that hold under any bounds.
 
 use crate::system::explorer::{Explorer, Node};
 use crate::system::interned::{ChannelIndex, MachineIndex, StateKind};
@@ -9,18 +9,16 @@ pub(crate) enum Violation {
     Waits(MachineIndex),
     /// The channel's head is received in no continuation.
     Lost(ChannelIndex),
-    /// The move is a send that stays blocked until its machine moves otherwise, which may be never.
+    /// The send stays blocked until its machine moves otherwise, which may be never.
     Blocked(usize),
-    /// The first move is a send that is possible, the second one of the same machine that is
-    /// blocked.
+    /// The first send of a machine is possible, its second one is blocked.
     Partial(usize, usize),
-    /// Both moves are receptions of one machine from different channels; the first is possible, and
-    /// the second is now or can be after the first.
+    /// The moves are receptions of one machine from different channels. The first is possible, the
+    /// second is possible now or after the first.
     Competing(usize, usize),
 }
 
-/// What is wrong with a part under bounds: of each property the first violation that was met, and
-/// where.
+/// The first violation of each property that was met, and its configuration.
 #[derive(Debug, Default)]
 pub(crate) struct Violations {
     pub(crate) exhaustive: Option<(Node, Violation)>,
@@ -30,7 +28,7 @@ pub(crate) struct Violations {
     pub(crate) ibi: Option<(Node, Violation)>,
     pub(crate) sibi: Option<(Node, Violation)>,
     pub(crate) cibi: Option<(Node, Violation)>,
-    /// What is wrong whatever the bounds.
+    /// A violation under any bounds.
     pub(crate) definite: Option<(Node, Violation)>,
 }
 
@@ -38,8 +36,7 @@ pub(crate) struct Violations {
 pub(crate) struct Explored<'a> {
     pub(crate) explorer: Explorer<'a>,
     pub(crate) found: Violations,
-    /// Whether the bounds mattered, as far as is known. If not, this is all that the part can do
-    /// under any bounds.
+    /// False if this is known to be all that the part can do under any bounds.
     pub(crate) hits_bounds: bool,
 }
 
@@ -47,8 +44,8 @@ pub(crate) fn first_definite(explorer: &Explorer<'_>) -> Option<(Node, Violation
     explorer.nodes().find_map(|node| Some((node, definite(explorer, node)?)))
 }
 
-/// Something that is wrong in this configuration and in all that follow it, whatever the bounds: a
-/// machine is [stuck], or a message is left for a machine that is finished.
+/// A violation in this configuration and all that follow it, whatever the bounds: a machine is
+/// [stuck], or a message is left for a finished machine.
 pub(crate) fn definite(explorer: &Explorer<'_>, node: Node) -> Option<Violation> {
     let stuck = stuck(explorer, node);
     if let Some(machine) = stuck.iter().position(|&stuck| stuck) {
@@ -64,10 +61,9 @@ pub(crate) fn definite(explorer: &Explorer<'_>, node: Node) -> Option<Violation>
 /// The machines that never move again, because they wait for each other, for finished machines, and
 /// behind messages that they cannot take.
 ///
-/// The largest set D of machines that wait and of which each, on every channel that it listens to,
-/// finds a message that it cannot take, or nothing and a sender that is finished or in D. The first
-/// of D to move would need a message that only D or a finished machine could send; so none ever
-/// moves.
+/// They are the largest set D of waiting machines such that each, on every channel that it listens
+/// to, finds a message that it cannot take, or nothing and a sender that is finished or in D. The
+/// first of D to move would need a message from D or a finished machine; so none ever moves.
 fn stuck(explorer: &Explorer<'_>, node: Node) -> Vec<bool> {
     let system = explorer.system;
     let waits =

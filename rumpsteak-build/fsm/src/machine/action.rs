@@ -1,11 +1,11 @@
-//! What a transition does: a message sent to a peer or received from one.
+//! Actions: a message sent to a peer or received from one.
 
 use std::fmt;
 
 use super::ids::{StateId, TransitionId};
 use super::names::{Label, Role, Sort};
 
-/// Which way a message goes, seen from the machine.
+/// The direction of a message, seen from the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Direction {
     /// From a peer to this machine, written `?`.
@@ -23,14 +23,12 @@ impl fmt::Display for Direction {
     }
 }
 
-/// A label and the sorts of its payload: `value(i32)`.
-///
-/// Payloads have sorts, not names: `x(a: i32)` and `x(b: i32)` are one message.
+/// A label and the sorts of its payload: `value(i32)`. Payloads have sorts and no names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Message {
-    /// What it is called.
+    /// The label.
     pub label: Label,
-    /// What it carries, in order; often nothing.
+    /// The sorts of the payload, in order.
     pub payload: Vec<Sort>,
 }
 
@@ -48,9 +46,9 @@ impl fmt::Display for Message {
 /// A message sent to a peer or received from one: `s!ready`, `t?value(i32)`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Action {
-    /// The other end.
+    /// The other role.
     pub peer: Role,
-    /// Which way the message goes.
+    /// The direction of the message.
     pub direction: Direction,
     /// The message.
     pub message: Message,
@@ -82,12 +80,12 @@ impl fmt::Display for Action {
 /// One transition of a machine, borrowed from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transition<'a> {
-    /// Its id.
+    /// The id.
     pub id: TransitionId,
-    /// Where it starts.
+    /// The source.
     pub source: StateId,
-    /// What it does.
+    /// The action.
     pub action: &'a Action,
-    /// Where it ends.
+    /// The target.
     pub target: StateId,
 }

@@ -7,11 +7,11 @@ use super::action::Action;
 use super::ids::{StateId, TransitionId};
 use super::names::Role;
 
-/// A machine that [`check_directed`](crate::Fsm::check_directed) refuses, and where.
+/// A defect because of which [`check_directed`](crate::Fsm::check_directed) refuses a machine.
 ///
 /// A local type (PPoPP'22, Definition 1) offers in each state a choice between messages with
 /// distinct labels, all sent to one peer or all received from one peer. Subtyping is defined on
-/// these machines only. [`Display`](fmt::Display) says what is wrong and what to do about it.
+/// these machines only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Defect {
@@ -24,8 +24,7 @@ pub enum Defect {
         /// The first of its receives.
         receive: TransitionId,
     },
-    /// Two transitions of the state have one peer, direction and label, so that a message does not
-    /// decide where the machine goes.
+    /// Two transitions of the state have one peer, direction and label.
     Nondeterministic {
         /// The state.
         state: StateId,

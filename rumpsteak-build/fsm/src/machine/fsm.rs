@@ -9,27 +9,23 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use super::action::{Action, Direction, Transition};
 use super::defect::Defect;
 use super::ids::{StateId, TransitionId};
-use super::interned::InternedMachine;
+use super::interned::{Groups, InternedMachine};
 use super::names::Role;
 
-/// The machine of one role.
-///
-/// Any finite graph of actions is a machine; [`check_directed`](Self::check_directed) says whether
-/// it stands for a local type, which the algorithms need.
+/// The machine of one role: any finite graph of actions. [`check_directed`](Self::check_directed)
+/// checks that it stands for a local type, which the algorithms need.
 #[derive(Clone)]
 pub struct Fsm {
     role: Role,
     initial: StateId,
     /// In insertion order, each with its ends.
     transitions: Vec<(StateId, Action, StateId)>,
-    /// All transitions, grouped by source, in insertion order within a group.
-    outgoing: Vec<TransitionId>,
-    /// `outgoing[offsets[s]..offsets[s + 1]]` leave state `s`; one longer than there are states.
-    offsets: Vec<usize>,
+    /// By state, the transitions that leave it, in insertion order.
+    outgoing: Groups,
     is_on_demand: bool,
-    /// What [`check_directed`](Self::check_directed) says, once it was asked.
+    /// The result of [`check_directed`](Self::check_directed), once it is known.
     directed: OnceLock<Result<(), Defect>>,
-    /// The same machine with numbers, once an algorithm wants it.
+    /// The machine with numbers, once an algorithm needs it.
     interned: OnceLock<Arc<InternedMachine>>,
 }
 
@@ -39,35 +35,34 @@ impl Fsm {
         FsmBuilder { role: role.into(), states: 0, transitions: vec![] }
     }
 
-    /// A copy under construction, in which states and transitions keep their ids.
+    /// A builder with a copy of this machine; states and transitions keep their ids.
     pub fn edit(&self) -> FsmBuilder {
         let (role, transitions) = (self.role.clone(), self.transitions.clone());
         FsmBuilder { role, states: self.len(), transitions }
     }
 
-    /// Whose machine this is.
+    /// The role of the machine.
     pub fn role(&self) -> &Role {
         &self.role
     }
 
-    /// The same machine, of a role that plays only when it is asked to, or not (the default).
+    /// The same machine for a role that plays on demand only, or not (the default).
     ///
-    /// Such a role (Hu, Yoshida, *Explicit connection actions in multiparty session types*,
+    /// A role on demand (Hu, Yoshida, *Explicit connection actions in multiparty session types*,
     /// FASE'17) begins with a first message, which need not come; when it has finished, it may be
-    /// asked again. So in a [`System`](crate::System) it may be finished in its initial state, and
-    /// what leads to a terminal state leads there.
+    /// called again. In a [`System`](crate::System) it may be finished in its initial state, and
+    /// begins again where it would end.
     #[must_use]
     pub fn on_demand(self, is_on_demand: bool) -> Self {
         Self { is_on_demand, ..self }
     }
 
-    /// Whether the role plays [on demand](Self::on_demand) only.
+    /// True if the role plays [on demand](Self::on_demand) only.
     pub fn is_on_demand(&self) -> bool {
         self.is_on_demand
     }
 
-    /// Whether the machine first waits to be asked: it sends nothing before, and nothing leads back
-    /// to its initial state.
+    /// True if the machine sends nothing in its initial state and never comes back to it.
     pub fn waits_to_be_asked(&self) -> bool {
         self.transitions().all(|Transition { source, action, target, .. }| {
             let is_asked = source != self.initial || action.direction == Direction::Receive;
@@ -75,7 +70,7 @@ impl Fsm {
         })
     }
 
-    /// Where it starts.
+    /// The initial state.
     pub fn initial(&self) -> StateId {
         self.initial
     }
@@ -83,7 +78,7 @@ impl Fsm {
     /// The number of states; at least one.
     #[expect(clippy::len_without_is_empty, reason = "a machine has a state")]
     pub fn len(&self) -> usize {
-        self.offsets.len() - 1
+        self.outgoing.len()
     }
 
     /// The number of transitions.
@@ -101,21 +96,17 @@ impl Fsm {
         (0..self.transition_count()).map(|index| self.transition(TransitionId::from_index(index)))
     }
 
-    /// The transitions that leave `state`, in insertion order. None if it is no state of this
-    /// machine.
+    /// The transitions that leave `state`, in insertion order; none for a state of another machine.
     pub fn transitions_from(&self, state: StateId) -> impl Iterator<Item = Transition<'_>> {
-        let end = self.offsets.get(state.index() + 1).copied();
-        let range = match end {
-            Some(end) => self.offsets[state.index()]..end,
-            None => 0..0,
-        };
-        self.outgoing[range].iter().map(|&id| self.transition(id))
+        let known = (state.index() < self.len()).then(|| self.outgoing.of(state.index() as u32));
+        let ids = known.unwrap_or_default().iter();
+        ids.map(|&id| self.transition(TransitionId::from_index(id as usize)))
     }
 
     /// The transition with this id.
     ///
     /// # Panics
-    /// If it is no transition of this machine.
+    /// If the machine has no such transition.
     #[track_caller]
     pub fn transition(&self, id: TransitionId) -> Transition<'_> {
         let Some(&(source, ref action, target)) = self.transitions.get(id.index()) else {
@@ -129,20 +120,19 @@ impl Fsm {
         edge.map_or(self.initial, |id| self.transition(id).target)
     }
 
-    /// Whether nothing leaves `state`: the role is finished there.
+    /// True if nothing leaves `state`: the role is finished there.
     pub fn is_terminal(&self, state: StateId) -> bool {
         self.transitions_from(state).next().is_none()
     }
 
-    /// Whether the role may be finished in `state`: nothing leaves it, or the role waits there for
-    /// a [demand](Self::on_demand).
+    /// True if the role may be finished in `state`: nothing leaves it, or it waits there for a
+    /// [demand](Self::on_demand).
     pub fn may_end(&self, state: StateId) -> bool {
         self.is_terminal(state) || (self.is_on_demand && state == self.initial)
     }
 
-    /// The machine that begins again when it is finished: what leads to a terminal state leads to
-    /// the initial one instead. States and transitions keep their ids. A machine that has nothing
-    /// to do stays so.
+    /// The machine that begins again when it is finished: transitions to a terminal state lead to
+    /// the initial state. States and transitions keep their ids.
     pub(crate) fn repeated(&self) -> Self {
         let mut builder = self.edit();
         builder.change(|_, _, target| {
@@ -173,8 +163,8 @@ impl Fsm {
         graph
     }
 
-    /// The states that this machine and another one come to by the same actions, breadth first. If
-    /// an action of the other one leads to several states, its first one counts.
+    /// The pairs of states that this machine and another one reach by the same actions, breadth
+    /// first. If an action of the other one leads to several states, the first one counts.
     pub(crate) fn in_step(&self, other: &Self) -> impl Iterator<Item = (StateId, StateId)> {
         let start = (self.initial, other.initial);
         let mut met = BTreeSet::from([start]);
@@ -193,15 +183,15 @@ impl Fsm {
         })
     }
 
-    /// The states that a run can reach, breadth first from the initial one.
+    /// The reachable states, breadth first from the initial one.
     pub fn reachable(&self) -> impl Iterator<Item = StateId> {
         self.reachable_from(self.initial)
     }
 
-    /// The states that a run can reach from `state` on, breadth first; `state` is the first.
+    /// The states reachable from `state`, breadth first; `state` is the first.
     ///
     /// # Panics
-    /// If it is no state of this machine.
+    /// If the machine has no such state.
     pub fn reachable_from(&self, state: StateId) -> impl Iterator<Item = StateId> {
         let mut is_met = vec![false; self.len()];
         is_met[state.index()] = true;
@@ -217,25 +207,23 @@ impl Fsm {
         })
     }
 
-    /// Whether the machine stands for a local type: each state sends to one peer or receives from
-    /// one peer, under pairwise distinct labels, and never exchanges a message with itself.
-    ///
-    /// States that no run reaches are judged as well: they were written, so they were meant.
+    /// Checks that the machine stands for a local type: each state sends to one peer or receives
+    /// from one peer, under pairwise distinct labels, and never exchanges a message with itself.
+    /// Unreachable states are checked as well.
     ///
     /// # Errors
-    /// The first [`Defect`] in order of states. Costs O(transitions · log(transitions of a state))
-    /// the first time, and is known then.
+    /// The first [`Defect`] in order of states. The result is computed once.
     pub fn check_directed(&self) -> Result<(), Defect> {
         let check = || self.states().try_for_each(|state| self.check_state(state));
         self.directed.get_or_init(check).clone()
     }
 
-    /// Whether a program can follow the machine: peer, direction and label decide where it goes,
-    /// and it never exchanges a message with itself. A state may have several peers, and both send
-    /// and receive.
+    /// Checks that a program can follow the machine: peer, direction and label decide the next
+    /// state, and it never exchanges a message with itself. A state may have several peers, and
+    /// both send and receive.
     ///
     /// # Errors
-    /// The first [`Defect`] in order of states. Costs O(transitions · log(transitions of a state)).
+    /// The first [`Defect`] in order of states.
     pub fn check_deterministic(&self) -> Result<(), Defect> {
         match self.check_directed() {
             Ok(()) => return Ok(()),
@@ -243,16 +231,12 @@ impl Fsm {
             Err(defect) => return Err(defect),
         }
         self.states().try_for_each(|state| {
-            let mut own = self.transitions_from(state);
-            if let Some(found) = own.find(|found| found.action.peer == self.role) {
-                let (transition, role) = (found.id, self.role.clone());
-                return Err(Defect::SelfMessage { state, transition, role });
-            }
+            self.check_peers(state)?;
             self.check_labels(state)
         })
     }
 
-    /// The same machine with numbers. It is directed.
+    /// The machine with numbers, which must be directed.
     pub(crate) fn interned(&self) -> &Arc<InternedMachine> {
         self.interned.get_or_init(|| {
             let states = self.states().map(|state| self.transitions_from(state));
@@ -261,38 +245,31 @@ impl Fsm {
     }
 
     fn check_state(&self, state: StateId) -> Result<(), Defect> {
-        let Some(first) = self.transitions_from(state).next() else { return Ok(()) };
-
-        for transition in self.transitions_from(state) {
-            let action = transition.action;
-            if action.peer == self.role {
-                return Err(Defect::SelfMessage {
-                    state,
-                    transition: transition.id,
-                    role: self.role.clone(),
-                });
-            }
-            if action.direction != first.action.direction {
-                return self.mixed(state).map_or(Ok(()), Err);
-            }
-        }
-
-        // Most states have one transition or a few; sets are for the others.
-        let action = first.action;
-        let mut others = self.transitions_from(state).skip(1);
-        match (others.next(), others.next()) {
-            (None, _) => return Ok(()),
-            (Some(second), None)
-                if second.action.peer == action.peer
-                    && second.action.message.label != action.message.label =>
+        self.check_peers(state)?;
+        let mut actions = self.transitions_from(state).map(|by| by.action);
+        // A fast path for most states, which have one or two transitions.
+        match (actions.next(), actions.next(), actions.next()) {
+            (_, None, _) => return Ok(()),
+            (Some(first), Some(second), None)
+                if (&first.peer, first.direction) == (&second.peer, second.direction)
+                    && first.message.label != second.message.label =>
             {
                 return Ok(());
             }
             _ => {}
         }
-
+        self.mixed(state).map_or(Ok(()), Err)?;
         self.check_labels(state)?;
         self.undirected(state).map_or(Ok(()), Err)
+    }
+
+    /// Checks that the machine exchanges no message with itself in a state.
+    fn check_peers(&self, state: StateId) -> Result<(), Defect> {
+        let found = self.transitions_from(state).find(|by| by.action.peer == self.role);
+        found.map_or(Ok(()), |found| {
+            let (transition, role) = (found.id, self.role.clone());
+            Err(Defect::SelfMessage { state, transition, role })
+        })
     }
 
     /// The defect of a state that both sends and receives.
@@ -316,8 +293,8 @@ impl Fsm {
         Some(Defect::Undirected { state, peers })
     }
 
-    /// Whether no two transitions of a state have one peer, direction and label. Labels decide,
-    /// payloads do not: a receiver looks at the label to know what the payload is.
+    /// Checks that no two transitions of a state have one peer, direction and label. Payloads do
+    /// not count: a receiver looks at the label to know what the payload is.
     fn check_labels(&self, state: StateId) -> Result<(), Defect> {
         let mut seen = BTreeMap::new();
         for Transition { id, action, .. } in self.transitions_from(state) {
@@ -343,8 +320,7 @@ impl fmt::Debug for Fsm {
     }
 }
 
-/// Equal as written: the same role, on demand or not, the same initial state, the same states and
-/// transitions in the same order.
+/// Equal as written: the same role, initial state, states and transitions in the same order.
 impl PartialEq for Fsm {
     fn eq(&self, other: &Self) -> bool {
         self.role == other.role
@@ -425,25 +401,13 @@ impl FsmBuilder {
             "the initial state of `{role}` was not added to its builder"
         );
 
-        let source = |id: &TransitionId| transitions[id.index()].0.index();
-        let mut outgoing: Vec<TransitionId> =
-            (0..transitions.len()).map(TransitionId::from_index).collect();
-        outgoing.sort_by_key(source);
-        // The transitions of a state come behind those of all states before it.
-        let mut offsets = vec![0; states + 1];
-        for (source, ..) in &transitions {
-            offsets[source.index() + 1] += 1;
-        }
-        for state in 0..states {
-            offsets[state + 1] += offsets[state];
-        }
-
+        let sources = transitions.iter().map(|(source, ..)| source.index() as u32);
+        let outgoing = Groups::new(states, sources);
         Fsm {
             role,
             initial,
             transitions,
             outgoing,
-            offsets,
             is_on_demand: false,
             directed: OnceLock::new(),
             interned: OnceLock::new(),

@@ -14,7 +14,7 @@ macro_rules! id {
                 self.0 as usize
             }
 
-            /// The id of position `index`, as a dense table counts them.
+            /// The id with this position.
             ///
             /// # Panics
             /// If `index` does not fit into 32 bits, which no machine's does.
@@ -41,8 +41,7 @@ impl fmt::Display for StateId {
     }
 }
 
-/// Ids are 32 bits wide because tables of them dominate the memory of the algorithms; a machine of
-/// four thousand million states would not fit into memory beside them.
+/// Ids have 32 bits because tables of them dominate the memory of the algorithms.
 #[track_caller]
 fn dense(index: usize) -> u32 {
     match u32::try_from(index) {

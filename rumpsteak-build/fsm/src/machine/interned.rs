@@ -1,8 +1,6 @@
-//! A machine with numbers instead of names, as the algorithms on pairs of machines want it.
-//!
-//! It is made once per [`Fsm`](crate::Fsm) and kept beside it. Most pairs that are compared do the
-//! same actions, and numbers are given in the order of actions; so such a pair has the same numbers
-//! on both sides, and nothing has to be translated.
+//! A machine with numbers instead of names, for algorithms on pairs of machines. It is made once
+//! per [`Fsm`](crate::Fsm). Actions are numbered in their order, so two machines with the same
+//! actions have the same numbers.
 
 use std::sync::{Arc, OnceLock};
 
@@ -12,7 +10,7 @@ use super::action::{Action, Direction, Transition};
 use super::ids::{StateId, TransitionId};
 use super::names::Role;
 
-/// A peer and a direction, `p?` or `p!`: what the paper's act(π) collects. Dense.
+/// A peer and a direction, `p?` or `p!`. Dense.
 pub(crate) type Kind = u32;
 
 /// An action, `p!ℓ(S)`: equal ids are equal actions. Dense.
@@ -31,9 +29,9 @@ pub(crate) struct InternedMachine {
     pub(crate) initial: u32,
     states: Vec<Node>,
     edges: Vec<Edge>,
-    /// The positions of a state's edges, by action; empty if no state has many.
+    /// The positions of a state's edges, sorted by action; empty if all states have few edges.
     sorted: Vec<u32>,
-    /// The positions of the edges that lead to each state; found when first needed.
+    /// The positions of the edges that lead to each state, once they are needed.
     incoming: OnceLock<Groups>,
     pub(crate) names: Arc<Names>,
 }
@@ -44,7 +42,6 @@ struct Node {
     start: u32,
     end: u32,
     reached: bool,
-    /// See [`InternedMachine::is_anchor`].
     anchor: bool,
 }
 
@@ -63,13 +60,11 @@ pub(crate) struct Edge {
     pub(crate) id: TransitionId,
 }
 
-/// How many things are looked for one by one; more are sorted or hashed. Most machines have few
-/// actions, and most states few edges.
+/// Up to so many items are searched one by one; more are sorted or hashed.
 const FEW: usize = 8;
 
 impl Names {
-    /// Numbers actions in their order; those of one kind are neighbours in it. They are sorted and
-    /// distinct.
+    /// Numbers sorted and distinct actions in their order; each kind is contiguous.
     fn new(actions: Vec<Action>) -> Self {
         let mut kind_of = Vec::with_capacity(actions.len());
         let mut is_send = vec![];
@@ -86,11 +81,10 @@ impl Names {
     }
 }
 
-/// The actions met so far, each with its place in the order of meeting.
+/// The actions met so far, in the order of meeting.
 #[derive(Default)]
 struct Met<'a> {
     actions: Vec<&'a Action>,
-    /// Once there are more than a few.
     places: HashMap<&'a Action, u32>,
 }
 
@@ -117,8 +111,8 @@ impl<'a> Met<'a> {
 }
 
 impl InternedMachine {
-    /// Interns a directed machine, of which `states` has the transitions from each state.
-    /// O(transitions), besides sorting the actions.
+    /// Interns a directed machine with the transitions from each of its `states`. O(transitions),
+    /// besides sorting the actions.
     pub(crate) fn new<'a, T>(initial: StateId, states: impl Iterator<Item = T>) -> Self
     where
         T: Iterator<Item = Transition<'a>>,
@@ -166,7 +160,7 @@ impl InternedMachine {
         machine
     }
 
-    /// Two machines with the same numbers: these, if they do the same actions.
+    /// Two machines with the same numbers: these very ones if they do the same actions.
     pub(crate) fn align(left: &Arc<Self>, right: &Arc<Self>) -> (Arc<Self>, Arc<Self>) {
         if left.names.actions == right.names.actions {
             return (Arc::clone(left), Arc::clone(right));
@@ -190,8 +184,7 @@ impl InternedMachine {
         (renamed(left), renamed(right))
     }
 
-    /// Gives actions their numbers, by the numbers that they have on the edges, and completes what
-    /// follows from these.
+    /// Renumbers the actions on the edges, and completes what follows from the numbers.
     fn number(&mut self, numbers: &[Act]) {
         let names = &self.names;
         for edge in &mut self.edges {
@@ -218,7 +211,7 @@ impl InternedMachine {
         }
     }
 
-    /// `open` is room for states that are still to be followed.
+    /// Finds the anchors; `open` is a spare buffer.
     fn find_anchors(&mut self, mut open: Vec<u32>) {
         let Self { states, edges, .. } = self;
         let initial = &mut states[self.initial as usize];
@@ -240,19 +233,19 @@ impl InternedMachine {
         }
     }
 
-    /// Whether a state is the first one or several transitions lead to it from states that are
-    /// reached. Every loop that is reached has such a state, for it is entered from somewhere.
+    /// True if a state is initial, or several transitions from reachable states lead to it. Every
+    /// reachable loop has such a state, because it is entered from somewhere.
     pub(crate) fn is_anchor(&self, state: u32) -> bool {
         self.states[state as usize].anchor
     }
 
-    /// The kind of each transition, by its id.
-    pub(crate) fn kinds(&self) -> Vec<Kind> {
-        let mut kinds = vec![0; self.edges.len()];
+    /// Something about each transition, by its id.
+    pub(crate) fn by_transition<T: Clone + Default>(&self, of: impl Fn(&Edge) -> T) -> Vec<T> {
+        let mut all = vec![T::default(); self.edges.len()];
         for edge in &self.edges {
-            kinds[edge.id.index()] = self.names.kind_of[edge.act as usize];
+            all[edge.id.index()] = of(edge);
         }
-        kinds
+        all
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -263,13 +256,12 @@ impl InternedMachine {
         self.states[state as usize].does
     }
 
-    /// The edges that leave a state, in the order of the machine.
     pub(crate) fn edges(&self, state: u32) -> &[Edge] {
         let Node { start, end, .. } = self.states[state as usize];
         &self.edges[start as usize..end as usize]
     }
 
-    /// The positions of the edges that lead to each state. O(edges) once.
+    /// The positions of the edges that lead to each state, in O(edges) once.
     pub(crate) fn incoming(&self) -> &Groups {
         let targets = self.edges.iter().map(|edge| edge.target);
         self.incoming.get_or_init(|| Groups::new(self.len(), targets))
@@ -291,18 +283,20 @@ impl InternedMachine {
     }
 }
 
-/// Things numbered from 0 on, grouped by a number that each has.
+/// Items numbered from 0 on, grouped by a number that each has.
 #[derive(Clone, Debug)]
 pub(crate) struct Groups {
-    /// Where each group starts in `members`.
     starts: Vec<u32>,
     members: Vec<u32>,
 }
 
 impl Groups {
-    /// `group_of` has the group of each thing, below `groups`. O(groups + things).
-    pub(crate) fn new(groups: usize, group_of: impl Iterator<Item = u32> + Clone) -> Self {
-        // First where each group ends; filling them backwards leaves where they start.
+    /// `group_of` has the group of each item, below `groups`. O(groups + items).
+    pub(crate) fn new(
+        groups: usize,
+        group_of: impl DoubleEndedIterator<Item = u32> + ExactSizeIterator + Clone,
+    ) -> Self {
+        // First the ends of the groups; filling them backwards turns ends into starts.
         let mut starts = vec![0; groups + 1];
         for group in group_of.clone() {
             starts[group as usize] += 1;
@@ -313,7 +307,7 @@ impl Groups {
             *start = count;
         }
         let mut members = vec![0; count as usize];
-        for (member, group) in group_of.enumerate() {
+        for (member, group) in group_of.enumerate().rev() {
             let start = &mut starts[group as usize];
             *start -= 1;
             members[*start as usize] = member as u32;
@@ -321,7 +315,11 @@ impl Groups {
         Self { starts, members }
     }
 
-    /// The things of a group, the last one first.
+    pub(crate) fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The items of a group, in order.
     #[inline]
     pub(crate) fn of(&self, group: u32) -> &[u32] {
         let group = group as usize;

@@ -7,8 +7,7 @@ use std::sync::Arc;
 macro_rules! name {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        ///
-        /// A clone shares the text; equality and order are those of the text.
+        /// A clone shares the text.
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(Arc<str>);
 
@@ -69,12 +68,11 @@ name! {
 }
 
 name! {
-    /// What a message is called, such as `ready`: the unit of choice.
+    /// The label of a message, such as `ready`.
     Label
 }
 
 name! {
-    /// The type of a payload, such as `i32`. Two sorts are compatible only if their names are
-    /// equal.
+    /// The type of a payload, such as `i32`. Two sorts are compatible only if they are equal.
     Sort
 }

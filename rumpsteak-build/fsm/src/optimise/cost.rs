@@ -1,31 +1,29 @@
-//! How long a fixed piece of work takes.
+//! The time that a fixed piece of work takes.
 //!
 //! ```text
 //!   send     clock(p) += work;   the message arrives at clock(p) + latency(p, q)
 //!   receive  clock(q) = max(clock(q), arrival) + work
 //! ```
 //!
-//! The roles are sequential and wait for one queue at a time, so they are a Kahn network: who moves
-//! first makes no difference, neither to what is exchanged nor to when. (A role that waits for
-//! several peers takes what arrives first.) What a role *chooses* must be the same for all orders
-//! that are compared. So a choice is made by the messages that it is between, and by how often that
-//! choice was made before: for some rounds the branches that can come back, in turn; and then those
-//! that end.
+//! The roles are sequential and wait for one queue at a time, so they are a Kahn network:
+//! scheduling changes neither the messages nor their times. (A role that waits for several peers
+//! takes the first arrival.) A role must *choose* the same for all orders that are compared. So a
+//! choice depends on its options, and on how often it was made before: for some rounds it takes the
+//! branches that can come back, in turn, and then those that end.
 //!
 //! The work is what the projections do in a number of rounds: so many actions for each role. The
-//! time of an order is the time at which the last role has done as many. Orders that send ahead
-//! have done a little more by then, which counts for nothing.
+//! time of an order is the time at which the last role has done as many.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::machine::{Action, Direction, Fsm, Message, Role, StateId, Transition};
 
-/// What takes how long. The unit is the caller's.
+/// The costs of messages and actions, in a unit of the caller's choice.
 #[derive(Clone, Copy)]
 pub struct Costs<'a> {
-    /// A message from the first role to the second one, on its way.
+    /// The time of a message on its way from the first role to the second.
     pub latency: &'a dyn Fn(&Role, &Role) -> u64,
-    /// A send or a receive, of its role's time.
+    /// The time that a send or a receive takes.
     pub work: u64,
 }
 
@@ -35,14 +33,14 @@ impl std::fmt::Debug for Costs<'_> {
     }
 }
 
-/// One action of the work, done.
+/// One action of the work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// When it was done.
+    /// The time.
     pub time: u64,
-    /// Who did it.
+    /// The role.
     pub role: Role,
-    /// What.
+    /// The action.
     pub action: Action,
 }
 
@@ -56,7 +54,7 @@ const AHEAD: usize = 64;
 /// A piece of work: how the choices are made, and how many actions are each role's share.
 #[derive(Clone, Debug)]
 pub struct Work {
-    /// For the messages of each choice those that can come back to it.
+    /// For the options of each choice those that can come back to it.
     again: BTreeMap<(Role, BTreeSet<Action>), BTreeSet<Action>>,
     share: Vec<usize>,
 }
@@ -102,8 +100,7 @@ impl Work {
         last.max().unwrap_or(0)
     }
 
-    /// The first actions of all roles, by time; those of one time in an order in which they can
-    /// happen.
+    /// The first actions of all roles, by time, with causes before effects.
     pub fn events(&self, machines: &[Fsm], costs: &Costs<'_>, most: usize) -> Vec<Event> {
         let roles = self.run(machines, Some(costs));
         let mut events: Vec<(usize, Event)> = roles.into_iter().flatten().collect();
@@ -113,7 +110,7 @@ impl Work {
         events.into_iter().map(|(_, event)| event).collect()
     }
 
-    /// What each role does, with how many events were found before.
+    /// The events of each role, each with the number of events found before.
     fn run(&self, machines: &[Fsm], costs: Option<&Costs<'_>>) -> Vec<Vec<(usize, Event)>> {
         let mut found = 0;
         let mut roles: Vec<Player<'_>> = machines.iter().map(Player::new).collect();
@@ -194,7 +191,7 @@ impl Work {
         if fitting.is_empty() {
             fitting = leaving.to_vec();
         }
-        // Whatever the order of the transitions, which may differ between machines.
+        // The order of transitions may differ between machines.
         fitting.sort_by_key(|transition| transition.action);
         fitting[round % fitting.len()]
     }

@@ -1,4 +1,4 @@
-//! Which reorderings are tried, and which are proposed.
+//! The search for proposals.
 
 use super::cost::{Costs, Work};
 use super::reorder::{Depends, anticipate};
@@ -8,16 +8,16 @@ use crate::verdict::{Limits, Verdict};
 use crate::verify::together::{Part, together};
 use crate::verify::{VerifyError, certified};
 
-/// How much to try.
+/// Options of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// The largest window.
     pub window: usize,
-    /// How many candidates are looked at.
+    /// The number of candidates.
     pub candidates: usize,
     /// How many states a candidate may have.
     pub states: usize,
-    /// What the proof of one may cost.
+    /// The limits of each proof.
     pub limits: Limits,
 }
 
@@ -31,39 +31,39 @@ impl Default for Options {
 /// A proven reordering.
 #[derive(Clone, Debug)]
 pub struct Proposal {
-    /// What the role may do instead of its projection.
+    /// The machine, in place of the projection.
     pub fsm: Fsm,
-    /// Up to how many messages are sent before their turn, for each peer.
+    /// For each peer, up to how many messages are sent before their turn.
     pub windows: Vec<(Role, usize)>,
-    /// How long the work takes with it, in the unit of [`Costs`].
+    /// The time that the work takes with it.
     pub time: u64,
     /// How many actions of the projection are pending at most; see
     /// [`Proof::anticipation`](crate::subtype::Proof::anticipation).
     pub pending: Option<usize>,
 }
 
-/// What was found for a role.
+/// The proposals for a role.
 #[derive(Clone, Debug, Default)]
 pub struct Proposals {
-    /// How long the work takes as the protocol is written.
+    /// The time that the work takes as the protocol is written.
     pub time: u64,
     /// The proposals, best first, none slower than the projection. Empty if nothing helps.
     pub proposals: Vec<Proposal>,
-    /// How many candidates were looked at.
+    /// The number of candidates.
     pub candidates: usize,
-    /// How many of them are no subtypes.
+    /// The number of candidates that are not subtypes.
     pub refused: usize,
-    /// For how many of them a limit ended the proof.
+    /// The number of candidates whose proof a limit ended.
     pub undecided: usize,
-    /// Whether there were more than [`Options::candidates`].
+    /// True if there were more than [`Options::candidates`].
     pub cut: bool,
 }
 
-/// Proposes orders for `role`, the one of `machines` with this name; the others are its peers.
+/// Proposes orders for `role` among `machines`.
 ///
 /// # Errors
-/// If the machine of the role is not directed. A certificate that is not valid is an error too; it
-/// would be a fault of this crate.
+/// If the machine of the role is not directed. An invalid certificate is an error too, and a fault
+/// of this crate.
 pub fn propose(
     machines: &[Fsm],
     role: &Role,
@@ -79,7 +79,7 @@ pub fn propose(
     search(&work, &mut changed, position, machines, depends, costs, options)
 }
 
-/// What was found for all roles of a system.
+/// The proposals for all roles of a system.
 #[derive(Clone, Debug)]
 pub struct Together {
     /// How long the work takes as the protocol is written.
@@ -88,25 +88,21 @@ pub struct Together {
     pub after: u64,
     /// For each role its proposal, if it has one.
     pub proposals: Vec<Option<Proposal>>,
-    /// For each role what was found beside the proposals of the others, or why nothing was tried:
-    /// its machine is not directed.
+    /// For each role its proposals beside the proposals of the others, or the defect of its
+    /// machine.
     pub roles: Vec<Result<Proposals, Defect>>,
-    /// How many candidates were looked at.
+    /// The number of candidates.
     pub candidates: usize,
 }
 
 const PASSES: usize = 3;
 
-/// Proposes orders for all roles at once: for one after the other the best one, given those of the
-/// others, until nothing gets faster.
-///
-/// `depends` is asked for the role with this position. A subtype may take its role's place whatever
-/// the others do within the protocol, so that what is proven for each role holds for all together;
-/// where a role is not directed, it stays as it is, and each proposal is judged together with those
-/// before it.
+/// Proposes orders for all roles: one role after the other gets its best order, given the orders of
+/// the others, until nothing gets faster. `depends` also gets the position of the role. Each
+/// subtype takes its role's place whatever the others do, so the proposals hold together.
 ///
 /// # Errors
-/// A certificate that is not valid, as [`propose`].
+/// As [`propose`], except that roles that are not directed are left as they are.
 pub fn propose_together(
     machines: &[Fsm],
     depends: &dyn Fn(usize, &Action, &Action) -> bool,

@@ -11,29 +11,24 @@
 //! ```
 //!
 //! The messages to one peer stay in order, and so do the receives. A send is looked for behind
-//! receives and behind sends to others; where the ways from `u` part, all of them must come to the
-//! same send, or to the same choice of sends. A send is not moved over
-//! a receive that it depends on.
-//!
-//! Costs O(configurations · transitions); the caller bounds the configurations.
+//! receives and behind sends to others; all ways from `u` must come to the same send, or the same
+//! choice of sends. A send is not moved over a receive that it depends on.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::machine::{Action, Direction, Fsm, Role, StateId, Transition, TransitionId};
 
-/// Whether what is sent (the first action) is made from what is received (the second one), so that
-/// it must come later.
+/// True if the payload of a send (the first action) is made from a receive (the second one), so
+/// that it must come later.
 pub type Depends<'a> = &'a dyn Fn(&Action, &Action) -> bool;
 
 /// The messages that were sent before their turn, oldest first, for each window: any transition of
 /// the machine with the action.
 type Early = Vec<VecDeque<TransitionId>>;
 
-/// The machine that does what `machine` does and sends up to so many messages to each peer before
-/// their turn.
-///
-/// `None` if it has more than `states` states, or if `machine` is not directed. Whether it is a
-/// subtype is not judged here.
+/// The machine that does what `machine` does, and sends up to so many messages to each peer before
+/// their turn. It may not be a subtype. `None` if it has more than `states` states, or if `machine`
+/// is not directed.
 pub fn anticipate(
     machine: &Fsm,
     windows: &[(Role, usize)],
@@ -48,7 +43,6 @@ pub fn anticipate(
     let mut work = VecDeque::from([start.clone()]);
     let initial = builder.add_state();
     ids.insert(start, initial);
-    let mut transitions: Vec<(StateId, Action, StateId)> = Vec::new();
     while let Some(configuration) = work.pop_front() {
         let source = ids[&configuration];
         for (action, next) in ahead.steps(&configuration) {
@@ -64,11 +58,8 @@ pub fn anticipate(
                     id
                 }
             };
-            transitions.push((source, action, target));
+            builder.add_transition(source, action, target);
         }
-    }
-    for (source, action, target) in transitions {
-        builder.add_transition(source, action, target);
     }
     Some(builder.build(initial).on_demand(machine.is_on_demand()))
 }
@@ -117,8 +108,7 @@ impl Reordering<'_> {
         (state, ahead)
     }
 
-    /// Where `state` leads, if what it sends to one of the groups was sent already: `sent` gives
-    /// the next such message.
+    /// The target of `state` if its next send was done already; `sent` gives the next such message.
     fn sent(
         &self,
         state: StateId,
@@ -131,7 +121,7 @@ impl Reordering<'_> {
         let group = self.group(first)?;
         let done = self.machine.transition(sent(group)?).action;
         let mut leaving = self.machine.transitions_from(state);
-        // It is there: the message was found on every way, and this is one of them.
+        // It is there: the message was found on every way.
         let same = leaving.find(|transition| transition.action == done)?;
         Some((group, same.target))
     }
@@ -140,8 +130,8 @@ impl Reordering<'_> {
         self.windows.iter().position(|(peer, _)| *peer == action.peer)
     }
 
-    /// The next unsent message to a peer, or the messages among which it is chosen, if it is the
-    /// same on every way from `state`; else nothing.
+    /// The next unsent message to a peer, or its options, if that is the same on every way from
+    /// `state`; otherwise none.
     fn next(&self, state: StateId, ahead: &Early, group: usize) -> Vec<TransitionId> {
         let mut found: Option<Vec<Transition<'_>>> = None;
         let mut passed: Vec<&Action> = Vec::new();

@@ -10,8 +10,8 @@ pub(super) enum Edit<'a> {
     Replace { own: Transition<'a>, due: Transition<'a> },
     /// Leaves out the only action of a state.
     Delete(Transition<'a>),
-    /// Does before a state what the projection does between two states: behind one edge, or
-    /// wherever the machine comes to that state.
+    /// Does before a state what the projection does between two states: behind one edge, or behind
+    /// all edges to that state.
     Insert { edge: Option<TransitionId>, is_of_state: bool, between: (StateId, StateId) },
     /// Leads to another state. The machine begins behind no edge.
     Jump { edge: Option<TransitionId>, to: StateId },
@@ -23,7 +23,7 @@ struct Draft {
 }
 
 impl Draft {
-    /// Leads to another state where the condition holds: of an edge, and where it leads.
+    /// Redirects edges to another state where the condition holds: of an edge, and its target.
     fn lead(&mut self, is_here: impl Fn(Option<TransitionId>, StateId) -> bool, to: StateId) {
         self.machine.change(|id, _, target| {
             if is_here(Some(id), *target) {

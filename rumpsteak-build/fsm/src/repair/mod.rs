@@ -1,22 +1,22 @@
 //! The simplest cause of a refusal: the cheapest edit with which the subtype fits.
 //!
-//! If something is missing, or too much, subtyping goes on to the first action that has no place at
-//! all, maybe in the next round of a loop. So both machines are walked in step along the path of
-//! the refusal, without any reordering. Edits are tried near the place where they part, cheapest
-//! first, as a parser with error repair tries them (CPCT+, Diekmann and Tratt, ECOOP'20).
+//! If an action is missing or superfluous, subtyping goes on to the first action that has no place
+//! at all, maybe in the next round of a loop. So both machines are walked in step along the path of
+//! the refusal. Edits are tried near the place where they part, cheapest first, as a parser with
+//! error repair does (CPCT+, Diekmann and Tratt, ECOOP'20).
 //!
 //! ```text
 //! supertype   ?play ─ !won ─ ?pay ─ ⟲        the subtype stops at the next `?play`;
 //! subtype     ?play ─ !won ─ ⟲               it fits with a `?pay` inserted behind `!won`
 //! ```
 //!
-//! **What holds.** An edit explains a refusal only if the edited machine is a subtype; one that
-//! does just what the supertype does is cheaper than any other. So if one edit of a projection is
-//! refused, the edit that takes it back is found, or one as cheap. If an action only has to come
-//! later, that is an order, and so is a refusal that no edit explains. For those, `place` says why
-//! an action has no place where it is done.
+//! An edit explains a refusal only if the edited machine is a subtype; an edit that makes the
+//! machines equivalent is cheaper than any other. So if one edit of a projection is refused, the
+//! edit that takes it back is found, or one as cheap. If an action only has to come later, or no
+//! edit explains the refusal, the order is wrong: `place` says why an action has no place where it
+//! is done.
 //!
-//! **Cost.** A check for each edit: of edited machines with `MOST` states in all.
+//! Cost: a check for each edit, of edited machines with at most `MOST` states in all.
 
 mod edit;
 mod place;
@@ -32,7 +32,7 @@ use crate::machine::{Direction, Fsm, StateId, Transition, TransitionId};
 use crate::subtype::{self, Refusal};
 use crate::verdict::Limits;
 
-/// How many states of edited machines are looked at, and how many steps are taken with each.
+/// The number of states of edited machines, and of steps with each.
 const MOST: usize = 20_000;
 
 /// Looks for the simplest cause of a refusal, which names the place of that cause then. `parts` are
@@ -84,7 +84,7 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// The transition behind which the rest of the path comes, and the state there.
+    /// The last transition before the rest of the path, and the state there.
     fn at(self, at: usize) -> (Option<TransitionId>, StateId) {
         let edge = self.path[..at].last().copied();
         (edge, self.sub.after(edge))
@@ -94,8 +94,7 @@ impl<'a> Search<'a> {
         is_one(&edit.apply(self.sub, self.sup), self.sup, &Limits::default().steps(MOST))
     }
 
-    /// The first edit with which the subtype does just what the supertype does, or else the first
-    /// one with which it is a subtype at least.
+    /// The first edit that makes the machines equivalent, or else the first that makes a subtype.
     fn cheapest(self) -> Option<Candidate<'a>> {
         let Self { sub, sup, refusal, .. } = self;
         let limits = Limits::default().steps(MOST).anticipation(0).widening(0);
@@ -107,7 +106,7 @@ impl<'a> Search<'a> {
             if is_one(&edited, sup, &limits) && is_one(sup, &edited, &limits) {
                 return Some((at, edit));
             }
-            // What comes later, too, is rather one of another order than missing.
+            // An action that comes later, too, is rather in the wrong order than missing.
             let is_late = match edit {
                 Edit::Insert { between: (from, _), .. } => {
                     let is_first = at == self.last && from == self.walk[at];
@@ -127,12 +126,13 @@ impl<'a> Search<'a> {
 
     /// The receive that is due if the subtype sends once more than it has heard back, and fits with
     /// this receive. It may also fit with one send less. If it puts off such a receive up to a
-    /// choice at least, the receive lacks behind an option of the choice.
+    /// choice, the receive is missing behind an option of the choice.
     ///
     /// ```text
     /// supertype   !go ─ ?ok ─ ⟲                  the subtype is one message ahead; it fits with
     /// subtype     !go ─ (!go ─ ?ok ─ ⟲ | !stop)  a `?ok` behind `!go`, too, but means one behind
-    /// ```                                        `!stop`
+    ///                                            `!stop`
+    /// ```
     fn answer(self) -> Option<Candidate<'a>> {
         let Self { sub, sup, refusal, walk, last, most, .. } = self;
         let due = single(sup, walk[last])?;
@@ -154,8 +154,8 @@ impl<'a> Search<'a> {
         late.find(|(_, edit)| self.fits(*edit)).or(Some(insert(last)))
     }
 
-    /// The actions that are due at the place where the two part, if the subtype never does them,
-    /// and does nothing else there that the supertype never does. Other things may be wrong, too.
+    /// The actions that are due where the two part, if the subtype never does them, and does
+    /// nothing unknown there. Other things may be wrong, too.
     fn unmet(self) -> Option<(Refusal, Misfit)> {
         let Self { sub, sup, walk, last, .. } = self;
         let ((edge, own), due) = (self.at(last), walk[last]);
@@ -190,11 +190,10 @@ impl<'a> Search<'a> {
             }
         }
         let stop = refusal.sup.map(|id| sup.transition(id));
-        // One that begins in the middle does what is due first, but later.
+        // A subtype that begins in the middle does later what is due first.
         if refusal.path.is_empty() && stop.is_some_and(|due| does(sub, due.action)) {
             return kinds.concat();
         }
-        // In a machine whose order is another one, what is due may be missing anywhere before.
         let stop = stop.map_or(due, |stop| stop.source);
         let ends = (0..=path.len()).rev().take(most).map(|at| (at, stop));
         // What follows a mistake may look like what should stand there.
@@ -232,7 +231,7 @@ impl<'a> Search<'a> {
         kinds.concat()
     }
 
-    /// The cause that an edit shows, and the refusal of it. `None` if an action has to come later.
+    /// The cause that an edit shows, with its refusal. `None` if an action has to come later.
     fn explain(self, at: usize, edit: Edit<'a>) -> Option<(Refusal, Misfit)> {
         let Self { sub, sup, path, walk, refusal, .. } = self;
         let why = |done| displaced(sub, sup, &path[..at], walk, done);

@@ -12,7 +12,7 @@ use crate::machine::{Action, Direction, Fsm, StateId, Transition, TransitionId};
 use crate::run::Run;
 use crate::subtype::{Refusal, Rule};
 
-/// Why an action of a subtype has no place. Transitions are those of the supertype.
+/// Why an action of a subtype has no place. Transitions are transitions of the supertype.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Misfit {
     /// The action is there with another peer.
@@ -21,7 +21,7 @@ pub enum Misfit {
     OtherDirection(TransitionId),
     /// The message has another payload.
     OtherPayload(TransitionId),
-    /// There is no such message with this peer; this one may be meant.
+    /// This peer has no such message; this one may be meant.
     Unknown(Option<TransitionId>),
     /// These may come instead, and the subtype never takes any of them.
     NoOption(Vec<TransitionId>),
@@ -42,8 +42,8 @@ pub enum Misfit {
     Repeated(TransitionId),
 }
 
-/// The action that has no place, and why. `None` if it comes later whatever happens: then its order
-/// is wrong.
+/// The misplaced action, and why. `None` if it comes later whatever happens: then its order is
+/// wrong.
 pub(super) fn order(
     sub: &Fsm,
     sup: &Fsm,
@@ -51,7 +51,7 @@ pub(super) fn order(
     refusal: &Refusal,
 ) -> Option<(Refusal, Misfit)> {
     let mut here = sub.transitions_from(refusal.sub_state);
-    // A message that is not handled may be one whose option has another name.
+    // A message that is not handled may have another name in the subtype.
     let is_blamed = |id| refusal.sub.map_or(refusal.rule == Rule::InputNotHandled, |own| own == id);
     here.find_map(|own| {
         let mut refusal = Refusal { sub: Some(own.id), ..refusal.clone() };
@@ -66,7 +66,7 @@ pub(super) fn order(
         if refusal.rule == Rule::InputNotHandled && !matches!(misfit, Misfit::OtherBranch(_)) {
             return None;
         }
-        // What is due here, and not where subtyping has gone on to.
+        // The action that is due here, and not where subtyping stopped.
         if refusal.sup_state != state {
             let due = sup.transitions_from(state).next();
             (refusal.sup_state, refusal.sup) = (state, due.map(|due| due.id));
@@ -75,10 +75,9 @@ pub(super) fn order(
     })
 }
 
-/// Looks for the cause of a run that goes wrong although subtyping has nothing to say: the first
-/// action of the subtype in it that the supertype does not do there, and why it has no place. A
-/// receive is as the peers send; if all actions have their place, it is what the subtype waits for
-/// in the end.
+/// Looks for the cause of a run that goes wrong although subtyping accepts the machine: the first
+/// action of the subtype in it that the supertype does not do there. A receive is not to blame
+/// unless it is awaited in the end.
 pub fn on_run(sub: &Fsm, sup: &Fsm, run: &Run) -> Option<(Refusal, Misfit)> {
     let own = run.steps.iter().filter(|step| step.role == *sub.role());
     let mut path: Vec<TransitionId> = own.map(|step| step.transition).collect();
@@ -98,7 +97,7 @@ pub fn on_run(sub: &Fsm, sup: &Fsm, run: &Run) -> Option<(Refusal, Misfit)> {
         Refusal { rule, path, sub_state, sub: Some(early.id), sup_state, sup: due, cycle };
     let is_cause = early.action.direction == Direction::Send || is_awaited;
     let found = order(sub, sup, &walk, &refusal).filter(|_| is_cause);
-    // An option that never comes is no harm.
+    // An option that never comes does no harm.
     found.filter(|(_, misfit)| !is_awaited || !matches!(misfit, Misfit::Unknown(_)))
 }
 
@@ -117,15 +116,15 @@ pub(super) fn walk(sub: &Fsm, sup: &Fsm, path: &[TransitionId]) -> Vec<StateId> 
     walk
 }
 
-/// Why the supertype never does an action: it has one of the same label that the subtype does not
-/// know, or nothing like it.
+/// The reason why the supertype never does an action: it has an unused one with the same label, or
+/// nothing like it.
 fn unknown(sub: &Fsm, sup: &Fsm, wanted: &Action) -> Misfit {
     let mut unmet = sup.transitions().filter(|due| !does(sub, due.action));
     let alike = unmet.find(|due| due.action.message.label == wanted.message.label);
     alike.and_then(|due| difference(wanted, due)).unwrap_or(Misfit::Unknown(None))
 }
 
-/// The first in which an action differs from one of the supertype: direction, peer or payload.
+/// The first difference of an action from one of the supertype: direction, peer or payload.
 pub(super) fn difference(done: &Action, wanted: Transition<'_>) -> Option<Misfit> {
     let (id, wanted) = (wanted.id, wanted.action);
     if done.direction != wanted.direction {
@@ -137,8 +136,8 @@ pub(super) fn difference(done: &Action, wanted: Transition<'_>) -> Option<Misfit
     }
 }
 
-/// Why an action does not come next, or later whatever happens, at the end of a path. `None` if it
-/// does.
+/// The reason why an action is misplaced at the end of a path. `None` if it comes next, or later
+/// whatever happens.
 pub(super) fn displaced(
     sub: &Fsm,
     sup: &Fsm,
@@ -175,9 +174,9 @@ pub(super) fn displaced(
     })?
 }
 
-/// The place of an action in an option that the subtype did not take, of a choice on its path.
-/// Unless that choice is made again, the action does not come in the option that the subtype took,
-/// and the two options have not joined yet.
+/// The place of an action in an option that the subtype did not take, of a choice on its path. The
+/// choice is not made again before the action, the taken option does not lead to the action, and
+/// the two options have not joined yet.
 ///
 /// ```text
 /// supertype   (?x ─ !p | ?y ─ !q) ─ ⟲        behind `?x` the subtype does `!q`: it may come in

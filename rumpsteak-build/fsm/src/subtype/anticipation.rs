@@ -1,23 +1,21 @@
 //! Anticipation: the subtype sends `p!ℓ` first, and no `p!` is on the spine.
 //!
-//! Then the supertype must come to `p!ℓ` over a B(p): any inputs, and outputs to others. Its inputs
-//! are chosen by its peers, so all of them must lead there; its outputs are chosen by the subtype,
-//! which need only be able to make a choice that leads there. The [`ranks`] of the supertype's
-//! states say from where `p!ℓ` can be found.
+//! Then the supertype must come to `p!ℓ` over a B(p): any inputs, and outputs to others. Its peers
+//! choose its inputs, so all of them must lead there. The subtype chooses its outputs, so one
+//! choice that leads there is enough. The [`ranks`] of the supertype's states say from where `p!ℓ`
+//! can be found.
 //!
 //! Outputs that are passed over stay open ([`Rest::Choice`]), without the alternatives from where
-//! `p!ℓ` cannot be found and those that the subtype can never make, which would fail whatever is
-//! chosen. Inputs that are passed over yield a prefix each.
+//! `p!ℓ` cannot be found and those that the subtype can never make. Inputs that are passed over
+//! yield a prefix each.
 //!
 //! An alternative whose rank is not less may be passed over for ever. It is kept `slack` times on a
-//! path and then dropped; this *does* lose choices, and the search is told
-//! ([`Anticipation::lossy`]).
+//! path and then dropped, which *does* lose choices ([`Anticipation::lossy`]).
 //!
 //! # Cost
 //!
 //! The ways may be exponentially many in the branching states that are passed over. So each action
-//! that is looked at or copied is paid for ([`Anticipation::spend`]) from the budget of the whole
-//! search.
+//! that is inspected or copied is paid for ([`Anticipation::spend`]) from the budget of the search.
 
 use std::rc::Rc;
 
@@ -30,16 +28,15 @@ use super::refusal::{Blame, Reason, Rule, Stop};
 use super::sequences::{EMPTY, Sequence, Sequences};
 use crate::verdict::Limit;
 
-/// How many branching states one path may pass over; the depth of the recursion.
+/// The most branching states on a path, and the depth of the recursion.
 const DEEPEST: usize = 256;
 
-/// A way to an output, on which the peers have chosen their inputs.
 #[derive(Clone)]
 pub(super) struct Way {
-    /// The actions on the way without the output, and what follows.
+    /// The actions on the way without the output, and the continuation.
     pub(super) segment: Segment,
-    /// The rules of a certificate, from those of the way before this one in preorder. Paths in
-    /// them start at the part of the tree that is looked at.
+    /// The rules of a certificate in preorder, behind the rules of the way before. Paths in them
+    /// start at the part of the tree that is searched.
     pub(super) rules: Sequence,
 }
 
@@ -47,26 +44,38 @@ pub(super) struct Anticipation<'a> {
     pair: &'a Pair,
     /// How many alternatives that lead no nearer may be kept on a path.
     slack: usize,
-    /// The budget: how many actions the search and its anticipations may compare, look at or copy
-    /// together.
+    /// How many actions the search and its anticipations may compare, inspect or copy together.
     steps: usize,
     spent: usize,
-    /// Whether the supertype chooses between outputs anywhere. Only such choices are pruned by the
+    /// True if the supertype chooses between outputs anywhere. Only such choices are pruned by the
     /// actions that the subtype may still do.
     chooses: bool,
-    /// Known once a choice is passed over.
     futures: Option<Futures>,
     ranks: HashMap<(Act, u32), Rc<[u32]>>,
     pub(super) sequences: Sequences,
-    /// Whether a choice that might have been right was dropped since this was last set to `false`.
+    /// True if a choice that might have been right was dropped since this was last set to `false`.
     pub(super) lossy: bool,
 }
 
-/// The output that is looked for, and the state of the subtype after it.
+/// The output that is wanted, and the state of the subtype after it.
 #[derive(Clone, Copy)]
 struct Goal {
     act: Act,
     then: u32,
+    /// How many more alternatives that lead no nearer may be kept.
+    slack: usize,
+    /// The number of branching states that were passed over.
+    depth: usize,
+}
+
+impl Goal {
+    /// The goal beyond a branching state.
+    fn deeper(self) -> Result<Self, Limit> {
+        match self.depth < DEEPEST {
+            true => Ok(Self { depth: self.depth + 1, ..self }),
+            false => Err(Limit::Branching(DEEPEST)),
+        }
+    }
 }
 
 /// The alternatives of a choice from which an output can be found, with the ways there.
@@ -127,24 +136,15 @@ impl<'a> Anticipation<'a> {
     /// The ways on which the peers may lead the supertype to `act` from beyond `rest`, each without
     /// that action; the subtype goes on in state `then`.
     pub(super) fn take(&mut self, rest: &Rest, act: Act, then: u32) -> Result<Vec<Way>, Stop> {
-        let goal = Goal { act, then };
-        self.in_rest(rest, goal, self.slack, 0)
+        self.in_rest(rest, Goal { act, then, slack: self.slack, depth: 0 })
     }
 
-    fn in_rest(
-        &mut self,
-        rest: &Rest,
-        goal: Goal,
-        slack: usize,
-        depth: usize,
-    ) -> Result<Vec<Way>, Stop> {
+    fn in_rest(&mut self, rest: &Rest, goal: Goal) -> Result<Vec<Way>, Stop> {
         let alternatives = match rest {
-            Rest::State(state) => return self.in_state(*state, goal, slack, depth),
+            Rest::State(state) => return self.in_state(*state, goal),
             Rest::Choice(alternatives, _) => Rc::clone(alternatives),
         };
-        if depth >= DEEPEST {
-            return Err(Limit::Branching(DEEPEST).into());
-        }
+        let deeper = goal.deeper()?;
         self.spend(alternatives.len())?;
         if self.pair.kind(alternatives[0].promise.act) == self.pair.kind(goal.act) {
             // The choice is made.
@@ -156,19 +156,13 @@ impl<'a> Anticipation<'a> {
         }
         let mut found = Found::default();
         for (index, Alternative { promise, segment }) in alternatives.iter().enumerate() {
-            let ways = self.in_segment(segment, goal, slack, depth + 1);
+            let ways = self.in_segment(segment, deeper);
             found.add(index, *promise, ways)?;
         }
         self.choices(&[], EMPTY, found)
     }
 
-    fn in_segment(
-        &mut self,
-        segment: &Segment,
-        goal: Goal,
-        slack: usize,
-        depth: usize,
-    ) -> Result<Vec<Way>, Stop> {
+    fn in_segment(&mut self, segment: &Segment, goal: Goal) -> Result<Vec<Way>, Stop> {
         let promises = &segment.promises;
         self.spend(promises.len())?;
         let kind = self.pair.kind(goal.act);
@@ -181,7 +175,7 @@ impl<'a> Anticipation<'a> {
             segment.promises.remove(index);
             return Ok(vec![Way { segment, rules: EMPTY }]);
         }
-        let mut ways = self.in_rest(&segment.rest, goal, slack, depth)?;
+        let mut ways = self.in_rest(&segment.rest, goal)?;
         for way in &mut ways {
             self.spend(promises.len())?;
             way.segment.promises.splice(0..0, promises.iter().copied());
@@ -189,13 +183,7 @@ impl<'a> Anticipation<'a> {
         Ok(ways)
     }
 
-    fn in_state(
-        &mut self,
-        mut state: u32,
-        goal: Goal,
-        slack: usize,
-        depth: usize,
-    ) -> Result<Vec<Way>, Stop> {
+    fn in_state(&mut self, mut state: u32, goal: Goal) -> Result<Vec<Way>, Stop> {
         let sup = &self.pair.sup;
         let kind = self.pair.kind(goal.act);
         let mut promises = vec![];
@@ -226,14 +214,12 @@ impl<'a> Anticipation<'a> {
             self.spend(sup.len())?;
             return Err(Stop::Refused(self.explain(state, goal.act, &ranks)));
         }
-        if depth >= DEEPEST {
-            return Err(Limit::Branching(DEEPEST).into());
-        }
+        let deeper = goal.deeper()?;
         let edges = sup.edges(state);
         self.spend(edges.len())?;
         let rules = self.sequences.unfold(unfoldings);
         if matches!(sup.state(state), State::Receive(_)) {
-            return self.over_inputs(&promises, rules, edges, goal, slack, depth);
+            return self.over_inputs(&promises, rules, edges, deeper);
         }
         let mut found = Found::default();
         for (index, edge) in edges.iter().enumerate() {
@@ -243,31 +229,29 @@ impl<'a> Anticipation<'a> {
                 continue;
             }
             let nearer = rank < ranks[state as usize];
-            if !nearer && slack == 0 {
+            if !nearer && goal.slack == 0 {
                 self.lossy = true;
                 found.dropped.push(index as u32);
                 continue;
             }
-            let slack = slack - usize::from(!nearer);
-            let ways = self.in_state(edge.target, goal, slack, depth + 1);
+            let goal = Goal { slack: goal.slack - usize::from(!nearer), ..deeper };
+            let ways = self.in_state(edge.target, goal);
             found.add(index, Promise::of(edge), ways)?;
         }
         self.choices(&promises, rules, found)
     }
 
-    /// Passes over inputs that peers choose among: each of them must lead to the goal.
+    /// Passes over inputs among which peers choose: each of them must lead to the goal.
     fn over_inputs(
         &mut self,
         promises: &[Promise],
         mut rules: Sequence,
         edges: &[Edge],
         goal: Goal,
-        slack: usize,
-        depth: usize,
     ) -> Result<Vec<Way>, Stop> {
         let mut each = vec![];
         for edge in edges {
-            each.push((edge, self.in_state(edge.target, goal, slack, depth + 1)?));
+            each.push((edge, self.in_state(edge.target, goal)?));
         }
         let mut ways = vec![];
         for (edge, beyond) in each {
@@ -298,15 +282,14 @@ impl<'a> Anticipation<'a> {
         }
         let count = alternatives.len();
         let mut combinations: Vec<(Vec<Alternative>, Sequence)> = vec![(vec![], rules)];
-        // The number of their actions; each of them is copied for each further prefix, and each
-        // prefix for each of them.
+        // The number of their actions, which are copied for each further prefix.
         let mut size = 0_usize;
         for (index, (promise, mut ways)) in alternatives.into_iter().enumerate() {
             let own: usize = ways.iter().map(|way| 1 + way.segment.promises.len()).sum();
             let copies = size.saturating_mul(ways.len());
             size = copies.saturating_add(combinations.len().saturating_mul(own));
             self.spend(size)?;
-            // A single alternative is no choice and has no number.
+            // A single alternative has no number.
             if count > 1 {
                 for way in &mut ways {
                     way.rules = self.sequences.within(index as u32, way.rules);
@@ -344,7 +327,7 @@ impl<'a> Anticipation<'a> {
         Ok(ways)
     }
 
-    /// The number of the set of actions that the subtype may still do from a state on.
+    /// The number of the set of actions that the subtype may still do.
     fn set(&mut self, state: u32) -> u32 {
         if !self.chooses {
             return 0;
@@ -353,8 +336,7 @@ impl<'a> Anticipation<'a> {
         self.futures.get_or_insert_with(|| Futures::new(pair)).set_of(state)
     }
 
-    /// Whether a set has an action. Without choices of outputs, nobody asks for sets, and each has
-    /// all.
+    /// True if a set has an action. Without choices of outputs, every action is allowed.
     fn allows(&self, set: u32, act: Act) -> bool {
         self.futures.as_ref().is_none_or(|futures| futures.has(set, act))
     }
@@ -370,7 +352,8 @@ impl<'a> Anticipation<'a> {
         ranks
     }
 
-    /// A way on which peers keep the supertype from ever doing `act`, from a state without a rank.
+    /// Finds a way on which peers keep the supertype from ever doing `act`, from a state without a
+    /// rank.
     fn explain(&self, mut state: u32, act: Act, ranks: &[u32]) -> Reason {
         let (sup, kind) = (&self.pair.sup, self.pair.kind(act));
         let mut seen = vec![false; sup.len()];
@@ -392,8 +375,7 @@ impl<'a> Anticipation<'a> {
     }
 }
 
-/// The first action of its kind that the supertype does is `promise`, and not the action that is
-/// looked for.
+/// The refusal if the supertype's next action of the kind is `promise`, and not the wanted one.
 pub(super) fn mismatch(promise: Promise) -> Reason {
     Reason::of(Rule::OutputsToOnePeer, Blame::Transition(promise.origin), None)
 }

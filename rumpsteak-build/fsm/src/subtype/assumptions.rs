@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Loops of situations share parts, so they are not checked one by one. When all situations are
-//! known, [`Assumptions::forgotten`] checks for each kind of action (`p?` or `p!`) that there is no
-//! loop on which an action of the kind is pending and none is done, in O(kinds · steps · lengths).
+//! known, [`Assumptions::forgotten`] checks for each kind of action (`p?` or `p!`) that every loop
+//! on which an action of the kind is pending does one, in O(kinds · steps · lengths).
 
 use hashbrown::HashMap;
 
@@ -20,20 +20,18 @@ use crate::machine::TransitionId;
 
 pub(super) struct Assumptions<'a> {
     pair: &'a Pair,
-    /// The kind of each transition of the subtype.
     kind_of: Vec<Kind>,
-    /// By kind, from which states on it is [inevitable].
+    /// By kind, the states from which it is [inevitable].
     inevitable: Vec<Option<Vec<u32>>>,
     nodes: Vec<Node>,
     steps: Vec<Step>,
-    /// For each node and each kind that is pending there, the first promise.
+    /// For each node and each pending kind, the first promise.
     promises: Vec<(Kind, u32)>,
     record: Record,
 }
 
 struct Node {
     state: u32,
-    /// The step by which it was met first.
     parent: Option<u32>,
     /// A range of [`Assumptions::promises`].
     promises: (u32, u32),
@@ -46,15 +44,15 @@ struct Step {
     trail: (u32, u32),
 }
 
-/// The part of a way that has come to no situation yet.
+/// The part of a way since the last situation.
 pub(super) struct Way {
-    /// The last situation before it.
+    /// The situation before it.
     from: Option<u32>,
     pub(super) trail: Vec<Done>,
-    /// Where the actions from position `recorded` on belong.
+    /// The fragment of the actions from position `recorded` on.
     fragment: u32,
     recorded: u32,
-    /// How often the spine was unfolded since the last action.
+    /// The number of unfoldings since the last action.
     pub(super) unfolded: u32,
 }
 
@@ -63,7 +61,6 @@ impl Way {
         Self { from: None, trail: vec![], fragment: 0, recorded: 0, unfolded: 0 }
     }
 
-    /// Adds an action that was done after the unfoldings.
     pub(super) fn done(&mut self, transition: u32) {
         let unfoldings = std::mem::take(&mut self.unfolded);
         self.trail.push(Done::after(transition, unfoldings));
@@ -74,7 +71,7 @@ impl<'a> Assumptions<'a> {
     pub(super) fn new(pair: &'a Pair) -> Self {
         Self {
             pair,
-            kind_of: pair.sub.kinds(),
+            kind_of: pair.sub.by_transition(|edge| pair.kind(edge.act)),
             inevitable: vec![None; pair.kinds()],
             nodes: vec![],
             steps: vec![],
@@ -88,7 +85,7 @@ impl<'a> Assumptions<'a> {
     }
 
     /// Ends a way at a situation with this [key](super::record::encode). `None` if the situation
-    /// was met before, which is rule ASM; otherwise its number, and the way that starts from it.
+    /// was met before (rule ASM), otherwise its number and the way that starts from it.
     pub(super) fn meet(
         &mut self,
         key: &[u32],
@@ -149,7 +146,6 @@ impl<'a> Assumptions<'a> {
         (0..count as u32).map(branch).collect()
     }
 
-    /// The actions of the subtype from its initial state, along a way.
     pub(super) fn path(&self, way: &Way) -> Vec<TransitionId> {
         self.path_to(way.from, &way.trail)
     }
@@ -168,12 +164,9 @@ impl<'a> Assumptions<'a> {
         &self.record.trails[step.trail.0 as usize..step.trail.1 as usize]
     }
 
-    /// Refuses a situation from which the subtype need never do an action that is promised.
-    ///
-    /// Whatever inputs come, the subtype can choose its outputs so that what is pending of some
-    /// kind stays pending; then it is forgotten, or there is no derivation for another reason.
-    /// Without this, an anticipation that grows in each round of a loop which forgets would end at
-    /// a limit instead.
+    /// Refuses a situation from which the subtype need never do a promised action: whatever inputs
+    /// come, it can choose its outputs so that the action stays pending. Without this, an
+    /// anticipation that grows in each round of such a loop would end at a limit instead.
     pub(super) fn avoided(&mut self, node: u32) -> Option<Failure> {
         let Node { state, promises: (start, end), .. } = self.nodes[node as usize];
         for index in start as usize..end as usize {
@@ -205,10 +198,9 @@ impl<'a> Assumptions<'a> {
         forgotten(origin, path, at, cycle)
     }
 
-    /// The act check: a loop in which an action is pending that the loop never does.
-    ///
-    /// Where there is none, the ranks are recorded: for each kind, how many steps may follow each
-    /// other at most while the kind is pending and not done.
+    /// The act check: finds a loop in which an action is pending that the loop never does. Without
+    /// such a loop, the ranks are recorded: for each kind, the most successive steps while it is
+    /// pending and not done.
     pub(super) fn forgotten(&mut self) -> Option<Failure> {
         (0..self.pair.kinds() as Kind).find_map(|kind| self.forgotten_kind(kind))
     }
@@ -226,8 +218,8 @@ impl<'a> Assumptions<'a> {
         if promised.iter().all(Option::is_none) {
             return None;
         }
-        // The steps between situations where the kind is pending that do nothing of the kind: is
-        // there a loop of them?
+        // The steps between situations where the kind is pending that do not do it: is there a
+        // loop?
         let steps: Vec<&Step> = self
             .steps
             .iter()
@@ -253,7 +245,7 @@ impl<'a> Assumptions<'a> {
         None
     }
 
-    /// The loop to which steps lead from a node. Each node to which one leads has one onward.
+    /// The loop to which steps lead from a node. Each node that they reach has a step onward.
     fn forgetting<'s>(
         &'s self,
         node: u32,
@@ -286,8 +278,8 @@ impl<'a> Assumptions<'a> {
     }
 }
 
-/// Goes on from a node until there is no step, or the node is met again: the steps before the loop,
-/// those of the loop, and the node.
+/// Walks from a node to the end, or until a node is met again: the steps before the loop, the steps
+/// of the loop, and the last node.
 fn lasso<S>(mut at: u32, onward: impl Fn(u32) -> Option<(S, u32)>) -> (Vec<S>, Vec<S>, u32) {
     let mut walk = vec![];
     let mut met: HashMap<u32, usize> = HashMap::new();

@@ -1,9 +1,9 @@
-//! From which judgements a subtype can choose its outputs so that nothing is pending in the end:
-//! the ranks of a [fair invariant](crate::certificate::invariant::fair).
+//! The ranks of a [fair invariant](crate::certificate::invariant::fair): from which judgements a
+//! subtype can choose its outputs so that nothing is pending in the end.
 
 use crate::certificate::invariant::Step;
 
-/// A judgement, and those that its goals are.
+/// A judgement, and the judgements of its goals.
 pub(super) struct Node {
     pub(super) rule: Step,
     pub(super) sends: bool,
@@ -11,7 +11,6 @@ pub(super) struct Node {
     pub(super) next: Vec<usize>,
 }
 
-/// Why there is no answer.
 pub(super) enum Stop {
     /// No rule applies, or something may be put off for ever.
     Stuck,
@@ -19,8 +18,8 @@ pub(super) enum Stop {
     Spent,
 }
 
-/// By judgement, how many times both must do an action until nothing is pending. Stuck if the
-/// subtype's peers can keep it from that. Looks at `budget` judgements and goals at most.
+/// By judgement, how often both must do an action until nothing is pending. Stuck if the subtype's
+/// peers can prevent that. The budget counts judgements and goals.
 pub(super) fn drains(nodes: &[Node], budget: usize) -> Result<Vec<u32>, Stop> {
     let ranks = nodes.iter().map(|node| node.is_drained.then_some(0));
     let mut draining = Draining { nodes, ranks: ranks.collect(), budget };
@@ -39,8 +38,8 @@ struct Draining<'a> {
 }
 
 impl Draining<'_> {
-    /// The judgements without a rank, the last ones first: those that follow have greater numbers,
-    /// so most are settled in one pass. Each pass is paid for.
+    /// The judgements without a rank, the last ones first, since those that follow have greater
+    /// numbers. Each pass is paid for.
     fn open(&mut self) -> Result<Vec<usize>, Stop> {
         let open = (0..self.nodes.len()).rev().filter(|&id| self.ranks[id].is_none());
         let open: Vec<usize> = open.collect();
@@ -49,7 +48,7 @@ impl Draining<'_> {
         Ok(open)
     }
 
-    /// Ranks judgements whose goals are ranked; whether there was one.
+    /// Ranks judgements whose goals are ranked; true if there was one.
     fn settle(&mut self) -> Result<bool, Stop> {
         let mut grew = false;
         for id in self.open()? {
@@ -66,10 +65,10 @@ impl Draining<'_> {
     }
 
     /// Ranks judgements on loops of `Take`, which end because what is pending gets shorter, and of
-    /// `Ahead`, which are left, if all ways out are ranked; whether there was one.
+    /// `Ahead`, which are left, if all ways out are ranked; true if there was one.
     fn leave_loops(&mut self) -> Result<bool, Stop> {
-        // Those from which nothing but loops and ranked judgements is met, and of them those from
-        // which a ranked one is met.
+        // `inside` leads only to loops and ranked judgements; `ends` are those that reach a ranked
+        // one.
         let mut inside: Vec<bool> = self.nodes.iter().map(|by| by.rule != Step::Match).collect();
         loop {
             let mut ends = vec![false; self.nodes.len()];

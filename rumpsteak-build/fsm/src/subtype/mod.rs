@@ -4,20 +4,20 @@
 //!   T ≤ T′      T, the subtype, is what a role does; T′, the supertype, is what its protocol says
 //! ```
 //!
-//! A subtype may make fewer choices of its own and offer its peers more, as without queues. Because
+//! As without queues, a subtype may make fewer choices of its own and offer its peers more. Because
 //! messages wait in queues, it may also do some actions earlier (PPoPP'22, §3.1):
 //!
 //! * **R1**, an input `p?ℓ` before inputs that are not from p: before an A(p);
 //! * **R2**, an output `p!ℓ` before any inputs, and before outputs that are not to p: before a
 //!   B(p).
 //!
-//! It may not do an input before an output (both sides could wait for each other), nor change the
-//! order of two messages between the same two roles, nor leave out for ever an action of the
-//! supertype (the peer's message would stay in the queue). The relation is that of Ghilezan,
-//! Pantović, Prokić, Scalas and Yoshida (POPL'21), as PPoPP'22 states it: for all single-output
-//! trees U of T and single-input trees V′ of T′ there are W of U and W′ of V′ with W ≲ W′ (App.
-//! B.2). Sorts must be equal. It is about *every run*: whatever is chosen, what is put off is done.
-//! In the [fair](crate::certificate::invariant::fair) relation it *can* always still be done.
+//! It may not do an input before an output (both sides could wait for each other), change the order
+//! of two messages between the same two roles, or leave out for ever an action of the supertype
+//! (the peer's message would stay in the queue). The relation is the one of Ghilezan, Pantović,
+//! Prokić, Scalas and Yoshida (POPL'21), as PPoPP'22 states it: for all single-output trees U of T
+//! and single-input trees V′ of T′ there are W of U and W′ of V′ with W ≲ W′ (App. B.2). Sorts must
+//! be equal. It is about *every run*: whatever is chosen, everything that is put off is done. In
+//! the [fair](crate::certificate::invariant::fair) relation it *can* always still be done.
 //!
 //! # Example
 //!
@@ -39,42 +39,34 @@
 //!   T″ = s?copy. t?ready. t!copy. T′
 //! ```
 //!
-//! Between the two visits of (\*) the subtype did `s?`, `t?` and `t!`, all that is pending there.
+//! Between the two visits of (\*) the subtype did `s?`, `t?` and `t!`, which is all that is
+//! pending.
 //!
 //! # The algorithm
 //!
-//! It is that of §3.2 and App. B.5, on machines, with four changes. A *situation* is a state of the
-//! subtype, the prefix π′ of the supertype's actions that are pending (`prefix`), and the state of
-//! the supertype behind it. `rules` has the rules of Fig. 5 one by one.
+//! It is the one of §3.2 and App. B.5, on machines, with four changes. A *situation* is a state of
+//! the subtype, the prefix π′ of the supertype's pending actions (`prefix`), and the state of the
+//! supertype behind it. `rules` has the rules of Fig. 5 one by one.
 //!
 //! 1. **The left prefix π is always empty.** Fig. 5 pushes an action of each side at once and
 //!    reduces when it can. Here the subtype's action is reduced at once, and the supertype is
-//!    unfolded just as far as that takes: derivations of Fig. 5 in another order. This accepts
-//!    more, since the supertype's next `p?` is known before one of the subtype's branches is
-//!    chosen.
-//! 2. **Outputs of the supertype that are overtaken are not chosen** but kept as an open choice,
-//!    which the subtype's own later output decides (`anticipation`); the definition lets W′ depend
-//!    on all of U. So all branching is universal, and the search is reachability without
-//!    backtracking.
-//! 3. **Whether an action can be found ahead is decided on the supertype's graph**, by a rank, not
-//!    by unfolding up to a bound. So no user has to choose a bound, and "no" is an answer: each
-//!    "no" is a pair of U and V′ for which there is no W ≲ W′.
+//!    unfolded as far as that needs: derivations of Fig. 5 in another order. This accepts more,
+//!    since the supertype's next `p?` is known before one of the subtype's branches is chosen.
+//! 2. **Overtaken outputs of the supertype are kept as an open choice**, which the subtype's own
+//!    later output decides (`anticipation`); the definition lets W′ depend on all of U. So all
+//!    branching is universal, and the search is reachability without backtracking.
+//! 3. **A rank on the supertype's graph decides if an action can be found ahead**, not unfolding up
+//!    to a bound. So no user has to choose a bound, and each "no" is a pair of U and V′ for which
+//!    there is no W ≲ W′.
 //! 4. **The act check looks at all loops together** (`assumptions`). Fig. 5 checks, when rule ASM
-//!    closes a loop, that all pending actions are done within it. Here loops share parts, and are
-//!    judged when all situations are known: for each kind of action (`p?` or `p!`) there must be no
-//!    loop on which one is pending and none is done.
+//!    closes a loop, that all pending actions are done in it. Here, once all situations are known,
+//!    for each kind of action (`p?` or `p!`) there must be no loop on which one is pending and none
+//!    is done.
 //!
-//! ## Why it is sound
-//!
-//! Each "yes" has a [certificate](crate::certificate) that can be checked without the search, and
-//! whose pages have the argument. That the search finds one: each step is one of the rules of Fig.
-//! A.11 for ≲, read without its condition on actions; a way that ends does so by rule END, with
-//! nothing pending; and on one that does not end, what is pending of a kind is done sooner or
-//! later, by the act check.
-//!
-//! Messages of one kind that wait in the same order are interchangeable. So situations are equal if
-//! their states, pending actions, open choices and the states behind them are, whatever transitions
-//! promised them.
+//! Each "yes" has a [certificate](crate::certificate) that is checked without the search, and whose
+//! pages have the argument. Messages of one kind that wait in the same order are interchangeable.
+//! So situations are equal if their states, pending actions, open choices and the states behind
+//! them are.
 //!
 //! ## Undecided pairs
 //!
@@ -85,15 +77,14 @@
 //!
 //! If the subtype overtakes a choice of outputs in a loop, alternatives are dropped beyond
 //! [`Limits::branching`](field@Limits::branching). As long as the choice is open, a "no" about an
-//! output may be the fault of the dropping, and is reported as undecided instead; any other "no" is
-//! final (`rules` has the argument).
+//! output may be caused by the dropping, and is reported as undecided; any other "no" is final
+//! (`rules` has the argument).
 //!
 //! # Cost
 //!
-//! Linear in the number of situations times the number of actions that are pending where situations
-//! are compared. Only states of the subtype where several transitions meet are compared, since
-//! every loop has one. There is no recursion on states; an anticipation recurses on branching
-//! states, at most 256 deep.
+//! Linear in the number of situations times the number of pending actions where situations are
+//! compared: at states of the subtype where several transitions meet, since every loop has one.
+//! Only an anticipation recurses, on branching states, at most 256 deep.
 
 mod anticipation;
 mod assumptions;
@@ -123,9 +114,7 @@ use crate::verdict::{Limit, Limits, Verdict};
 pub use self::proof::Proof;
 pub use self::refusal::{InputError, Refusal, Rule, Side};
 
-/// Judges `sub ≤ sup`.
-///
-/// The roles' names are not compared; the peers' are.
+/// Judges `sub ≤ sup`. The names of peers are compared, the names of the two roles are not.
 ///
 /// ```
 /// use rumpsteak_fsm::{Limits, Verdict, dot, subtype};
@@ -142,11 +131,9 @@ pub use self::refusal::{InputError, Refusal, Rule, Side};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A machine that is not [directed](Fsm::check_directed) is a subtype only if it does everything at
-/// its turn, as its supertype does; see [`steps`](crate::certificate::steps).
-///
 /// # Errors
-/// If one of the machines is not directed, and it is not such a subtype: then nothing is known.
+/// If one of the machines is not [directed](Fsm::check_directed), and they do not do the same
+/// actions in the same order, as [`steps`](crate::certificate::steps) defines it.
 pub fn check(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Verdict<Proof, Refusal>, InputError> {
     let pair = match directed(sub, sup) {
         Ok(pair) => pair,
@@ -158,8 +145,7 @@ pub fn check(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Verdict<Proof, Ref
     };
     let size = pair.sub.len() + pair.sup.len();
     let limits = &limits.for_states(size);
-    // Where more and more is pending, no budget helps the first engine, so the second is asked
-    // early. In proportion to the machines, because much may be pending between large ones.
+    // If more and more is pending, no budget helps the first engine, so the second is asked early.
     let quick = limits
         .anticipation(limits.anticipation.min(16 + 4 * size))
         .steps(limits.steps.min(2_000 + 200 * size));
@@ -173,12 +159,8 @@ pub fn check(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Verdict<Proof, Ref
             break;
         }
         if widen {
-            match unbounded::search(&pair, budget) {
-                Ok(invariant) => {
-                    let situations = invariant.judgements.len();
-                    let certificate = Certificate::Invariant(invariant);
-                    return Ok(Verdict::Safe(Proof::written(situations, None, certificate)));
-                }
+            match unbounded::search(&pair, budget, false) {
+                Ok(proof) => return Ok(Verdict::Safe(proof)),
                 // A larger budget would not help.
                 Err(Stop::Stuck) => widen = false,
                 Err(Stop::Spent) => {}
@@ -189,9 +171,8 @@ pub fn check(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Verdict<Proof, Ref
 }
 
 /// Looks for a proof that `sub ≤ sup` in the [fair relation](crate::certificate::invariant::fair):
-/// what is put off *can* always still be done. `None` if none was found.
-///
-/// It does not hold of all pairs for which [`check`] holds, and the other way round.
+/// everything that is put off *can* always still be done. `None` if no proof was found. Neither
+/// relation implies the other.
 ///
 /// ```
 /// use rumpsteak_fsm::{Limits, subtype, text};
@@ -208,11 +189,7 @@ pub fn check(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Verdict<Proof, Ref
 /// # Errors
 /// If one of the machines is not [directed](Fsm::check_directed).
 pub fn check_fair(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Option<Proof>, InputError> {
-    let fair = unbounded::search_fair(&directed(sub, sup)?, limits).ok();
-    Ok(fair.map(|fair| {
-        let situations = fair.invariant.judgements.len();
-        Proof::written(situations, None, Certificate::Fair(fair))
-    }))
+    Ok(unbounded::search(&directed(sub, sup)?, limits, true).ok())
 }
 
 fn directed(sub: &Fsm, sup: &Fsm) -> Result<Pair, InputError> {
@@ -222,9 +199,9 @@ fn directed(sub: &Fsm, sup: &Fsm) -> Result<Pair, InputError> {
     Ok(Pair::new(sub, sup))
 }
 
-/// The first engine, which remembers what is pending word by word.
+/// The first engine, which knows pending actions one by one.
 fn remembered(pair: &Pair, sub: &Fsm, sup: &Fsm, limits: &Limits) -> Verdict<Proof, Refusal> {
-    // Most protocols need no slack; it is costly where loops of choices are nested.
+    // Most protocols need no slack. It is costly if loops of choices are nested.
     let mut slack = 0;
     loop {
         match Search::new(pair, limits, slack).run() {

@@ -1,11 +1,10 @@
-//! Two machines with everything interned.
+//! A pair of machines with common numbers.
 
 use std::sync::Arc;
 
 use crate::machine::Fsm;
 pub(super) use crate::machine::interned::{Act, Edge, InternedMachine as Machine, Kind, State};
 
-/// A pair of directed machines over one table of actions.
 #[derive(Clone)]
 pub(super) struct Pair {
     pub(super) sub: Arc<Machine>,

@@ -1,4 +1,4 @@
-//! The prefix π′: the supertype's pending inputs and outputs, which the subtype has not done yet.
+//! The prefix π′: the supertype's pending actions.
 //!
 //! ```text
 //!   t?ready · ● · t!value · s!{ stop · ⟨7⟩, more · k?ack · ⟨2⟩ }
@@ -7,11 +7,11 @@
 //!
 //! The *spine* is a sequence of single actions. Behind it is usually a state of the supertype, from
 //! which the spine can be prolonged. It is an open choice if the subtype overtook a choice of
-//! outputs that it has not made itself yet: then each alternative has a spine of its own, and the
-//! subtype's own later output decides between them.
+//! outputs that it has not made yet: then each alternative has a spine of its own, and the
+//! subtype's own later output decides.
 //!
-//! Of each kind (`p?` or `p!`), always the first action leaves the spine. So the actions of one
-//! kind are linked, and finding and removing costs O(1). A removed action leaves a hole (`●`) until
+//! The first action of each kind (`p?` or `p!`) leaves the spine first. So the actions of a kind
+//! are linked, and finding and removing one costs O(1). A removed action leaves a hole (`●`) until
 //! it comes to the front, as in the paper's lazily removable lists (App. B.5).
 
 use std::collections::VecDeque;
@@ -35,8 +35,7 @@ impl Promise {
 #[derive(Clone, Debug)]
 pub(super) enum Rest {
     State(u32),
-    /// In a choice between at least two outputs to one peer; with the number of promised actions in
-    /// all alternatives.
+    /// A choice between at least two outputs to one peer, and the number of promised actions in it.
     Choice(Rc<[Alternative]>, usize),
 }
 
@@ -46,7 +45,7 @@ pub(super) struct Alternative {
     pub(super) segment: Segment,
 }
 
-/// A spine with what follows it, in an alternative or to prolong another spine.
+/// A spine and its continuation, in an alternative or to prolong another spine.
 #[derive(Clone, Debug)]
 pub(super) struct Segment {
     pub(super) promises: Vec<Promise>,
@@ -63,14 +62,13 @@ struct Slot {
     live: bool,
 }
 
-/// A sequence of promised actions, from which of each kind the first may be taken.
+/// A sequence of promised actions; the first of each kind can be taken.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Spine {
     slots: VecDeque<Slot>,
     /// The absolute position of the first slot.
     base: usize,
-    /// By kind, the absolute positions of its first and last live slot; as long as the greatest
-    /// kind that ever was here needs.
+    /// By kind, the absolute positions of its first and last live slot.
     ends: Vec<(usize, usize)>,
     live: usize,
 }
@@ -80,7 +78,7 @@ impl Spine {
         self.live
     }
 
-    /// Where the first action of a kind stands, as a number that only orders positions.
+    /// The position of the first action of a kind, as a number that only orders positions.
     pub(super) fn position(&self, kind: Kind) -> Option<usize> {
         let &(first, _) = self.ends.get(kind as usize)?;
         (first != NONE).then_some(first)
@@ -118,7 +116,6 @@ impl Spine {
         Some(promise)
     }
 
-    /// Prolongs it by an action of `kind`.
     pub(super) fn push(&mut self, kind: Kind, promise: Promise) {
         let position = self.base + self.slots.len();
         if self.ends.len() <= kind as usize {
@@ -137,7 +134,6 @@ impl Spine {
     }
 }
 
-/// The prefix π′ with the state or choice behind it.
 #[derive(Clone, Debug)]
 pub(super) struct Prefix {
     pub(super) spine: Spine,
@@ -149,7 +145,7 @@ impl Prefix {
         Self { spine: Spine::default(), rest: Rest::State(initial) }
     }
 
-    /// The first action on the spine, or else an alternative of the choice behind it.
+    /// The first action on the spine, or else the first alternative of the choice behind it.
     pub(super) fn head(&self) -> Option<Promise> {
         match (self.spine.promises().next(), &self.rest) {
             (Some(promise), _) => Some(promise),
@@ -160,8 +156,8 @@ impl Prefix {
         }
     }
 
-    /// The first action of a kind on the spine, or an alternative of the choice at its end if that
-    /// is of the kind.
+    /// The first action of a kind on the spine, or else an alternative of the choice if it is of
+    /// the kind.
     pub(super) fn promise(&self, pair: &Pair, kind: Kind) -> Option<Promise> {
         self.spine.first(kind).or(match &self.rest {
             Rest::Choice(alternatives, _) => {
@@ -171,12 +167,11 @@ impl Prefix {
         })
     }
 
-    /// Whether an output is pending, on the spine or as a choice behind it.
+    /// True if an output is pending.
     pub(super) fn awaits_send(&self, pair: &Pair) -> bool {
         matches!(self.rest, Rest::Choice(..)) || self.spine.first_send(pair).is_some()
     }
 
-    /// Appends a segment, which replaces the state or choice behind the spine.
     pub(super) fn extend(&mut self, pair: &Pair, segment: Segment) {
         self.spine.slots.reserve(segment.promises.len());
         for promise in segment.promises {
@@ -186,11 +181,9 @@ impl Prefix {
     }
 
     /// Unfolds the supertype up to a state that does `kind`, branches or ends, and, if `inputs`, up
-    /// to an output; the number of actions that are new on the spine.
-    ///
-    /// Nothing is chosen on the way, so these actions are pending whatever the subtype does next.
-    /// Stops after as many actions as the supertype has states: then it goes round a loop without
-    /// `kind`.
+    /// to an output; returns the number of unfoldings. No choice is passed, so these actions are
+    /// pending whatever the subtype does next. Stops after as many actions as the supertype has
+    /// states: then it is in a loop without `kind`.
     pub(super) fn stretch(&mut self, pair: &Pair, kind: Kind, inputs: bool) -> u32 {
         for times in 0..pair.sup.len() as u32 {
             let Rest::State(state) = self.rest else { return times };
@@ -209,8 +202,8 @@ impl Prefix {
         pair.sup.len() as u32
     }
 
-    /// Appends numbers that are equal for two prefixes if and only if the same actions are pending
-    /// in the same order, the same choices are open and the same states follow.
+    /// Appends numbers that are equal for two prefixes if and only if their pending actions, open
+    /// choices and following states are equal.
     pub(super) fn encode(&self, key: &mut Vec<u32>) {
         key.reserve(self.spine.live + 3);
         key.push(self.spine.live as u32);
@@ -219,11 +212,8 @@ impl Prefix {
     }
 }
 
-/// Each alternative begins with the number of alternatives from it on, and a state with 0; so the
-/// numbers say where a choice begins and ends.
-///
-/// The depth of the recursion is the number of open choices on a path, which an anticipation
-/// bounds.
+/// Each alternative begins with the number of alternatives from it on, and a state with 0, so the
+/// numbers mark where a choice begins and ends. An anticipation bounds the depth of the recursion.
 fn encode_rest(rest: &Rest, key: &mut Vec<u32>) {
     match rest {
         Rest::State(state) => key.extend([0, *state]),
@@ -239,7 +229,7 @@ fn encode_rest(rest: &Rest, key: &mut Vec<u32>) {
 }
 
 impl Rest {
-    /// A choice between at least two alternatives. O(alternatives).
+    /// A choice between at least two alternatives.
     pub(super) fn choice(alternatives: Vec<Alternative>) -> Self {
         let size = |alternative: &Alternative| {
             1 + alternative.segment.promises.len() + alternative.segment.rest.size()
@@ -248,8 +238,7 @@ impl Rest {
         Self::Choice(alternatives.into(), size)
     }
 
-    /// The number of promised actions in all alternatives. O(1), because each step of the search
-    /// asks for it.
+    /// The number of promised actions in all alternatives, in O(1).
     pub(super) fn size(&self) -> usize {
         match *self {
             Self::State(_) => 0,

@@ -10,11 +10,9 @@ use crate::machine::StateId;
 /// Why a machine is a subtype.
 #[derive(Clone)]
 pub struct Proof {
-    /// The greatest number of actions of the supertype that are pending at once. `None` if there is
-    /// no bound.
+    /// The most actions of the supertype that are pending at once. `None` without a bound.
     pub anticipation: Option<usize>,
-    /// The number of situations that were compared or, where there is no bound, of sets of
-    /// situations.
+    /// The number of situations that were compared, or of sets of situations without a bound.
     pub situations: usize,
     pub(super) evidence: Evidence,
 }
@@ -26,13 +24,13 @@ pub(super) enum Evidence {
 }
 
 impl Proof {
-    /// Whether it is a proof of the [fair relation](crate::certificate::invariant::fair) only.
+    /// True if it proves the [fair relation](crate::certificate::invariant::fair) only.
     pub fn is_fair(&self) -> bool {
         self.fair().is_some()
     }
 
-    /// The states of the supertype which the peers must let it leave; see
-    /// [`FairInvariant::left`]. None if it is a subtype in every run.
+    /// The states of the supertype that the peers must let it leave: see [`FairInvariant::left`].
+    /// None if it is a subtype in every run.
     pub fn left(&self) -> &[StateId] {
         self.fair().map_or(&[], |fair| &fair.left)
     }
@@ -47,7 +45,6 @@ impl Proof {
         }
     }
 
-    /// A proof whose certificate is written already.
     pub(super) fn written(
         situations: usize,
         anticipation: Option<usize>,
@@ -56,9 +53,8 @@ impl Proof {
         Self { anticipation, situations, evidence: Evidence::Written(Arc::new(certificate)) }
     }
 
-    /// The evidence, for [`certificate::check`](crate::certificate::check).
-    ///
-    /// The search recorded it, and here it is written in the form of a [`Certificate`].
+    /// Writes the evidence that the search recorded, for
+    /// [`certificate::check`](crate::certificate::check).
     pub fn certificate(&self) -> Certificate {
         match &self.evidence {
             Evidence::Recorded(record) => Certificate::Derivation(record.derivation()),

@@ -1,4 +1,4 @@
-//! What a machine must, may and need never do from a state on. All are computed backwards, in
+//! The actions that a machine must, may and need never do from a state on, computed backwards in
 //! O(transitions).
 
 use hashbrown::HashMap;
@@ -9,8 +9,7 @@ use crate::machine::interned::Groups;
 /// The rank of a state from which an output cannot be found.
 pub(super) const NEVER: u32 = u32::MAX;
 
-/// By state of the supertype, how far it is from the output `act` over actions that the output may
-/// overtake.
+/// By state of the supertype, the distance to the output `act` over actions that it may overtake.
 ///
 /// ```text
 ///   state of the supertype      rank for p!ℓ
@@ -35,12 +34,11 @@ pub(super) fn ranks(pair: &Pair, act: Act, allowed: impl Fn(Act) -> bool) -> Vec
     rounds(sup, needed, counts)
 }
 
-/// What [`rounds`] needs of a state that gets no number.
+/// The number of needed edges of a state that gets no rank.
 const NONE_SUFFICE: usize = usize::MAX;
 
-/// By state, a number: 0 where no edge is needed, and one more than before where, as the last one
-/// that is needed, an edge that counts leads to a state with a number. [`NEVER`] if there are not
-/// enough.
+/// By state, a rank: 0 if no edge is `needed`, and otherwise one more than the rank of the state to
+/// which the last needed edge that `counts` leads. [`NEVER`] if there are not enough.
 fn rounds(
     machine: &Machine,
     needed: impl Fn(u32) -> usize,
@@ -58,7 +56,7 @@ fn rounds(
     }
     let incoming = machine.incoming();
     let mut at = 0;
-    // In the order in which they got their numbers, so that these only rise.
+    // In the order of ranks.
     while let Some(&state) = open.get(at) {
         for &edge in incoming.of(state) {
             let edge = machine.nth_edge(edge);
@@ -76,7 +74,7 @@ fn rounds(
     ranks
 }
 
-/// The actions that the subtype may still do: sets of actions, and the set of each of its states.
+/// The set of actions that the subtype may still do from each of its states.
 pub(super) struct Futures {
     set_of: Vec<u32>,
     sets: Vec<Vec<u64>>,
@@ -92,8 +90,7 @@ impl Futures {
                 futures[words * state as usize + edge.act as usize / 64] |= 1 << (edge.act % 64);
             }
         }
-        // Each state is looked at again once a successor's set grew; sets grow at most as often as
-        // there are actions.
+        // A state is looked at again when a successor's set grew.
         let mut open: Vec<u32> = (0..sub.len() as u32).collect();
         let mut queued = vec![true; sub.len()];
         let incoming = sub.incoming();
@@ -134,13 +131,12 @@ impl Futures {
     }
 }
 
-/// By state of the subtype, [`NEVER`] if it need never do an action of `kind` from there on,
-/// whatever its peers choose: it can choose its outputs so that it ends without one, or goes on for
-/// ever without one.
+/// By state of the subtype, [`NEVER`] if it need never do an action of `kind`, whatever its peers
+/// choose: it can choose its outputs so that it ends, or goes on for ever, without one.
 pub(super) fn inevitable(pair: &Pair, kind: Kind) -> Vec<u32> {
     let sub = &pair.sub;
-    // How many edges lead to where it is inevitable, where it is: all if the subtype chooses, one
-    // if it does not.
+    // It is inevitable if all edges lead to where it is and the subtype chooses, or one edge if
+    // not.
     let needed = |state| match sub.state(state) {
         State::End => NONE_SUFFICE,
         State::Send(own) | State::Receive(own) if own == kind => 0,
@@ -150,8 +146,8 @@ pub(super) fn inevitable(pair: &Pair, kind: Kind) -> Vec<u32> {
     rounds(sub, needed, |_| true)
 }
 
-/// Whether a few actions that cannot be chosen lead from a state of the subtype to one of `kind`:
-/// then that is [`inevitable`] there, without a look at all states.
+/// True if a few actions without a choice lead from a state of the subtype to one of `kind`: then
+/// that is [`inevitable`], without a look at all states.
 pub(super) fn is_near(pair: &Pair, kind: Kind, state: u32) -> bool {
     const FEW: usize = 8;
     let onward = |&state: &u32| match pair.sub.edges(state) {
@@ -167,8 +163,7 @@ pub(super) fn is_near(pair: &Pair, kind: Kind, state: u32) -> bool {
 
 /// By node of a graph, the greatest number of steps from it. `None` if there is an endless way.
 ///
-/// Nodes without a step onward are taken away one by one; what is left has endless ways. (A
-/// topological order would say only that there is a loop, and not from where it is reached.)
+/// Nodes without a step onward are taken away one by one; the rest has endless ways.
 pub(super) fn heights(len: usize, steps: impl Iterator<Item = (usize, usize)>) -> Vec<Option<u32>> {
     let steps: Vec<(usize, usize)> = steps.collect();
     let incoming = Groups::new(len, steps.iter().map(|&(_, to)| to as u32));

@@ -1,8 +1,8 @@
-//! The record of a search, from which its certificate is written: the rules that it applied, where
-//! it applied them. It is not trusted: [`certificate::check`](crate::certificate::check) decides.
+//! The record of a search. Its certificate is written from it. The record is not trusted:
+//! [`certificate::check`](crate::certificate::check) decides.
 //!
 //! A [`Derivation`] lists the rules of each situation in preorder. The search works breadth first,
-//! so it records *fragments*: what the subtype did between one branching of the search and the
+//! so it records *fragments*: the subtype's actions between one branching of the search and the
 //! next. The fragments of a situation form a tree, and in preorder they are the derivation.
 //!
 //! ```text
@@ -23,7 +23,7 @@ use super::sequences::{Sequence, Sequences};
 use crate::certificate::derivation::{Derivation, Inference, Situation, Tail, Tree};
 use crate::machine::{StateId, TransitionId};
 
-/// The situations of a search, numbered in the order in which they were met, and their derivations.
+/// The situations of a search, in the order of meeting, and their derivations.
 pub(super) struct Record {
     pair: Pair,
     /// The state and pending actions of all situations, [encoded](encode).
@@ -36,7 +36,7 @@ pub(super) struct Record {
     roots: Vec<u32>,
     fragments: Vec<Fragment>,
     pub(super) trails: Vec<Done>,
-    /// The rules by which actions were done, where they are not just unfoldings of the spine.
+    /// The rules by which actions were done, if they are not just unfoldings of the spine.
     pub(super) sequences: Sequences,
     /// The ranks that are not 0: the situation, a transition of the supertype with the kind, and
     /// the rank.
@@ -46,21 +46,18 @@ pub(super) struct Record {
 #[derive(Clone, Copy)]
 pub(super) struct Done {
     pub(super) transition: u32,
-    /// How it was done: after so many unfoldings of the supertype or, from [`LISTED`] on, by a
-    /// sequence of [`Record::sequences`].
+    /// After so many unfoldings of the supertype or, from [`LISTED`] on, by a sequence of
+    /// [`Record::sequences`].
     by: u32,
 }
 
-/// No search unfolds as often without a branching, and no machine has as many states.
 const LISTED: u32 = 1 << 31;
 
 impl Done {
-    /// The action of a transition, after so many unfoldings of the supertype's spine.
     pub(super) fn after(transition: u32, unfoldings: u32) -> Self {
         Self { transition, by: unfoldings }
     }
 
-    /// The action of a transition, by these rules.
     pub(super) fn by(transition: u32, rules: Sequence) -> Self {
         Self { transition, by: LISTED | rules }
     }
@@ -73,19 +70,16 @@ struct Fragment {
 }
 
 pub(super) enum Then {
-    /// The first and the number of the fragments for the goals that are left; 0 where it is not
-    /// known yet.
+    /// The first and the number of the fragments for the open goals; 0 if not known yet.
     Branch(u32, u32),
-    /// Rule ASM, with the situation, which is met again or for the first time.
+    /// Rule ASM, with the situation.
     Assume(u32),
-    /// Rule END, after unfoldings.
+    /// Rule END, after so many unfoldings.
     End(u32),
 }
 
-/// Writes a situation as a sequence of numbers, equal for equal situations.
-///
-/// `lossy` tells two situations apart that the search judges differently; to a certificate they are
-/// two equal claims.
+/// Writes a situation as numbers, equal for equal situations. `lossy` distinguishes two situations
+/// that the search judges differently, and that are equal claims in a certificate.
 pub(super) fn encode(state: u32, prefix: &Prefix, lossy: bool, key: &mut Vec<u32>) {
     key.clear();
     key.push(state << 1 | u32::from(lossy));
@@ -108,7 +102,7 @@ impl Record {
         }
     }
 
-    /// The number of the situation with a key, and whether it is new.
+    /// The number of the situation with a key, and true if it is new.
     pub(super) fn intern(&mut self, key: &[u32]) -> (u32, bool) {
         let Self { keys, ends, .. } = self;
         let hash = |key: &[u32]| self.hasher.hash_one(key);
@@ -123,7 +117,7 @@ impl Record {
         (id, true)
     }
 
-    /// Adds the situation that was met last; its first fragment.
+    /// Adds the situation that was met last; returns its first fragment.
     pub(super) fn root(&mut self) -> u32 {
         let root = self.open(1);
         self.roots.push(root);
@@ -141,7 +135,7 @@ impl Record {
         (start, self.trails.len() as u32)
     }
 
-    /// Adds fragments, which have successive numbers; the first of them.
+    /// Adds fragments with successive numbers; returns the first.
     pub(super) fn open(&mut self, count: usize) -> u32 {
         let first = self.fragments.len();
         self.fragments
@@ -150,19 +144,12 @@ impl Record {
     }
 
     pub(super) fn derivation(&self) -> Derivation {
+        let Pair { sub, sup } = &self.pair;
         let mut transitions = vec![0; self.pair.acts()];
-        for state in 0..self.pair.sup.len() as u32 {
-            for edge in self.pair.sup.edges(state) {
-                transitions[edge.act as usize] = edge.id.index() as u32;
-            }
+        for (transition, act) in sup.by_transition(|edge| edge.act).into_iter().enumerate() {
+            transitions[act as usize] = transition as u32;
         }
-        let mut sends = vec![];
-        for state in 0..self.pair.sub.len() as u32 {
-            for edge in self.pair.sub.edges(state) {
-                sends.resize(sends.len().max(edge.id.index() + 1), false);
-                sends[edge.id.index()] = matches!(self.pair.sub.state(state), State::Send(_));
-            }
-        }
+        let sends = sub.by_transition(|edge| matches!(sub.state(edge.source), State::Send(_)));
         let mut situations: Vec<Situation> = vec![];
         for (id, &root) in self.roots.iter().enumerate() {
             let mut numbers = nth(&self.keys, &self.ends, id as u32).iter().copied();

@@ -1,4 +1,4 @@
-//! The answer "no", and why there may be none.
+//! The answer "no".
 
 use std::error::Error;
 use std::fmt;
@@ -9,10 +9,10 @@ use super::pair::Edge;
 use crate::machine::{Action, Defect, Fsm, StateId, Transition, TransitionId};
 use crate::verdict::Limit;
 
-/// Why a machine is no subtype: the two actions that may not change places, and the way to them.
+/// Why a machine is not a subtype: the two actions that may not change places, and the way to them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The rule that is broken; it says which of the other fields are set.
+    /// The broken rule; it determines which other fields are set.
     pub rule: Rule,
     /// The actions of the subtype before, from its initial state: a shortest way, or nearly so.
     pub path: Vec<TransitionId>,
@@ -32,31 +32,24 @@ pub struct Refusal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Rule {
-    /// The subtype never does the supertype's action `sup`: it ends without it, or goes round
-    /// `cycle` without it (the act check of rule ASM). Do it, or take it out of the protocol.
+    /// The subtype never does the supertype's action `sup`: it ends or goes round `cycle` without
+    /// it. Do it, or take it out of the protocol.
     Forgotten,
-    /// The subtype receives (`sub`) before the supertype's send `sup`. An input may overtake only
-    /// inputs: A(p). Send first.
+    /// The subtype receives (`sub`) before the supertype's send `sup`. Send first.
     InputBeforeOutput,
-    /// The peer may send the message of `sup`, and the subtype does not receive it in `sub_state`.
-    /// Handle it.
+    /// The peer may send the message of `sup`, which `sub_state` does not receive. Handle it.
     InputNotHandled,
-    /// The subtype waits for a message (`sub`) that the supertype need not receive, because it ends
-    /// in `sup_state` or may go on without it (through `sup`). Receive it only where the protocol
-    /// has decided that it comes.
+    /// The supertype need not receive the message of `sub`, because it ends in `sup_state` or may
+    /// go on through `sup`. Receive it only where the protocol has decided that it comes.
     InputNotReached,
-    /// The subtype receives (`sub`) before an earlier message from the same peer (`sup`). Receive
-    /// them in the order of the protocol.
+    /// The subtype receives (`sub`) before an earlier message from the same peer (`sup`).
     InputsFromOnePeer,
-    /// The subtype sends a message (`sub`) that the supertype need not send, because it ends in
-    /// `sup_state` or may go on without it (through `sup`). Send it only where the protocol has
-    /// decided on it.
+    /// The supertype need not send the message of `sub`, because it ends in `sup_state` or may go
+    /// on through `sup`. Send it only where the protocol has decided on it.
     OutputNotReached,
     /// The subtype sends a label (`sub`) to a peer to which the supertype sends another (`sup`).
-    /// Choose one that the protocol offers.
     OutputNotOffered,
-    /// The subtype sends (`sub`) before an earlier message to the same peer (`sup`). Send them in
-    /// the order of the protocol.
+    /// The subtype sends (`sub`) before an earlier message to the same peer (`sup`).
     OutputsToOnePeer,
     /// The messages of `sub` and `sup` have one label and different payloads. Make the sorts equal.
     PayloadDiffers,
@@ -102,19 +95,17 @@ pub(super) struct Reason {
     pub(super) rule: Rule,
     pub(super) sup: Blame,
     pub(super) sub: Option<TransitionId>,
-    /// Whether a dropped alternative may be to blame.
+    /// True if a dropped alternative may be the reason.
     pub(super) lossy: bool,
 }
 
 impl Reason {
-    /// A reason that no dropped alternative is to blame for.
     pub(super) fn of(rule: Rule, sup: Blame, sub: Option<&Edge>) -> Self {
         Self { rule, sup, sub: sub.map(|edge| edge.id), lossy: false }
     }
 }
 
-/// A point at which there is no derivation, in the numbers of the search. The fields are those of
-/// [`Refusal`].
+/// A point without a derivation, in the numbers of the search. The fields are as in [`Refusal`].
 pub(super) struct Failure {
     pub(super) reason: Reason,
     pub(super) path: Vec<TransitionId>,
@@ -122,7 +113,7 @@ pub(super) struct Failure {
     pub(super) cycle: Vec<TransitionId>,
 }
 
-/// Why a search does not go on here: with a [`Reason`], or with a [`Failure`] that knows the way.
+/// Why a search stops: a limit, or a [`Reason`] or [`Failure`].
 pub(super) enum Stop<R = Reason> {
     Limited(Limit),
     Refused(R),
@@ -156,8 +147,7 @@ impl Refusal {
         refusal
     }
 
-    /// Tells a wrong order from a wrong label from a wrong payload, between which the search makes
-    /// no difference.
+    /// Distinguishes a wrong order, a wrong label and a wrong payload, which are one to the search.
     fn classify(&mut self, sub: &Fsm, sup: &Fsm) {
         let Some(promised) = self.sup.map(|id| sup.transition(id)) else { return };
         let candidates: Vec<_> = match (self.rule, self.sub) {
@@ -212,12 +202,12 @@ pub enum Side {
     Sup,
 }
 
-/// A machine that stands for no local type.
+/// A machine that does not stand for a local type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputError {
     /// The machine.
     pub side: Side,
-    /// Why it is no local type.
+    /// Its defect.
     pub defect: Defect,
 }
 
@@ -227,7 +217,7 @@ impl fmt::Display for InputError {
             Side::Sub => "subtype",
             Side::Sup => "supertype",
         };
-        write!(f, "the {side} is no local type: {}", self.defect)
+        write!(f, "the {side} is not a local type: {}", self.defect)
     }
 }
 

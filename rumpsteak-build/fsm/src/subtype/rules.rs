@@ -1,4 +1,4 @@
-//! PPoPP'22, Fig. 5, rule by rule: what follows a situation.
+//! PPoPP'22, Fig. 5, rule by rule: the successors of a situation.
 //!
 //! The judgement of Fig. 5 is ρ; Σ ⊢ₖ ⟨π, T, n⟩ ≤ ⟨π′, T′, n′⟩. Here π is empty between steps, π′
 //! and T′ are a [`Prefix`], ρ is the path from the first situation, and Σ is the table of
@@ -6,36 +6,34 @@
 //!
 //! | rule | where | the difference, and why it is sound |
 //! |---|---|---|
-//! | INIT | [`Search::new`](super::search::Search::new) | There are no bounds n and k; [`Limits`](crate::Limits) end a search with "undecided". |
+//! | INIT | [`Search::new`](super::search::Search::new) | Without bounds n and k; [`Limits`](crate::Limits) end a search with "undecided". |
 //! | END | [`Rules::end`] | None. |
 //! | ASM | [`assumptions`](super::assumptions) | All returns are checked together, kind by kind. |
 //! | SUB with \[)I], \[)O], \[)A], \[)B] | [`Spine::take`](super::prefix::Spine::take) | The action that a rule below would push on π is reduced at once. Fig. 5 may do the same: π is in order, and \[)A] and \[)B] leave the other actions of π′ as they are. |
 //! | OI, OO | [`Rules::outputs`], [`Anticipation::take`] | ∀i and ∀j (inputs on the way) are a situation each. For ∃j no j is guessed: an open choice is decided later, when more of U is known. |
-//! | II | [`Rules::inputs`] | ∀j is a situation each. For ∃i the label is that of the supertype's next p?, which is known by then. |
+//! | II | [`Rules::inputs`] | ∀j is a situation each. For ∃i the label is the label of the supertype's next p?, which is known by then. |
 //! | IO | [`Rules::inputs`] | It is refused at once: a p? at the front of π is never reduced over the q! that IO puts into π′. |
 //! | µL, µR | the edges of the machines | A machine is its type up to unfolding. |
 //! | TRA | nowhere | Fewer rules prove less. |
 //!
 //! # Refusals and dropped alternatives
 //!
-//! An anticipation may give up alternatives of an output choice ([`Anticipation::lossy`]). A "yes"
-//! needs no more care then: it found a W′. A "no" may be the fault of the dropping, but only while
-//! the choice is *open*, and only if it is about an output. Let q! be the kind of the choice.
-//! Messages to one peer stay in order, so W′ has no freedom there: its label must be that of the
-//! subtype's q! with the same number. So once the subtype does that q!, either it does a dropped
-//! label, which fails there and then as a mismatch (`lossy`), or nothing that it could use was
-//! dropped, and what is pending is what would be pending without any dropping. As long as the
-//! choice is open, a q! is pending in every alternative, in front of all that the alternatives
-//! promise. So a "no" is final
+//! An anticipation may drop alternatives of an output choice ([`Anticipation::lossy`]). A "yes"
+//! stays right: it found a W′. A "no" may be caused by the dropping, but only about an output, and
+//! only while the choice is *open*. Let q! be the kind of the choice. Messages to one peer stay in
+//! order, so the label in W′ must be the label of the subtype's q! with the same number. Once the
+//! subtype does that q!, either it does a dropped label, which fails there as a mismatch (`lossy`),
+//! or nothing usable was dropped, and what is pending is the same as without dropping. As long as
+//! the choice is open, a q! is pending in every alternative, in front of everything else there. So
+//! a "no" is final
 //!
 //! * at the end of the subtype: an action is pending, of an open choice at least the q!;
-//! * at an input: only actions in front of all pending outputs can be received, and no alternative
-//!   has a part in that;
+//! * at an input: only actions in front of all pending outputs can be received;
 //! * in a loop that forgets: either the q! of an open choice is never done on it, and is pending in
 //!   every alternative, or all choices are made on the way, as W′ must make them;
-//! * where no output is pending: no choice is open.
+//! * if no output is pending: no choice is open.
 //!
-//! The other refusals are of outputs that are not found or are not the promised ones, and of
+//! The other refusals are about outputs that are not found or not the promised ones, and about
 //! actions that the subtype may avoid (`Assumptions::avoided`). There another alternative may help,
 //! and the search is repeated with more slack.
 
@@ -50,7 +48,7 @@ use crate::verdict::Limit;
 pub(super) struct Situation {
     pub(super) state: u32,
     pub(super) prefix: Prefix,
-    /// Whether a choice may be open of which an alternative was dropped that might have been right.
+    /// True if an open choice may lack an alternative that might have been right.
     pub(super) lossy: bool,
 }
 
@@ -58,7 +56,7 @@ pub(super) struct Situation {
 pub(super) struct Successor {
     pub(super) transition: u32,
     pub(super) situation: Situation,
-    /// The rules in preorder, from those of the successor before it, without the last, `Take`.
+    /// The rules in preorder, behind the rules of the successor before, without the last `Take`.
     pub(super) rules: Sequence,
 }
 
@@ -68,7 +66,6 @@ pub(super) struct Rules<'a> {
 }
 
 impl<'a> Rules<'a> {
-    /// The rules of a pair, with a budget of so many [steps](crate::Limits::steps).
     pub(super) fn new(pair: &'a Pair, slack: usize, steps: usize) -> Self {
         let anticipation = Anticipation::new(pair, slack, steps);
         Self { pair, anticipation }
@@ -86,10 +83,9 @@ impl<'a> Rules<'a> {
         &mut self.anticipation.sequences
     }
 
-    /// Does the next action of the subtype in place where there is nothing to choose, which is the
-    /// most frequent case. `None` if [`successors`](Self::successors) must decide; the situation is
-    /// still the same then, but the supertype may be unfolded further. `unfolded` counts the
-    /// unfoldings.
+    /// Does the next action of the subtype in place if there is no choice, the most frequent case.
+    /// `None` if [`successors`](Self::successors) must decide; the situation is the same then, but
+    /// the supertype may be unfolded further. `unfolded` counts the unfoldings.
     #[inline]
     pub(super) fn direct(&self, situation: &mut Situation, unfolded: &mut u32) -> Option<Edge> {
         let edge = match self.pair.sub.state(situation.state) {
@@ -187,7 +183,7 @@ impl<'a> Rules<'a> {
         Err(refused(Rule::Forgotten, sup, None))
     }
 
-    /// Rules OI and OO: all outputs of the subtype.
+    /// Rules OI and OO.
     fn outputs(&mut self, situation: Situation, kind: Kind) -> Result<Vec<Successor>, Stop> {
         let pair = self.pair;
         let Situation { state, mut prefix, lossy } = situation;
@@ -234,7 +230,7 @@ impl<'a> Rules<'a> {
         Ok(successors)
     }
 
-    /// Rules II and IO: the inputs of the supertype, as its peers choose them.
+    /// Rules II and IO.
     fn inputs(&mut self, situation: Situation, kind: Kind) -> Result<Vec<Successor>, Stop> {
         let pair = self.pair;
         let Situation { state, mut prefix, lossy } = situation;

@@ -1,7 +1,7 @@
-//! The search: every situation in which a subtype can be, breadth first.
+//! The search: all situations of a subtype, breadth first.
 //!
-//! Situations are compared at the subtype's *anchors*, the states where several transitions meet:
-//! every loop has one. The situations between anchors are passed without storing anything.
+//! Situations are compared and stored at the subtype's *anchors* only, the states where several
+//! transitions meet: every loop has one.
 
 use std::collections::VecDeque;
 
@@ -21,7 +21,7 @@ pub(super) enum Outcome {
         record: Record,
     },
     Fails(Failure),
-    /// There is none among those that were tried; a dropped alternative may be to blame.
+    /// No derivation was found; a dropped alternative may be the reason.
     Lossy,
     Limited(Limit),
 }
@@ -36,14 +36,12 @@ pub(super) struct Search<'a> {
     key: Vec<u32>,
 }
 
-/// A situation between two anchors, and the way to it.
 struct Task {
     situation: Situation,
     way: Way,
 }
 
 impl<'a> Search<'a> {
-    /// Rule INIT. `slack` is that of [`Anticipation`](super::anticipation::Anticipation).
     pub(super) fn new(pair: &'a Pair, limits: &'a Limits, slack: usize) -> Self {
         let situation = Situation {
             state: pair.sub.initial,
@@ -78,7 +76,7 @@ impl<'a> Search<'a> {
                 Err(Stop::Refused(failure)) => return Outcome::Fails(failure),
             }
         }
-        // The graph may be incomplete, but its loops are loops.
+        // The graph may be incomplete, but its loops are real.
         if let Some(failure) = self.assumptions.forgotten() {
             return Outcome::Fails(failure);
         }
@@ -93,7 +91,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Goes on from a situation to one that was met before, to a branching or to the end.
+    /// Follows a situation to one that was met before, to a branching or to the end.
     fn follow(&mut self, task: Task) -> Result<(), Stop<Failure>> {
         let Task { mut situation, mut way } = task;
         loop {
@@ -142,7 +140,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Prolongs a way by an action that is done by these rules.
+    /// Adds an action that is done by these rules to a way.
     fn prolong(&mut self, way: &mut Way, transition: u32, rules: Sequence) {
         let sequences = self.rules.sequences();
         let unfolded = sequences.unfold(std::mem::take(&mut way.unfolded));
@@ -157,7 +155,7 @@ impl<'a> Search<'a> {
         situation: &mut Situation,
         way: Way,
     ) -> Result<Option<Way>, Stop<Failure>> {
-        // Where no output is pending, every choice is made.
+        // If no output is pending, every choice is made.
         situation.lossy &= situation.prefix.awaits_send(self.pair);
         let (state, prefix) = (situation.state, &situation.prefix);
         encode(state, prefix, situation.lossy, &mut self.key);

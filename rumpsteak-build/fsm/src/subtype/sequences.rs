@@ -1,5 +1,5 @@
-//! Sequences of rules of a derivation. The ways of an anticipation have most of theirs in common,
-//! so each sequence is made in O(1) of others, and written out only for a certificate.
+//! Sequences of rules of a derivation. Each is made of others in O(1), because the ways of an
+//! anticipation share most of theirs; they are written out only for a certificate.
 
 use crate::certificate::derivation::Inference;
 
@@ -55,9 +55,9 @@ impl Sequences {
         }
     }
 
-    /// Writes a sequence out. O(its rules and the pieces that it was made of).
+    /// Writes a sequence out.
     pub(super) fn write(&self, sequence: Sequence, rules: &mut Vec<Inference>) {
-        // Each with the number of alternatives that it is within.
+        // Each with the number of alternatives around it.
         let mut open = vec![(sequence, 0)];
         let mut path: Vec<u32> = vec![];
         while let Some((sequence, depth)) = open.pop() {

@@ -1,13 +1,13 @@
-//! Machines that do everything at its turn: what is left of subtyping where a state has several
-//! peers, or sends and receives. The [certificate](crate::certificate::steps) has the argument.
+//! Subtyping of machines that do everything at its turn, for states with several peers or that both
+//! send and receive. The [certificate](crate::certificate::steps) has the argument.
 
 use std::collections::BTreeSet;
 
 use crate::certificate::Steps;
 use crate::machine::{Action, Direction, Fsm, StateId};
 
-/// Follows both machines as long as each does what the other does. `None` if `sub` does something
-/// else, or a machine is not deterministic.
+/// Follows both machines in step. `None` if `sub` does something else, or a machine is not
+/// deterministic.
 pub(super) fn search(sub: &Fsm, sup: &Fsm) -> Option<Steps> {
     sub.check_deterministic().ok()?;
     sup.check_deterministic().ok()?;
@@ -22,7 +22,6 @@ fn offers(fsm: &Fsm, state: StateId) -> Offers<'_> {
     fsm.transitions_from(state).map(|found| found.action).collect()
 }
 
-/// True if a state may stand for another one.
 fn fits(own: &Offers<'_>, due: &Offers<'_>) -> bool {
     let all = |offers: &Offers<'_>, wanted| offers.iter().all(|it| it.direction == wanted);
     let peers: BTreeSet<_> = own.iter().map(|action| &action.peer).collect();

@@ -1,16 +1,16 @@
-//! Anticipation without a bound: what is pending grows for ever, and is known only roughly.
+//! Anticipation without a bound: the pending actions grow for ever and are known only roughly.
 //!
 //! The search word by word ([`search`](super::search)) does not end if a subtype sends more in each
 //! round than it receives. Here the pending actions are a *set* of words, widened so that there are
-//! finitely many sets. They are written down as an [`Invariant`](crate::certificate::invariant).
-//! Its page has the judgement, an example, the rules, which are applied here under the same names,
-//! and the proof of `T ≤ T′`, for which nothing on this page need be believed.
+//! finitely many sets. They are written as an [`Invariant`](crate::certificate::invariant). Its
+//! page has the judgement, an example, the rules, which have the same names here, and the proof of
+//! `T ≤ T′`, which does not depend on this page.
 //!
 //! # The widening
 //!
 //! A set of words is a *class* and the *windows* that occur in it, for some length m. A word of at
 //! most m letters is a class of its own. A longer one is in the class of its first m and its last m
-//! letters; of what is between, only the set of its windows of m + 1 letters is known. A letter is
+//! letters; of the letters between, only the set of windows of m + 1 letters is known. A letter is
 //! a transition of the supertype and not an action, so that words promised by different parts of it
 //! stay apart.
 //!
@@ -19,48 +19,33 @@
 //! ```
 //!
 //! Judgements with equal states and classes become one by uniting their windows. So there are
-//! finitely many judgements, each grows finitely often, and the search for an invariant ends. If it
-//! gets stuck, perhaps too much was forgotten, and it starts again with the next m; at
-//! [`Limits::widening`] it is undecided. A "no" is never given here: the words that get stuck may
-//! be no words of any run.
+//! finitely many, each grows finitely often, and the search ends. If it gets stuck, perhaps too
+//! much was forgotten, and it starts again with the next m; at [`Limits::widening`] it is
+//! undecided. It never says "no": the words that get stuck may be words of no run.
 //!
-//! # Why it finds invariants
-//!
-//! The rules lead from the judgements that were found to these only, since [`Words::push`] and
-//! [`Words::pop`] compute supersets, as that page says of *appending* and *taking off*. Whether
-//! words of a kind are empty is known exactly: no class has both. So the loops in which a kind is
-//! pending and not done are known in the end, and if there are none, each judgement has a *rank*:
-//! how many steps may follow while the kind is pending and not done.
-//!
-//! In the binary world this is the relation without orphan messages, which is also the one that
-//! `corpora/binary` tabulates.
+//! Each class has empty words only or none, so the loops in which a kind is pending and not done
+//! are known in the end. Without such loops, each judgement has a *rank*: how many steps may follow
+//! while the kind is pending and not done.
 //!
 //! # The fair relation
 //!
 //! The same search, with the rules that a [`FairInvariant`] adds. In place of the loops in which a
 //! kind is pending and not done, it looks for judgements from which the subtype cannot choose its
-//! outputs so that nothing is pending in the end. What the sets do not say counts as chosen by
-//! others.
+//! outputs so that nothing is pending in the end. Anything that the sets do not say counts as
+//! chosen by others.
 //!
 //! # Limits of the method
 //!
-//! Words whose lengths must agree, as n questions pending from one peer and n from another: the
-//! classes of different kinds are independent beyond m letters. Overtaken choices of outputs.
-//! Inputs done while an output is pending, which need the order between kinds.
+//! It finds no invariant for words whose lengths must agree (n questions pending from one peer and
+//! n from another), for overtaken choices of outputs, and for inputs done while an output is
+//! pending, which need the order between kinds.
 //!
 //! # Cost
 //!
-//! For each m: the number of judgements times the windows in them, as often as these grow. Both are
-//! exponential in m at worst; in the corpora m ≤ 2 suffices. All work is counted against
-//! [`Limits::steps`]. There is no recursion.
+//! For each m the number of judgements times the windows in them, as often as these grow. Both are
+//! exponential in m at worst; in practice m ≤ 2 suffices. [`Limits::steps`] bounds all work.
 //!
-//! # Sources
-//!
-//! That pending actions may be represented by a regular set is due to Bravetti, Carbone, Lange,
-//! Yoshida and Zavattaro (LMCS'21), who look for repeating subtrees of *input trees*, and to
-//! Bocchi, King and Murgia (TACAS'24), who enlarge sets of traces to regular expressions. Windows
-//! need no comparison of trees and no heuristic: their unions terminate, and their precision is one
-//! number.
+//! Other regular sets of pending actions: Bravetti et al. (LMCS'21), Bocchi et al. (TACAS'24).
 
 use std::collections::{BTreeSet, VecDeque};
 use std::hash::{Hash, Hasher};
@@ -71,22 +56,22 @@ use hashbrown::hash_map::Entry;
 
 use super::draining::{Node, Stop, drains};
 use super::pair::{Act, Edge, Kind, Pair, State};
+use super::proof::Proof;
 use super::reachability::heights;
-use crate::certificate::FairInvariant;
 use crate::certificate::invariant::{self as certificate, Between, Invariant, Pending, Step};
+use crate::certificate::{Certificate, FairInvariant};
 use crate::machine::{StateId, TransitionId};
 use crate::verdict::Limits;
 
 /// A transition of the supertype that is pending.
 type Letter = TransitionId;
 
-/// `m` or `m + 1` of them, or fewer.
 type Word = Vec<Letter>;
 
 /// The windows of `m + 1` letters that may occur in a word. Sorted.
 type Windows = Vec<Word>;
 
-/// Adds a window; whether it is new.
+/// Adds a window; true if it is new.
 fn insert(windows: &mut Windows, window: Word) -> bool {
     let place = windows.binary_search(&window);
     if let Err(place) = place {
@@ -102,7 +87,7 @@ struct Words {
     first: Word,
     /// The last `m` letters, or none.
     last: Word,
-    /// Each is on a way from the first to the last letters. Empty for one word.
+    /// The windows on ways from the first to the last letters. Empty for one word.
     windows: Windows,
 }
 
@@ -115,7 +100,7 @@ impl Words {
         Self { first: word.into(), last: vec![], windows: Windows::new() }
     }
 
-    /// What is known exactly, and whether that is all.
+    /// Everything known exactly; true if that is all.
     fn class(&self) -> (&[Letter], &[Letter], bool) {
         (&self.first, &self.last, self.windows.is_empty())
     }
@@ -137,8 +122,7 @@ impl Words {
         }
     }
 
-    /// Takes off the possible first letters: each with the words after it. None if the word is
-    /// empty.
+    /// Takes off the possible first letters, each with the words after it. None for the empty word.
     fn pop(&self) -> Vec<(Letter, Self)> {
         let Self { first, last, windows } = self;
         if windows.is_empty() {
@@ -206,7 +190,7 @@ fn between(windows: &Windows, from: &[Letter], to: &[Letter]) -> Windows {
     both
 }
 
-/// The states of both machines, and what is pending. Equal if the classes of words are.
+/// The states of both machines, and the pending words. Equal if the classes of words are.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Claim {
     sub: u32,
@@ -220,8 +204,7 @@ struct Judgement {
     queued: bool,
 }
 
-/// A judgement that a rule leads to, and the kind of the action that the subtype does on the way;
-/// none for `Ahead`.
+/// A judgement after a rule, and the kind of the action that the subtype does; none for `Ahead`.
 struct Successor {
     done: Option<Kind>,
     claim: Claim,
@@ -229,7 +212,7 @@ struct Successor {
 
 struct Applied {
     rule: Step,
-    /// The judgements that its goals are, each with the kind of the action that the subtype does.
+    /// The judgements of its goals, each with the kind of the action that the subtype does.
     next: Vec<(usize, Option<Kind>)>,
 }
 
@@ -239,29 +222,17 @@ impl Applied {
     }
 }
 
-/// An invariant. Stuck if there is none of any precision that is allowed, with any budget.
-pub(super) fn search(pair: &Pair, limits: &Limits) -> Result<Invariant, Stop> {
-    widen(pair, limits, false, |search| search.written())
-}
-
-/// A fair invariant, likewise.
-pub(super) fn search_fair(pair: &Pair, limits: &Limits) -> Result<FairInvariant, Stop> {
-    widen(pair, limits, true, |search| search.written_fair())
-}
-
-fn widen<T>(
-    pair: &Pair,
-    limits: &Limits,
-    is_fair: bool,
-    written: impl Fn(&mut Search<'_>) -> Result<T, Stop>,
-) -> Result<T, Stop> {
+/// Looks for an invariant, or a fair one. Stuck if no precision leads to one, with any budget.
+pub(super) fn search(pair: &Pair, limits: &Limits, is_fair: bool) -> Result<Proof, Stop> {
     let mut spent = 0;
     for m in 0..limits.widening {
-        let mut search = Search::new(pair, m, limits.steps, spent);
-        search.is_fair = is_fair;
-        match search.run().and_then(|()| written(&mut search)) {
+        let mut search = Search::new(pair, m, is_fair, limits.steps, spent);
+        match search.run().and_then(|()| search.written()) {
             Err(Stop::Stuck) => spent = search.spent,
-            found => return found,
+            found => {
+                let certificate = found?;
+                return Ok(Proof::written(search.judgements.len(), None, certificate));
+            }
         }
     }
     Err(Stop::Stuck)
@@ -269,13 +240,13 @@ fn widen<T>(
 
 struct Search<'a> {
     pair: &'a Pair,
-    /// How many letters at either end of a word are known.
+    /// The number of letters that are known at either end of a word.
     m: usize,
     is_fair: bool,
     /// By transition of the supertype, its action.
     acts: Vec<Act>,
-    /// By kind, computed on demand: the states of the supertype from which it may go on for ever by
-    /// actions that `Ahead` passes over for that kind.
+    /// By kind, on demand: the states of the supertype from which it may go on for ever by actions
+    /// that `Ahead` passes over for that kind.
     endless: HashMap<Kind, Vec<bool>>,
     ids: HashMap<Claim, usize>,
     judgements: Vec<Judgement>,
@@ -285,18 +256,12 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(pair: &'a Pair, m: usize, budget: usize, spent: usize) -> Self {
-        let mut acts = vec![];
-        for state in 0..pair.sup.len() as u32 {
-            for edge in pair.sup.edges(state) {
-                acts.resize(acts.len().max(edge.id.index() + 1), 0);
-                acts[edge.id.index()] = edge.act;
-            }
-        }
+    fn new(pair: &'a Pair, m: usize, is_fair: bool, budget: usize, spent: usize) -> Self {
+        let acts = pair.sup.by_transition(|edge| edge.act);
         Self {
             pair,
             m,
-            is_fair: false,
+            is_fair,
             acts,
             endless: HashMap::new(),
             ids: HashMap::new(),
@@ -322,18 +287,19 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// The invariant that was found, with its steps and ranks. Stuck if something may be put off
-    /// for ever.
-    fn written(&mut self) -> Result<Invariant, Stop> {
+    /// Writes the invariant that was found. Stuck if something may be put off for ever.
+    fn written(&mut self) -> Result<Certificate, Stop> {
         let rules = self.rules()?;
+        if self.is_fair {
+            return Ok(Certificate::Fair(self.written_fair(rules)?));
+        }
         let kinds = (0..self.pair.kinds() as Kind).map(|kind| self.ranks(&rules, kind));
         let ranks: Vec<Vec<u32>> = kinds.collect::<Option<_>>().ok_or(Stop::Stuck)?;
-        Ok(self.invariant(rules, &ranks))
+        Ok(Certificate::Invariant(self.invariant(rules, &ranks)))
     }
 
-    /// The fair invariant that was found. Stuck if something may not be done any more.
-    fn written_fair(&mut self) -> Result<FairInvariant, Stop> {
-        let rules = self.rules()?;
+    /// Writes the fair invariant that was found. Stuck if something can no longer be done.
+    fn written_fair(&self, rules: Vec<Applied>) -> Result<FairInvariant, Stop> {
         let nodes = rules.iter().zip(&self.judgements).map(|(by, judgement)| Node {
             rule: by.rule,
             sends: matches!(self.pair.sub.state(judgement.claim.sub), State::Send(_)),
@@ -368,8 +334,8 @@ impl<'a> Search<'a> {
     }
 
     fn rules(&mut self) -> Result<Vec<Applied>, Stop> {
-        // The rules are applied once more, now to all that the sets contain. It is paid for
-        // already: so often they were applied at least.
+        // The rules are applied once more, now to the final sets. It is paid for: they were applied
+        // at least as often.
         let left = self.budget.saturating_sub(self.spent);
         self.budget = usize::MAX;
         let mut rules = vec![];
@@ -413,8 +379,8 @@ impl<'a> Search<'a> {
         Invariant { judgements: rules.into_iter().enumerate().map(judgement).collect() }
     }
 
-    /// By judgement, how many steps may follow each other at most while a kind is pending and not
-    /// done. None if there is a loop of them.
+    /// By judgement, the most successive steps while a kind is pending and not done. None if there
+    /// is a loop of them.
     fn ranks(&self, rules: &[Applied], kind: Kind) -> Option<Vec<u32>> {
         let pending = |id: usize| !self.judgements[id].claim.pending[kind as usize].is_empty();
         let steps = rules.iter().enumerate().flat_map(|(id, by)| by.steps(id));

@@ -1,24 +1,21 @@
 //! A run as a sequence chart.
 //!
-//! Each role is a lifeline in a column of its own, each step a line. A send is an arrow from
-//! lifeline to lifeline with the message written on it; a receive is a dot on its receiver's
-//! lifeline with the message to its right. Messages travel in queues, so an arrow's end is where
-//! the message waits, not where it is taken.
+//! Each role is a lifeline in its own column, each step a line. A send is an arrow between
+//! lifelines with the message on it; a receive is a dot on its receiver's lifeline with the message
+//! to its right. An arrow ends where the message waits in its queue, not where it is taken.
 
 use super::run::{Queue, Run, Step};
 use crate::machine::{Direction, Message, Role};
 
 const WIDTH: usize = 80;
-/// The step's number before the first lifeline.
+/// The columns of the step's number, before the first lifeline.
 const MARGIN: usize = 6;
-/// Beyond this many roles a column is too narrow for a message.
+/// With more roles, a column is too narrow for a message.
 const MOST_ROLES: usize = 7;
-/// Wider columns only make the reader's eye travel.
 const WIDEST: usize = 24;
 
 impl Run {
-    /// The run as a sequence chart of at most 80 columns (counted in characters): see the drawing
-    /// at [`Run`].
+    /// The run as a sequence chart of at most 80 columns, as drawn at [`Run`].
     ///
     /// Roles that take no part are left out. More than seven roles are listed rather than drawn.
     /// Long labels are cut with `…`.
@@ -51,7 +48,7 @@ impl Run {
     }
 }
 
-/// The roles that the run is about, in the order of the system.
+/// The roles that take part in the run, in the order of the system.
 fn participants(run: &Run) -> Vec<&Role> {
     let takes_part = |role: &Role| {
         run.steps.iter().any(|step| step.role == *role || step.action.peer == *role)
@@ -103,8 +100,7 @@ fn lifelines(run: &Run, roles: &[&Role]) -> Vec<String> {
                 };
                 line.write(own, start);
                 line.write(end, tip);
-                // The message stands in the gap next to its sender, so that it never hides a
-                // crossing.
+                // The message stands next to its sender, so that it never hides a crossing.
                 let near = if own < peer { own + 1 } else { own + 1 - gap };
                 let message = cut(&message, gap.saturating_sub(4).max(1));
                 let spare = (gap - 1).saturating_sub(message.chars().count());
@@ -144,7 +140,7 @@ impl Line {
         self.0.get(position).copied().unwrap_or(' ')
     }
 
-    /// What would stand beyond the width is lost.
+    /// Writes text at a position; text beyond the width is lost.
     fn write(&mut self, position: usize, text: &str) {
         for (cell, c) in self.0.iter_mut().skip(position).zip(text.chars()) {
             *cell = if c.is_control() { ' ' } else { c };
@@ -152,7 +148,7 @@ impl Line {
     }
 }
 
-/// At most `width` characters, the last of them `…` if some were lost.
+/// At most `width` characters; the last one is `…` if some were cut.
 fn cut(text: &str, width: usize) -> String {
     match text.chars().count() > width {
         true => text.chars().take(width.saturating_sub(1)).chain(['…']).collect(),

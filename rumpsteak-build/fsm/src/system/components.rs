@@ -1,18 +1,17 @@
-//! Strongly connected components: Tarjan's algorithm, without recursion, and over a graph that may
-//! grow meanwhile. O(nodes + edges), besides what is done on the way.
+//! Strongly connected components: Tarjan's algorithm without recursion, over a graph that may grow
+//! meanwhile. O(nodes + edges).
 
 use petgraph::Direction::Outgoing;
 use petgraph::graph::{DiGraph, NodeIndex};
 
-/// A node of a graph: of the explored ones a configuration, in the order in which they are met.
+/// A node of a graph. The nodes of an explored graph are configurations, in the order of meeting.
 pub(crate) type Node = u32;
 
-/// A [`Node`] as petgraph has it.
 pub(crate) fn index(node: Node) -> NodeIndex {
     NodeIndex::new(node as usize)
 }
 
-/// No component yet.
+/// The component of a node that has none yet.
 pub(crate) const NONE: u32 = u32::MAX;
 
 pub(crate) trait Walk {
@@ -20,27 +19,25 @@ pub(crate) trait Walk {
 
     fn graph(&self) -> &DiGraph<(), Self::Weight>;
 
-    /// A node is met; its edges are looked at from now on. `None` ends the walk.
+    /// Meets a node, before its edges are followed. `None` ends the walk.
     fn enter(&mut self, _node: Node) -> Option<()> {
         Some(())
     }
 
-    /// All that these nodes lead to is known, and they are a component; the first of them was met
-    /// first. `component_of` numbers the components before it, to which alone it leads. With
-    /// `false`, there are more edges from the first node. `None` ends the walk.
+    /// Completes a component; the first of its nodes was met first. It only leads to the components
+    /// before it, which `component_of` numbers. `false` if the first node has got more edges.
+    /// `None` ends the walk.
     fn complete(&mut self, members: &[Node], component_of: &[u32]) -> Option<bool>;
 }
 
-/// Walks through a graph from its first node on, and from those that this does not lead to; those
-/// components first that lead to no other; the number of each node's component. `None` if the walk
-/// was ended.
+/// Walks through all nodes of a graph, from the first one on; components that lead to no other are
+/// completed first. Returns the component of each node. `None` if the walk was ended.
 pub(crate) fn components(walk: &mut impl Walk) -> Option<Vec<u32>> {
-    // By node: when it was met, from 1; the earliest that it leads to; its component.
+    // By node: its order of meeting, from 1; the lowest order that it leads to; its component.
     let (mut order, mut low, mut component_of) = (vec![], vec![], vec![]);
     let (mut met, mut component) = (0_u32, 0);
     let mut stack: Vec<Node> = vec![];
-    // The nodes whose edges are looked at, each with the next of them, and where it stands on the
-    // stack.
+    // The nodes whose edges are being followed, each with the next edge and its place on the stack.
     let mut open = vec![];
     let mut root: Node = 0;
     while (root as usize) < walk.graph().node_count() {
@@ -92,7 +89,7 @@ pub(crate) fn components(walk: &mut impl Walk) -> Option<Vec<u32>> {
     Some(component_of)
 }
 
-/// A graph that does not grow, and what is done with each component.
+/// A graph that does not grow, and the function that completes each component.
 pub(crate) struct Whole<'a, W, F>(pub(crate) &'a DiGraph<(), W>, pub(crate) F);
 
 impl<W, F: FnMut(&[Node], &[u32]) -> Option<()>> Walk for Whole<'_, W, F> {

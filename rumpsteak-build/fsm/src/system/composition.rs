@@ -1,4 +1,4 @@
-//! Machines that talk to each other.
+//! The composition of machines into a system.
 
 use std::error::Error;
 use std::fmt;
@@ -7,9 +7,8 @@ use hashbrown::HashMap;
 
 use crate::machine::{Fsm, Role, TransitionId};
 
-/// The machines of all roles of a protocol.
-///
-/// Roles are pairwise distinct, and every peer of a transition is one of them.
+/// The machines of all roles of a protocol. Roles are pairwise distinct, and every peer of a
+/// transition is one of them.
 #[derive(Clone, Debug)]
 pub struct System {
     machines: Vec<Fsm>,
@@ -17,12 +16,24 @@ pub struct System {
 }
 
 impl System {
-    /// Composes the machines. They need not be directed. Those that play [on
-    /// demand](Fsm::on_demand) begin again when they are finished.
+    /// Composes the machines. They need not be directed. Machines [on demand](Fsm::on_demand) begin
+    /// again when they are finished.
     ///
     /// # Errors
-    /// Two machines of one role, and a transition whose peer has no machine or is its own role.
+    /// Two machines of one role, or a transition whose peer has no machine or is its own role.
     pub fn new(machines: Vec<Fsm>) -> Result<Self, SystemError> {
+        let system = Self::with_self_messages(machines)?;
+        for machine in &system.machines {
+            let role = machine.role();
+            if let Some(by) = machine.transitions().find(|by| by.action.peer == *role) {
+                return Err(SystemError::SelfMessage { role: role.clone(), transition: by.id });
+            }
+        }
+        Ok(system)
+    }
+
+    /// The same for machines that may send messages to themselves.
+    pub(crate) fn with_self_messages(machines: Vec<Fsm>) -> Result<Self, SystemError> {
         let mut indices = HashMap::new();
         for (index, machine) in machines.iter().enumerate() {
             if indices.insert(machine.role().clone(), index).is_some() {
@@ -33,9 +44,6 @@ impl System {
             for transition in machine.transitions() {
                 let (role, peer) = (machine.role().clone(), transition.action.peer.clone());
                 let transition = transition.id;
-                if peer == role {
-                    return Err(SystemError::SelfMessage { role, transition });
-                }
                 if !indices.contains_key(&peer) {
                     return Err(SystemError::UnknownPeer { role, transition, peer });
                 }
@@ -51,13 +59,13 @@ impl System {
         &self.machines
     }
 
-    /// Which machine plays `role`.
+    /// The position of the machine of `role`.
     pub fn index_of(&self, role: &Role) -> Option<usize> {
         self.indices.get(role).copied()
     }
 }
 
-/// Machines that make no system.
+/// Why machines cannot be composed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SystemError {

@@ -1,12 +1,12 @@
-//! Whether *every* run of a system receives each message and serves each role that waits, whatever
-//! is chosen: liveness in the sense of Ghilezan, Pantović, Prokić, Scalas and Yoshida (POPL'21).
+//! Liveness in *every* run of a system, whatever is chosen: each message is received and each
+//! waiting role is served (Ghilezan, Pantović, Prokić, Scalas and Yoshida, POPL'21).
 //!
 //! # The judgement
 //!
-//! A run is *fair* if a machine that can send, or receive what is there, does so sooner or later;
-//! which of its options it takes need not be fair. A system is live in every run if in each fair
-//! run each message is received and each machine that waits moves on; if not, a run *neglects* a
-//! role. A safe system that starves nobody only says that this *can* always happen:
+//! A run is *fair* if a machine that can send, or receive a message that is there, does so
+//! eventually. Its choices need not be fair. A system is live in every run if in each fair run each
+//! message is received and each waiting machine moves on; otherwise a run *neglects* a role. A safe
+//! system without starvation only guarantees that this *can* always happen:
 //!
 //! ```text
 //!   b = rec X . c?go; {c!again; X, c!stop; a?result; end}     a = b!result; end
@@ -16,19 +16,19 @@
 //!
 //! # How it is found
 //!
-//! In the configurations under a bound for which the system is known to be
+//! The search looks at all configurations under a bound for which the system is
 //! [settled](super#how-it-is-explored): for each queue, those in which it holds a message that its
 //! receiver is not ready for; for each machine, those in which it waits in vain. A fair run that
-//! stays there for ever ends in a strongly connected component, in which each machine moves or
-//! never can. What a machine can do stays possible until it moves, because nobody else takes its
-//! messages; so a component either has such a run that goes through all of it, or none.
+//! stays in them for ever ends in a strongly connected component in which each machine moves or
+//! never can. A possible move of a machine stays possible until it moves, because no other machine
+//! takes its messages. So either such a run goes through all of a component, or the component has
+//! none.
 //!
-//! A send that the bound holds back counts as one that its machine cannot do. This makes more runs
-//! fair, so a "live" stays right; and no run is missed, because a settled system can do every run
-//! within the bound, in another order. If such a send does not count like that, what is found is a
-//! run for sure, of any system.
+//! A send that the bound holds back counts as impossible. This makes more runs fair, so a "live" is
+//! right. No run is missed, because a settled system can do every run within the bound, in another
+//! order. If held-back sends count as possible, each run found is real in any system.
 //!
-//! Cost: O((machines + channels) · steps) for the steps of the explored graph.
+//! Cost: O((machines + channels) · explored steps).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,19 +44,20 @@ use super::run::{Failure, Neglected, Run, Step};
 use crate::machine::{Direction, Fsm, Role, StateId};
 use crate::verdict::{Limit, Limits, Verdict};
 
-/// What is known of the runs of a system.
+/// The result of [`live_in_every_run`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EveryRun {
     /// The roles that some run neglects, one entry each.
     pub neglected: Vec<Neglected>,
-    /// The limit because of which others may be neglected as well. Without one, they are not.
+    /// The limit that may hide other neglected roles.
     pub limit: Option<Limit>,
 }
 
-/// Whom some run of a system neglects that starves nobody. It is live in every run if it is nobody.
+/// Finds the roles that some run neglects, in a system without starvation. Without any, the system
+/// is live in every run.
 ///
-/// It is not explored if nothing is chosen again and again: after the last choice, all runs of
-/// directed machines are one run in another order.
+/// It is not explored if no machine makes a choice again and again: after the last choice, all runs
+/// of directed machines are reorderings of one run.
 pub fn live_in_every_run(
     system: &System,
     explore: impl FnOnce() -> Exploration,
@@ -67,11 +68,9 @@ pub fn live_in_every_run(
     EveryRun { neglected: found.into_iter().map(|found| found.neglected).collect(), limit }
 }
 
-/// Compares a safe system with another safe system of the same roles, the `promised` one. In every
-/// run it has to receive the messages that the promised one receives in every run, and to serve the
-/// same roles. Only roles for which this is `asked` count.
-///
-/// Unsafe: a run after which a role may be neglected.
+/// Compares a safe system with a `promised` safe system of the same roles. In every run it has to
+/// receive the messages, and serve the roles, that the promised one does in every run. Only roles
+/// that are `asked` count. Unsafe: a run after which a role may be neglected.
 pub fn keeps_promises(
     system: &System,
     promised: &System,
@@ -93,7 +92,7 @@ pub fn keeps_promises(
         (Some(Found { neglected, steps }), None) => {
             let failure = Failure::Neglect(neglected.clone());
             let run = Run::of(system, steps.clone(), failure);
-            // Not reached: what a search finds, replays.
+            // Always there: each run that a search finds replays.
             run.map_or(Verdict::Undecided(unknown), |run| Verdict::Unsafe(Box::new(run)))
         }
         (Some(_), Some(limit)) => Verdict::Undecided(limit),
@@ -102,20 +101,20 @@ pub fn keeps_promises(
     }
 }
 
-/// A role that is neglected, and the steps to where that begins.
+/// A neglected role, and the steps to where that begins.
 struct Found {
     neglected: Neglected,
     steps: Vec<Step>,
 }
 
-/// The roles that are neglected, by role: first one that waits, then those that do not receive.
+/// The neglected roles, in order; for each role first that it waits, then the unread messages.
 #[derive(Default)]
 struct Judged {
-    /// The roles that are neglected for sure.
+    /// The roles that are certainly neglected.
     found: Vec<Found>,
-    /// These, and those that are neglected unless a bound on queues is to blame.
+    /// These, and the roles that only a bound on queues may neglect.
     perhaps: Vec<Found>,
-    /// The limit because of which there may be others.
+    /// The limit that may hide others.
     limit: Option<Limit>,
 }
 
@@ -125,14 +124,13 @@ fn judge(system: &System, explore: impl FnOnce() -> Exploration, limits: &Limits
     }
     let Exploration { verdict, coverage, .. } = explore();
     let interned = InternedSystem::whole(system);
-    // A run that is found is one, whatever was left out.
+    // A run that is found is real, even if some were left out.
     let bound = if verdict.is_safe() { coverage.bound } else { 1 };
     let (explorer, is_settled) = settled(&interned, bound, limits);
-    let perhaps = neglected(system, &explorer, false);
-    // All of them are among those.
+    let perhaps = neglected(&explorer, false);
     let found = match perhaps[..] {
         [] => Vec::new(),
-        _ => neglected(system, &explorer, true),
+        _ => neglected(&explorer, true),
     };
     let is_all = !explorer.is_truncated && perhaps.len() == found.len();
     let limit = match verdict {
@@ -146,7 +144,7 @@ fn judge(system: &System, explore: impl FnOnce() -> Exploration, limits: &Limits
     Judged { found, perhaps, limit }
 }
 
-/// Whether a machine comes back to a choice of its own, or to one between peers.
+/// True if a machine comes back to a choice of its own, or to a choice between peers.
 fn chooses_for_ever(machine: &Fsm) -> bool {
     let graph = machine.graph();
     kosaraju_scc(&graph).iter().any(|members| {
@@ -165,18 +163,8 @@ fn chooses_for_ever(machine: &Fsm) -> bool {
     })
 }
 
-/// Whether a system of directed machines is live in every run, which it is if it has no more
-/// configurations under this bound than the limits allow.
-///
-/// `bound` is that of an exhaustive [`Coverage`](super::Coverage), of a verdict that is safe.
-pub(crate) fn is_live_in_every_run(system: &System, bound: usize, limits: &Limits) -> bool {
-    let interned = InternedSystem::whole(system);
-    let explorer = explored(&interned, bound, limits);
-    !explorer.is_truncated && neglected(system, &explorer, false).is_empty()
-}
-
-/// The roles that a run neglects; with `for_sure`, also if the bound holds back no send.
-fn neglected(system: &System, explorer: &Explorer<'_>, for_sure: bool) -> Vec<Found> {
+/// The roles that a run neglects. With `for_sure`, a send that the bound holds back is possible.
+fn neglected(explorer: &Explorer<'_>, for_sure: bool) -> Vec<Found> {
     let interned = explorer.system;
     let in_vain = |node, machine| {
         let first = explorer.moves(node, machine).next();
@@ -202,19 +190,19 @@ fn neglected(system: &System, explorer: &Explorer<'_>, for_sure: bool) -> Vec<Fo
     });
     let found = waiting.chain(unread).map(|(machine, from, (node, meanwhile))| {
         let neglected = Neglected {
-            role: interned.role(system, machine),
-            from: from.map(|from| interned.role(system, from)),
-            meanwhile: interned.steps(system, &meanwhile),
+            role: interned.role(machine),
+            from: from.map(|from| interned.role(from)),
+            meanwhile: interned.steps(&meanwhile),
         };
-        let steps = interned.steps(system, &explorer.paths.to(node));
+        let steps = interned.steps(&explorer.paths.to(node));
         ((machine, from), Found { neglected, steps })
     });
     let found: BTreeMap<(MachineIndex, Option<MachineIndex>), Found> = found.collect();
     found.into_values().collect()
 }
 
-/// Whether a machine of the system, wherever it receives in one of these states, can come to where
-/// it does not receive. `bound` and `limits` are as above.
+/// True if a machine, wherever it receives in one of these states, can come to where it does not
+/// receive. `bound` is of an exhaustive [`Coverage`](super::Coverage).
 pub(crate) fn can_leave(
     system: &System,
     machine: usize,
@@ -226,7 +214,6 @@ pub(crate) fn can_leave(
     let explorer = explored(&interned, bound, limits);
     let is_out = |node| (!explorer.kind(node, machine).receives_only()).then_some(0);
     let continuations = Continuations::of(&explorer.graph, 1, |_| None, is_out);
-    // The states of all machines are numbered together.
     let base = interned.initial[machine] as usize - system.machines()[machine].initial().index();
     let is_in = |node: &Node| {
         let state = explorer.state(*node, machine) as usize - base;
@@ -235,11 +222,11 @@ pub(crate) fn can_leave(
     !explorer.is_truncated && explorer.nodes().filter(is_in).all(|node| continuations.can(node, 0))
 }
 
-/// All configurations under a bound for which directed machines are settled, and whether it is such
-/// a bound for others, too. What is settled one machine at a time is settled for what can happen,
-/// and not for what happens in every run: there, no send may be held back.
+/// All configurations under a bound for which the system is settled, and true if there is such a
+/// bound. A reduced exploration settles what can happen, not what happens in every run. So for
+/// undirected machines no send may be held back.
 fn settled<'a>(
-    interned: &'a InternedSystem,
+    interned: &'a InternedSystem<'a>,
     mut bound: usize,
     limits: &Limits,
 ) -> (Explorer<'a>, bool) {
@@ -253,8 +240,8 @@ fn settled<'a>(
     }
 }
 
-/// All configurations under a bound, or as many as the limits allow.
-fn explored<'a>(interned: &'a InternedSystem, bound: usize, limits: &Limits) -> Explorer<'a> {
+/// All configurations under a bound, as far as the limits allow.
+fn explored<'a>(interned: &'a InternedSystem<'a>, bound: usize, limits: &Limits) -> Explorer<'a> {
     Explorer::all(interned, &interned.uniform(bound), limits.configurations)
 }
 

@@ -1,4 +1,4 @@
-//! Exploration of a system, bound by bound; see the [room](super) for what it decides and why.
+//! Exploration of a system, bound by bound; the [module](super) explains what it decides and why.
 
 use std::cell::LazyCell;
 
@@ -11,13 +11,13 @@ use super::search::{Order, Scope, Search, listens};
 use crate::machine::Fsm;
 use crate::verdict::{Limit, Limits, Verdict};
 
-/// What an exploration found.
+/// The result of [`explore`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exploration {
-    /// Safe: every configuration was explored. Unsafe: the run that shows it. Undecided: nothing
-    /// bad was found in what [`coverage`](Self::coverage) describes.
+    /// Safe: every configuration was explored. Undecided: nothing bad was found within the
+    /// [`coverage`](Self::coverage).
     pub verdict: Verdict<(), Run>,
-    /// A shortest run to where a role starves, if one was found and the system is not unsafe.
+    /// A shortest run to a starving role, if one was found and the system is not unsafe.
     pub starvation: Option<Run>,
     /// How far the exploration went.
     pub coverage: Coverage,
@@ -26,13 +26,12 @@ pub struct Exploration {
 /// How much of a system was explored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Coverage {
-    /// Whether nothing that can happen was left out.
+    /// True if nothing that can happen was left out.
     pub exhaustive: bool,
-    /// All runs in which no queue ever holds more messages were explored. If the exploration was
-    /// exhaustive, every run is one of those or a reordering of one.
+    /// All runs were explored in which no queue holds more messages than this. If the exploration
+    /// was exhaustive, every run is a reordering of one of them.
     pub bound: usize,
-    /// The number of configurations met, those of the last search only. Where machines are not
-    /// directed, those of a part that says enough.
+    /// The number of configurations in the last search.
     pub configurations: usize,
 }
 
@@ -49,13 +48,13 @@ pub struct Coverage {
 /// let exploration = explore(&system, &Limits::default());
 /// let run = exploration.verdict.refusal().ok_or("a deadlock is expected")?;
 /// assert_eq!(run.steps, []);
-/// assert_eq!(run.failure.to_string(), "nobody can move");
+/// assert_eq!(run.failure.to_string(), "no role can move");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn explore(system: &System, limits: &Limits) -> Exploration {
     let interned = InternedSystem::whole(system);
     let listens = listens(&interned);
-    let explore = |order| bound_by_bound(system, &interned, &listens, order, limits);
+    let explore = |order| bound_by_bound(&interned, &listens, order, limits);
     let is_directed = |machine: &Fsm| machine.check_directed().is_ok();
     if system.machines().iter().all(is_directed) {
         return explore(Order::All { is_directed: true });
@@ -64,7 +63,7 @@ pub fn explore(system: &System, limits: &Limits) -> Exploration {
     if reduced.verdict.is_safe() && reduced.starvation.is_none() {
         return reduced;
     }
-    // It has a shorter run, maybe.
+    // The whole search may find a shorter run.
     let whole = explore(Order::All { is_directed: false });
     match whole.verdict {
         Verdict::Undecided(_) => reduced,
@@ -73,8 +72,7 @@ pub fn explore(system: &System, limits: &Limits) -> Exploration {
 }
 
 fn bound_by_bound(
-    system: &System,
-    interned: &InternedSystem,
+    interned: &InternedSystem<'_>,
     listens: &Continuations,
     order: Order,
     limits: &Limits,
@@ -84,15 +82,15 @@ fn bound_by_bound(
     let mut starvation = None;
     let mut done = Coverage { exhaustive: false, bound: 0, configurations: 0 };
     loop {
-        let scope = Scope { order, bound, budget, deepest: usize::MAX };
-        let mut search = Search::new(system, interned, listens, scope);
+        let scope = Scope { order, bound, budget, depth: usize::MAX };
+        let mut search = Search::new(interned, listens, scope);
         match order {
             Order::All { .. } => search.all(),
             Order::OneMachine => partial_order::explore(&mut search),
         }
         let limit = search.explorer.limit(budget, limits);
         budget -= search.explorer.len().min(budget);
-        // Not needed where a configuration is wrong by itself.
+        // Not needed if a configuration is wrong by itself.
         let continuations = LazyCell::new(|| search.continuations());
         let can = |node, event| continuations.can(node, event);
         let settled = search.is_settled(can);
@@ -108,11 +106,9 @@ fn bound_by_bound(
                 Some((shorter, found)) => shorter.run(found),
                 None => search.run(found),
             };
-            return match run {
-                Some(run) => {
-                    Exploration { verdict: Verdict::Unsafe(run), starvation: None, coverage }
-                }
-                // Not reached: what a search finds, replays.
+            // Always there: each run that a search finds replays.
+            return match run.map(Verdict::Unsafe) {
+                Some(verdict) => Exploration { verdict, starvation: None, coverage },
                 None => {
                     Exploration { verdict: Verdict::Undecided(limit), starvation, coverage: done }
                 }

@@ -1,8 +1,8 @@
-//! The configurations of a system under bounds, and the steps between them that were explored.
+//! The configurations of a system under bounds, and the explored steps between them.
 //!
-//! An [`Explorer`] takes one step at a time; in which order is for the searches to say that use it:
-//! breadth first ([`explore`](super::explore), [`kmc`](crate::kmc) by definition) or one machine at
-//! a time (its reduction).
+//! An [`Explorer`] takes one step at a time. The searches choose the order: breadth first
+//! ([`explore`](super::explore), [`kmc`](crate::kmc) by definition) or one machine at a time
+//! ([`partial_order`](super::partial_order)).
 
 use petgraph::graph::DiGraph;
 use petgraph::visit::EdgeRef;
@@ -13,12 +13,12 @@ use super::interned::{ChannelIndex, InternedSystem, MachineIndex, Move, StateKin
 use super::store::{ContentId, EMPTY, QueueContents, Variants};
 use crate::verdict::{Limit, Limits};
 
-/// The most memory that rows may take, in words of 32 bits: a quarter of a gigabyte. Only systems
-/// of hundreds of roles, or millions of configurations, come near it.
+/// The most memory for rows, in 32-bit words: a quarter of a gigabyte. Only systems with hundreds
+/// of roles or millions of configurations come near it.
 const MOST_WORDS: usize = 1 << 26;
 const MOST_STEPS: usize = 1 << 24;
 
-/// Explored configurations as a graph, whose edges say by which move.
+/// The explored configurations; edges are moves.
 pub(crate) type StepGraph = DiGraph<(), u32>;
 
 #[derive(Clone, Copy, Debug)]
@@ -27,17 +27,16 @@ pub(crate) struct ExploredStep {
     pub(crate) by: u32,
 }
 
-/// By node: from where and by which move it was met first; the initial one has none.
+/// By node, the step by which it was met first; the initial node has none.
 #[derive(Debug, Default)]
 pub(crate) struct Paths(Vec<Option<(Node, u32)>>);
 
 impl Paths {
-    /// From where and by which move a node was met first.
     pub(crate) fn step_to(&self, node: Node) -> Option<(Node, u32)> {
         self.0[node as usize]
     }
 
-    /// The moves that lead from the initial configuration to this one, as it was met first.
+    /// The moves from the initial configuration to this one, as it was met first.
     pub(crate) fn to(&self, node: Node) -> Vec<u32> {
         let mut path = vec![];
         let mut at = node;
@@ -50,27 +49,27 @@ impl Paths {
     }
 }
 
-/// The configurations met so far, from the initial one on, which is node 0.
+/// The configurations met so far. Node 0 is the initial one.
 #[derive(Debug)]
 pub(crate) struct Explorer<'a> {
-    pub(crate) system: &'a InternedSystem,
+    pub(crate) system: &'a InternedSystem<'a>,
     bounds: Vec<u32>,
     contents: QueueContents,
-    /// The state of each machine; the content of each channel; the bits of the
-    /// [ready](Self::ready) machines.
+    /// The state of each machine, the content of each channel, and a bit for each machine that is
+    /// [ready](Self::ready).
     rows: Variants,
     pub(crate) graph: StepGraph,
     pub(crate) paths: Paths,
-    /// Whether a step was not taken because the budget was used up.
+    /// True if a step was not taken because the budget was used up.
     pub(crate) is_truncated: bool,
 }
 
-/// The machines of a word of bits.
+/// The number of machines in a word of bits.
 const BITS: usize = u32::BITS as usize;
 
 impl<'a> Explorer<'a> {
-    /// Only the initial configuration. There will be no more than `budget`.
-    pub(crate) fn new(system: &'a InternedSystem, bounds: &[u32], budget: usize) -> Self {
+    /// Starts with the initial configuration. There will be no more than `budget`.
+    pub(crate) fn new(system: &'a InternedSystem<'a>, bounds: &[u32], budget: usize) -> Self {
         let mut row = system.initial.clone();
         row.resize(system.machines() + system.channels(), EMPTY);
         row.extend(system.initial.chunks(BITS).map(|states| {
@@ -93,8 +92,8 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// All configurations, until the budget is used up.
-    pub(crate) fn all(system: &'a InternedSystem, bounds: &[u32], budget: usize) -> Self {
+    /// Explores all configurations, until the budget is used up.
+    pub(crate) fn all(system: &'a InternedSystem<'a>, bounds: &[u32], budget: usize) -> Self {
         let mut explorer = Self::new(system, bounds, budget);
         let mut node = 0;
         while (node as usize) < explorer.len() && !explorer.is_truncated {
@@ -144,7 +143,7 @@ impl<'a> Explorer<'a> {
         self.held(node, channel) >= self.bounds[channel]
     }
 
-    /// Whether a move, of a machine that is in its source, is possible.
+    /// True if a move is possible for a machine in its source state.
     pub(crate) fn is_enabled(&self, node: Node, by: &Move) -> bool {
         let channel = by.channel as ChannelIndex;
         if by.is_send {
@@ -167,12 +166,12 @@ impl<'a> Explorer<'a> {
         (0..self.ready_words()).flat_map(move |word| self.ready_of(node, word))
     }
 
-    /// How many words of bits say which machines are [ready](Self::ready).
+    /// The number of words with [ready](Self::ready) bits.
     pub(crate) fn ready_words(&self) -> usize {
         self.system.machines().div_ceil(BITS)
     }
 
-    /// Those of one word.
+    /// The ready machines in one word.
     pub(crate) fn ready_of(&self, node: Node, word: usize) -> Bits {
         let at = self.system.machines() + self.system.channels() + word;
         Bits { first: word * BITS, bits: u64::from(self.rows.word(node, at)) }
@@ -183,7 +182,7 @@ impl<'a> Explorer<'a> {
         self.nodes().any(|node| self.held_back(node).next().is_some())
     }
 
-    /// The machines of which the bounds hold back a send.
+    /// The machines with a send that the bounds hold back.
     pub(crate) fn held_back(&self, node: Node) -> impl Iterator<Item = MachineIndex> {
         self.ready(node).filter(move |&machine| {
             let mut moves = self.moves(node, machine).map(|by| self.system.get(by));
@@ -201,8 +200,7 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// Takes a move that is possible. `None` if the configuration is a new one and the budget is
-    /// used up.
+    /// Takes a possible move. `None` if the budget is used up.
     pub(crate) fn take(&mut self, node: Node, number: usize) -> Option<Node> {
         let met = match self.graph.edge_count() < MOST_STEPS {
             true => self.after(node, number),
@@ -220,7 +218,7 @@ impl<'a> Explorer<'a> {
         Some(to)
     }
 
-    /// The configuration after a move, and whether it is new. `None` if there is no room for it.
+    /// The configuration after a move, and true if it is new. `None` without room for it.
     fn after(&mut self, node: Node, number: usize) -> Option<(Node, bool)> {
         let by = self.system.get(number);
         let channel = by.channel as ChannelIndex;
@@ -239,7 +237,7 @@ impl<'a> Explorer<'a> {
         self.rows.intern()
     }
 
-    /// Says of the new row whether a machine is ready.
+    /// Updates the ready bit of a machine in the new row.
     fn set_ready(&mut self, machine: MachineIndex) -> Option<()> {
         let Self { system, contents, rows, .. } = self;
         let machines = system.machines();
@@ -253,7 +251,8 @@ impl<'a> Explorer<'a> {
         if ready == (bits & bit != 0) { Some(()) } else { rows.set(at, bits ^ bit) }
     }
 
-    /// The limit that ended a search: what was set, or what fits into memory if that is less.
+    /// The limit that ended a search: the setting, or the number that fits into memory if that is
+    /// less.
     pub(crate) fn limit(&self, budget: usize, limits: &Limits) -> Limit {
         let fits = self.is_truncated && self.len() < budget;
         Limit::Configurations(if fits { self.len() } else { limits.configurations })
@@ -266,8 +265,7 @@ impl<'a> Explorer<'a> {
             .map(|edge| ExploredStep { to: edge.target().index() as Node, by: *edge.weight() })
     }
 
-    /// Takes these moves one after the other from the initial configuration. `None` if one is not
-    /// possible.
+    /// Takes these moves from the initial configuration. `None` if one is not possible.
     pub(crate) fn walk(&mut self, path: &[u32]) -> Option<Node> {
         let mut node = 0;
         for &number in path {
@@ -283,11 +281,10 @@ impl<'a> Explorer<'a> {
     }
 }
 
-/// What can happen from each node of a graph on.
+/// The events that can happen after each node of a graph.
 ///
-/// One pass over the strongly connected components, those first that lead to no other: what can
-/// happen from a component on is what happens on its edges, and what can happen from where these
-/// lead.
+/// One pass over the strongly connected components, successors first: an event can happen after a
+/// component if it is on one of its edges or can happen where these lead.
 pub(crate) struct Continuations {
     /// By node.
     component: Vec<u32>,
@@ -297,7 +294,7 @@ pub(crate) struct Continuations {
 }
 
 impl Continuations {
-    /// Events are numbered below `count`: those that a move is, and one that a node may be.
+    /// Computes them for events below `count`; each move has several, and each node at most one.
     pub(crate) fn of<E: IntoIterator<Item = usize>>(
         graph: &StepGraph,
         count: usize,
@@ -311,7 +308,7 @@ impl Continuations {
             let start = events.len();
             events.resize(start + width, 0);
             let (known, happens) = events.split_at_mut(start);
-            // What is no event is never lost.
+            // Numbers that stand for no event are never lost.
             if !count.is_multiple_of(64) {
                 happens[width - 1] = u64::MAX << (count % 64);
             }
@@ -342,8 +339,8 @@ impl Continuations {
         self.events[start + event / 64] >> (event % 64) & 1 == 1
     }
 
-    /// The events that can happen from `before` on, or all if there is no such node, and not from
-    /// `after` on; in order.
+    /// The events that cannot happen after `after` but can after `before`; without `before`, all
+    /// that cannot. In order.
     pub(crate) fn lost(&self, before: Option<Node>, after: Node) -> impl Iterator<Item = usize> {
         let words = |node: Node| {
             let start = self.component[node as usize] as usize * self.width;
@@ -357,9 +354,9 @@ impl Continuations {
     }
 }
 
-/// The numbers that the bits of a word stand for.
+/// The positions of the set bits of a word.
 pub(crate) struct Bits {
-    /// That of the lowest bit.
+    /// The position of the lowest bit.
     first: usize,
     bits: u64,
 }

@@ -1,5 +1,5 @@
-//! A system whose states, channels and messages are numbers: what exploration, k-MC and capacities
-//! work on.
+//! A system with numbers for states, channels and messages. Exploration, k-MC and capacities work
+//! on it.
 
 use std::ops::Range;
 
@@ -9,14 +9,13 @@ use petgraph::unionfind::UnionFind;
 
 use super::composition::System;
 use super::run::Step;
-use crate::machine::{Direction, Message, Role, StateId, TransitionId};
+use crate::machine::{Direction, Fsm, Message, Role, StateId, TransitionId};
 
-/// A machine of an [`InternedSystem`], from 0.
+/// A machine of an [`InternedSystem`].
 pub(crate) type MachineIndex = usize;
-/// A channel of an [`InternedSystem`], from 0: an ordered pair of machines between which some
-/// transition sends or receives.
+/// A channel of an [`InternedSystem`]: an ordered pair of machines that exchange messages.
 pub(crate) type ChannelIndex = usize;
-/// A state of an [`InternedSystem`]: the states of all machines are numbered together.
+/// A state of an [`InternedSystem`]; the states of all machines are numbered together.
 pub(crate) type StateIndex = u32;
 
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +28,14 @@ pub(crate) struct Move {
     pub(crate) transition: TransitionId,
 }
 
-/// What the transitions of a state have in common.
+impl Move {
+    /// The channel from which the move receives.
+    pub(crate) fn received(&self) -> Option<ChannelIndex> {
+        (!self.is_send).then_some(self.channel as ChannelIndex)
+    }
+}
+
+/// The common property of the transitions of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StateKind {
     Final,
@@ -70,9 +76,10 @@ impl StateKind {
     }
 }
 
-/// Machines of a [`System`] which exchange messages with no other machine of it.
+/// Machines of a [`System`] that exchange messages with no other machine of it.
 #[derive(Debug)]
-pub(crate) struct InternedSystem {
+pub(crate) struct InternedSystem<'a> {
+    pub(crate) whole: &'a System,
     /// The positions of these machines in the system.
     pub(crate) roles: Vec<usize>,
     pub(crate) initial: Vec<StateIndex>,
@@ -82,24 +89,24 @@ pub(crate) struct InternedSystem {
     /// `moves[offsets[s]..offsets[s + 1]]` leave state `s`.
     offsets: Vec<u32>,
     kinds: Vec<StateKind>,
-    /// The initial states of machines that play on demand.
+    /// The initial states of roles on demand.
     idle: FixedBitSet,
-    /// Whether all states that the machines reach are directed.
+    /// True if all reachable states are directed.
     pub(crate) is_directed: bool,
-    /// Whether two transitions with one action lead to the same state, wherever a machine reaches
-    /// both.
+    /// True if no reachable state has two transitions with one action and different targets.
     pub(crate) is_deterministic: bool,
-    /// Whether a state that a machine reaches both sends and receives.
+    /// True if a reachable state both sends and receives.
     pub(crate) is_mixed: bool,
 }
 
-impl InternedSystem {
-    pub(crate) fn whole(system: &System) -> Self {
+impl<'a> InternedSystem<'a> {
+    pub(crate) fn whole(system: &'a System) -> Self {
         Self::new(system, (0..system.machines().len()).collect())
     }
 
-    /// The parts of a system that exchange no messages, in the order of their first machines.
-    pub(crate) fn parts(system: &System) -> Vec<Self> {
+    /// The parts of a system that exchange no messages with each other, in the order of their first
+    /// machines.
+    pub(crate) fn parts(system: &'a System) -> Vec<Self> {
         let machines = system.machines();
         let mut part_of = UnionFind::new(machines.len());
         for (own, machine) in machines.iter().enumerate() {
@@ -119,10 +126,9 @@ impl InternedSystem {
         parts.into_iter().map(part).collect()
     }
 
-    fn new(system: &System, roles: Vec<usize>) -> Self {
-        let machines: Vec<_> = roles.iter().map(|&role| &system.machines()[role]).collect();
-        // By position in the system.
-        let mut index_of = vec![None; system.machines().len()];
+    fn new(whole: &'a System, roles: Vec<usize>) -> Self {
+        let machines: Vec<_> = roles.iter().map(|&role| &whole.machines()[role]).collect();
+        let mut index_of = vec![None; whole.machines().len()];
         for (index, &role) in roles.iter().enumerate() {
             index_of[role] = Some(index);
         }
@@ -130,6 +136,7 @@ impl InternedSystem {
         let mut channels: HashMap<(MachineIndex, MachineIndex), u32> = HashMap::new();
         let mut messages: HashMap<&Message, u32> = HashMap::with_capacity(moves);
         let mut interned = Self {
+            whole,
             initial: vec![],
             ends: vec![],
             moves: Vec::with_capacity(moves),
@@ -152,7 +159,7 @@ impl InternedSystem {
                     let action = transition.action;
                     // A system has a machine for every peer, and a part has all peers of its
                     // machines.
-                    let peer = system.index_of(&action.peer);
+                    let peer = whole.index_of(&action.peer);
                     let Some(peer) = peer.and_then(|peer| index_of[peer]) else { continue };
                     let is_send = action.direction == Direction::Send;
                     let ends = if is_send { (own, peer) } else { (peer, own) };
@@ -181,7 +188,7 @@ impl InternedSystem {
         interned
     }
 
-    /// Takes a state that a machine reaches into account.
+    /// Updates the flags for a reachable state.
     fn classify(&mut self, reached: StateIndex) {
         let kind = self.kind(reached);
         self.is_directed &= kind.is_directed();
@@ -219,7 +226,7 @@ impl InternedSystem {
         self.kinds[state as usize]
     }
 
-    /// Whether the machine may be finished in a state.
+    /// True if the machine may be finished in this state.
     pub(crate) fn may_end(&self, state: StateIndex) -> bool {
         self.kind(state) == StateKind::Final || self.idle.contains(state as usize)
     }
@@ -237,28 +244,31 @@ impl InternedSystem {
         &self.moves[number]
     }
 
-    fn step(&self, system: &System, number: usize) -> Step {
-        let by = self.get(number);
-        let machine = &system.machines()[self.roles[by.machine as MachineIndex]];
-        Step {
-            role: machine.role().clone(),
-            transition: by.transition,
-            action: machine.transition(by.transition).action.clone(),
-        }
-    }
-
-    /// The steps of the system that moves are.
-    pub(crate) fn steps(&self, system: &System, path: &[u32]) -> Vec<Step> {
-        let step = |&by: &u32| self.step(system, by as usize);
+    /// The steps of the system for these moves.
+    pub(crate) fn steps(&self, path: &[u32]) -> Vec<Step> {
+        let step = |&number: &u32| {
+            let by = self.get(number as usize);
+            let machine = self.fsm(by.machine as MachineIndex);
+            let (role, transition) = (machine.role().clone(), by.transition);
+            Step { role, transition, action: machine.transition(transition).action.clone() }
+        };
         path.iter().map(step).collect()
     }
 
-    pub(crate) fn role(&self, system: &System, machine: MachineIndex) -> Role {
-        system.machines()[self.roles[machine]].role().clone()
+    fn fsm(&self, machine: MachineIndex) -> &'a Fsm {
+        &self.whole.machines()[self.roles[machine]]
     }
 
-    pub(crate) fn end_roles(&self, system: &System, channel: ChannelIndex) -> (Role, Role) {
+    pub(crate) fn fsms(&self) -> impl Iterator<Item = &'a Fsm> {
+        (0..self.machines()).map(|machine| self.fsm(machine))
+    }
+
+    pub(crate) fn role(&self, machine: MachineIndex) -> Role {
+        self.fsm(machine).role().clone()
+    }
+
+    pub(crate) fn end_roles(&self, channel: ChannelIndex) -> (Role, Role) {
         let (from, to) = self.ends[channel];
-        (self.role(system, from), self.role(system, to))
+        (self.role(from), self.role(to))
     }
 }

@@ -1,16 +1,15 @@
-//! Runs: how a system gets where it goes wrong.
+//! Runs: the steps by which a system goes wrong.
 
 use std::collections::VecDeque;
-use std::error::Error;
 use std::fmt;
 
 use super::composition::System;
 use crate::machine::{Action, Direction, Fsm, Message, Role, StateId, TransitionId};
 
-/// A run of a [`System`] that ends badly: what was done, and how things stand then.
+/// A run of a [`System`] that ends badly.
 ///
-/// Drawn by [`chart`](Self::chart): time runs downwards; `▷` is a message that enters its queue,
-/// `●` one that is taken out of it.
+/// [`chart`](Self::chart) draws it. Time runs downwards; `▷` is a message that enters its queue,
+/// `●` is a message that is taken out.
 ///
 /// ```text
 ///      s                      k                      t
@@ -20,64 +19,64 @@ use crate::machine::{Action, Direction, Fsm, Message, Role, StateId, TransitionI
 ///   s waits for ready from k
 ///   k waits for ready from t
 ///   t waits for value from k
-///   nobody can move
+///   no role can move
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// What is wrong at the end.
+    /// The failure at the end.
     pub failure: Failure,
-    /// What was done, in order.
+    /// The steps, in order.
     pub steps: Vec<Step>,
-    /// Where each machine stands at the end, in the order of the system.
+    /// The state of each machine at the end, in the order of the system.
     pub states: Vec<(Role, StateId)>,
     /// The queues that are not empty at the end.
     pub queues: Vec<Queue>,
-    /// Who waits for whom at the end: every machine that is in a receiving state and cannot move.
+    /// The roles that wait at the end: those in a receiving state that cannot move.
     pub waits: Vec<Wait>,
 }
 
-/// What is wrong at the end of a [`Run`].
+/// The failure at the end of a [`Run`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Failure {
-    /// Nobody can move, and somebody is not finished.
+    /// No role can move, and at least one is not finished.
     Deadlock,
-    /// There is a message that will never be received.
+    /// A message will never be received.
     Orphan {
-        /// Who sent it.
+        /// Its sender.
         from: Role,
-        /// Whom it was sent to.
+        /// Its receiver.
         to: Role,
     },
     /// A role waits for a message that can never come, while others may go on.
     Starvation {
-        /// Who waits.
+        /// The role.
         role: Role,
     },
-    /// The next message is none that its receiver can take in the state where it waits for it.
+    /// A role cannot receive the next message in the state where it waits for it.
     UnspecifiedReception {
-        /// Who sent it.
+        /// The sender.
         from: Role,
-        /// Who cannot take it.
+        /// The receiver.
         to: Role,
     },
-    /// A role can send here, or receive this message. The message never comes here, so a role that
-    /// waits for it hangs.
+    /// A role can send or receive this message here. The message never comes, so a role that waits
+    /// for it hangs.
     Never {
         /// The role.
         role: Role,
         /// The receive.
         action: Action,
-        /// A send of the role that has to come first, if that is known.
+        /// A send of the role that has to come first, if one is known.
         after: Option<Action>,
     },
-    /// A role may be neglected from here on, whatever is fair; the others go on.
+    /// A role may be neglected from here on in a fair run; the others go on.
     Neglect(Neglected),
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Deadlock => write!(f, "nobody can move"),
+            Self::Deadlock => write!(f, "no role can move"),
             Self::Orphan { from, to } => write!(f, "{to} never receives the message from {from}"),
             Self::Starvation { role } => write!(f, "{role} waits for ever"),
             Self::UnspecifiedReception { from, to } => {
@@ -93,14 +92,14 @@ impl fmt::Display for Failure {
     }
 }
 
-/// A role that some run neglects, though it is fair.
+/// A role that some fair run neglects.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Neglected {
     /// The role that waits, or does not receive.
     pub role: Role,
     /// The sender of the message that is not received. `None` if `role` waits for ever.
     pub from: Option<Role>,
-    /// Sends that go on for ever meanwhile, at most four.
+    /// At most four sends that go on for ever meanwhile.
     pub meanwhile: Vec<Step>,
 }
 
@@ -122,84 +121,80 @@ impl fmt::Display for Neglected {
 /// One step of a [`Run`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Step {
-    /// Who moves.
+    /// The role that moves.
     pub role: Role,
-    /// Which transition of its machine.
+    /// The transition of its machine.
     pub transition: TransitionId,
-    /// What that transition does.
+    /// The action of the transition.
     pub action: Action,
 }
 
-/// A queue with what is left in it, oldest first.
+/// Writes steps in a line, with repetitions folded: `` `A`: `B!x` ×57 ``, or
+/// `` (`A`: `B!x`, `B`: `A?x`) ×57 ``.
+///
+/// Cost: O(steps · 24²), because a repetition has at most 24 steps.
+pub fn fold(steps: &[Step]) -> String {
+    const LONGEST: usize = 24;
+    let mut parts = vec![];
+    let mut rest = steps;
+    while !rest.is_empty() {
+        let times = |length: usize| {
+            let chunks = rest.chunks(length);
+            chunks.take_while(|chunk| *chunk == &rest[..length]).count()
+        };
+        let lengths = 1..=LONGEST.min(rest.len());
+        let folded = lengths.map(|length| (length, times(length))).filter(|found| found.1 > 1);
+        // Of repetitions that cover the same steps, the shortest.
+        let best = folded.rev().max_by_key(|(length, times)| length * times);
+        let (length, times) = best.unwrap_or((1, 1));
+        let written =
+            rest[..length].iter().map(|step| format!("`{}`: `{}`", step.role, step.action));
+        let written = written.collect::<Vec<_>>().join(", ");
+        parts.push(match (length, times) {
+            (_, 1) => written,
+            (1, times) => format!("{written} ×{times}"),
+            (_, times) => format!("({written}) ×{times}"),
+        });
+        rest = &rest[length * times..];
+    }
+    parts.join(", ")
+}
+
+/// A queue and its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Queue {
-    /// Who sends into it.
+    /// The sender.
     pub from: Role,
-    /// Who receives from it.
+    /// The receiver.
     pub to: Role,
-    /// Its content; not empty.
+    /// The messages, oldest first; at least one.
     pub messages: Vec<Message>,
 }
 
 /// A role that cannot move because it waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
-    /// Who waits.
+    /// The role.
     pub role: Role,
-    /// Where its machine stands.
+    /// The state of its machine.
     pub state: StateId,
-    /// What it waits for: the receiving transitions of that state, with the peers to send the
-    /// messages.
+    /// The receives of that state.
     pub transitions: Vec<(TransitionId, Action)>,
 }
 
-/// Why a [`Run`] is none of a system; every case is a defect of whoever made the run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ReplayError {
-    /// A step is not possible.
-    Step {
-        /// Which, from 0.
-        index: usize,
-    },
-    /// The steps lead elsewhere.
-    End,
-    /// The steps lead there, but nothing is wrong.
-    Failure,
-}
-
-impl fmt::Display for ReplayError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Step { index } => write!(f, "step {} is not possible", index + 1),
-            Self::End => write!(f, "the steps lead to another configuration than the run says"),
-            Self::Failure => write!(f, "the steps lead to no such failure"),
-        }
-    }
-}
-
-impl Error for ReplayError {}
-
 impl Run {
-    /// Performs the steps on `system` and checks that they lead where the run says and that its
+    /// Performs the steps on `system`. Returns true if they lead where the run says, and its
     /// failure is there.
     ///
     /// This is written apart from the exploration, over plain queues, so that each checks the
-    /// other. Of a starvation, and of a message whose receiver could still take it but never does,
-    /// it checks what can be seen at the end of the run: that the role waits, that the message is
-    /// there. The rest is a statement about all continuations, which no run shows.
-    ///
-    /// # Errors
-    /// The first thing that is not as the run says.
-    pub fn replay(&self, system: &System) -> Result<(), ReplayError> {
-        let end = Replay::new(system, &self.steps)?;
-        if self.states != end.states() || self.queues != end.queues() || self.waits != end.waits() {
-            return Err(ReplayError::End);
-        }
-        if end.shows(&self.failure) { Ok(()) } else { Err(ReplayError::Failure) }
+    /// other. A run cannot show all continuations. So for a starvation it checks that the role
+    /// waits, and for a message that its receiver never takes, that the message is there.
+    pub fn replay(&self, system: &System) -> bool {
+        let again = Self::of(system, self.steps.clone(), self.failure.clone());
+        again.is_some_and(|again| again == *self)
     }
 
-    /// The receive that [never](Failure::Never) comes, in the machine of its role.
+    /// The transition of a receive that [never](Failure::Never) happens.
     pub fn never(&self, machine: &Fsm) -> Option<TransitionId> {
         let Failure::Never { action, .. } = &self.failure else { return None };
         let (_, state) = self.states.iter().find(|(role, _)| role == machine.role())?;
@@ -207,25 +202,15 @@ impl Run {
         here.next().map(|by| by.id)
     }
 
-    /// The run that these steps of a system are.
-    ///
-    /// # Errors
-    /// If a step is not possible, or the failure is not there at the end.
-    pub(crate) fn of(
-        system: &System,
-        steps: Vec<Step>,
-        failure: Failure,
-    ) -> Result<Self, ReplayError> {
-        let end = Replay::new(system, &steps)?;
-        if !end.shows(&failure) {
-            return Err(ReplayError::Failure);
-        }
+    /// The run with these steps. `None` if a step is not possible or the failure is not there.
+    pub(crate) fn of(system: &System, steps: Vec<Step>, failure: Failure) -> Option<Self> {
+        let end = Replay::new(system, &steps).filter(|end| end.shows(&failure))?;
         let (states, queues, waits) = (end.states(), end.queues(), end.waits());
-        Ok(Self { failure, steps, states, queues, waits })
+        Some(Self { failure, steps, states, queues, waits })
     }
 }
 
-/// A configuration, as simply as it can be written down.
+/// A configuration over plain queues.
 struct Replay<'a> {
     system: &'a System,
     states: Vec<StateId>,
@@ -234,17 +219,15 @@ struct Replay<'a> {
 }
 
 impl<'a> Replay<'a> {
-    fn new(system: &'a System, steps: &[Step]) -> Result<Self, ReplayError> {
+    fn new(system: &'a System, steps: &[Step]) -> Option<Self> {
         let machines = system.machines();
         let mut replay = Self {
             system,
             states: machines.iter().map(|machine| machine.initial()).collect(),
             queues: vec![vec![VecDeque::new(); machines.len()]; machines.len()],
         };
-        for (index, step) in steps.iter().enumerate() {
-            replay.step(step).ok_or(ReplayError::Step { index })?;
-        }
-        Ok(replay)
+        steps.iter().try_for_each(|step| replay.step(step))?;
+        Some(replay)
     }
 
     fn step(&mut self, step: &Step) -> Option<()> {
@@ -308,7 +291,7 @@ impl<'a> Replay<'a> {
         let machines = self.system.machines();
         (0..machines.len())
             .filter(|&index| {
-                // Who is asked for what it cannot do waits.
+                // A role on demand that has got a message waits, even in its initial state.
                 let is_asked = self.queues.iter().any(|from| !from[index].is_empty());
                 let state = self.states[index];
                 let is_over = machines[index].is_terminal(state)

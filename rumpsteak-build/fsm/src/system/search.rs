@@ -1,26 +1,21 @@
-//! One search of a system under one bound: what is wrong with a configuration, and what is left
-//! out.
+//! One search of a system under one bound: what is wrong with a configuration, and which sends the
+//! bound holds back.
 
-use super::composition::System;
 use super::explorer::{Continuations, Explorer, Node, StepGraph, index};
 use super::interned::{ChannelIndex, InternedSystem, MachineIndex, Move};
 use super::partial_order::{Terminal, Visitor};
 use super::run::{Failure, Run};
 
-/// Which steps are taken from a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
-    /// All.
-    All {
-        /// Whether each state of each machine sends to one peer or receives from one.
-        is_directed: bool,
-    },
-    /// Those of one machine, where they say enough.
+    /// All steps from each configuration.
+    All { is_directed: bool },
+    /// The steps of one machine where they suffice: see [`partial_order`](super::partial_order).
     OneMachine,
 }
 
-/// By state, the channels that its machine may receive from at some time from there on.
-pub(super) fn listens(system: &InternedSystem) -> Continuations {
+/// For each state, the channels from which its machine may still receive.
+pub(super) fn listens(system: &InternedSystem<'_>) -> Continuations {
     let states = system.states() as usize;
     let mut states = StepGraph::with_capacity(states, 2 * states);
     for _ in 0..system.states() {
@@ -32,50 +27,40 @@ pub(super) fn listens(system: &InternedSystem) -> Continuations {
             states.add_edge(index(state), index(target), by as u32);
         }
     }
-    let received = |by| {
-        let by = system.get(by);
-        (!by.is_send).then_some(by.channel as ChannelIndex)
-    };
+    let received = |by| system.get(by).received();
     Continuations::of(&states, system.channels(), received, |_| None)
 }
 
-/// What a search explores.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scope {
     pub(super) order: Order,
-    /// The most messages of a queue.
+    /// The most messages in a queue.
     pub(super) bound: usize,
-    /// The most configurations.
     pub(super) budget: usize,
-    /// The most steps of a run.
-    pub(super) deepest: usize,
+    /// The most steps in a run.
+    pub(super) depth: usize,
 }
 
 pub(super) struct Search<'a> {
-    system: &'a System,
     pub(super) explorer: Explorer<'a>,
     listens: &'a Continuations,
     scope: Scope,
-    /// Whether the successors of a configuration were not all explored.
+    /// By configuration, true if some successors were not explored.
     is_open: Vec<bool>,
-    /// The configurations in which the bound held a send back.
     pub(super) held_back: Vec<Node>,
-    /// The most messages that a channel held.
     pub(super) longest: u32,
-    /// The first configuration that is wrong by itself, which ends the search.
+    /// The first configuration that is wrong whatever follows it; it ends the search.
     pub(super) wrong: Option<(Node, Failure)>,
 }
 
 impl<'a> Search<'a> {
-    /// Nothing is explored yet. `listens` is [that](listens) of the system.
+    /// Starts a search; `listens` is the result of [`listens`].
     pub(super) fn new(
-        system: &'a System,
-        interned: &'a InternedSystem,
+        interned: &'a InternedSystem<'a>,
         listens: &'a Continuations,
         scope: Scope,
     ) -> Self {
         Self {
-            system,
             explorer: Explorer::new(interned, &interned.uniform(scope.bound), scope.budget),
             listens,
             scope,
@@ -86,13 +71,12 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Takes all steps from all configurations, breadth first.
     pub(super) fn all(&mut self) {
         let mut depths = vec![0];
         let mut node = 0;
         while (node as usize) < self.explorer.len() && self.enter(node) {
             let depth = depths[node as usize];
-            if depth < self.scope.deepest {
+            if depth < self.scope.depth {
                 self.expand_all(node);
             } else {
                 self.is_open[node as usize] = true;
@@ -102,9 +86,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// What is wrong with a configuration whatever follows it.
-    ///
-    /// Nothing was wrong before the last step, which changed the mover and one queue.
+    /// Finds what is wrong with a configuration whatever follows it. Nothing was wrong before the
+    /// last step, which changed one machine and one queue.
     fn judge(&mut self, node: Node) -> Option<Failure> {
         let (explorer, listens) = (&self.explorer, self.listens);
         let system = explorer.system;
@@ -134,7 +117,7 @@ impl<'a> Search<'a> {
         is_deadlock.then_some(Failure::Deadlock)
     }
 
-    /// Whether a machine waits, and finds a message that it cannot take wherever it listens.
+    /// The unspecified reception of a machine, if it waits and cannot take the head of any queue.
     fn refuses(&self, node: Node, machine: MachineIndex) -> Option<Failure> {
         let explorer = &self.explorer;
         let mut moves = explorer.moves(node, machine).map(|by| explorer.system.get(by));
@@ -144,18 +127,17 @@ impl<'a> Search<'a> {
             !by.is_send && head.is_some_and(|head| head != by.message)
         };
         moves.all(is_refused).then(|| {
-            let ends = explorer.system.end_roles(self.system, first.channel as ChannelIndex);
+            let ends = explorer.system.end_roles(first.channel as ChannelIndex);
             let (from, to) = ends;
             Failure::UnspecifiedReception { from, to }
         })
     }
 
     fn orphan(&self, channel: ChannelIndex) -> Failure {
-        let (from, to) = self.explorer.system.end_roles(self.system, channel);
+        let (from, to) = self.explorer.system.end_roles(channel);
         Failure::Orphan { from, to }
     }
 
-    /// Notes that the bound held back a send.
     fn hold_back(&mut self, node: Node) {
         self.is_open[node as usize] = true;
         if self.held_back.last() != Some(&node) {
@@ -163,12 +145,13 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The event that a message is received from a channel. That a machine moves has its number.
+    /// The event that a message is received from a channel. A machine's number is the event that it
+    /// moves.
     fn receives(&self, channel: ChannelIndex) -> usize {
         self.explorer.system.machines() + channel
     }
 
-    /// The event that a configuration is met whose successors were not all explored.
+    /// The event that some successors of a configuration were not explored.
     fn opens(&self) -> usize {
         self.receives(self.explorer.system.channels())
     }
@@ -176,7 +159,7 @@ impl<'a> Search<'a> {
     pub(super) fn continuations(&self) -> Continuations {
         let events = |by| {
             let by = self.explorer.system.get(by);
-            let received = (!by.is_send).then(|| self.receives(by.channel as ChannelIndex));
+            let received = by.received().map(|channel| self.receives(channel));
             received.into_iter().chain([by.machine as MachineIndex])
         };
         let opens = |node: Node| {
@@ -186,21 +169,19 @@ impl<'a> Search<'a> {
         Continuations::of(&self.explorer.graph, self.opens() + 1, events, opens)
     }
 
-    /// Whether what was explored says all about the system; see the [room](super).
+    /// True if what was explored says all about the system: see the [module](super).
     pub(super) fn is_settled(&self, can: impl Fn(Node, usize) -> bool) -> bool {
         if self.explorer.is_truncated || self.wrong.is_some() {
             return false;
         }
-        // All sends of a directed state go to one channel: until it has room, its machine does not
-        // move.
+        // A directed machine that is held back does not move until its one channel has room.
         let is_delayed =
             |&node: &Node| self.explorer.held_back(node).all(|sender| can(node, sender));
         let is_directed = self.scope.order == Order::All { is_directed: true };
         self.held_back.is_empty() || (is_directed && self.held_back.iter().all(is_delayed))
     }
 
-    /// A search that comes to something wrong in fewer steps than this one comes to `node`, if
-    /// there is one within the budget.
+    /// A search that finds a failure in fewer steps than `node` takes, if the budget allows.
     pub(super) fn shorter(
         &self,
         node: Node,
@@ -211,18 +192,16 @@ impl<'a> Search<'a> {
         if self.held_back.is_empty() || steps == 0 || self.scope.order == Order::OneMachine {
             return None;
         }
-        let interned = self.explorer.system;
         let bound = steps.min(queue);
-        let scope = Scope { bound, budget, deepest: steps - 1, ..self.scope };
-        let mut search = Self::new(self.system, interned, self.listens, scope);
+        let scope = Scope { bound, budget, depth: steps - 1, ..self.scope };
+        let mut search = Self::new(self.explorer.system, self.listens, scope);
         search.all();
         let wrong = search.wrong.take()?;
         Some((search, wrong))
     }
 
-    /// The events that cannot happen from a configuration on, without those that could not happen
-    /// before the last step either and have nothing to do with it: what their machines and queues
-    /// do is as it was.
+    /// The events that cannot happen after a configuration, but could before its last step or
+    /// belong to that step.
     pub(super) fn lost(
         &self,
         node: Node,
@@ -239,8 +218,7 @@ impl<'a> Search<'a> {
         lost.into_iter().flatten()
     }
 
-    /// The first configuration with a message at the head of a queue that is received in no
-    /// continuation. `lost` is [`Self::lost`].
+    /// The first configuration with a message at the head of a queue that is never received.
     pub(super) fn lost_message<E: Iterator<Item = usize>>(
         &self,
         lost: impl Fn(Node) -> E,
@@ -255,7 +233,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// The first configuration where a machine waits and moves in no continuation.
+    /// The first configuration from which a waiting machine never moves.
     pub(super) fn starved<E: Iterator<Item = usize>>(
         &self,
         lost: impl Fn(Node) -> E,
@@ -264,17 +242,17 @@ impl<'a> Search<'a> {
         self.explorer.nodes().find_map(|node| {
             let starved = lost(node)
                 .find(|&event| event < system.machines() && !self.explorer.may_end(node, event))?;
-            let role = system.role(self.system, starved);
+            let role = system.role(starved);
             Some((node, Failure::Starvation { role }))
         })
     }
 
     pub(super) fn run(&self, (node, failure): (Node, Failure)) -> Option<Run> {
         let steps = self.explorer.paths.to(node);
-        let steps = self.explorer.system.steps(self.system, &steps);
-        let run = Run::of(self.system, steps, failure);
-        debug_assert!(run.is_ok(), "exploration and replay disagree: {run:?}");
-        run.ok()
+        let steps = self.explorer.system.steps(&steps);
+        let run = Run::of(self.explorer.system.whole, steps, failure);
+        debug_assert!(run.is_some(), "exploration and replay disagree");
+        run
     }
 }
 

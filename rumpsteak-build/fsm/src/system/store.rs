@@ -1,11 +1,10 @@
-//! Configurations and contents of queues: each is stored once and known by a number.
+//! Configurations and contents of queues, each stored once under a number.
 
 use std::hash::BuildHasher;
 
 use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
-/// The number of a queue's content. [`EMPTY`] is that of the empty one.
 pub(crate) type ContentId = u32;
 
 pub(crate) const EMPTY: ContentId = 0;
@@ -14,14 +13,11 @@ pub(crate) const EMPTY: ContentId = 0;
 struct Content {
     length: u32,
     head: u32,
-    /// The content without it.
     tail: ContentId,
 }
 
-/// The contents of queues.
-///
-/// A content is found by the content before its last message was put in, and knows the content
-/// without its first, so that both ends of a queue move in constant time.
+/// The contents of queues. Each content knows the content without its first message and is found by
+/// the content without its last, so both ends of a queue move in constant time.
 #[derive(Debug)]
 pub(crate) struct QueueContents {
     contents: Vec<Content>,
@@ -52,10 +48,9 @@ impl QueueContents {
         self.contents[content as usize].tail
     }
 
-    /// The content with a message put in: amortised constant time.
+    /// The content with a message appended, in amortised constant time.
     pub(crate) fn push(&mut self, content: ContentId, message: u32) -> ContentId {
-        // `w·m` without its head is `tail(w)·m`, which must exist first, and so on down to `m`
-        // alone.
+        // `w·m` without its head is `tail(w)·m`, which must exist first, and so on down to `m`.
         let mut at = content;
         let mut made = loop {
             if let Some(&known) = self.longer.get(&(at, message)) {
@@ -82,17 +77,11 @@ impl QueueContents {
     }
 }
 
-/// Rows of equal width, each stored once.
-///
-/// | operation | cost |
-/// |---|---|
-/// | `intern` | O(width) amortised |
-/// | `row` | O(1) |
+/// Rows of equal width, each stored once. Interning one costs O(width), amortised.
 #[derive(Debug)]
 pub(crate) struct Rows {
     width: usize,
     words: Vec<u32>,
-    /// By row.
     hashes: Vec<u64>,
     most: usize,
     numbers: HashTable<u32>,
@@ -100,14 +89,8 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// No rows; later at most `most` of them, and fewer than 2^32 - 1.
-    pub(crate) fn new(width: usize, most: usize) -> Self {
-        // Most searches meet about so many.
-        Self::with_capacity(width, most, 28)
-    }
-
-    /// The same, with room for those that are expected.
-    pub(crate) fn with_capacity(width: usize, most: usize, expected: usize) -> Self {
+    /// A table for at most `most` rows, and fewer than 2^32 - 1, with memory for those expected.
+    pub(crate) fn new(width: usize, most: usize, expected: usize) -> Self {
         let expected = most.min(expected);
         Self {
             width,
@@ -127,7 +110,7 @@ impl Rows {
         row(&self.words, self.width, number)
     }
 
-    /// The number of a row, and whether it is new. `None` if it would be one too many.
+    /// The number of a row, and true if it is new. `None` if it would be one too many.
     pub(crate) fn intern(&mut self, new: &[u32]) -> Option<(u32, bool)> {
         debug_assert_eq!(new.len(), self.width);
         let Self { width, words, hashes, .. } = self;
@@ -147,10 +130,10 @@ impl Rows {
     }
 }
 
-/// Rows like [`Rows`], made from each other by changing a few words.
+/// [`Rows`] that are made from each other by changing a few words.
 ///
-/// Wide ones are rows of the numbers of *blocks*, of which neighbouring rows have most in common;
-/// so a change costs O(block + width / block), not O(width).
+/// A wide row is stored as the numbers of its *blocks*. Neighbouring rows have most blocks in
+/// common, so a change costs O(block + width / block) instead of O(width).
 #[derive(Debug)]
 pub(crate) struct Variants {
     /// `None` if rows are not wide.
@@ -160,16 +143,19 @@ pub(crate) struct Variants {
     block: Vec<u32>,
 }
 
+/// The number of rows that most searches meet.
+const USUAL: usize = 28;
 const BLOCK: usize = 64;
-/// Rows up to this width are not split in blocks.
+/// Wider rows are split into blocks.
 const NARROW: usize = 512;
 
 impl Variants {
-    /// Only this row, which has number 0; later at most `most`, as far as so many words suffice.
+    /// A table with this row, which has number 0; later at most `most` rows, in at most so many
+    /// words.
     pub(crate) fn new(first: &[u32], most: usize, words: usize) -> Self {
         let is_wide = first.len() > NARROW;
         let fewest = first.len().div_ceil(BLOCK);
-        let mut blocks = is_wide.then(|| Rows::new(BLOCK, fewest.max(words / 2 / BLOCK)));
+        let mut blocks = is_wide.then(|| Rows::new(BLOCK, fewest.max(words / 2 / BLOCK), USUAL));
         let draft: Vec<u32> = match &mut blocks {
             None => first.to_vec(),
             Some(blocks) => {
@@ -182,10 +168,10 @@ impl Variants {
                 first.chunks(BLOCK).map(number).collect()
             }
         };
-        // What is computed about wide rows takes as much room as they do.
+        // Results about wide rows take as much memory as the rows.
         let words = if is_wide { words / 4 } else { words };
         let width = draft.len();
-        let mut rows = Rows::new(width, most.clamp(1, 1.max(words / width.max(1))));
+        let mut rows = Rows::new(width, most.clamp(1, 1.max(words / width.max(1))), USUAL);
         rows.intern(&draft);
         Self { blocks, rows, draft, block: vec![] }
     }
@@ -203,7 +189,7 @@ impl Variants {
         }
     }
 
-    /// Begins a new row as a copy of this one.
+    /// Starts a new row as a copy of this one.
     pub(crate) fn copy(&mut self, row: u32) {
         self.draft.clear();
         self.draft.extend_from_slice(self.rows.row(row));
@@ -217,7 +203,7 @@ impl Variants {
         }
     }
 
-    /// Changes a word of the new row. `None` if there is no room for that.
+    /// Changes a word of the new row. `None` without room.
     #[inline]
     pub(crate) fn set(&mut self, at: usize, word: u32) -> Option<()> {
         if self.blocks.is_some() {
@@ -237,8 +223,7 @@ impl Variants {
         Some(())
     }
 
-    /// The number of the new row, and whether there was none like it. `None` if it would be one too
-    /// many.
+    /// The number of the new row, and true if it is new. `None` if it would be one too many.
     pub(crate) fn intern(&mut self) -> Option<(u32, bool)> {
         self.rows.intern(&self.draft)
     }
@@ -281,7 +266,7 @@ mod tests {
 
     #[test]
     fn rows_are_stored_once_and_not_beyond_the_limit() {
-        let mut rows = Rows::new(2, 1_000);
+        let mut rows = Rows::new(2, 1_000, USUAL);
         for round in 0..2 {
             for number in 0..1_000 {
                 let row = [number % 10, number / 10];

@@ -1,40 +1,28 @@
-//! CFSM text: machines as lists of transitions, participants by number.
+//! CFSM text: machines as lists of transitions, with participants by number.
 
 use std::ops::Range;
 
 use hashbrown::{HashMap, HashSet};
 
 use super::error::SpannedMessage;
-use super::form::Form;
+use super::form::{Form, PrintError};
 use super::lexer::{Kind, Lexer, is_name};
-use super::named::Named;
+use super::named::{Named, NamedBuilder};
 use super::types::payload;
-use super::unsayable::Unsayable;
-use crate::machine::{Action, Direction, Fsm, FsmBuilder, Message, Role, StateId};
+use crate::machine::{Action, Fsm, Role, StateId};
 
-/// What is read of a machine before all participants are known.
+/// A machine before all participants are known.
 struct Machine<'a> {
-    role: Role,
-    builder: FsmBuilder,
+    builder: NamedBuilder,
     initial: StateId,
-    states: Vec<String>,
-    transitions: Vec<Line<'a>>,
-}
-
-/// `source peer ! label target`.
-struct Line<'a> {
-    source: StateId,
-    peer: &'a str,
-    peer_span: Range<usize>,
-    direction: Direction,
-    message: Message,
-    target: StateId,
-    span: Range<usize>,
+    /// The number of each transition's peer, as it is written, and its place.
+    peers: Vec<(&'a str, Range<usize>)>,
 }
 
 pub(super) fn parse(source: &str) -> Result<Vec<Named>, SpannedMessage> {
     let mut lexer = Lexer::new(source);
     let mut machines: Vec<Machine<'_>> = vec![];
+    let mut roles: Vec<Role> = vec![];
     let mut names: HashSet<Role> = HashSet::new();
     loop {
         let mut role = machines.len().to_string();
@@ -49,39 +37,29 @@ pub(super) fn parse(source: &str) -> Result<Vec<Named>, SpannedMessage> {
         if role.is_empty() {
             return Err(SpannedMessage::new(span, "expected a name, as in `--@role k`"));
         }
+        roles.push(role.as_str().into());
         if !names.insert(role.as_str().into()) {
             let message = format!("two participants are called `{role}`; rename one");
             return Err(SpannedMessage::new(span, message));
         }
-        machines.push(machine(&mut lexer, role.into())?);
+        machines.push(machine(&mut lexer, &role)?);
     }
-
-    let roles: Vec<Role> = machines.iter().map(|machine| machine.role.clone()).collect();
     machines.into_iter().map(|machine| resolve(machine, &roles)).collect()
 }
 
 /// `.outputs .state graph transition+ .marking STATE .end`
-fn machine<'a>(lexer: &mut Lexer<'a>, role: Role) -> Result<Machine<'a>, SpannedMessage> {
+fn machine<'a>(lexer: &mut Lexer<'a>, role: &str) -> Result<Machine<'a>, SpannedMessage> {
     keyword(lexer, &["outputs"])?;
     keyword(lexer, &["state", "graph"])?;
-    let mut builder = Fsm::builder(role.clone());
-    let mut ids: HashMap<&'a str, StateId> = HashMap::new();
-    let mut states = vec![];
-    let mut transitions = vec![];
+    let mut builder = NamedBuilder::new(role);
+    let mut peers = vec![];
     loop {
         lexer.skip_roles()?;
         if lexer.peek()?.kind == Kind::Mark('.') {
             break;
         }
-        let mut state = |name: &'a str| {
-            *ids.entry(name).or_insert_with(|| {
-                states.push(name.to_owned());
-                builder.add_state()
-            })
-        };
-        let (source, source_span) =
-            lexer.name("a transition, as in `q0 1 ! a q1`, or `.marking`")?;
-        let source = state(source);
+        let (source, span) = lexer.name("a transition, as in `q0 1 ! a q1`, or `.marking`")?;
+        let source = builder.state(source);
         let (peer, peer_span) = lexer.name("the number of the peer, as in `q0 1 ! a q1`")?;
         let token = lexer.next()?;
         let Some(direction) = token.kind.direction() else {
@@ -89,34 +67,28 @@ fn machine<'a>(lexer: &mut Lexer<'a>, role: Role) -> Result<Machine<'a>, Spanned
             return Err(SpannedMessage::new(token.span, message));
         };
         let (message, _) = lexer.message("the label of a message, as in `q0 1 ! a q1`")?;
-        let (target, target_span) = lexer.name("the target state, as in `q0 1 ! a q1`")?;
-        transitions.push(Line {
-            source,
-            peer,
-            peer_span,
-            direction,
-            message,
-            target: state(target),
-            span: source_span.start..target_span.end,
-        });
+        let (target, end) = lexer.name("the target state, as in `q0 1 ! a q1`")?;
+        let target = builder.state(target);
+        let action = Action { peer: peer.into(), direction, message };
+        builder.add_transition(source, action, target, span.start..end.end);
+        peers.push((peer, peer_span));
     }
     let dot = lexer.peek()?.span;
-    if transitions.is_empty() {
+    if peers.is_empty() {
         let message =
             "expected a transition, as in `q0 1 ! a q1`; CFSM text has no role that does nothing";
         return Err(SpannedMessage::new(dot, message));
     }
     keyword(lexer, &["marking"])?;
     let (name, span) = lexer.name("the initial state")?;
-    let Some(&initial) = ids.get(name) else {
+    let Some(initial) = builder.known(name) else {
         let message = format!("no transition is at the initial state `{name}`; name another");
         return Err(SpannedMessage::new(span, message));
     };
     keyword(lexer, &["end"])?;
-    Ok(Machine { role, builder, initial, states, transitions })
+    Ok(Machine { builder, initial, peers })
 }
 
-/// `.` and its words.
 fn keyword(lexer: &mut Lexer<'_>, words: &[&str]) -> Result<(), SpannedMessage> {
     lexer.skip_roles()?;
     let written = words.join(" ");
@@ -134,46 +106,42 @@ fn keyword(lexer: &mut Lexer<'_>, words: &[&str]) -> Result<(), SpannedMessage> 
     Ok(())
 }
 
-/// Numbers become roles.
+/// Replaces the numbers of peers by their roles.
 fn resolve(machine: Machine<'_>, roles: &[Role]) -> Result<Named, SpannedMessage> {
-    let Machine { mut builder, initial, states, transitions, .. } = machine;
-    let mut actions = Vec::with_capacity(transitions.len());
-    for line in transitions {
-        let number = line.peer.parse::<usize>().ok();
-        let Some(peer) = number.and_then(|number| roles.get(number)) else {
+    let Machine { mut builder, initial, peers } = machine;
+    let role = |(peer, span): (&str, Range<usize>)| {
+        let role = peer.parse::<usize>().ok().and_then(|number| roles.get(number));
+        role.ok_or_else(|| {
+            let count = roles.len();
             let message = format!(
-                "there is no participant `{}`; the {} of this text are numbered from 0",
-                line.peer,
-                roles.len()
+                "there is no participant `{peer}`; the {count} of this text are numbered from 0"
             );
-            return Err(SpannedMessage::new(line.peer_span, message));
-        };
-        let action =
-            Action { peer: peer.clone(), direction: line.direction, message: line.message };
-        builder.add_transition(line.source, action, line.target);
-        actions.push(line.span);
-    }
-    Ok(Named { fsm: builder.build(initial), states, actions })
+            SpannedMessage::new(span, message)
+        })
+    };
+    let peers = peers.into_iter().map(role).collect::<Result<Vec<_>, _>>()?;
+    builder.fsm.change(|id, action, _| action.peer = peers[id.index()].clone());
+    Ok(builder.build(initial))
 }
 
-pub(super) fn print(machines: &[Fsm]) -> Result<String, Unsayable> {
+pub(super) fn print(machines: &[Fsm]) -> Result<String, PrintError> {
     let mut numbers: HashMap<&Role, usize> = HashMap::new();
     for (number, fsm) in machines.iter().enumerate() {
         let role = fsm.role();
         let name = role.as_str();
         if numbers.insert(role, number).is_some() {
             let message = "there are two of this name; rename one";
-            return Err(Unsayable::new(Form::Cfsm, role, message));
+            return Err(PrintError::new(Form::Cfsm, role, message));
         }
         if name.is_empty() || name.trim() != name || name.contains(['\n', '\r']) {
             let message = "its name does not fit a line; rename it, or use DOT";
-            return Err(Unsayable::new(Form::Cfsm, role, message));
+            return Err(PrintError::new(Form::Cfsm, role, message));
         }
     }
 
     let mut text = String::new();
     for (number, fsm) in machines.iter().enumerate() {
-        let refuse = |message: String| Err(Unsayable::new(Form::Cfsm, fsm.role(), message));
+        let refuse = |message: String| Err(PrintError::new(Form::Cfsm, fsm.role(), message));
         let mut is_said = vec![false; fsm.len()];
         if fsm.role().as_str() != number.to_string() {
             text.push_str(&format!("--@role {}\n", fsm.role()));

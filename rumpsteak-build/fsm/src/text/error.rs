@@ -4,16 +4,16 @@ use std::error::Error;
 use std::fmt;
 use std::ops::Range;
 
-/// Why a text is not machines in its form, and where.
+/// Why a text cannot be read, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
-    /// The bytes of the text that are at fault; empty at its end.
+    /// The faulty bytes of the text; empty at its end.
     pub span: Range<usize>,
     /// The line of its first byte, from 1.
     pub line: usize,
     /// The column of its first byte in characters, from 1.
     pub column: usize,
-    /// What is wrong and what is expected instead.
+    /// The problem, and what is expected instead.
     pub message: String,
 }
 
@@ -38,7 +38,7 @@ impl fmt::Display for ParseError {
 
 impl Error for ParseError {}
 
-/// A [`ParseError`] before its line is counted, which only the outermost function does.
+/// A [`ParseError`] before its line is counted.
 #[derive(Debug)]
 pub(crate) struct SpannedMessage {
     pub(crate) span: Range<usize>,

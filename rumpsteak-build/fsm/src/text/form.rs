@@ -1,8 +1,10 @@
 //! The text forms of machines, and how to tell them apart.
 
+use std::error::Error;
 use std::fmt;
 
 use super::lexer::{after_block_comment, is_name_char};
+use crate::machine::Role;
 
 /// A way to write machines as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -70,7 +72,7 @@ impl fmt::Display for Form {
     }
 }
 
-/// The text without the blanks and comments of all forms at its start.
+/// The text without the blanks and comments at its start.
 fn skip_comments(mut rest: &str) -> &str {
     rest = rest.trim_start_matches('\u{feff}');
     loop {
@@ -85,3 +87,31 @@ fn skip_comments(mut rest: &str) -> &str {
         };
     }
 }
+
+/// Why machines cannot be written in a form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PrintError {
+    /// The form.
+    pub form: Form,
+    /// The machine, if it is about one.
+    pub role: Option<Role>,
+    /// The problem, and what to do.
+    pub message: String,
+}
+
+impl PrintError {
+    pub(super) fn new(form: Form, role: &Role, message: impl Into<String>) -> Self {
+        Self { form, role: Some(role.clone()), message: message.into() }
+    }
+}
+
+impl fmt::Display for PrintError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.role {
+            Some(role) => write!(f, "the machine of `{role}`: {}", self.message),
+            None => self.message.fmt(f),
+        }
+    }
+}
+
+impl Error for PrintError {}

@@ -1,11 +1,10 @@
-//! Words of local types, binary types and CFSM text.
+//! The lexer of local types, binary types and CFSM text.
 
 use std::ops::Range;
 
 use super::error::SpannedMessage;
 use crate::machine::{Direction, Message};
 
-/// What [`Lexer::next`] found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind<'a> {
     /// Letters, digits and `_`.
@@ -18,7 +17,7 @@ pub(super) enum Kind<'a> {
 }
 
 impl Kind<'_> {
-    /// What `!` and `?` say.
+    /// The direction of `!` or `?`.
     pub(super) fn direction(self) -> Option<Direction> {
         match self {
             Self::Mark('!') => Some(Direction::Send),
@@ -88,7 +87,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Where `--@role` is a comment.
+    /// Skips `--@role` where it is a comment.
     pub(super) fn skip_roles(&mut self) -> Result<(), SpannedMessage> {
         while let Kind::Role(_) = self.peek()?.kind {
             self.peeked = None;
@@ -96,7 +95,7 @@ impl<'a> Lexer<'a> {
         Ok(())
     }
 
-    /// `label<sort, …>`, and where the label is.
+    /// Reads `label<sort, …>`; also returns the place of the label.
     pub(super) fn message(
         &mut self,
         what: &str,
@@ -107,8 +106,7 @@ impl<'a> Lexer<'a> {
         Ok((Message { label, payload }, span))
     }
 
-    /// Reads `<sort, …>` if the next character begins it; the sorts as written, without blanks
-    /// around them.
+    /// Reads `<sort, …>` if it is there; the sorts are trimmed.
     fn payload(&mut self) -> Result<Vec<&'a str>, SpannedMessage> {
         let opening = self.peek()?;
         if opening.kind != Kind::Mark('<') {
@@ -173,12 +171,12 @@ pub(super) fn is_name_char(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Whether a name is one word of the forms that have no quotes.
+/// True if a name can be written in forms without quotes.
 pub(super) fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(is_name_char)
 }
 
-/// What comes after the nested comment that `text` begins with; `None` if it has no end.
+/// The text behind the nested comment that `text` begins with; `None` if it has no end.
 pub(super) fn after_block_comment(text: &str) -> Option<&str> {
     let bytes = text.as_bytes();
     let mut depth = 0_usize;
@@ -200,8 +198,7 @@ pub(super) fn after_block_comment(text: &str) -> Option<&str> {
     None
 }
 
-/// The sorts of a payload that `text` begins with, and its length in bytes: `<i32, Vec<u8>>` are
-/// two.
+/// The sorts of the payload that `text` begins with, and its length in bytes.
 pub(super) fn sorts(text: &str) -> Result<(Vec<&str>, usize), &'static str> {
     const OPEN: &str = "this payload has no end; close it with `>`";
     let mut sorts = vec![];

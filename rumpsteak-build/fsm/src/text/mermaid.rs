@@ -1,4 +1,4 @@
-//! Mermaid state diagrams, for readers.
+//! Mermaid state diagrams.
 
 use std::fmt::Write;
 
@@ -49,8 +49,7 @@ fn body(fsm: &Fsm, prefix: &str, indent: &str, text: &mut String) {
     }
 }
 
-/// The one place where names become Mermaid text: what may mean something there is written by its
-/// number.
+/// Escapes characters that may have a meaning in Mermaid.
 fn escape(text: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "!?(),_ ".contains(c);
     let escape = |c| if is_plain(c) { c.to_string() } else { format!("#{};", u32::from(c)) };

@@ -1,4 +1,4 @@
-//! The text forms of machines, told apart by what is in them.
+//! The text forms of machines.
 //!
 //! | form | says | does not say |
 //! |---|---|---|
@@ -8,9 +8,7 @@
 //! | [binary types](Form::Binary) | labels | as local types, and names of roles, sorts |
 //! | [Mermaid](Form::Mermaid), [SVG](Form::Svg) | everything, for readers only | |
 //!
-//! Two places of a local type are two states, however their labels spell; a state that several ways
-//! lead to is printed once for each way. What a form cannot say is refused by [`print()`], with the
-//! form that can say it; [`parse`] guesses nothing.
+//! [`print()`] refuses what a form cannot say, with the form that can; [`parse`] guesses nothing.
 //!
 //! # Local types, one per participant
 //!
@@ -23,8 +21,8 @@
 //! ```
 //!
 //! A `NAME` is made of letters, digits and `_`; a `SORT` is any text whose brackets match. A branch
-//! of a choice is an action or a choice. `end` is one state of the machine, however often it is
-//! written: a finished role has no future to tell apart. Every other place is a state of its own.
+//! of a choice is an action or a choice. All `end`s are one state of the machine. Every other place
+//! is a state of its own, so a state that several ways lead to is printed once for each way.
 //!
 //! # Binary types
 //!
@@ -35,7 +33,7 @@
 //! # CFSM text
 //!
 //! ```text
-//! --@role k              optional: what participant 0 is called, otherwise `0`
+//! --@role k              optional: the name of participant 0, otherwise `0`
 //! .outputs
 //! .state graph
 //! q0 1 ! ready q1        source, number of the peer, direction, label with sorts, target
@@ -53,15 +51,13 @@ mod mermaid;
 mod named;
 mod svg;
 mod types;
-mod unsayable;
 
 use self::error::SpannedMessage;
 use crate::machine::Fsm;
 
 pub use self::error::ParseError;
-pub use self::form::Form;
+pub use self::form::{Form, PrintError};
 pub use self::named::Named;
-pub use self::unsayable::Unsayable;
 
 /// Reads the machines of a text in any form.
 ///
@@ -77,8 +73,8 @@ pub fn parse(source: &str) -> Result<Vec<Fsm>, ParseError> {
     Ok(parse_named(source, Form::detect(source))?.into_iter().map(|named| named.fsm).collect())
 }
 
-/// Reads the machines of a text in this form, and keeps what the states were called and where the
-/// transitions were written.
+/// Reads the machines of a text in this form, with the names of states and the places of
+/// transitions.
 ///
 /// # Errors
 /// As [`parse`].
@@ -96,20 +92,18 @@ pub fn parse_named(source: &str, form: Form) -> Result<Vec<Named>, ParseError> {
     machines.map_err(|problem| ParseError::new(source, problem))
 }
 
-/// Writes machines in a form.
-///
-/// Reading the text back gives machines that are equal up to the order of states and transitions.
-/// In local and binary types all terminal states become one, and a state that several ways lead to
-/// becomes one state for each way.
+/// Writes machines in a form. Reading the text back gives machines that are equal up to the order
+/// of states and transitions; local and binary types join all terminal states, and split a state
+/// that several ways lead to.
 ///
 /// # Errors
-/// What the form cannot say, and which form can.
-pub fn print(form: Form, machines: &[Fsm]) -> Result<String, Unsayable> {
+/// The part that the form cannot express, and a form that can.
+pub fn print(form: Form, machines: &[Fsm]) -> Result<String, PrintError> {
     if !matches!(form, Form::Dot | Form::Mermaid | Form::Svg)
         && let Some(fsm) = machines.iter().find(|fsm| fsm.is_on_demand())
     {
         let message = "it plays on demand, and the form cannot say that; use DOT";
-        return Err(Unsayable::new(form, fsm.role(), message));
+        return Err(PrintError::new(form, fsm.role(), message));
     }
     match form {
         Form::Binary => types::print_binary(machines),

@@ -1,4 +1,4 @@
-//! Pictures of machines, for readers: a tree of states from the initial one downwards.
+//! Pictures of machines: a tree of states from the initial one downwards.
 //!
 //! ```text
 //!   ●         the initial state
@@ -10,9 +10,9 @@
 //!  ┊0┊                  on from a state that is drawn elsewhere: dashed, with its number
 //! ```
 //!
-//! Each way on goes straight down; further ways from a state have columns of their own to the
-//! right. As a tree it needs no layout engine, no two lines of it cross, and it is as wide as it
-//! has leaves. The pictures have the colour of the text around them.
+//! The first way on goes straight down; further ways have columns of their own to the right. A tree
+//! needs no layout engine, and no two of its lines cross. Pictures have the colour of the text
+//! around them.
 
 use std::fmt::Write as _;
 
@@ -23,18 +23,18 @@ const ROW: usize = 56;
 /// Pixels from a state to the left edge of its column, and its radius.
 const LEFT: usize = 24;
 const RADIUS: usize = 13;
-/// Pixels of a character, and of what is in a column beside the longest text.
+/// The width of a character, and the space in a column beside the longest text.
 const CHARACTER: usize = 8;
 const SPACE: usize = LEFT + 28;
 
-/// What is drawn at the lower end of a way.
+/// A state at the lower end of a way.
 struct Place<'a> {
     state: StateId,
-    /// Whether the state is drawn elsewhere.
+    /// True if the state is drawn elsewhere.
     is_repeated: bool,
     row: usize,
     column: usize,
-    /// Where it comes from: the column of the state above it, and what is done.
+    /// The column of the state above it, and the transition between them.
     from: Option<(usize, Transition<'a>)>,
 }
 
@@ -73,7 +73,7 @@ fn places(fsm: &Fsm) -> Vec<Place<'_>> {
     let mut places: Vec<Place<'_>> = Vec::new();
     let mut is_drawn = vec![false; fsm.len()];
     let mut columns = 1;
-    // What is below which place, if any; the next one is the last.
+    // The place above, the transition, and true if it goes straight down; the next one is the last.
     let mut pending: Vec<(usize, Option<Transition<'_>>, bool)> = vec![(0, None, true)];
     while let Some((above, transition, is_straight)) = pending.pop() {
         let state = transition.map_or(fsm.initial(), |transition| transition.target);
@@ -121,7 +121,6 @@ fn y(row: usize) -> usize {
     ROW * row + 44
 }
 
-/// What is drawn of a machine.
 #[derive(Default)]
 struct Picture {
     lines: String,
@@ -130,7 +129,6 @@ struct Picture {
 }
 
 impl Picture {
-    /// Draws a state, and the way to it.
     fn draw(&mut self, fsm: &Fsm, place: &Place<'_>, columns: &[usize]) {
         let (x, y, state) = (columns[place.column] + LEFT, y(place.row), place.state);
         if let Some((above, transition)) = &place.from {
@@ -155,9 +153,8 @@ impl Picture {
     }
 }
 
-/// The one place where names become a part of the picture.
 fn escape(text: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    // XML has no words for most of them.
+    // XML cannot express most of them.
     text.replace(char::is_control, "\u{fffd}")
 }

@@ -1,4 +1,4 @@
-//! A "safe" of subtyping that is believed.
+//! Subtyping whose certificate is checked.
 
 use std::error::Error;
 use std::fmt;
@@ -9,14 +9,14 @@ use crate::subtype::{self, InputError, Proof, Refusal};
 use crate::system::SystemError;
 use crate::verdict::{Limit, Limits, Verdict};
 
-/// [Subtyping](subtype::check) whose "safe" is believed only if its [certificate] is valid.
+/// [Subtyping](subtype::check), with a "safe" only if its [certificate] is valid.
 ///
-/// It takes for granted that what the supertype waits for comes. The message that asks a role which
-/// plays [on demand](Fsm::on_demand) need not: no send may be moved ahead of it, so a subtype that
-/// does not wait for it is undecided.
+/// Subtyping assumes that the supertype's messages come. The first message to a role [on
+/// demand](Fsm::on_demand) may not, so no send may overtake it: a subtype that does not wait for it
+/// is undecided.
 ///
 /// # Errors
-/// If one of the two machines is not directed, or the certificate is not valid.
+/// If one of the machines is not directed, or the certificate is not valid.
 pub fn certified(
     sub: &Fsm,
     sup: &Fsm,
@@ -31,7 +31,7 @@ pub fn certified(
     }
 }
 
-/// The [fair relation](subtype::check_fair), likewise.
+/// The [fair relation](subtype::check_fair), with its certificate checked.
 ///
 /// # Errors
 /// As [`certified`].
@@ -43,26 +43,24 @@ pub fn certified_fair(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Option<Pr
     Ok(proof.map(|proof| believed(proof, sub, sup)).transpose()?)
 }
 
-/// A proof whose certificate is valid for these machines.
+/// Returns the proof if its certificate is valid for these machines.
 ///
 /// # Errors
-///
-/// If it is not.
+/// If it is not valid.
 pub fn believed(proof: Proof, sub: &Fsm, sup: &Fsm) -> Result<Proof, Invalid> {
     certificate::check(&proof.certificate(), sub, sup)?;
     Ok(proof)
 }
 
-/// What [`verify`](super::verify()) cannot answer.
+/// Why [`verify`](super::verify()) has no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum VerifyError {
-    /// One of the two machines.
+    /// One of the two machines is invalid.
     Machine(InputError),
-    /// The projections together.
+    /// The projections make no system.
     System(SystemError),
-    /// Subtyping says "safe", and its evidence does not show it. So nothing is known. This is a
-    /// fault of the verifier.
+    /// Subtyping says "safe" and its certificate is invalid: a fault of the verifier.
     Certificate(Invalid),
 }
 

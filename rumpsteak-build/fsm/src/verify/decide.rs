@@ -1,26 +1,24 @@
-//! A whole system: explored as far as the limits allow, and judged by k-MC if that is not enough.
-//!
-//! Queues that grow for ever cannot be explored to the end. [k-MC](kmc) argues about them.
+//! Deciding a whole system: it is explored first. If its queues grow for ever, [k-MC](kmc) decides.
 
 use crate::kmc;
 use crate::run::{Failure, Run};
 use crate::system::{Coverage, Exploration, System, explore};
 use crate::verdict::{Limits, Verdict};
 
-/// What is known of a system.
+/// The result of [`decide`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// Unsafe: a run to whatever goes wrong but waiting for ever. Undecided: the limit that ended
-    /// the exploration.
+    /// Unsafe: a run to any failure except starvation. Undecided: the limit that ended the
+    /// exploration.
     pub verdict: Verdict<Grounds, Box<Run>>,
-    /// The exploration, with the starvation that k-MC found if it found none itself.
+    /// The exploration; with the starvation that k-MC found, if any.
     pub exploration: Exploration,
 }
 
-/// What a "safe" of a system rests on.
+/// The reason for a "safe" of a system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grounds {
-    /// All configurations that say something were explored.
+    /// All configurations that matter were explored.
     Explored(Coverage),
     /// The system is k-MC, for this k.
     Compatible {
@@ -29,7 +27,7 @@ pub enum Grounds {
     },
 }
 
-/// Decides if a system is safe.
+/// Decides if a system is safe: explores it, and asks k-MC if the exploration ends at a limit.
 ///
 /// ```
 /// use rumpsteak_fsm::verify::{Grounds, decide};

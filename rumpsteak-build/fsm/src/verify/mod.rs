@@ -4,12 +4,12 @@
 //!   written ≤ projected      safe with whatever peers are safe with the projection
 //! ```
 //!
-//! What subtyping does not see is judged on the roles [together](mod@together): a peer that is not
-//! directed, an option that is never taken, and a machine that is not directed itself and does
-//! something early.
+//! Some things subtyping does not see: a peer that is not directed, an option that is never taken,
+//! and a machine that is not directed and does something early. Then the roles are judged
+//! [together](mod@together).
 
 mod certified;
-mod dead;
+mod dead_receives;
 mod decide;
 pub mod together;
 
@@ -25,27 +25,27 @@ use crate::verdict::{Limits, Verdict};
 pub use self::certified::{VerifyError, believed, certified, certified_fair};
 pub use self::decide::{Decision, Grounds, decide};
 
-/// What a "safe" rests on.
+/// The reasons for a "safe".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Accepted {
     /// The proof of subtyping. `None` if the machine does something early, and it or its projection
-    /// is not directed: then the [condition](Self::condition) is all.
+    /// is not directed: then only the [condition](Self::condition) counts.
     pub proof: Option<Proof>,
-    /// Why subtyping alone was not enough, so that the machine was judged
-    /// [together](mod@together) with its peers. The answer is about these very peers then: of
-    /// several machines that are accepted so, each among the projections of the others, ask once
-    /// more.
+    /// Why subtyping alone was not enough, so that the machine was judged [together](mod@together)
+    /// with its peers. Then the answer holds for these very peers only. If several machines were
+    /// accepted so, ask again about all of them.
     pub condition: Option<Condition>,
 }
 
 /// Why a written machine is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// What subtyping says. `None` if a run decides, because subtyping is undecided or not enough.
+    /// The refusal of subtyping. `None` if a run decides, because subtyping is undecided or not
+    /// enough.
     pub refusal: Option<Refusal>,
     /// Why subtyping is not enough, if it accepts the machine and a run refuses it.
     pub condition: Option<Condition>,
-    /// What happens with these very peers.
+    /// The outcome with these very peers.
     pub evidence: Evidence,
 }
 
@@ -58,38 +58,33 @@ impl Refused {
     }
 }
 
-/// What happens when a refused machine runs with the projections of its peers.
+/// The outcome when a refused machine runs with the projections of its peers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Evidence {
-    /// Something goes wrong: the shortest run that shows it. If all that goes wrong is that a role
-    /// starves, the run leads there.
+    /// The shortest run that goes wrong, or a run to where a role starves if nothing else goes
+    /// wrong.
     Run(Box<Run>),
-    /// No run was found in which something goes wrong. About a quarter of refusals are so: the
-    /// machine is safe with peers that do exactly what the protocol says, but not with all that the
-    /// peers may be replaced by.
+    /// No run was found that goes wrong. The machine is safe with peers that do exactly what the
+    /// protocol says, but not with all their subtypes.
     NoRun(Coverage),
-    /// The machine names a role that has no part in the protocol, so nothing runs.
+    /// The machine names a role that is not in the protocol, so nothing runs.
     NoSystem(SystemError),
 }
 
 /// Judges the machine that was written for a role against its projection.
 ///
 /// `peers` are the projections onto all other roles. Safe: `written ≤ projected`, so any peers that
-/// are safe with the projection are safe with the machine; with a [`Condition`] if that is not all
-/// that it takes. Unsafe: it is not; with the actions that may not change places, and the shortest
-/// run of the written machine with `peers` that goes wrong. Subtyping that is undecided is unsafe
-/// if such a run is found, and undecided otherwise.
+/// are safe with the projection are safe with the machine, perhaps with a [`Condition`]. Unsafe:
+/// the actions that may not change places, and the shortest run with `peers` that goes wrong. If
+/// subtyping is undecided, the answer is unsafe if such a run is found, and undecided otherwise.
 ///
-/// Where the projection plays [on demand](Fsm::on_demand), so does the machine.
-///
-/// A narrowed choice is a subtype even if a third role then waits for ever; that is found by
-/// judging the written machines of all roles [`together`](mod@together).
-///
-/// A "safe" of subtyping is believed only if its [certificate](crate::certificate) is valid.
+/// If the projection plays [on demand](Fsm::on_demand), so does the machine. A machine that leaves
+/// out an option is a subtype even if a third role then waits for ever. To find that, judge the
+/// machines of all roles [`together`](mod@together).
 ///
 /// # Errors
-/// If one of the two machines is not deterministic, and if the projections make no system. A
-/// certificate that is not valid is an error too; it would be a fault of this crate.
+/// If one of the two machines is not deterministic, if the projections make no system, or if a
+/// [certificate](crate::certificate) is not valid, which is a fault of this crate.
 pub fn verify<P: Borrow<Fsm>>(
     written: &Fsm,
     projected: &Fsm,
@@ -101,10 +96,8 @@ pub fn verify<P: Borrow<Fsm>>(
         return verify(&written, projected, peers, limits);
     }
     let peers: &[&Fsm] = &peers.iter().map(P::borrow).collect::<Vec<_>>();
-    let compose = |machine| {
-        let machines = std::iter::once(machine).chain(peers.iter().copied());
-        System::new(machines.cloned().collect())
-    };
+    let compose =
+        |machine: &Fsm| System::new([&[machine], peers].concat().into_iter().cloned().collect());
     let (refusal, undecided) = match certified(written, projected, limits) {
         Ok(Verdict::Safe(proof)) => {
             return among(Some(proof), written, projected, peers, |part| part, limits);
@@ -118,12 +111,7 @@ pub fn verify<P: Borrow<Fsm>>(
             for (side, fsm) in [(Side::Sub, written), (Side::Sup, projected)] {
                 fsm.check_deterministic().map_err(|defect| InputError { side, defect })?;
             }
-            compose(projected).map_err(VerifyError::System)?;
-            let Err(error) = compose(written) else {
-                return among(None, written, projected, peers, |part| part, limits);
-            };
-            let evidence = Evidence::NoSystem(error);
-            return Ok(Verdict::Unsafe(Refused { refusal: None, condition: None, evidence }));
+            (None, None)
         }
         Err(error) => return Err(error),
     };
@@ -131,6 +119,10 @@ pub fn verify<P: Borrow<Fsm>>(
     compose(projected).map_err(VerifyError::System)?;
     let evidence = match compose(written) {
         Err(error) => Evidence::NoSystem(error),
+        // Subtyping says nothing about these machines.
+        Ok(_) if refusal.is_none() && undecided.is_none() => {
+            return among(None, written, projected, peers, |part| part, limits);
+        }
         Ok(system) => {
             let exploration = explore(&system, limits);
             match (exploration.verdict, exploration.starvation) {
@@ -145,15 +137,12 @@ pub fn verify<P: Borrow<Fsm>>(
     }
 }
 
-/// Judges the machine of a role against its projection as [`verify`] does, but asks less: that what
-/// waits can always still be received. `None` if it is not known to hold.
+/// Judges a machine as [`verify`] does, but asks only that everything that is put off can always
+/// still be received. `None` if that is not known to hold.
 ///
-/// Between directed machines this is the [fair relation](crate::certificate::invariant::fair).
-/// Others are judged [together](mod@together) with their peers.
-///
-/// If it holds, then in all peers that are fair-safe with the projection, and with which it can
-/// leave its loops of receives, what is put off can always still be done. That these peers are such
-/// peers is checked.
+/// Directed machines are judged by the [fair relation](crate::certificate::invariant::fair), others
+/// [together](mod@together) with their peers. If it holds, it holds in all peers that are fair-safe
+/// with the projection and let it leave its loops of receives. These peers are checked for that.
 ///
 /// # Errors
 /// As [`verify`].
@@ -205,7 +194,7 @@ fn parts<'a>(
     std::iter::once(Part::new(written, projected, proof)).chain(others).collect()
 }
 
-/// Judges a machine among these peers. Without a proof, nothing is known of it yet. `asked` says
+/// Judges a machine among these peers, without a proof if nothing is known of it yet. `asked` sets
 /// what is asked of each role.
 fn among(
     proof: Option<Proof>,
@@ -224,7 +213,7 @@ fn among(
     let verdict = match (verdict, starvation.filter(starves)) {
         (Verdict::Safe(()), Some(run)) => Verdict::Unsafe(Box::new(run)),
         (unsafe_verdict @ Verdict::Unsafe(_), _) => unsafe_verdict,
-        (other, _) => match dead::check(written, projected, peers, limits) {
+        (other, _) => match dead_receives::check(written, projected, peers, limits) {
             Ok(Verdict::Safe(())) => other,
             found => found.map_err(VerifyError::System)?,
         },

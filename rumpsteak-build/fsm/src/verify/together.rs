@@ -1,39 +1,36 @@
-//! The machines of all roles together, where subtyping, role by role, is not enough.
+//! The machines of all roles together, for cases in which subtyping role by role is not enough.
 //!
 //! # The judgement
 //!
-//! Each machine is a subtype of its projection where that can be said, and the projections are a
-//! safe system. Then the machines are safe together, with two conditions on what subtyping does not
-//! look at:
+//! If each machine is a subtype of its projection and the projections are a safe system, the
+//! machines are safe together, on two conditions that subtyping does not look at:
 //!
 //! * **Directed peers.** Subtyping is proven for contexts in which each state sends to one peer or
-//!   receives from one peer (POPL'21, PPoPP'22). A send that is done earlier may reach a peer that
-//!   waits for several roles before the message that it should hear first:
+//!   receives from one peer (POPL'21, PPoPP'22). An early send may reach a peer that waits for
+//!   several roles before the message that the peer should get first:
 //!
 //!   ```text
 //!   c = {b?m; a!n; a?r; …, a?r; …}         a = b!l; c?n; c!r; …
 //!                                          a′ = b!l; c!r; c?n; …     c takes r for the other branch
 //!   ```
 //!
-//!   So if some peer is not directed, a machine has to do everything at its turn: nothing is ever
-//!   pending in its proof. Then each of its steps is one of the projection, and a configuration of
-//!   the system is one of the projections, too. The same holds of a machine that is not directed
-//!   itself, or whose projection is not: it is a subtype if it does everything at its turn
-//!   ([`steps`](crate::certificate::steps)). Otherwise nothing is known of it by itself.
-//! * **Options that are needed.** A subtype may leave out options of its own choices. A message may
-//!   wait for an option that is never taken:
+//!   So if some peer is not directed, a machine has to do everything at its turn, with nothing ever
+//!   pending in its proof. Then each of its steps is a step of the projection, and each
+//!   configuration of the system is one of the projections. The same holds if the machine or its
+//!   projection is not directed ([`steps`](crate::certificate::steps)).
+//! * **Options that are needed.** A subtype may leave out options of its own choices, and a message
+//!   may wait for an option that is never taken:
 //!
 //!   ```text
 //!   b = rec X . c?go; {c!again; X, c!stop; a?result; end}          a = b!result; end
 //!   b′ = rec X . c?go; c!again; X                                  result is never received
 //!   ```
 //!
-//!   The relation of POPL'21 preserves that *each* run receives all messages, which the projections
-//!   of such a protocol do not: b may choose `again` for ever. What they guarantee is that each
-//!   message *can* still be received, and that is lost with the option.
+//!   POPL'21 preserves that *each* run receives all messages. Projections only guarantee that each
+//!   message *can* still be received, which is lost with the option.
 //!
-//! If both conditions hold, nothing else is looked at. Otherwise the machines are
-//! [decided](decide()), which does not say that a message that can always still be received is
+//! If both conditions hold, nothing else is checked. Otherwise the machines are
+//! [decided](decide()). That does not say that a message that can always still be received *is*
 //! received:
 //!
 //! ```text
@@ -44,41 +41,37 @@
 //! c′ = a?x; rec X . {a?more; a!ack; X, a?stop; b?y; end}     `y` waits as long as `a` says more
 //! ```
 //!
-//! So if some machine is not directed, the [runs](keeps_promises) of the machines are compared with
-//! the runs of the projections. The machines have to receive in each run what the projections
-//! receive in each run, except for roles that ask for [less](Part::fair). A limit that ends this
-//! comparison counts only for roles that ask for [more](Part::strict). Directed subtypes need no
-//! comparison: a run of theirs is a run of the projections with the same choices, in another order,
-//! and puts nothing off for ever.
+//! So if some machine is not directed, its [runs](keeps_promises) have to receive everything that
+//! the runs of the projections receive, except for roles that ask for [less](Part::fair). A limit
+//! that ends this comparison only counts for roles that ask for [more](Part::strict). Directed
+//! subtypes need no comparison: a run of theirs is a reordered run of the projections with the same
+//! choices, and puts nothing off for ever.
 //!
 //! # Why it is sound
 //!
-//! *No option is left out.* Let a configuration be reachable with the machine U in place of its
+//! *No option is left out.* Take a reachable configuration with the machine U in place of its
 //! projection P, among directed peers. Undo what U has done early: this is a configuration with P,
 //! from which some run receives the message in question. U has all options of P, so it can follow
-//! the choices of that run; its own order differs from P's only as subtyping allows, and what is
-//! pending is done in the end. So the message can be received with U, too. Step by step this holds
-//! with all roles replaced. For machines that are subtypes in the fair relation, [its own
-//! argument](crate::certificate::invariant::fair) says so; they leave out nothing.
+//! the choices of that run. Its order differs only as subtyping allows, and what is pending is done
+//! in the end. So the message can be received with U too, and step by step with all roles replaced.
+//! For the fair relation, [its own argument](crate::certificate::invariant::fair) says so.
 //!
-//! *Options are left out for good.* Let N be the projection without the sends that U never does.
-//! If U ≤ N and U leaves out no option of N, and the system with N in place of P is safe and
-//! starves no role, then the same argument is about N.
+//! *Options are left out for good.* Let N be the projection without the sends that U never does. If
+//! U ≤ N, U leaves out no option of N, and the system with N in place of P is safe and starves no
+//! role, then the same argument applies to N.
 //!
-//! *No option is needed.* If the machines of the projections (or N) are directed and live in every
-//! run (`system::every_run`), so are the subtypes, by the theorem of POPL'21.
+//! *No option is needed.* If the projections (or N) are directed and live in every run
+//! (`system::every_run`), so are the subtypes, by the theorem of POPL'21.
 //!
-//! The systems of projections are mostly finite, while those of machines that run ahead are not, so
-//! these two are tried first.
-//!
-//! Whether an option is left out is decided from the messages alone: a state of the subtype may
-//! stand for any choice of the projection with a message in common. So the condition may fail
-//! though nothing is left out; that costs an exploration.
+//! These two are tried first, because systems of projections are mostly finite. Left-out options
+//! are found from the messages alone: a state of the subtype may stand for any choice of the
+//! projection with a message in common. So the condition may fail though no option is left out,
+//! which costs an exploration.
 //!
 //! # Cost
 //!
-//! Linear in the machines, times the number of choices with one message, if the conditions hold.
-//! Otherwise that of one or two explorations and of subtyping once more.
+//! Linear in the machines, times the number of choices with one message, if the conditions hold;
+//! otherwise one or two explorations and subtyping once more.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -87,8 +80,8 @@ use super::decide::{Decision, decide};
 use crate::machine::{Action, Defect, Direction, Fsm, Role, StateId};
 use crate::run::Run;
 use crate::subtype::Proof;
-use crate::system::every_run::{can_leave, is_live_in_every_run};
-use crate::system::{System, explore, keeps_promises};
+use crate::system::every_run::can_leave;
+use crate::system::{EveryRun, Exploration, System, explore, keeps_promises, live_in_every_run};
 use crate::verdict::{Limits, Verdict};
 
 /// One role of a protocol.
@@ -96,22 +89,22 @@ use crate::verdict::{Limits, Verdict};
 pub struct Part<'a> {
     written: &'a Fsm,
     projected: &'a Fsm,
-    /// Whether the machine does some actions before their turn.
+    /// True if the machine may do actions before their turn.
     runs_ahead: bool,
     is_subtype: bool,
-    /// Whether it is a subtype in the fair relation only.
+    /// True if it is a subtype in the fair relation only.
     is_fair: bool,
     /// True if the role has to be served in every run in which the projections serve it.
     in_every_run: bool,
-    /// True if that has to be known. Otherwise a limit does not refuse.
+    /// True if that has to be known; otherwise a limit does not refuse.
     is_strict: bool,
     /// For the fair relation, the states of the projection that its peers must let it leave.
     left: &'a [StateId],
 }
 
 impl<'a> Part<'a> {
-    /// A machine with the proof that it is a subtype of its projection, if there is one: if not, it
-    /// or its projection is not directed.
+    /// A machine with its proof of subtyping. `None` if the machine or its projection is not
+    /// directed.
     pub fn new(written: &'a Fsm, projected: &'a Fsm, proof: Option<&'a Proof>) -> Self {
         let part = Self::unproven(written, projected);
         let Some(proof) = proof else {
@@ -121,7 +114,7 @@ impl<'a> Part<'a> {
         Self { runs_ahead, is_fair, in_every_run: !is_fair, left: proof.left(), ..part }
     }
 
-    /// A machine that is known to be a subtype of its projection, but not how.
+    /// A machine that is a subtype of its projection, without the proof.
     pub(crate) fn unproven(written: &'a Fsm, projected: &'a Fsm) -> Self {
         let runs_ahead = written != projected;
         Self {
@@ -136,14 +129,14 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// A role that is known to be served in every run in which the projections serve it, or the
-    /// parts are undecided. Other roles are only refused if a run is found that neglects them.
+    /// Asks for a proof that the role is served in every run in which the projections serve it. For
+    /// other roles, only a run that neglects them refuses.
     #[must_use]
     pub fn strict(self) -> Self {
         Self { is_strict: true, ..self }
     }
 
-    /// A role that has to be served only if choices are fair.
+    /// Asks that the role is served if choices are fair.
     #[must_use]
     pub fn fair(self) -> Self {
         Self { in_every_run: false, ..self }
@@ -154,25 +147,25 @@ impl<'a> Part<'a> {
         Self::unproven(projected, projected)
     }
 
-    /// An option that the machine may leave out. In the fair relation it has all.
+    /// An option that the machine may leave out.
     fn left_out(&self) -> Option<(StateId, Action)> {
         if self.is_fair { None } else { left_out(self.written, self.projected) }
     }
 }
 
-/// What subtyping does not look at, and a machine does or is.
+/// Why subtyping alone is not enough.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
     /// The machine does actions before their turn, and a peer is not directed.
     UndirectedPeer {
         /// The peer.
         peer: Role,
-        /// What is wrong with its projection.
+        /// The defect of its projection.
         defect: Defect,
     },
     /// The machine does actions before their turn, and it or its projection is not directed.
     Undirected {
-        /// What is wrong with it.
+        /// The defect.
         defect: Defect,
     },
     /// The machine leaves out an option of a choice.
@@ -184,24 +177,22 @@ pub enum Condition {
     },
 }
 
-/// What is known of machines together.
+/// The result of [`together`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Together {
-    /// Unsafe: a message is lost, or whatever else goes wrong but waiting for ever.
+    /// Unsafe: a run to any failure except starvation.
     pub verdict: Verdict<(), Box<Run>>,
-    /// A run to where a role waits for ever, if one was found and the machines are not unsafe. Only
-    /// where an option is left out.
+    /// A run to a starving role, if one was found and the machines are not unsafe. Only if an
+    /// option is left out.
     pub starvation: Option<Run>,
-    /// Why subtyping was not enough: the position of the first part that is the reason, and what it
-    /// does.
+    /// Why subtyping was not enough: the position of the first such part, and the reason.
     pub condition: Option<(usize, Condition)>,
-    /// Whether that is known of these machines only, and not of others that subtyping accepts in
-    /// the place of some of them.
+    /// True if that is known of these machines only, and not of their subtypes.
     pub alone: bool,
 }
 
-/// Judges machines together, each of which is a subtype of its projection where that is known. The
-/// parts are all roles of a protocol.
+/// Judges machines together; each is a subtype of its projection if that is known. The parts are
+/// all roles of a protocol.
 ///
 /// # Errors
 /// If the machines make no system, and as [`verify`](super::verify()).
@@ -222,7 +213,7 @@ pub fn together(parts: &[Part<'_>], limits: &Limits) -> Result<Together, VerifyE
     let Decision { verdict, exploration } = decide(&system, limits);
     let verdict = match (verdict, &exploration.starvation) {
         (Verdict::Unsafe(run), _) => Verdict::Unsafe(run),
-        // Nobody leaves out what the role waits for: it is the order that is to blame.
+        // No option is left out, so the order is to blame.
         (_, Some(run)) if !is_directed => Verdict::Unsafe(Box::new(run.clone())),
         (Verdict::Undecided(limit), _) => Verdict::Undecided(limit),
         (Verdict::Safe(_), _) if !is_directed => {
@@ -248,7 +239,7 @@ fn compose<'a>(machines: impl Iterator<Item = &'a Fsm>) -> Result<System, Verify
     System::new(machines.cloned().collect()).map_err(VerifyError::System)
 }
 
-/// A part that runs ahead among peers one of which is not directed.
+/// A part that does actions early although a peer is not directed.
 pub(super) fn undirected(parts: &[Part<'_>]) -> Option<(usize, Condition)> {
     if let Some(position) = parts.iter().position(|part| !part.is_subtype) {
         let Part { written, projected, .. } = parts[position];
@@ -263,8 +254,8 @@ pub(super) fn undirected(parts: &[Part<'_>]) -> Option<(usize, Condition)> {
     })
 }
 
-/// A state of `sub` that may stand for a choice of `sup` of which it leaves out an option, and the
-/// option.
+/// A state of `sub` that may stand for a choice of `sup`, and an option of the choice that it
+/// lacks.
 fn left_out(sub: &Fsm, sup: &Fsm) -> Option<(StateId, Action)> {
     if does_the_same(sub, sup) {
         return None;
@@ -272,7 +263,6 @@ fn left_out(sub: &Fsm, sup: &Fsm) -> Option<(StateId, Action)> {
     let choices = sup.states().map(|state| sends(sup, state).collect());
     let choices: Vec<BTreeSet<&Action>> =
         choices.filter(|options: &BTreeSet<_>| options.len() > 1).collect();
-    // By option, the choices that have it.
     let mut with: BTreeMap<&Action, Vec<usize>> = BTreeMap::new();
     for (position, options) in choices.iter().enumerate() {
         for &option in options {
@@ -292,7 +282,7 @@ fn left_out(sub: &Fsm, sup: &Fsm) -> Option<(StateId, Action)> {
     })
 }
 
-/// Whether two machines have the same actions in all states that they reach by the same actions.
+/// True if two machines have the same actions in all states that they reach by the same actions.
 fn does_the_same(sub: &Fsm, sup: &Fsm) -> bool {
     if std::ptr::eq(sub, sup) || sub == sup {
         return true;
@@ -312,8 +302,8 @@ fn sends(fsm: &Fsm, state: StateId) -> impl Iterator<Item = &Action> {
     actions.filter(|action| action.direction == Direction::Send)
 }
 
-/// Whether the projections, without the sends that are left out for good, are a system that needs
-/// no option that is left out, and lets machines leave the states that they must.
+/// True if the projections, without the sends that are left out for good, are a safe system that
+/// needs no option that is left out, and that lets machines leave the states that they must.
 pub(super) fn are_projections_safe(
     parts: &[Part<'_>],
     limits: &Limits,
@@ -326,7 +316,7 @@ pub(super) fn are_projections_safe(
             let narrow = without_others(part.projected, part.written);
             match certified(part.written, &narrow, limits) {
                 Ok(Verdict::Safe(_)) => machine = narrow,
-                // A machine that is not directed has more proofs than this one.
+                // A machine that is not directed has other proofs.
                 Ok(_) | Err(VerifyError::Machine(_)) => {}
                 Err(error) => return Err(error),
             }
@@ -348,19 +338,23 @@ pub(super) fn are_projections_safe(
         return Ok(is_all_done && left.all(can_leave));
     }
     let is_directed = machines.iter().all(|machine| machine.check_directed().is_ok());
-    let is_live = || is_live_in_every_run(&system, bound, limits);
-    Ok(is_all_done || (is_directed && is_live()))
+    Ok(is_all_done || (is_directed && is_live(&system, exploration, limits)))
 }
 
-/// Whether the projections live in every run, whatever is chosen.
+/// True if the projections are live in every run.
 fn no_option_is_needed(parts: &[Part<'_>], limits: &Limits) -> Result<bool, VerifyError> {
     let system = compose(parts.iter().map(|part| part.projected))?;
     let found = explore(&system, limits);
     let is_safe = found.verdict.is_safe() && found.starvation.is_none();
-    Ok(is_safe && is_live_in_every_run(&system, found.coverage.bound, limits))
+    Ok(is_safe && is_live(&system, found, limits))
 }
 
-/// The machine without the sends that `sub` never does, and without what is behind them alone.
+/// True if a system is known to be live in every run.
+fn is_live(system: &System, exploration: Exploration, limits: &Limits) -> bool {
+    live_in_every_run(system, || exploration, limits) == EveryRun::default()
+}
+
+/// The machine without the sends that `sub` never does, and without the states behind them.
 fn without_others(sup: &Fsm, sub: &Fsm) -> Fsm {
     let done: BTreeSet<&Action> = sub.transitions().map(|found| found.action).collect();
     let mut builder = Fsm::builder(sup.role().clone());

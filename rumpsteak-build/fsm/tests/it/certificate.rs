@@ -70,7 +70,7 @@ fn a_certificate_is_a_derivation() {
     );
 }
 
-/// What the checker says after a change.
+/// The fault that the checker finds after a change.
 #[track_caller]
 fn tampered(sub: &str, sup: &str, change: impl FnOnce(&mut Derivation)) -> Fault {
     let (sub, sup, mut certificate) = of(sub, sup);
@@ -135,7 +135,7 @@ fn each_fault_is_found() {
     let (sub, _, certificate) = of("a:", "a:");
     let invalid = proves(&certificate, &sub, &common::machine("a: 0 b?y 1"));
     assert_eq!(invalid.unwrap_err().fault, Fault::WrongRule);
-    // Machines that are no local types.
+    // Machines that do not stand for local types.
     let mixed = common::machine("a: 0 b!x 1, 0 b?y 1");
     for (sub, sup) in [(&mixed, &sub), (&sub, &mixed)] {
         let invalid = proves(&certificate, sub, sup).unwrap_err();
@@ -292,7 +292,7 @@ fn choices_may_be_as_deep_inside_each_other_as_it_says() {
         rules,
         ranks: vec![],
     };
-    // Claim 1 + n: n choices, of which each round makes the first.
+    // Claim 1 + n: n choices; each round makes the first of them.
     let derivation = |depth: usize| {
         let start = Tree { spine: vec![], tail: Tail::State(StateId::from_index(0)) };
         let first = vec![Choose, unfold(), Take, Assume(1)];

@@ -8,7 +8,7 @@ fn read(source: &str) -> Vec<String> {
     dot::parse(source).unwrap().iter().map(|fsm| format!("{fsm:?}")).collect()
 }
 
-/// Where and why a text is refused.
+/// The place and the reason of a refused text.
 #[track_caller]
 fn refused(source: &str) -> String {
     let error = dot::parse(source).unwrap_err();

@@ -17,7 +17,7 @@ use crate::common::{self, pairs};
 use crate::invariant::tamper;
 use crate::peers::shown_to;
 
-/// What a search among configurations with short queues knows.
+/// The results of a search among configurations with short queues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Known {
     /// Nothing is wrong with those whose queues hold at most as many messages as asked for.
@@ -27,9 +27,9 @@ enum Known {
     Nothing,
 }
 
-/// Whether each message can be received, each role that waits served, and the first machine leaves
-/// the states `left`, from each configuration in which no queue holds more than `bound` messages.
-/// On the way to that a queue may hold `room`.
+/// Checks that each message can be received, each role that waits served, and the first machine
+/// leaves the states `left`, from each configuration in which no queue holds more than `bound`
+/// messages. On the way to that a queue may hold `room`.
 fn fair_safe(machines: &[Fsm], left: &[StateId], bound: usize, room: usize) -> Known {
     let system = oracle::System::new(machines.to_vec()).unwrap();
     let longest = |c: &Configuration| c.queues.values().map(|q| q.len()).max().unwrap_or(0);
@@ -107,7 +107,7 @@ fn fair_safe(machines: &[Fsm], left: &[StateId], bound: usize, room: usize) -> K
     Known::Fine
 }
 
-/// Whether a machine is fair-safe with these peers, and that is all there is to know.
+/// Returns true if a machine is known to be fair-safe with these peers.
 fn is_context(machine: &Fsm, peers: &[Fsm], left: &[StateId]) -> bool {
     let machines: Vec<Fsm> = std::iter::once(machine).chain(peers).cloned().collect();
     let Ok(system) = oracle::System::new(machines.clone()) else { return false };
@@ -171,7 +171,7 @@ fn small(role: &str, peer: &str) -> Vec<Fsm> {
     machines.into_values().collect()
 }
 
-/// What was found out about pairs.
+/// The results about pairs.
 #[derive(Debug, Default)]
 struct Figures {
     accepted: usize,
@@ -538,7 +538,7 @@ fn ranks_that_do_not_fall_are_found_out() {
     }
 }
 
-/// What is proven of nothing else, and nothing of what is not fair, whatever is changed.
+/// A changed certificate never proves another pair, or a pair that is not fair.
 #[test]
 fn no_fair_certificate_proves_what_goes_wrong() {
     let mut rng = Rng::with_seed(29);

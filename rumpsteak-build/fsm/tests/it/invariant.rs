@@ -18,7 +18,7 @@ use crate::common::{self};
 /// Two answers for each question.
 const TWICE: (&str, &str) = ("m: 0 p!ok 1, 1 p!ok 2, 2 p?data 0", "m: 0 p?data 1, 1 p!ok 0");
 
-/// What is pending is known in its order: a·b·a·b…
+/// The order of the pending actions is known: a·b·a·b…
 const ORDERED: (&str, &str) = (
     "m: 0 p!x 1, 1 p!x 2, 2 p!x 3, 3 p?a 4, 4 p!x 5, 5 p?b 0",
     "m: 0 p?a 1, 1 p!x 2, 2 p?b 3, 3 p!x 0",
@@ -79,7 +79,7 @@ fn judgement(sub: usize, sup: usize, pending: &[Pending], rule: Step, next: &[u3
 
 #[test]
 fn an_invariant_says_what_may_be_pending() {
-    // The example of the module's page, in which letter 0 is `p?data`.
+    // The example of the module's page; letter 0 is `p?data`.
     let data = |rank| between(&[], &[], &[&[0]], rank);
     let (_, _, invariant) = of(TWICE);
     assert_eq!(
@@ -102,8 +102,7 @@ fn an_invariant_says_what_may_be_pending() {
     );
 }
 
-/// What an engine need not write, and is a proof all the same: one word where it has a set, and
-/// sets that have more.
+/// Proofs that no engine writes: one word in place of a set, and larger sets.
 #[test]
 fn an_invariant_may_say_more_or_less_than_the_engine() {
     let (sub, sup) = (common::machine(TWICE.0), common::machine(TWICE.1));
@@ -137,7 +136,7 @@ fn an_invariant_may_say_more_or_less_than_the_engine() {
     assert_eq!(proves(&invariant, &machines.0, &machines.1), Ok(()));
 }
 
-/// What the checker says after a change.
+/// The fault that the checker finds after a change.
 #[track_caller]
 fn tampered(pair: (&str, &str), change: impl FnOnce(&mut Vec<Judgement>)) -> (usize, usize, Fault) {
     let (sub, sup, mut invariant) = of(pair);
@@ -163,7 +162,7 @@ fn each_fault_is_found() {
     assert_eq!(twice(|j| j[2].pending[0] = exactly(&[2], 2)), (2, 0, Fault::Unknown));
     assert_eq!(twice(|j| j[3].next[0] = 6), (3, 0, Fault::Unknown));
 
-    // What is no set of words: the empty word, no windows, wrong lengths, letters of two kinds, a
+    // Invalid sets of words: the empty word, no windows, wrong lengths, letters of two kinds, a
     // kind twice.
     for pending in [
         exactly(&[], 2),
@@ -234,7 +233,7 @@ fn each_fault_is_found() {
         Fault::NotHandled
     );
 
-    // Machines that are no local types.
+    // Machines that do not stand for local types.
     let (sub, sup, invariant) = of(TWICE);
     let mixed = common::machine("a: 0 b!x 1, 0 b?y 1");
     for (sub, sup) in [(&mixed, &sup), (&sub, &mixed)] {
@@ -242,7 +241,7 @@ fn each_fault_is_found() {
         assert_eq!(invalid.fault, Fault::NotDirected);
         assert_eq!(
             invalid.to_string(),
-            "the certificate is not valid at rule 0 of situation 0: a machine is no local type"
+            "the certificate is not valid at rule 0 of situation 0: a machine is not a local type"
         );
     }
 }
@@ -284,8 +283,7 @@ fn each_rank_counts() {
     }
 }
 
-/// What the checker says of an invariant that is written by hand, as an engine would write it that
-/// had forgotten a rule.
+/// Checks an invariant that is written by hand, as by an engine that lacks a rule.
 fn forged(sub: &str, sup: &str, judgements: Vec<Judgement>) -> Result<(), (usize, Fault)> {
     let (sub, sup) = (common::machine(sub), common::machine(sup));
     proves(&Invariant { judgements }, &sub, &sup)

@@ -7,6 +7,7 @@
     reason = "an unwrap in a test is an assertion, and the figures are printed"
 )]
 
+mod bounded;
 mod capacity;
 mod certificate;
 mod common;

@@ -80,7 +80,7 @@ fn the_kernel_of_double_buffering() {
     assert_eq!(best.windows, [(Role::from("s"), 1)]);
     assert!(best.time < found.time, "{found:?}");
 
-    // If nobody says that a value waits for room, it need not.
+    // A value need not wait for room unless the caller says so.
     let found = proposals(&machines, "k", values, 2);
     assert_eq!(
         print(&found.proposals[0].fsm),
@@ -165,7 +165,7 @@ fn limits_are_kept() {
     assert_eq!((found.candidates, found.cut), (2, true));
     let peers = parse("b: {a?x; c!z; end, c?y; end}");
     let error = propose(&peers, &Role::from("b"), &free, &EQUAL, &options).unwrap_err();
-    assert!(error.to_string().contains("the supertype is no local type"));
+    assert!(error.to_string().contains("the supertype is not a local type"));
     let found = propose(&machines, &Role::from("nobody"), &free, &EQUAL, &options).unwrap();
     assert_eq!(found.proposals.len(), 0);
 }

@@ -6,7 +6,7 @@ use rumpsteak_fsm::{Action, Fsm, Role, StateId};
 
 use crate::common::dual;
 
-/// What `machine` shows to `peer`: the duals of their common actions, the others invisible. `None`
+/// The view of `machine` by `peer`: the duals of their common actions, the others invisible. `None`
 /// if the peer could not tell what to do.
 pub(crate) fn shown_to(peer: &Role, machine: &Fsm) -> Option<Fsm> {
     let close = |starts: BTreeSet<StateId>| {

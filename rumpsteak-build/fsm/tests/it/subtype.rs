@@ -80,12 +80,12 @@ fn machines_that_are_no_local_types_are_refused() {
     assert_eq!(error.side, Side::Sup);
     assert_eq!(
         error.to_string(),
-        "the supertype is no local type: state 0 both sends and receives; \
+        "the supertype is not a local type: state 0 both sends and receives; \
          let it do one first and the other in a state of its own"
     );
 }
 
-/// A chain of `length` actions of `text`, in which `#` is the number of the step, closed to a loop.
+/// A loop of `length` actions, each made from the number of its step.
 fn chain(length: usize, text: impl Fn(usize) -> Action) -> Fsm {
     let mut builder = Fsm::builder("a");
     let states: Vec<_> = (0..length).map(|_| builder.add_state()).collect();
@@ -169,7 +169,7 @@ fn what_does_not_branch_keeps_the_limits() {
     assert_eq!(accepted(&peers, &peers).anticipation, Some(0));
 }
 
-/// What the subtype may still do is found among many labels.
+/// The future actions of the subtype are found among many labels.
 #[test]
 fn what_may_still_be_chosen_stays_open() {
     let labels: Vec<String> = (0..150).map(|label| format!("l{label}")).collect();
@@ -279,7 +279,7 @@ fn choices_may_be_of_any_width() {
     }
 }
 
-/// What is done between two situations is a set of bits too: here y? is the 64th and z? the 65th
+/// The actions between two situations are a set of bits too: here y? is the 64th and z? the 65th
 /// kind of action, a! is the first; y? and z? are always pending, and one of three steps does them.
 #[test]
 fn certificates_know_many_kinds_of_actions() {

@@ -1,6 +1,6 @@
 //! What goes wrong in composed systems, with the shortest run to it.
 
-use rumpsteak_fsm::run::{Failure, ReplayError};
+use rumpsteak_fsm::run::Failure;
 use rumpsteak_fsm::system::{Coverage, Exploration, SystemError, explore};
 use rumpsteak_fsm::{Action, Fsm, Limit, Limits, Run, System, Verdict, dot, kmc, text};
 
@@ -17,7 +17,7 @@ fn check(lines: &str) -> Exploration {
     let system = system(lines);
     let exploration = explore(&system, &Limits::default());
     for run in exploration.verdict.refusal().into_iter().chain(&exploration.starvation) {
-        assert_eq!(run.replay(&system), Ok(()), "{run:?}");
+        assert!(run.replay(&system), "{run:?}");
     }
     exploration
 }
@@ -55,23 +55,22 @@ fn a_failure_beyond_growing_queues_is_found_by_bounding_them() {
     let run = exploration.verdict.refusal().unwrap();
     assert_eq!(run.failure, Failure::UnspecifiedReception { from: "c".into(), to: "d".into() });
     assert_eq!(run.steps.len(), 101);
-    assert_eq!(run.replay(&system), Ok(()));
+    assert!(run.replay(&system));
 }
 
 #[test]
 fn a_run_of_another_system_does_not_replay() {
     let run = bad_run("a: 0 b!x 1\nb: 0 a?y 1");
-    assert_eq!(run.replay(&system("a: 0 b!z 1\nb: 0 a?y 1")), Err(ReplayError::Step { index: 0 }));
-    assert_eq!(run.replay(&system("a: 0 b!x 1\nb: 0 a?x 1")), Err(ReplayError::End));
+    assert!(!run.replay(&system("a: 0 b!z 1\nb: 0 a?y 1")));
+    assert!(!run.replay(&system("a: 0 b!x 1\nb: 0 a?x 1")));
 
     let mut lie = run.clone();
     lie.failure = Failure::Deadlock;
     lie.waits.clear();
-    assert_eq!(lie.replay(&system("a: 0 b!x 1\nb: 0 a?y 1")), Err(ReplayError::End));
+    assert!(!lie.replay(&system("a: 0 b!x 1\nb: 0 a?y 1")));
     let mut lie = bad_run("a: 0 b!x 1, 1 b!y 2\nb: 0 a?x 1");
     lie.failure = Failure::Deadlock;
-    let error = lie.replay(&system("a: 0 b!x 1, 1 b!y 2\nb: 0 a?x 1")).unwrap_err();
-    assert_eq!(error.to_string(), "the steps lead to no such failure");
+    assert!(!lie.replay(&system("a: 0 b!x 1, 1 b!y 2\nb: 0 a?x 1")));
 }
 
 #[test]
@@ -160,7 +159,7 @@ fn a_thousand_roles_that_answer_at_once_are_multiparty_compatible() {
     assert_eq!(verdict, kmc::Verdict::Safe { bound: 1 });
 }
 
-/// A pool that serves whoever is ready, and its workers.
+/// A pool that serves any worker that is ready, and its workers.
 fn worker_pool(workers: usize) -> System {
     let names: Vec<String> = (0..workers).map(|worker| format!("w{worker}")).collect();
     let mut pool = Fsm::builder("pool");

@@ -271,10 +271,10 @@ fn machine(role: &str, states: usize, transitions: &[(usize, Action, usize)]) ->
     builder.build(states[0])
 }
 
-/// The machines of `tests/cases/unsayable.md`, each after the form that cannot say them.
+/// The machines of `tests/cases/print_errors.md`, each after the form that cannot say them.
 #[test]
 fn what_a_form_cannot_say_is_refused() {
-    let path = common::pairs::path("unsayable.md");
+    let path = common::pairs::path("print_errors.md");
     let document = fs::read_to_string(&path).unwrap();
     let mut answered = String::new();
     let mut case = (Form::Dot, vec![]);
@@ -359,8 +359,8 @@ fn a_loop_with_two_exits_is_a_type() {
     assert_read_back_unfolded(&entered_twice);
 }
 
-/// What is read back takes the same steps in the same order, in states of which several may stand
-/// for one.
+/// A machine that is read back takes the same steps in the same order; several of its states may
+/// stand for one.
 #[track_caller]
 fn assert_read_back_unfolded(fsm: &Fsm) {
     let printed = text::print(Form::Local, std::slice::from_ref(fsm)).unwrap();

@@ -32,9 +32,9 @@ fn walks_through_accepted_pairs_do_not_get_stuck() {
     assert!(walked > 15, "{walked}");
 }
 
-/// The definition, unfolded along one run: one sequence of pending actions, of which the subtype
-/// does one or what the supertype does after it. Outputs are the subtype's choice and inputs the
-/// supertype's. Only for overtaken outputs that are no choice.
+/// The definition, unfolded along one run: one sequence of pending actions. The subtype does
+/// one of them, or a later action of the supertype. It chooses outputs, the supertype chooses
+/// inputs. Overtaken outputs must not be a choice.
 fn walk(sub: &Fsm, sup: &Fsm, steps: usize, rng: &mut Rng) -> Result<(), String> {
     let mut pending: Vec<Action> = vec![];
     let (mut at, mut behind) = (sub.initial(), sup.initial());

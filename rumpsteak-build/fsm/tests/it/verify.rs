@@ -168,7 +168,7 @@ fn subtypes_that_are_harmless_alone_are_judged_together() {
     assert!(matches!(found.condition, Some((1, Condition::NarrowedChoice { .. }))));
 }
 
-/// `b` may leave out what it likes where nobody waits for it, whoever else leaves out what.
+/// `b` may leave out options that no role waits for, whatever the others leave out.
 #[test]
 fn an_option_that_nobody_needs_is_left_out_with_any_others() {
     let projections = common::machines(
@@ -220,8 +220,7 @@ fn cycle(actions: &[Action]) -> Fsm {
     builder.build(states[0])
 }
 
-/// What would happen if an engine were wrong, which none is known to be: its proof is of
-/// something else.
+/// If an engine were wrong, its proof would be about another pair.
 #[test]
 fn a_proof_of_something_else_is_not_believed() {
     let (ask, answer) = (Action::receive("p", "ask", &[]), Action::send("p", "ok", &[]));

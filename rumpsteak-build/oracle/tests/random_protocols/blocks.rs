@@ -81,7 +81,7 @@ fn blocks_that_are_accepted_are_safe() {
 
 /// Blocks that several roles may interrupt, with whether the queues stay short.
 const INTERRUPTERS: &[(&str, bool)] = &[
-    // The last word is not the same role's.
+    // The last message is from another role.
     (
         "global protocol P(role c, role s) {
   interruptible { question(i32) from c to s; answer(i32) from s to c; thanks() from c to s; }
@@ -101,7 +101,7 @@ const INTERRUPTERS: &[(&str, bool)] = &[
 }",
         true,
     ),
-    // A role in between hears of both; who interrupts may do nothing else.
+    // A role in between hears of both; an interrupter may do nothing else.
     (
         "global protocol P(role a, role b, role w, role o) {
   interruptible {

@@ -1,5 +1,5 @@
-//! What the randomised tests share: how many systems, which seeds, and random protocols with their
-//! projections.
+//! The common parts of the randomised tests: the numbers of systems, the seeds, and random
+//! protocols with their projections.
 
 use std::fmt::Debug;
 use std::io::{self, Write};
@@ -21,8 +21,8 @@ const TOOLS: Duration = Duration::from_secs(10);
 /// so this is far more than they take.
 const ORACLE: Duration = Duration::from_secs(60);
 
-/// After how many looks, one each second, a seed hangs: nothing comes back that could be timed.
-/// While the whole process is stopped, nobody looks.
+/// The number of checks, one per second, after which a seed counts as hanging.
+/// A stopped process is not checked.
 const HANG: u32 = 300;
 
 /// The tools that are timed, by their function.
@@ -45,7 +45,7 @@ impl Tool {
         [Self::Verify, Self::Explore, Self::Kmc, Self::Capacities, Self::Project];
 }
 
-/// What each tool under test takes for one seed. What is not timed belongs to the oracle.
+/// The time of each tool under test for one seed. The other time belongs to the oracle.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Watch {
     /// By tool: of all calls together, and of the longest.
@@ -97,9 +97,9 @@ fn processor() -> Option<Duration> {
     Some(Duration::from_nanos(nanoseconds))
 }
 
-/// What came of all seeds.
+/// The results of all seeds.
 pub(crate) struct Outcome<T> {
-    /// What the tests counted, in the order of the seeds; nothing of those that failed.
+    /// The counts of the tests, in the order of the seeds, without failed ones.
     pub(crate) tallies: Vec<T>,
     failures: Vec<String>,
 }
@@ -333,7 +333,7 @@ pub(crate) fn explore(system: &System, configurations: usize) -> Report {
             break;
         }
         let longer = with(queue);
-        // What was found is there, even if with longer queues the search ends before it.
+        // Findings are right, even if a search with longer queues ends before them.
         if longer.findings.is_empty() && !report.findings.is_empty() {
             break;
         }
@@ -342,7 +342,7 @@ pub(crate) fn explore(system: &System, configurations: usize) -> Report {
     report
 }
 
-/// An endless run of a balanced protocol in which somebody is neglected, described.
+/// A description of an endless run of a balanced protocol that neglects a role.
 pub(crate) fn neglect(global: &Global, system: &System, configurations: usize) -> Option<String> {
     if !global.is_balanced() {
         return None;

@@ -1,4 +1,4 @@
-//! Everything that judges, on the same systems: what one accepts, no other refuses with a run.
+//! All judges on the same systems: no judge refuses, with a run, a system that another accepts.
 //!
 //! | judge | relies on | which asks for | and that is checked by |
 //! |---|---|---|---|
@@ -48,7 +48,7 @@ fn engines() -> [Limits; 3] {
     [limits().widening(0), limits().anticipation(1), limits().anticipation(0).widening(1)]
 }
 
-/// What is special about a system.
+/// The special feature of a system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Directed,
@@ -60,7 +60,7 @@ enum Kind {
     Narrowed,
     /// A role is some rounds ahead, or behind, or receives after its loop.
     Rounds,
-    /// Things happen side by side, or are interrupted.
+    /// Blocks run in parallel, or are interrupted.
     Blocks,
 }
 
@@ -122,7 +122,7 @@ fn is_directed(machine: &Fsm) -> bool {
     machine.check_directed().is_ok()
 }
 
-/// Whether some state has transitions of this direction with several peers.
+/// Returns true if some state has transitions of this direction with several peers.
 fn several(machine: &Fsm, direction: Direction) -> bool {
     machine.states().any(|state| {
         let found = machine.transitions_from(state).map(|transition| transition.action);
@@ -131,7 +131,7 @@ fn several(machine: &Fsm, direction: Direction) -> bool {
     })
 }
 
-/// Who accepts a system.
+/// The judges that accept a system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Judge {
     /// The protocol itself.
@@ -168,7 +168,7 @@ struct Tally {
     proposals: usize,
 }
 
-/// What the oracle says of a system.
+/// The answer of the oracle about a system.
 struct Known {
     system: System,
     report: Report,
@@ -185,8 +185,8 @@ impl Known {
         self.report.findings.is_empty() && self.report.coverage > Coverage::Partial
     }
 
-    /// The disagreement, if somebody accepts the system and it goes wrong. That a role waits for
-    /// ever is no fault of a role that leaves out an option.
+    /// The disagreement, if some judge accepts a faulty system. A role that leaves out an option
+    /// may make another wait for ever.
     fn check(&self, judge: Judge, may_starve: bool) -> Result<(), String> {
         let counts = |kind: FaultKind| kind != FaultKind::Starvation || !may_starve;
         let mut faults = self.report.findings.iter();
@@ -200,8 +200,8 @@ impl Known {
         }
     }
 
-    /// The disagreement, if somebody refuses what is safe, or with a run that is none. Those of
-    /// directed systems are replayed in `verdicts`.
+    /// The disagreement, if some judge refuses a safe system, or refuses with an invalid run. The
+    /// runs of directed systems are replayed in `verdicts`.
     fn replay(&self, judge: Judge, run: &Run) -> Result<(), String> {
         match &run.failure {
             Failure::Neglect(_) if self.neglects_at_any(CONFIGURATIONS) => return Ok(()),
@@ -231,7 +231,8 @@ impl Known {
         [1, 2, 6].iter().any(|&queue| self.neglects(queue, configurations))
     }
 
-    /// The disagreement, if a receive happens that never does: behind it, the role gets stuck here.
+    /// The disagreement, if a receive happens that is reported as impossible: after it, the role is
+    /// stuck here.
     fn never(&self, role: &Role, action: &Action, run: &Run) -> Result<(), String> {
         let machines = self.system.machines().iter();
         let stuck = machines.map(|machine| {
@@ -396,7 +397,7 @@ fn judge_written(
     }
     for (judge, run) in refused {
         known.replay(judge, &run)?;
-        // Nobody else asks for these.
+        // No other test asks for these.
         if matches!(run.failure, Failure::Neglect(_) | Failure::Never { .. }) {
             continue;
         }

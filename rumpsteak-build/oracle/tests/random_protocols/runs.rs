@@ -1,14 +1,14 @@
-//! Whether a run of the verifier is one: replayed in the explorer's semantics, to the failure that
-//! it names, and as short as it gets.
+//! The check of a run of the verifier: replayed in the explorer's semantics, it must lead to the
+//! failure that it names, and be as short as possible.
 
 use rumpsteak_fsm::Fsm;
 use rumpsteak_fsm::run::{Failure, Run};
 use rumpsteak_oracle::{Configuration, Fault, Finding, Limits, Step, System};
 
-/// Where runs are tried to be shorter, and continuations are searched.
+/// The limits for finding shorter runs, and continuations.
 const CONFIGURATIONS: usize = 5_000;
 
-/// What is known about a run that replays.
+/// The result of a run that replays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Confirmed {
     /// The failure is there, and no failure that a configuration shows comes after fewer steps.
@@ -62,7 +62,7 @@ pub(crate) fn confirm(system: &System, run: &Run) -> Result<Confirmed, String> {
     })
 }
 
-/// What the failure may be in the explorer's terms.
+/// The possible faults of the failure in the explorer's terms.
 fn candidates(system: &System, end: &Configuration, failure: &Failure) -> Vec<Fault> {
     let position = |role| system.machines().iter().position(|m| m.role() == role);
     match failure {

@@ -1,5 +1,5 @@
-//! Systems whose machines choose among peers, and between sending and receiving: what the reduced
-//! exploration says against exploration step by step.
+//! Systems whose machines choose among peers, and between sending and receiving: the reduced
+//! exploration against exploration step by step.
 //!
 //! Some roles talk in pairs, and each takes part in several such talks at once: its machine is the
 //! interleaving of its sides. That is safe, until something is changed.
@@ -13,7 +13,7 @@ use rumpsteak_oracle::{Coverage, FaultKind, Limits, System, seeds};
 
 const ROLES: [&str; 4] = ["a", "b", "c", "d"];
 
-/// What one of two does: by state, whether it sends, and the label and target of each move.
+/// One side of a talk: for each state, true if it sends, and the label and target of each move.
 type Talk = Vec<(bool, Vec<(usize, usize)>)>;
 
 fn talk(rng: &mut Rng) -> Talk {
@@ -57,7 +57,7 @@ fn machine(role: &str, sides: &[(&str, &Talk, bool)]) -> Fsm {
     builder.build(initial)
 }
 
-/// A system, and whether nothing was changed in it.
+/// A system, with true if nothing was changed in it.
 fn random(rng: &mut Rng) -> (Vec<Fsm>, bool) {
     let count = rng.usize(2..=ROLES.len());
     let mut talks = vec![];
@@ -140,7 +140,7 @@ fn the_reduced_exploration_agrees_with_the_whole_one() {
                 let kinds: Vec<FaultKind> =
                     report.findings.iter().map(|finding| finding.fault.kind()).collect();
                 let expected: &[FaultKind] = if starves { &[FaultKind::Starvation] } else { &[] };
-                // Where queues grow for ever, step by step does not see that nobody comes.
+                // If queues grow for ever, step-by-step exploration does not see starvation.
                 let sees = report.coverage == Coverage::Complete || !kinds.is_empty();
                 let expected = if sees { expected } else { &[] };
                 assert_eq!(kinds, expected, "{}", context());

@@ -20,7 +20,7 @@ use crate::runs::{Confirmed, confirm};
 /// How many configurations the explorer may visit.
 const CONFIGURATIONS: usize = 4_000;
 
-/// What the verifier may spend: less than by default, since here thousands of systems are tried.
+/// The limits of the verifier, below the default because thousands of systems are tried.
 fn limits() -> Limits {
     Limits::default().configurations(8_000).steps(200_000)
 }
@@ -135,7 +135,7 @@ fn decide_together(of: &Rewritten, proofs: &[Proof]) -> Result<Decision, String>
     })
 }
 
-/// Rewrites some roles; says which mutations took place.
+/// Rewrites some roles, and returns the mutations.
 fn rewrite(projected: &[Fsm], rng: &mut Rng) -> (Vec<Fsm>, Vec<Mutation>) {
     let gentle = rng.usize(..100) < 65;
     let certain = rng.usize(..projected.len());
@@ -170,8 +170,8 @@ fn accepted_roles_are_safe_together() {
     let outcome = fuzz::for_each_seed("accepted_roles", |seed, watch| {
         let (mut sample, projected) = Sample::projected(seed, Shape::random, watch);
         let (written, mutations) = rewrite(&projected, &mut sample.rng);
-        // Narrowed, a role may never choose what another waits for. In a balanced protocol nobody
-        // waits for a choice that need not come, so there nothing may be lost; nor where no
+        // A narrowed role may never choose what another role waits for. In a balanced protocol no
+        // role waits for a choice that need not come, so there nothing may be lost; nor where no
         // mutation drops a branch.
         let may_starve = !sample.global.is_balanced()
             && mutations
@@ -298,8 +298,8 @@ fn judge(
     Ok(tally)
 }
 
-/// Whether an exploration that went so far should have met `finding`. What is about all
-/// continuations it need see only where it knows all of them.
+/// Returns true if an exploration of this extent should have met `finding`. It need only report a
+/// fault of all continuations if it knows all of them.
 fn overlooks(finding: &Finding, coverage: &system::Coverage) -> bool {
     coverage.exhaustive
         || finding.fault.kind().is_immediate()
@@ -361,7 +361,7 @@ fn accepted_steps_lead_to_safe_systems() {
     outcome.assert();
 }
 
-/// Checks the run, or that there is none.
+/// Checks the run, or its absence.
 fn check_evidence(
     tally: &mut Tally,
     rewritten: &Rewritten,

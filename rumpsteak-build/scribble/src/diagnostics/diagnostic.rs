@@ -1,13 +1,13 @@
-//! One mistake in one place, as a value.
+//! One mistake in one place.
 
 use super::code::Code;
 use super::span::Span;
 
-/// Whether a diagnostic says that the protocol is wrong.
+/// The weight of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Severity {
-    /// The protocol is understood, and something about it may surprise.
+    /// The protocol can be used, but something in it may be unintended.
     Warning,
     /// The protocol cannot be used.
     Error,
@@ -19,33 +19,33 @@ pub enum Severity {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Diagnostic {
-    /// Whether the protocol can be used all the same.
+    /// Error or warning.
     pub severity: Severity,
-    /// Which mistake.
+    /// The kind of mistake.
     pub code: Code,
-    /// What is wrong.
+    /// The headline.
     pub message: String,
-    /// Where.
+    /// The place of the mistake.
     pub primary: Span,
-    /// What is there.
+    /// The text at that place.
     pub label: String,
-    /// Other places that matter, each with what is there.
+    /// Other places that matter, each with its text.
     pub secondary: Vec<(Span, String)>,
-    /// More to know, each note of one or several lines: for example two runs that a role confuses.
+    /// Notes of one or several lines: for example two runs that a role confuses.
     pub notes: Vec<String>,
-    /// The way out.
+    /// Advice on how to fix the protocol.
     pub help: Option<String>,
-    /// The name and the value of the limit that ended the search, if one did.
+    /// The name and the value of the limit that ended the search, if any.
     pub limit: Option<(&'static str, usize)>,
 }
 
 impl Diagnostic {
-    /// Whether the protocol cannot be used.
+    /// Returns true if the protocol cannot be used.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
 
-    /// An error without more to say.
+    /// An error without notes and help.
     pub(crate) fn new(
         code: Code,
         message: impl Into<String>,
@@ -63,6 +63,10 @@ impl Diagnostic {
             help: None,
             limit: None,
         }
+    }
+
+    pub(crate) fn warning(self) -> Self {
+        Self { severity: Severity::Warning, ..self }
     }
 
     pub(crate) fn with(mut self, span: Span, label: impl Into<String>) -> Self {
@@ -91,7 +95,7 @@ impl Diagnostic {
     }
 }
 
-/// All values, or what is wrong with all those that there are not.
+/// All values, or else all errors.
 pub(crate) fn all<T>(
     found: impl IntoIterator<Item = Result<T, Vec<Diagnostic>>>,
 ) -> Result<Vec<T>, Vec<Diagnostic>> {
@@ -105,8 +109,8 @@ pub(crate) fn all<T>(
     if diagnostics.is_empty() { Ok(values) } else { Err(diagnostics) }
 }
 
-/// Puts diagnostics into the order of the text. Of several with one code in one place the first
-/// stays: the others say the same of another way there.
+/// Puts diagnostics into the order of the text. Keeps one for each code and place: the others would
+/// report the same mistake on another path.
 pub(crate) fn sort(diagnostics: &mut Vec<Diagnostic>) {
     diagnostics
         .sort_by(|a, b| (a.primary, a.code, &a.message).cmp(&(b.primary, b.code, &b.message)));

@@ -1,8 +1,27 @@
-//! What is wrong, as values: codes, places and all wording.
+//! Diagnostics: codes, places and all wording.
 //!
-//! One function per mistake, so that texts can be read, compared and changed on one page for each
-//! series of codes: `S01..` in `syntax_errors`, `S02..` in `name_errors`, `S03..` in
-//! `global_errors`, `S04..` in `projection_errors`.
+//! There is one page for each series of codes: `S01..` in `syntax_errors`, `S02..` in
+//! `name_errors`, `S03..` in `global_errors`, `S04..` in `projection_errors`.
+
+/// A table of errors. Each line defines a function that returns one:
+///
+/// ```text
+/// name(parameter: Type) = Code at place, "message", "label"
+///     [other_place => "its label"]
+///     help "advice";
+/// ```
+macro_rules! errors {
+    ($($(#[$doc:meta])* $name:ident($($parameter:ident: $type:ty),*) = $code:ident at $place:expr,
+        $message:literal, $label:literal $([$other:expr => $there:literal])* $(help $help:literal)?;)+
+    ) => {
+        $($(#[$doc])*
+        pub(crate) fn $name($($parameter: $type),*) -> Diagnostic {
+            Diagnostic::new(Code::$code, format!($message), $place, format!($label))
+                $(.with($other, format!($there)))*
+                $(.help(format!($help)))?
+        })+
+    };
+}
 
 pub(crate) mod code;
 pub(crate) mod diagnostic;

@@ -5,11 +5,77 @@ use std::collections::BTreeSet;
 use rumpsteak_fsm::Role;
 
 use super::code::Code;
-use super::diagnostic::{Diagnostic, Severity};
+use super::diagnostic::Diagnostic;
 use super::similar::similar;
 use super::span::{Name, Span};
 
-/// "Did you mean" for an unknown name, or else the names that there are.
+errors! {
+    duplicate(what: &str, name: &Name, first: Span) = Duplicate at name.span,
+        "the {what} `{name}` is declared twice", "declared again"
+        [first => "first declared here"]
+        help "rename one of the two, or remove it";
+
+    module_clash(name: &Name, first: Span) = Duplicate at name.span,
+        "two modules are visible as `{name}`", "the second one"
+        [first => "the first one"]
+        help "give the import another alias, or remove it";
+
+    /// A `continue` of a recursion around the block that it is in.
+    leaves_block(name: &Name, span: Span) = LeavesBlock at span,
+        "`continue {name}` would leave the block that it is in", "leaves the block early"
+        help "put the `continue` behind the block, or the `rec` into it";
+
+    repeated_role(name: &Name, first: Span) = RepeatedRole at name.span,
+        "`{name}` plays two roles of the protocol that is called", "again"
+        [first => "it plays this one already"]
+        help "name a different role in each place";
+
+    /// `expected` is `message` or `sort`.
+    argument_kind(name: &str, expected: &str, span: Span, parameter: Span) = ArgumentKind at span,
+        "`{name}` is not a {expected}", "expected a {expected}"
+        [parameter => "for this parameter"];
+
+    self_message(role: &Name, sender: Span) = SelfMessage at role.span,
+        "`{role}` sends a message to itself", "the receiver is the sender"
+        [sender => "the sender"]
+        help "name another role on one side";
+
+    repeated_receiver(role: &Name, first: Span) = RepeatedReceiver at role.span,
+        "`{role}` receives the message twice", "again"
+        [first => "it receives it already"]
+        help "remove one of the two, or write two interactions";
+
+    /// `file` is the conventional file of the module.
+    missing_module(name: &Name, file: &str) = MissingModule at name.span,
+        "cannot find the module `{name}`", "unknown module"
+        help "the import path has no file `{file}`";
+
+    self_import(name: &Name) = SelfImport at name.span,
+        "the module `{name}` imports itself", "this is the module itself"
+        help "remove the import: its own protocols are visible already";
+
+    other_module(import: &Name, header: &Name) = OtherModule at header.span,
+        "the module that is imported as `{import}` calls itself `{header}`", "expected `{import}`"
+        [import.span => "imported here"]
+        help "correct one of the two names; the `module` line may be left out";
+
+    /// `file` is the name of the file without its ending, and `right` the file that fits the
+    /// module's name.
+    misplaced_module(header: &Name, file: &str, label: &str, right: &str) =
+        OtherModule at header.span,
+        "the module in `{file}.scr` calls itself `{header}`", "{label}"
+        help "correct or remove the line, or move the file to `{right}`";
+
+    misspelt_annotation(at: &Name, keyword: &str, meant: &str) = UnknownAnnotation at at.span,
+        "unknown annotation `{keyword}:`", "this annotation has no meaning"
+        help "did you mean `{meant}:`?";
+
+    annotation_without_colon(at: &Name, keyword: &str, names: &str) = UnknownAnnotation at at.span,
+        "`{keyword}` without `:`", "this annotation has no meaning"
+        help "write `@\"{keyword}: {names}\"`";
+}
+
+/// "Did you mean" for an unknown name, or else a list of the known names.
 pub(crate) fn suggest(name: &str, known: &[&str]) -> Option<String> {
     const MOST: usize = 6;
     if let Some(similar) = similar(name, known) {
@@ -27,20 +93,6 @@ pub(crate) fn suggest(name: &str, known: &[&str]) -> Option<String> {
     }
 }
 
-pub(crate) fn duplicate(what: &str, name: &Name, first: Span) -> Diagnostic {
-    let message = format!("the {what} `{name}` is declared twice");
-    Diagnostic::new(Code::Duplicate, message, name.span, "declared again")
-        .with(first, "first declared here")
-        .help("rename one of the two, or remove it")
-}
-
-pub(crate) fn module_clash(name: &Name, first: Span) -> Diagnostic {
-    let message = format!("two modules are visible as `{name}`");
-    Diagnostic::new(Code::Duplicate, message, name.span, "the second one")
-        .with(first, "the first one")
-        .help("give the import another alias, or remove it")
-}
-
 pub(crate) fn unknown_role(name: &Name, protocol: &Name, known: &[&str]) -> Diagnostic {
     let message = format!("the protocol `{protocol}` has no role `{name}`");
     Diagnostic::new(Code::UnknownRole, message, name.span, "no such role")
@@ -49,9 +101,8 @@ pub(crate) fn unknown_role(name: &Name, protocol: &Name, known: &[&str]) -> Diag
 }
 
 pub(crate) fn unknown_protocol(name: &Name, known: &[&str]) -> Diagnostic {
-    let message = format!("there is no protocol `{name}`");
-    let label = "no such protocol";
-    Diagnostic::new(Code::UnknownProtocol, message, name.span, label)
+    let message = format!("cannot find the protocol `{name}`");
+    Diagnostic::new(Code::UnknownProtocol, message, name.span, "no such protocol")
         .maybe_help(suggest(name.as_str(), known))
 }
 
@@ -61,21 +112,13 @@ pub(crate) fn unknown_recursion(name: &Name, known: &[&str]) -> Diagnostic {
     } else {
         suggest(name.as_str(), known)
     };
-    let message = format!("`continue {name}` is not inside of a `rec {name}`");
+    let message = format!("`continue {name}` is not inside a `rec {name}`");
     let label = "no recursion of this name around it";
     Diagnostic::new(Code::UnknownRecursion, message, name.span, label).maybe_help(help)
 }
 
-/// A `continue` in a block, of a recursion around it.
-pub(crate) fn leaves_block(name: &Name, span: Span) -> Diagnostic {
-    let message = format!("`continue {name}` would leave the block that it is in");
-    let label = "this is not its end";
-    Diagnostic::new(Code::LeavesBlock, message, span, label)
-        .help("put the `continue` behind the block, or the `rec` into it")
-}
-
 pub(crate) fn unknown_message(name: &Name, known: &[&str]) -> Diagnostic {
-    let message = format!("there is no message `{name}`");
+    let message = format!("cannot find the message `{name}`");
     let label = "neither declared by `sig` nor a parameter";
     Diagnostic::new(Code::UnknownMessage, message, name.span, label).help(
         match similar(name.as_str(), known) {
@@ -85,7 +128,7 @@ pub(crate) fn unknown_message(name: &Name, known: &[&str]) -> Diagnostic {
     )
 }
 
-/// `what` is `role` or `argument`; `counts` are the expected and the given numbers of them.
+/// `what` is `role` or `argument`; `counts` are the expected and the given number of them.
 pub(crate) fn argument_count(
     what: &str,
     protocol: &Name,
@@ -106,75 +149,6 @@ pub(crate) fn argument_count(
     Diagnostic::new(Code::ArgumentCount, message, span, given).with(protocol.span, takes)
 }
 
-pub(crate) fn repeated_role(name: &Name, first: Span) -> Diagnostic {
-    let message = format!("`{name}` plays two roles of the protocol that is called");
-    Diagnostic::new(Code::RepeatedRole, message, name.span, "again")
-        .with(first, "it plays this one already")
-        .help("name a different role in each place")
-}
-
-/// `expected` is `message` or `sort`.
-pub(crate) fn argument_kind(name: &str, expected: &str, span: Span, parameter: Span) -> Diagnostic {
-    let message = format!("`{name}` is no {expected}");
-    let label = format!("expected a {expected}");
-    Diagnostic::new(Code::ArgumentKind, message, span, label).with(parameter, "for this parameter")
-}
-
-pub(crate) fn self_message(role: &Name, sender: Span) -> Diagnostic {
-    let message = format!("`{role}` sends a message to itself");
-    let label = "the receiver is the sender";
-    Diagnostic::new(Code::SelfMessage, message, role.span, label)
-        .with(sender, "the sender")
-        .help("name another role on one side")
-}
-
-pub(crate) fn repeated_receiver(role: &Name, first: Span) -> Diagnostic {
-    let message = format!("`{role}` receives the message twice");
-    Diagnostic::new(Code::RepeatedReceiver, message, role.span, "again")
-        .with(first, "it receives it already")
-        .help("remove one of the two, or write two interactions")
-}
-
-/// `file` is where the module is looked for.
-pub(crate) fn missing_module(name: &Name, file: &str) -> Diagnostic {
-    let message = format!("there is no module `{name}`");
-    Diagnostic::new(Code::MissingModule, message, name.span, "not found")
-        .help(format!("it is looked for as `{file}` below the import path"))
-}
-
-pub(crate) fn self_import(name: &Name) -> Diagnostic {
-    let message = format!("the module `{name}` imports itself");
-    let label = "this is the module itself";
-    Diagnostic::new(Code::SelfImport, message, name.span, label)
-        .help("remove the import: its own protocols are visible already")
-}
-
-pub(crate) fn other_module(import: &Name, header: &Name) -> Diagnostic {
-    let message = format!("the module that is imported as `{import}` calls itself `{header}`");
-    let label = format!("expected `{import}`");
-    Diagnostic::new(Code::OtherModule, message, header.span, label)
-        .with(import.span, "imported here")
-        .help("correct one of the two names; the `module` line may be left out")
-}
-
-pub(crate) fn unknown_annotation(at: &Name, keyword: &str, meant: &str) -> Diagnostic {
-    let message = format!("unknown annotation `{keyword}:`");
-    meaningless(at, message).help(format!("did you mean `{meant}:`?"))
-}
-
-pub(crate) fn annotation_without_colon(at: &Name, keyword: &str, names: &str) -> Diagnostic {
-    let names = names.trim_matches([' ', '=']);
-    let message = format!("`{keyword}` without `:`");
-    meaningless(at, message).help(format!("write `@\"{keyword}: {names}\"`"))
-}
-
-fn meaningless(at: &Name, message: String) -> Diagnostic {
-    let mut diagnostic =
-        Diagnostic::new(Code::UnknownAnnotation, message, at.span, "it means nothing");
-    diagnostic.severity = Severity::Warning;
-    diagnostic
-}
-
 /// `received` are the labels that `role`, which sends the message at `sent`, receives.
 pub(crate) fn unknown_dependency(
     at: &Name,
@@ -182,31 +156,12 @@ pub(crate) fn unknown_dependency(
     (role, sent): (&Role, Span),
     received: &BTreeSet<&str>,
 ) -> Diagnostic {
-    // Comparing all of them with all others takes its time.
+    // Bounds the time for comparing labels.
     let known: Vec<&str> = received.iter().copied().take(256).collect();
     let message = format!("unknown label in `depends: {label}`");
-    let here = format!("`{role}` receives no `{label}`");
-    let mut diagnostic = Diagnostic::new(Code::UnknownDependency, message, at.span, here);
-    diagnostic.severity = Severity::Warning;
-    diagnostic.with(sent, format!("`{role}` sends this")).maybe_help(suggest(label, &known))
-}
-
-/// `file` is the name of the file without its ending, `expected` the name that fits its place, and
-/// `right` the file that fits the module's name.
-pub(crate) fn misplaced_module(
-    header: &Name,
-    file: &str,
-    expected: Option<&str>,
-    right: &str,
-    severity: Severity,
-) -> Diagnostic {
-    let label = match expected {
-        Some(expected) => format!("expected `{expected}`"),
-        None => "not the name of the file".to_owned(),
-    };
-    let message = format!("the module in `{file}.scr` calls itself `{header}`");
-    let help = format!("correct or remove the line, or move the file to `{right}`");
-    let mut diagnostic = Diagnostic::new(Code::OtherModule, message, header.span, label);
-    diagnostic.severity = severity;
-    diagnostic.help(help)
+    let here = format!("`{role}` never receives `{label}`");
+    Diagnostic::new(Code::UnknownDependency, message, at.span, here)
+        .with(sent, format!("`{role}` sends this"))
+        .maybe_help(suggest(label, &known))
+        .warning()
 }

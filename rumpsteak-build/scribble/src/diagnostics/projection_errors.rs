@@ -8,44 +8,44 @@ use super::global_errors::equal_beginning;
 use super::name_errors::suggest;
 use super::span::{Name, Span};
 
-/// How two runs that look the same to a role part.
+/// The point where two runs part that look the same to a role.
 #[derive(Clone, Debug)]
 pub(crate) struct Branches {
     pub(crate) chooser: String,
-    /// The interaction that one run takes, and the other run's, if it goes on.
+    /// The next interaction of one run, and of the other one if it goes on.
     pub(crate) one: Step,
     pub(crate) other: Option<Step>,
-    /// The message just before, which the role sees, if several branches begin with it.
+    /// The message before, if the role sees it and several branches begin with it.
     pub(crate) equal: Vec<Span>,
-    /// Whether a message that overtakes comes after a state that its run has been in before.
+    /// True if a message that overtakes belongs to a later round of a loop.
     pub(crate) again: bool,
-    /// Whether the other run ends with the message for which the role waits in the first one.
+    /// True if the other run ends with the message for which the role waits in the first one.
     pub(crate) is_told: bool,
-    /// The shortest two runs that look the same to the role, interaction by interaction.
+    /// The interactions of the two shortest runs that look the same to the role.
     pub(crate) runs: [Vec<String>; 2],
 }
 
-/// A message that may arrive before one that is sent before it.
+/// A message that may overtake one that is sent before it.
 pub(crate) struct Early {
     pub(crate) sender: String,
     pub(crate) span: Span,
-    /// Whether all roles can follow the protocol if the receiver goes by other labels.
+    /// True if all roles can follow the protocol with other labels for the receiver.
     pub(crate) by_label: bool,
 }
 
 #[derive(Clone, Copy)]
 pub(crate) enum ProblemKind {
-    /// `one` is a send, and impossible in another branch.
+    /// `one` is a send that is impossible in another branch.
     SendUnknown,
     /// `one` is a send, and `other` a receive.
     SendOrReceive,
-    /// `one` is a receive, and in another branch nothing is left for the role.
+    /// `one` is a receive, and another branch has no more actions of the role.
     NeverTold,
-    /// `one` can arrive first although the branch of `other` was taken.
+    /// `one` can arrive first in the branch of `other`.
     Overtaken,
     /// Two receives with one label and different payloads.
     PayloadUnknown,
-    /// `one` is a block, and in another branch there is something else.
+    /// `one` is a block, and another branch has something else.
     BlockUnknown,
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct Step {
     pub(crate) span: Span,
 }
 
-/// Adds where the runs part, and the runs.
+/// Adds the runs, and the place where they part.
 fn branching(mut diagnostic: Diagnostic, role: &str, branches: &Branches) -> Diagnostic {
     let primary = diagnostic.primary;
     if branches.one.span != primary {
@@ -78,7 +78,7 @@ fn branching(mut diagnostic: Diagnostic, role: &str, branches: &Branches) -> Dia
     diagnostic.note(format!("{same}:\n  1. {one}\n  2. {other}"))
 }
 
-/// Two runs, each on one line: up to where they differ, where their ends look the same.
+/// Two runs, each on one line. If their shown ends are equal, only the parts before are shown.
 fn lines(runs @ [one, other]: &[Vec<String>; 2]) -> [String; 2] {
     let lines = runs.each_ref().map(|run| line(run));
     if lines[0] != lines[1] || one == other {
@@ -89,7 +89,7 @@ fn lines(runs @ [one, other]: &[Vec<String>; 2]) -> [String; 2] {
     runs.each_ref().map(|run| format!("{}; ({same} more)", line(&run[..run.len() - same])))
 }
 
-/// A run on a few lines of a terminal: its end, where it is too long.
+/// A run on a few lines of a terminal. Of a long one, only the end is shown.
 fn line(run: &[String]) -> String {
     const WIDTH: usize = 64;
     const LINES: usize = 4;
@@ -119,8 +119,8 @@ fn line(run: &[String]) -> String {
     text
 }
 
-/// A role cannot follow the protocol where it may do `one`: or `other`, or nothing in a branch that
-/// `ends` or goes on without it.
+/// A role cannot follow the protocol: in one branch it does `one`, in another one `other` or
+/// nothing. `ends` is true if the protocol may be over there.
 pub(crate) fn problem(
     kind: ProblemKind,
     role: &str,
@@ -177,7 +177,7 @@ pub(crate) fn problem(
             format!("`{role}` cannot tell `{label}` from `{other_label}`"),
             "this one".to_owned(),
             "or this one, under the same label".to_owned(),
-            "give the messages different labels: a receiver goes by the label alone".to_owned(),
+            "give the messages different labels: a receiver sees only the label".to_owned(),
         ),
     };
     let mut diagnostic = Diagnostic::new(code, message, one.span, here);
@@ -202,7 +202,7 @@ pub(crate) fn problem(
     equal_beginning(diagnostic, &branches.equal).help(format!("{differ}, or tell `{role}` in each"))
 }
 
-/// Adds where the message stands that overtakes, and says what helps.
+/// Adds the place of the message that overtakes. Also returns the help.
 fn overtaking(
     mut diagnostic: Diagnostic,
     role: &str,
@@ -224,16 +224,16 @@ fn overtaking(
     (diagnostic, help)
 }
 
-/// The protocol is right with `continue` behind the last message of a branch.
+/// Adds that the protocol is right with a `continue` behind the last message of a branch.
 pub(crate) fn without_continue(mut error: Diagnostic, variable: &Name, last: Span) -> Diagnostic {
     let help = error.help.take().unwrap_or_default();
-    // How the role is told does not fit beside it.
+    // The second half of the help does not fit.
     let otherwise = help.split(", ").next().unwrap_or_default();
     let label = format!("the branch ends here, without `continue {variable};`");
     error.with(last, label).help(format!("add `continue {variable};` there, or {otherwise}"))
 }
 
-/// `limit` is the setting that is met, and `value` what it is set to.
+/// `limit` is the setting that is met, and `value` its value.
 pub(crate) fn projection_too_large(
     role: &str,
     declared: Span,
@@ -253,14 +253,15 @@ pub(crate) fn projection_too_large(
         .limit(limit, value)
 }
 
-/// The roles, each as it is projected, go wrong together; `run` has the steps of a shortest run.
+/// The projected roles are not safe together; `run` has the steps of a shortest unsafe run.
 pub(crate) fn unsafe_together(
     (at, what): (Span, &str),
     protocol: &Name,
     why: &str,
     run: &[String],
 ) -> Diagnostic {
-    let message = format!("the roles of `{protocol}` go wrong together");
+    const MOST_STEPS: usize = 12;
+    let message = format!("the roles of `{protocol}` are not safe together");
     let because = format!("because of {what}");
     let diagnostic = Diagnostic::new(Code::UnsafeTogether, message, at, because);
     let most = run.len().saturating_sub(MOST_STEPS);
@@ -276,26 +277,24 @@ pub(crate) fn unsafe_together(
     diagnostic.note(note).help("let a role wait for an answer before it goes on")
 }
 
-const MOST_STEPS: usize = 12;
-
 pub(crate) fn undecided_together(
     (at, what): (Span, &str),
     protocol: &Name,
     limit: Limit,
 ) -> Diagnostic {
     let message = format!("undecided whether the roles of `{protocol}` fit together");
-    let label = format!("because of {what}, all that can happen is looked at");
+    let label = format!("because of {what}, all runs are explored");
     Diagnostic::new(Code::UndecidedTogether, message, at, label)
         .note(limit.to_string())
         .help(format!("let senders wait for answers, or raise the limit `{}`", limit.setting()))
         .limit(limit.setting(), limit.value())
 }
 
-/// Labels that cannot be told apart in the machine of a role.
-pub(crate) fn shared_in_machine(block: Span, role: &str, action: &str) -> Diagnostic {
-    let message = format!("`{role}` cannot tell two messages `{action}` apart");
-    Diagnostic::new(Code::SharedLabel, message, block, "both are possible in this block")
-        .help("give the messages different labels")
+errors! {
+    /// Two messages with one label in one state of a machine.
+    shared_in_machine(block: Span, role: &str, action: &str) = SharedLabel at block,
+        "`{role}` cannot tell two messages `{action}` apart", "both are possible in this block"
+        help "give the messages different labels";
 }
 
 pub(crate) fn no_such_role(role: &str, protocol: &Name, known: &[&str]) -> Diagnostic {

@@ -1,18 +1,18 @@
-//! Rust types in a protocol, and the declarations that give them names.
+//! Rust types in a protocol, and the declarations that name them.
 
 use super::code::Code;
 use super::diagnostic::Diagnostic;
 use super::span::Name;
 
-/// A Rust type in the place of a sort. `declared` are the sorts of the module, each with the type
-/// that it stands for.
+/// A Rust type in the place of a sort. `declared` are the sorts of the module, each with its Rust
+/// type.
 pub(crate) fn nameless(ty: &Name, declared: &[(&str, &str)]) -> Diagnostic {
-    if let Some(lent) = ty.as_str().strip_prefix('&') {
+    if let Some(borrowed) = ty.as_str().strip_prefix('&') {
         let message = format!("`{ty}` borrows, and a payload owns its data");
-        let help = match lent.rsplit([' ', '&']).next().unwrap_or_default() {
+        let help = match borrowed.rsplit([' ', '&']).next().unwrap_or_default() {
             "str" => "write `String`".to_owned(),
-            lent if !lent.is_empty() && lent.chars().all(is_word) => format!("write `{lent}`"),
-            _ => "write a type that owns what it holds: `Vec<u8>` for `&[u8]`".to_owned(),
+            owned if !owned.is_empty() && owned.chars().all(is_word) => format!("write `{owned}`"),
+            _ => "write a type that owns its data: `Vec<u8>` for `&[u8]`".to_owned(),
         };
         return Diagnostic::new(Code::RustType, message, ty.span, "a reference").help(help);
     }
@@ -31,8 +31,8 @@ pub(crate) fn nameless(ty: &Name, declared: &[(&str, &str)]) -> Diagnostic {
     Diagnostic::new(Code::RustType, message, ty.span, label).help(help)
 }
 
-/// A name for a type, and its text in a declaration: names that the module declares already stand
-/// for their types.
+/// A name for a type, and the text of the type in a declaration: declared names are replaced by
+/// their types.
 fn declaration<'a>(ty: &str, of: impl Fn(&str) -> Option<&'a str>) -> (String, String) {
     let (mut name, mut external) = (String::new(), String::new());
     for piece in ty.split_inclusive(|c| !is_word(c)) {

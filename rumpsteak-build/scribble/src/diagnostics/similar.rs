@@ -1,11 +1,11 @@
-//! "Did you mean": names that look like another.
+//! "Did you mean": similar names.
 
-/// Longer names are not compared: they are no slips of the finger.
+/// Longer names are not compared.
 const LONGEST: usize = 64;
 
-/// The known name most like `name`, if one is near enough to be meant: equal behind the last dot,
-/// or at most a third of the letters apart. Case and `_` do not count. The first wins among equals.
-/// Costs O(known · length²).
+/// Finds the known name that is most similar to `name`: equal after the last dot, or with at most a
+/// third of the letters changed. Ignores case and `_`. The first wins among equals. Costs
+/// O(known · length²).
 ///
 /// ```
 /// use rumpsteak_scribble::similar;
@@ -27,7 +27,7 @@ pub fn similar<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
         } else {
             strsim::osa_distance(&fold(name), &fold(other))
         };
-        // For one letter every other letter is one change away: only its case may differ.
+        // Every one-letter name is one change away from every other: only the case may differ.
         let is_near =
             distance == 0 || last(other) == last(name) || (distance <= limit && length > 2);
         is_near.then_some((distance, other))

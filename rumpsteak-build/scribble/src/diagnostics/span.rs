@@ -4,21 +4,20 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Which source text a [`Span`] is in: [`SourceId::ROOT`] for the module that was asked for, others
-/// for the modules that it imports.
+/// The source text of a [`Span`]: [`SourceId::ROOT`] for the loaded module, others for its imports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SourceId(u16);
 
 impl SourceId {
-    /// The module that was asked for.
+    /// The loaded module.
     pub const ROOT: Self = Self(0);
 
-    /// The position among the sources, the root being 0.
+    /// The position among the sources; the root is 0.
     pub fn index(self) -> usize {
         usize::from(self.0)
     }
 
-    /// The source at this position; `None` beyond 65,535.
+    /// The source at this position; `None` above 65,535.
     pub(crate) fn from_index(index: usize) -> Option<Self> {
         u16::try_from(index).ok().map(Self)
     }
@@ -37,7 +36,7 @@ impl Span {
         Self { source, start, end }
     }
 
-    /// Which text.
+    /// The source text.
     pub fn source(self) -> SourceId {
         self.source
     }
@@ -52,7 +51,7 @@ impl Span {
         self.end as usize
     }
 
-    /// `start..end`, to slice the text with.
+    /// `start..end`, for slicing the text.
     pub fn range(self) -> Range<usize> {
         self.start()..self.end()
     }
@@ -61,10 +60,9 @@ impl Span {
         Self { end: self.start, ..self }
     }
 
-    /// From the start of `self` to the end of `last`, which stands behind it in the same text.
+    /// From the start of `self` to the end of `last`, which follows it in the same text.
     pub(crate) fn to(self, last: Self) -> Self {
-        let end = last.end.max(self.end);
-        Self { end, ..self }
+        Self { end: last.end.max(self.end), ..self }
     }
 }
 
@@ -78,12 +76,12 @@ impl fmt::Debug for Span {
     }
 }
 
-/// A name where it is written.
+/// A name in a source text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name {
-    /// Its text, that of a qualified name with the dots: `shop.Base.Order`.
+    /// Its text; a qualified name has dots: `shop.Base.Order`.
     pub text: Arc<str>,
-    /// Where.
+    /// Its place.
     pub span: Span,
 }
 

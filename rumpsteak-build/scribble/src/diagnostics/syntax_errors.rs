@@ -4,7 +4,7 @@ use super::code::Code;
 use super::diagnostic::Diagnostic;
 use super::span::Span;
 
-/// A construct of the language that is refused: what is, and the way out.
+/// A construct of the language that is not supported: its name with a verb, and advice.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Construct(&'static str, &'static str);
 
@@ -31,7 +31,26 @@ impl Construct {
         Self("`wrap` is", "remove it: transports are chosen where the roles are connected");
 }
 
-/// At most so many characters of a text, escaped.
+errors! {
+    open_comment(span: Span, end: &str) = OpenComment at span,
+        "the comment is not closed", "it starts here and takes the rest of the file"
+        help "close it with `{end}`";
+
+    open_string(span: Span) = OpenString at span,
+        "the string has no closing quote", "it starts here and must end on this line"
+        help "close it with `\"`";
+
+    open_block(span: Span, brace: Span) = OpenBlock at span,
+        "a block is not closed", "expected `}}` before this"
+        [brace => "this brace is not closed"]
+        help "add the missing `}}`";
+
+    text_too_long(span: Span, mebibytes: usize) = TextTooLong at span,
+        "the file has more than {mebibytes} MiB", "not read any further"
+        help "is it a protocol? If so, split it over several files";
+}
+
+/// At most `most` characters of a text, escaped.
 fn shorten(text: &str, most: usize) -> String {
     let shown = text.chars().take(most);
     let mut shown: String = shown.flat_map(char::escape_debug).collect();
@@ -46,18 +65,6 @@ pub(crate) fn unknown_characters(span: Span, text: &str) -> Diagnostic {
     let label = "not a part of any token";
     Diagnostic::new(Code::UnknownCharacters, message, span, label)
         .help("remove it; comments are written `// …` or `/* … */`")
-}
-
-pub(crate) fn open_comment(span: Span, end: &str) -> Diagnostic {
-    let message = "the comment has no end";
-    let label = "it starts here and takes the rest of the file";
-    Diagnostic::new(Code::OpenComment, message, span, label).help(format!("close it with `{end}`"))
-}
-
-pub(crate) fn open_string(span: Span) -> Diagnostic {
-    let message = "the string has no closing quote";
-    let label = "it starts here and must end on this line";
-    Diagnostic::new(Code::OpenString, message, span, label).help("close it with `\"`")
 }
 
 /// `found` is `None` at the end of the file; `before` is the token in front.
@@ -87,19 +94,6 @@ pub(crate) fn unexpected(
     }
 }
 
-pub(crate) fn open_block(span: Span, brace: Span) -> Diagnostic {
-    let message = "a block is not closed";
-    Diagnostic::new(Code::OpenBlock, message, span, "expected `}` before this")
-        .with(brace, "this brace is not closed")
-        .help("add the missing `}`")
-}
-
-pub(crate) fn text_too_long(span: Span, mebibytes: usize) -> Diagnostic {
-    let message = format!("the file has more than {mebibytes} MiB");
-    Diagnostic::new(Code::TextTooLong, message, span, "not read any further")
-        .help("is it a protocol? If so, split it over several files")
-}
-
 /// `first` is the name in the first `module` line, if there is one.
 pub(crate) fn late_module(span: Span, first: Option<Span>) -> Diagnostic {
     let message = "the `module` line must be the first and the only one";
@@ -112,7 +106,7 @@ pub(crate) fn late_module(span: Span, first: Option<Span>) -> Diagnostic {
     }
 }
 
-pub(crate) fn unsupported(Construct(what, way_out): Construct, span: Span) -> Diagnostic {
+pub(crate) fn unsupported(Construct(what, advice): Construct, span: Span) -> Diagnostic {
     let message = format!("{what} not supported");
-    Diagnostic::new(Code::Unsupported, message, span, "not supported").help(way_out)
+    Diagnostic::new(Code::Unsupported, message, span, "not supported").help(advice)
 }

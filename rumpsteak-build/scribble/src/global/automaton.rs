@@ -7,48 +7,37 @@ use rumpsteak_fsm::{Message, Role};
 
 use crate::diagnostics::projection_errors::Step;
 use crate::diagnostics::span::Span;
-use crate::index::{NONE, index};
+use crate::index::NONE;
 use crate::syntax::ast::Link;
 
-/// The automaton of one protocol. State 0 is the initial one, and a state without edges is an end.
+/// The automaton of one protocol. State 0 is the initial one. A state without edges is an end.
 #[derive(Clone, Debug)]
 pub(crate) struct Global {
     pub(crate) roles: Vec<Role>,
     pub(crate) messages: Arc<[Message]>,
     pub(crate) letters: Vec<Letter>,
-    /// `edges[offsets[s]..offsets[s + 1]]` leave state `s`; one longer than there are states.
-    pub(super) offsets: Vec<u32>,
-    pub(crate) edges: Vec<Edge>,
-    pub(crate) origins: Vec<Span>,
-    /// For each state the one edge that leaves it. Every projection looks at all of them.
-    pub(crate) hops: Vec<Hop>,
-    /// By block the roles that take part.
+    /// The edges that leave each state.
+    pub(crate) states: Vec<Vec<Edge>>,
+    /// The roles that take part in each block.
     pub(crate) participants: Arc<[FixedBitSet]>,
-    /// The blocks of the protocol, each before those in it. Their parts have none of their own.
+    /// The blocks of the protocol, each before the blocks inside it. Their parts have empty lists
+    /// of blocks.
     pub(crate) blocks: Vec<Block>,
 }
 
-/// What is one letter of the automaton around it.
+/// A `par` or `interruptible`: one letter of the automaton around it.
 #[derive(Clone, Debug)]
 pub(crate) struct Block {
     pub(crate) span: Span,
-    /// Several that run side by side, or one.
+    /// The parts of a `par`, or the only part of an `interruptible`.
     pub(crate) parts: Vec<Global>,
-    /// The roles that may end it, with their messages and where these are written.
+    /// The roles that may interrupt it, with their messages and the places of these.
     pub(crate) interrupts: Vec<(u32, u32, Span)>,
-    /// Whether all its parts can come to their ends.
+    /// True if all parts can come to their ends.
     pub(crate) ends: bool,
 }
 
-/// The only edge of a state; [`NONE`] three times for a state with none or several.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Hop {
-    pub(crate) from: u32,
-    pub(crate) to: u32,
-    pub(crate) target: u32,
-}
-
-/// An interaction `message from→to`; or the block `message`, if nobody sends it.
+/// An interaction `message from→to`, or the block with the number `message` if `from` is [`NONE`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Letter {
     pub(crate) from: u32,
@@ -63,62 +52,38 @@ impl Letter {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Edge {
     pub(crate) letter: u32,
     pub(crate) target: u32,
-    /// Where it is written: `origins[start..end]`, in order.
-    pub(crate) origins: (u32, u32),
+    /// The places of the interaction in order: several if branches begin equally.
+    pub(crate) origins: Vec<Span>,
 }
 
 impl Global {
-    pub(super) fn find_hops(&mut self) {
-        let hop = |state: usize| match *self.edges(index(state)) {
-            [Edge { letter, target, .. }] => {
-                let Letter { from, to, .. } = self.letters[letter as usize];
-                let is_block = from == NONE;
-                Hop { from, to, target: if is_block { NONE } else { target } }
-            }
-            _ => Hop { from: NONE, to: NONE, target: NONE },
-        };
-        self.hops = (0..self.len()).map(hop).collect();
+    /// An automaton of these roles with nothing else.
+    pub(super) fn empty(roles: Vec<Role>) -> Self {
+        let (messages, participants) = (Arc::default(), Arc::default());
+        let (letters, states, blocks) = (Vec::new(), Vec::new(), Vec::new());
+        Self { roles, messages, letters, states, participants, blocks }
     }
 
-    /// An automaton without blocks, of the same roles; each state has its edges.
-    pub(crate) fn with_states(
-        &self,
-        states: Vec<Vec<Edge>>,
-        origins: Vec<Span>,
-        letters: Vec<Letter>,
-    ) -> Self {
-        let mut offsets = vec![0];
-        let mut edges = Vec::new();
-        for state in states {
-            edges.extend(state);
-            offsets.push(index(edges.len()));
-        }
-        let mut global = Self {
-            roles: self.roles.clone(),
-            messages: Arc::clone(&self.messages),
-            letters,
-            offsets,
-            edges,
-            origins,
-            hops: Vec::new(),
-            participants: Arc::default(),
-            blocks: Vec::new(),
-        };
-        global.find_hops();
-        global
+    /// An automaton without blocks, of the same roles and messages.
+    pub(crate) fn with_states(&self, states: Vec<Vec<Edge>>, letters: Vec<Letter>) -> Self {
+        let messages = Arc::clone(&self.messages);
+        Self { messages, letters, states, ..Self::empty(self.roles.clone()) }
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.offsets.len() - 1
+        self.states.len()
     }
 
     pub(crate) fn edges(&self, state: u32) -> &[Edge] {
-        let state = state as usize;
-        &self.edges[self.offsets[state] as usize..self.offsets[state + 1] as usize]
+        &self.states[state as usize]
+    }
+
+    pub(crate) fn all_edges(&self) -> impl Iterator<Item = &Edge> {
+        self.states.iter().flatten()
     }
 
     pub(crate) fn letter(&self, edge: &Edge) -> Letter {
@@ -133,7 +98,7 @@ impl Global {
         }
     }
 
-    /// Whether it can come to its end; `blocks` are those of the protocol.
+    /// True if the automaton can come to an end. `letters` and `blocks` belong to the protocol.
     pub(crate) fn ends(&self, letters: &[Letter], blocks: &[Block]) -> bool {
         let mut seen = vec![false; self.len()];
         let mut work = vec![0];
@@ -157,25 +122,19 @@ impl Global {
         false
     }
 
-    /// The same protocol, but going on in a state where it ends with one of these edges.
-    pub(crate) fn going_on(&self, is_one: impl Fn(&Edge) -> bool, state: u32) -> Self {
+    /// The same protocol, except that the edges that end it and satisfy `is_one` go to `state`.
+    pub(crate) fn redirected(&self, is_one: impl Fn(&Edge) -> bool, state: u32) -> Self {
         let mut global = self.clone();
-        for edge in &mut global.edges {
+        for edge in global.states.iter_mut().flatten() {
             if self.edges(edge.target).is_empty() && is_one(edge) {
                 edge.target = state;
             }
         }
-        global.find_hops();
         global
     }
 
-    /// Where the interaction is written; more than once if branches begin equally.
-    pub(crate) fn origins(&self, edge: &Edge) -> &[Span] {
-        &self.origins[edge.origins.0 as usize..edge.origins.1 as usize]
-    }
-
     pub(crate) fn step(&self, edge: &Edge) -> Step {
-        Step { label: self.label(self.letter(edge)), span: self.origins(edge)[0] }
+        Step { label: self.label(self.letter(edge)), span: edge.origins[0] }
     }
 
     /// `value(i32) from s to k`

@@ -1,4 +1,5 @@
-//! Blocks, once all automata are built: who takes part, and whether labels can be told apart.
+//! The blocks of a protocol, once all automata are built: their participants, and labels that a
+//! receiver could confuse.
 
 use std::sync::Arc;
 
@@ -8,14 +9,14 @@ use rumpsteak_fsm::{Label, Message};
 
 use super::automaton::{Global, Letter};
 use crate::diagnostics::diagnostic::Diagnostic;
-use crate::diagnostics::global_errors;
+use crate::diagnostics::global_errors::shared_label;
 use crate::diagnostics::span::Span;
 use crate::index::{IndexSet, NONE};
 
-/// Gives the automaton and those of its blocks what they have in common.
+/// Fills in what the automaton and its blocks have in common: letters, participants and ends.
 ///
 /// # Errors
-/// Labels that cannot be told apart.
+/// Labels that a receiver could confuse.
 pub(super) fn finish(
     global: &mut Global,
     letters: Vec<Letter>,
@@ -23,17 +24,17 @@ pub(super) fn finish(
 ) -> Result<(), Vec<Diagnostic>> {
     let mut participants =
         vec![FixedBitSet::with_capacity(global.roles.len()); global.blocks.len()];
-    // For each block the interactions in it, in the blocks in it, too.
+    // The letters of the interactions in each block, at any depth.
     let mut inside: Vec<HashSet<u32>> = vec![HashSet::new(); global.blocks.len()];
     let mut diagnostics = Vec::new();
-    // A block comes after those around it.
+    // Inner blocks first: a block comes after those around it.
     for number in (0..global.blocks.len()).rev() {
         let block = &global.blocks[number];
         let mut seen: HashMap<(u32, u32, &Label), (usize, Span)> = HashMap::new();
         for (part, automaton) in block.parts.iter().enumerate() {
             let mut of_part: Vec<(u32, Span)> = Vec::new();
-            for edge in &automaton.edges {
-                let (letter, span) = (letters[edge.letter as usize], automaton.origins(edge)[0]);
+            for edge in automaton.all_edges() {
+                let (letter, span) = (letters[edge.letter as usize], edge.origins[0]);
                 match letter.from {
                     NONE => {
                         let nested = &inside[letter.message as usize];
@@ -44,7 +45,7 @@ pub(super) fn finish(
                     _ => of_part.push((edge.letter, span)),
                 }
             }
-            // Interrupts have no place of their own.
+            // Interactions of nested blocks come in no order.
             of_part.sort_unstable();
             for (letter, span) in of_part {
                 inside[number].insert(letter);
@@ -54,9 +55,8 @@ pub(super) fn finish(
                 let (other, first) = *seen.entry((from, to, label)).or_insert((part, span));
                 if other != part {
                     let [from, to] = [from, to].map(|role| global.roles[role as usize].as_str());
-                    let pair = (from, to);
-                    let error = global_errors::shared_label(label.as_str(), pair, span, first);
-                    diagnostics.push(error);
+                    let to = format!("`{to}`");
+                    diagnostics.push(shared_label(label.as_str(), from, &to, span, first));
                 }
             }
         }
@@ -71,18 +71,15 @@ pub(super) fn finish(
         return Err(diagnostics);
     }
     let participants: Arc<[FixedBitSet]> = participants.into();
-    let parts = global.blocks.iter_mut().flat_map(|block| &mut block.parts);
-    for automaton in parts {
+    for automaton in global.blocks.iter_mut().flat_map(|block| &mut block.parts) {
         automaton.letters.clone_from(&letters);
         automaton.participants = Arc::clone(&participants);
-        automaton.find_hops();
     }
     (global.letters, global.participants) = (letters, participants);
-    global.find_hops();
     Ok(())
 }
 
-/// What is wrong with the interrupts of a block in which these labels are used.
+/// The errors about the interrupts of a block; `used` has the labels of its interactions.
 fn interrupts(
     global: &Global,
     number: usize,
@@ -99,14 +96,13 @@ fn interrupts(
         let same = used.iter().filter(|((_, _, other), _)| *other == label);
         let same = same.min_by_key(|(_, (_, span))| *span);
         if let Some((&(from, to, _), &(_, span))) = same {
-            let pair = (name(from), name(to));
-            found.push(global_errors::shared_label(label.as_str(), pair, here, span));
+            let to = format!("`{}`", name(to));
+            found.push(shared_label(label.as_str(), name(from), &to, here, span));
             continue;
         }
         let (other, there) = *first.entry(label).or_insert((message, here));
         if !labels.insert((by, label)) || other != message {
-            let pair = (name(by), "all others");
-            found.push(global_errors::shared_label(label.as_str(), pair, here, there));
+            found.push(shared_label(label.as_str(), name(by), "all others", here, there));
         }
     }
     found.dedup_by(|later, known| later.message == known.message);

@@ -1,12 +1,12 @@
-//! Who is connected with whom: `explicit` protocols, `connect` and `disconnect` (Hu, Yoshida,
-//! *Explicit connection actions in multiparty session types*, FASE'17).
+//! Connections: `explicit` protocols, `connect` and `disconnect` (Hu, Yoshida, *Explicit connection
+//! actions in multiparty session types*, FASE'17).
 //!
-//! A connection costs nothing here: a queue is there whether it is used or not. `connect A to B` is
-//! a message like any other, and `disconnect A and B` is none. What they say is who may be absent:
-//! see [`on_demand`](crate::project::on_demand).
+//! A queue exists whether it is used or not, so a connection costs nothing here: `connect A to B`
+//! is a message like any other, and `disconnect A and B` sends nothing. Connections say which roles
+//! may be absent: see [`on_demand`](crate::project::on_demand).
 //!
-//! The automaton is unfolded until each state has one set of connections, which every interaction
-//! needs, makes or ends. There, `disconnect` is no step any more.
+//! The automaton is unfolded until each state has one set of connections. Every interaction is
+//! checked against it, and `disconnect` disappears as a step.
 
 use std::collections::BTreeSet;
 
@@ -19,19 +19,19 @@ use crate::diagnostics::span::Name;
 use crate::index::{IndexSet, index};
 use crate::syntax::ast::Link;
 
-/// By state the roles that are connected with nobody. Empty if the protocol says nothing of
-/// connections: then all are connected.
+/// The roles without any connection, by state. Empty if the protocol never mentions connections:
+/// then all roles are connected.
 pub(crate) type Alone = Vec<FixedBitSet>;
 
-/// The pairs of roles that are connected, the smaller number first.
+/// The connected pairs of roles, the smaller number first.
 type Connections = BTreeSet<(u32, u32)>;
 
-/// Follows the connections of a protocol, in which none are there at first if it is `explicit`, and
-/// otherwise all.
+/// Follows the connections of a protocol. At first none exist if it is `explicit`, and all
+/// otherwise.
 ///
 /// # Errors
-/// Interactions without a connection, connections that are made twice, and what is beyond them; and
-/// if the protocol called `name` has more than `limit` states.
+/// Interactions without a connection, connections that are made twice, unsupported combinations;
+/// and if the protocol called `name` has more than `limit` states.
 pub(crate) fn connect(
     global: Global,
     explicit: bool,
@@ -47,22 +47,22 @@ pub(crate) fn connect(
     let roles = index(global.roles.len());
     let all = (0..roles).flat_map(|one| (one + 1..roles).map(move |other| (one, other)));
     let start = if explicit { Connections::new() } else { all.collect() };
-    let mut walk = Walk { global: &global, explicit, diagnostics: Vec::new() };
-    let mut found = IndexSet::from_iter([walk.settle(0, start)]);
+    let mut found = IndexSet::from_iter([settle(&global, 0, start)]);
     let mut letters: IndexSet<Letter> = IndexSet::default();
     let mut states: Vec<Vec<Edge>> = Vec::new();
     while let Some((state, connections)) = found.get_index(states.len()).cloned() {
-        let mut edges = Vec::new();
+        let (mut edges, mut diagnostics) = (Vec::new(), Vec::new());
         for edge in global.edges(state) {
-            let target = walk.step(edge, connections.clone());
-            let target = index(found.insert_full(target).0);
+            let mut connections = connections.clone();
+            diagnostics.extend(step(&global, edge, &mut connections, explicit));
+            let (target, _) = found.insert_full(settle(&global, edge.target, connections));
             let letter = Letter { link: Link::Needs, ..global.letter(edge) };
-            let letter = index(letters.insert_full(letter).0);
-            edges.push(Edge { letter, target, ..*edge });
+            let (letter, target) = (index(letters.insert_full(letter).0), index(target));
+            edges.push(Edge { letter, target, origins: edge.origins.clone() });
         }
         states.push(edges);
-        if !walk.diagnostics.is_empty() {
-            return Err(walk.diagnostics);
+        if !diagnostics.is_empty() {
+            return Err(diagnostics);
         }
         if states.len() > limit {
             return Err(vec![global_errors::too_large(name.span, limit)]);
@@ -78,53 +78,47 @@ pub(crate) fn connect(
         alone
     });
     let alone = alone.collect();
-    let letters = letters.into_iter().collect();
-    Ok((global.with_states(states, global.origins.clone(), letters), alone))
+    Ok((global.with_states(states, letters.into_iter().collect()), alone))
 }
 
-struct Walk<'a> {
-    global: &'a Global,
+/// Updates the connections for one interaction. [`settle`] has ended the connections of a state
+/// whose only edge does that, so an edge that ends one here is an error.
+fn step(
+    global: &Global,
+    edge: &Edge,
+    connections: &mut Connections,
     explicit: bool,
-    /// What is wrong where somebody looked last.
-    diagnostics: Vec<Diagnostic>,
+) -> Option<Diagnostic> {
+    let Letter { from, to, link, .. } = global.letter(edge);
+    let pair = (from.min(to), from.max(to));
+    let span = edge.origins[0];
+    let [from, to] = [from, to].map(|role| global.roles[role as usize].as_str());
+    match (link, connections.contains(&pair)) {
+        (Link::Needs, true) => None,
+        (Link::Opens, false) => {
+            connections.insert(pair);
+            None
+        }
+        (Link::Opens, true) if explicit => Some(global_errors::connected_twice(span, from, to)),
+        (Link::Opens, true) => Some(
+            global_errors::connected_twice(span, from, to)
+                .help("all roles are connected unless it is an `explicit global protocol`"),
+        ),
+        (Link::Closes, true) => Some(global_errors::silent_branch(span, from)),
+        (_, false) => Some(global_errors::unconnected(span, from, to)),
+    }
 }
 
-impl Walk<'_> {
-    /// The state and the connections behind an interaction that is no end of a connection, or one
-    /// beside others, which is wrong.
-    fn step(&mut self, edge: &Edge, mut connections: Connections) -> (u32, Connections) {
-        let letter = self.global.letter(edge);
-        let pair = (letter.from.min(letter.to), letter.from.max(letter.to));
-        let span = self.global.origins(edge)[0];
-        let [from, to] =
-            [letter.from, letter.to].map(|role| self.global.roles[role as usize].as_str());
-        let wrong = match (letter.link, connections.contains(&pair)) {
-            (Link::Needs, true) => None,
-            (Link::Opens, false) => {
-                connections.insert(pair);
-                None
-            }
-            (Link::Opens, true) => {
-                Some(global_errors::connected_twice(span, from, to, self.explicit))
-            }
-            (Link::Closes, true) => Some(global_errors::silent_branch(span, from)),
-            (_, false) => Some(global_errors::unconnected(span, from, to)),
-        };
-        self.diagnostics.extend(wrong);
-        self.settle(edge.target, connections)
-    }
-
-    /// Ends the connections that are ended before anything else happens.
-    fn settle(&mut self, mut state: u32, mut connections: Connections) -> (u32, Connections) {
-        while let [edge] = self.global.edges(state)
-            && let Letter { from, to, link: Link::Closes, .. } = self.global.letter(edge)
-        {
-            // Each one is there before, so this ends.
-            if !connections.remove(&(from.min(to), from.max(to))) {
-                break;
-            }
-            state = edge.target;
+/// Ends the connections that end before anything else happens.
+fn settle(global: &Global, mut state: u32, mut connections: Connections) -> (u32, Connections) {
+    while let [edge] = global.edges(state)
+        && let Letter { from, to, link: Link::Closes, .. } = global.letter(edge)
+    {
+        // Each connection exists before, so this ends.
+        if !connections.remove(&(from.min(to), from.max(to))) {
+            break;
         }
-        (state, connections)
+        state = edge.target;
     }
+    (state, connections)
 }

@@ -1,4 +1,4 @@
-//! The global type of a protocol, as an automaton.
+//! The global type of a protocol, as a deterministic automaton.
 //!
 //! ```text
 //!   rec X {
@@ -10,25 +10,25 @@
 //!   }
 //! ```
 //!
-//! Its letters are interactions `m A→B`, and its words are the orders in which the interactions of
-//! a run can be written down. While the protocol is [unfolded](super::unfold) into places, the
-//! automaton is made deterministic: states are sets of places, closed under choices. Branches that
-//! begin with equal messages share their beginning, and the choice is made where they part; if not
-//! by the role that the text names, that is a warning. This keeps the words, and it is what the
-//! theory of projection asks for.
+//! Its letters are interactions `m A→B`. Its words are the orders in which the interactions of a
+//! run can be written down. The protocol is [unfolded](super::unfold) into places and made
+//! deterministic at the same time: a state is a set of places, closed under choices. Branches that
+//! begin with equal messages share their beginning, and the choice is made where they part. If
+//! another role than the text names makes it there, that is a warning. This keeps the words, and
+//! the theory of projection requires it.
 //!
-//! Then each state must have one role that decides (*sender-driven choice* in Li, Stutz, Wies,
-//! Zufferey, CAV'23, §2), must not offer the end beside a message (*sink-final*), and must not
-//! offer two payloads for one label. The branches of a `choice at` must begin with messages of the
-//! role that it names.
+//! Then in each state one role decides (*sender-driven choice* in Li, Stutz, Wies, Zufferey,
+//! CAV'23, §2), the end is not offered beside a message (*sink-final*), and one label has one
+//! payload; everything else is an error. The branches of a `choice at` must begin with messages of
+//! the role that it names.
 //!
-//! A *block*, `par` or `interruptible`, is one letter that all its participants see. Its parts are
+//! A *block*, `par` or `interruptible`, is one letter, seen by all its participants. Its parts are
 //! automata of their own. A state with a block offers nothing else.
 //!
 //! # Cost
-//! Linear in places and states if branches begin with different messages. Protocols that call
-//! others one after the other can be exponentially larger than their text, and so can the automaton
-//! of equal beginnings. Both are stopped by [`Limits::global_states`](crate::Limits).
+//! Linear in places and states if branches begin with different messages. A protocol that calls
+//! others in sequence can be exponentially larger than its text, and so can the automaton of
+//! branches that begin equally. [`Limits::global_states`](crate::Limits) bounds both.
 
 use std::sync::Arc;
 
@@ -40,42 +40,34 @@ use super::blocks;
 use super::unfold::{self, Step, TooLarge, Unfolding};
 use crate::diagnostics::code::Code;
 use crate::diagnostics::diagnostic::Diagnostic;
-use crate::diagnostics::global_errors;
+use crate::diagnostics::global_errors::{self, equal_beginning};
 use crate::diagnostics::span::Span;
-use crate::index::{IndexMap, IndexSet, NONE, index, set_of};
+use crate::index::{IndexMap, IndexSet, NONE, Sets, index, insert_set};
 use crate::names::program::Program;
-use crate::sets::Sets;
 
-/// Builds the automaton of the protocol with number `root`, which is valid and has no parameters,
-/// and warns of choices of other roles than the text names. `entered` marks the protocols that are
-/// part of it.
+/// Builds the automaton of the protocol with the number `root`, which is valid and has no
+/// parameters. Also returns warnings of choices that another role makes than the text names. Marks
+/// in `entered` the protocols that take part.
 ///
 /// # Errors
-/// Everything that is wrong with its choices, or that it is larger than `limit` states.
+/// Everything that is wrong with its choices; and if it has more than `limit` states.
 pub(crate) fn determinise(
     program: &mut Program<'_>,
     root: usize,
     limit: usize,
     entered: &mut [bool],
 ) -> Result<(Global, Vec<Diagnostic>), Vec<Diagnostic>> {
-    let decl = program.protocols[root].decl;
-    let roles = decl.roles.iter().map(|role| &role.name.text);
-    // No more letters than this, unless calls pass on roles.
-    let size = program.protocols[root].nodes.len().min(limit);
+    let roles = program.protocols[root].decl.roles.iter().map(|role| &role.name.text);
     let determiniser = Determiniser {
-        unfolding: Unfolding::new(program, root, limit, entered),
         roles: roles.map(|name| Role::from(Arc::clone(name))).collect(),
-        letters: set_of(size),
+        unfolding: Unfolding::new(program, limit, entered),
+        letters: IndexSet::default(),
         blocks: IndexMap::default(),
-        states: Sets::new(size + 1),
+        states: Sets::default(),
         beginnings: Vec::new(),
         undecided: IndexMap::default(),
-        offsets: vec![0],
-        edges: Vec::new(),
-        origins: Vec::new(),
         epoch: 0,
         seen: Vec::new(),
-        stack: Vec::new(),
         diagnostics: Vec::new(),
         warnings: Vec::new(),
         reported: HashSet::new(),
@@ -83,32 +75,33 @@ pub(crate) fn determinise(
     determiniser.run(root)
 }
 
-/// Once a mistake is found, no more than this is spent on looking for others: the automaton of a
-/// wrong protocol can be much larger than that of the right one.
+/// The number of steps for finding more mistakes after the first one: the automaton of a wrong
+/// protocol can be much larger than the automaton of the corrected one.
 const STEPS_AFTER_ERROR: usize = 100_000;
 
-/// A protocol with more blocks than this counts as too large: each is projected by itself.
+/// A protocol with more blocks than this counts as too large: each is projected separately.
 const MOST_BLOCKS: usize = 1_000;
 
 struct Offer {
     letter: u32,
     origin: Span,
     target: u32,
-    /// The choice that it begins a branch of.
+    /// The choice that has a branch beginning with it.
     chooser: Option<Chooser>,
 }
 
+/// The transitions of a state.
 #[derive(Default)]
 struct Offers {
     /// In the order of the text.
     messages: Vec<Offer>,
-    /// Whether the end is among it, with the choice that it is a branch of.
+    /// If the state can be the end: the choice that has the end as a branch.
     end: Option<Option<Chooser>>,
-    /// Whether a branch begins with another role than the one that chooses.
+    /// True if a branch begins with another role than the one that chooses.
     has_wrong_subject: bool,
 }
 
-/// The choice that a place is a branch of.
+/// A branch of a choice.
 #[derive(Clone, Copy)]
 struct Chooser {
     role: u32,
@@ -117,40 +110,33 @@ struct Chooser {
     branch: usize,
 }
 
-/// A choice of which several branches have begun equally, and have not parted yet.
-#[derive(Clone, Copy)]
+/// A choice with several branches that have begun equally and have not parted yet.
+#[derive(Clone)]
 struct Undecided {
     role: u32,
     choice: Span,
-    /// The message with which they begin, and the origins of its edge.
+    /// The message with which they begin, and its places.
     letter: u32,
-    equal: (u32, u32),
+    equal: Vec<Span>,
 }
 
 struct Determiniser<'a, 'm> {
-    unfolding: Unfolding<'a, 'm>,
     roles: Vec<Role>,
+    unfolding: Unfolding<'a, 'm>,
     letters: IndexSet<Letter>,
     /// By the place where it stands.
     blocks: IndexMap<u32, unfold::Block>,
-    // Of the automaton that is being built.
-    /// The places that each state stands for, before choices are followed.
+    // For the automaton that is being built:
+    /// The places of each state, before choices are followed.
     states: Sets,
-    /// For each state the origins of the edge that led there first.
-    beginnings: Vec<(u32, u32)>,
-    /// For each state of several places the choices that it was still in when it was found, no two
-    /// of one role.
+    /// For each state the origins of the edge that first led there.
+    beginnings: Vec<Vec<Span>>,
+    /// For each state with several places, the undecided choices when the state was found: at most
+    /// one per role.
     undecided: IndexMap<u32, Vec<Undecided>>,
-    // As in the automaton.
-    offsets: Vec<u32>,
-    edges: Vec<Edge>,
-    origins: Vec<Span>,
-    /// The number of states that were looked at, of this automaton and those before it.
+    /// The number of states so far, of all automata; and this number when each place was last seen.
     epoch: u32,
-    /// What that was when a place was last seen.
     seen: Vec<u32>,
-    /// The places still to be looked at in one state.
-    stack: Vec<(u32, Option<Chooser>)>,
     diagnostics: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
     reported: HashSet<(Code, Span)>,
@@ -159,7 +145,7 @@ struct Determiniser<'a, 'm> {
 impl Determiniser<'_, '_> {
     fn run(mut self, root: usize) -> Result<(Global, Vec<Diagnostic>), Vec<Diagnostic>> {
         let explored = self.all(root);
-        // What is found is worth more than that there may be more.
+        // Mistakes that were found matter more than the limit.
         if explored.is_err() && self.diagnostics.is_empty() {
             let name = &self.unfolding.program.protocols[root].decl.name;
             let limit = self.unfolding.limit;
@@ -175,7 +161,7 @@ impl Determiniser<'_, '_> {
         }
     }
 
-    /// The automaton of the protocol and those of the parts of its blocks.
+    /// The automaton of the protocol, with the automata of the parts of its blocks.
     fn all(&mut self, root: usize) -> Result<Global, TooLarge> {
         let start = self.unfolding.start(root)?;
         let mut global = self.automaton(start)?;
@@ -185,76 +171,54 @@ impl Determiniser<'_, '_> {
             }
             let (span, interrupts, starts) =
                 (found.span, found.interrupts.clone(), found.parts.clone());
-            let mut parts = Vec::with_capacity(starts.len());
-            for start in starts {
-                self.states = Sets::new(0);
-                parts.push(self.automaton(start)?);
-            }
+            let parts = starts.into_iter().map(|start| self.automaton(start));
+            let parts = parts.collect::<Result<_, _>>()?;
             global.blocks.push(Block { span, parts, interrupts, ends: true });
         }
         Ok(global)
     }
 
-    /// The automaton from a place on, without what it has in common with others.
+    /// The automaton that starts in a place, still without letters, messages and participants.
     fn automaton(&mut self, start: u32) -> Result<Global, TooLarge> {
-        self.explore(start)?;
-        Ok(Global {
-            roles: self.roles.clone(),
-            messages: Arc::default(),
-            letters: Vec::new(),
-            offsets: std::mem::replace(&mut self.offsets, vec![0]),
-            edges: std::mem::take(&mut self.edges),
-            origins: std::mem::take(&mut self.origins),
-            hops: Vec::new(),
-            participants: Arc::default(),
-            blocks: Vec::new(),
-        })
-    }
-
-    fn explore(&mut self, start: u32) -> Result<(), TooLarge> {
-        self.beginnings.clear();
-        self.undecided.clear();
-        let (start, _) = self.states.insert_one(start);
-        self.new_state(start, (0, 0))?;
-        let mut offers = Offers::default();
-        let mut state = 0;
-        while (state as usize) < self.states.len() {
-            self.offers(state, &mut offers)?;
+        let mut global = Global::empty(self.roles.clone());
+        (self.states, self.undecided) = (Sets::default(), IndexMap::default());
+        self.beginnings = vec![Vec::new()];
+        insert_set(&mut self.states, vec![start]);
+        for state in 0.. {
+            if state as usize == self.states.len() {
+                break;
+            }
+            let offers = self.offers(state)?;
             self.check(state, &offers);
-            self.add_edges(state, &offers.messages)?;
-            state += 1;
+            let edges = self.edges(state, &offers.messages)?;
+            global.states.push(edges);
         }
-        Ok(())
+        Ok(global)
     }
 
-    fn offers(&mut self, state: u32, offers: &mut Offers) -> Result<(), TooLarge> {
-        offers.messages.clear();
-        offers.end = None;
-        offers.has_wrong_subject = false;
+    fn offers(&mut self, state: u32) -> Result<Offers, TooLarge> {
+        let mut offers = Offers::default();
         self.epoch += 1;
-        let epoch = self.epoch;
-        let mut stack = std::mem::take(&mut self.stack);
-        stack.extend(self.states.get(state).iter().rev().map(|&place| (place, None)));
+        let mut stack: Vec<(u32, Option<Chooser>)> =
+            self.states[state as usize].iter().rev().map(|&place| (place, None)).collect();
         while let Some((place, chooser)) = stack.pop() {
             self.unfolding.spend(1)?;
             if place as usize >= self.seen.len() {
-                self.seen.resize(self.unfolding.places(), 0);
+                self.seen.resize(2 * place as usize + 1, 0);
             }
-            if std::mem::replace(&mut self.seen[place as usize], epoch) == epoch {
+            if std::mem::replace(&mut self.seen[place as usize], self.epoch) == self.epoch {
                 continue;
             }
             match self.unfolding.step(place)? {
                 Step::End => offers.end = Some(chooser),
                 Step::Choice { role, branches, span } => {
-                    self.subject(chooser, role, span, offers)?;
+                    self.subject(chooser, role, span, &mut offers)?;
                     let chooser = |branch| Some(Chooser { role, choice: place, span, branch });
-                    let starts = (1..).zip(branches).map(|(at, start)| (start, chooser(at)));
-                    let base = stack.len();
-                    stack.extend(starts);
-                    stack[base..].reverse();
+                    let starts = branches.into_iter().enumerate().rev();
+                    stack.extend(starts.map(|(at, start)| (start, chooser(at + 1))));
                 }
                 Step::Message { letter, target, span } => {
-                    self.subject(chooser, letter.from, span, offers)?;
+                    self.subject(chooser, letter.from, span, &mut offers)?;
                     let letter = index(self.letters.insert_full(letter).0);
                     offers.messages.push(Offer { letter, origin: span, target, chooser });
                 }
@@ -267,11 +231,10 @@ impl Determiniser<'_, '_> {
                 }
             }
         }
-        self.stack = stack;
-        Ok(())
+        Ok(offers)
     }
 
-    /// S0304: `role` acts first in a branch of a choice of somebody else.
+    /// S0304: `role` acts first in a branch, and another role chooses.
     fn subject(
         &mut self,
         chooser: Option<Chooser>,
@@ -307,7 +270,7 @@ impl Determiniser<'_, '_> {
         Ok(true)
     }
 
-    /// Reports a mistake once: it shows in every state that has it.
+    /// Reports a mistake once, however many states have it.
     fn report(&mut self, diagnostic: Diagnostic) {
         if self.reported.insert((diagnostic.code, diagnostic.primary)) {
             self.diagnostics.push(diagnostic);
@@ -315,7 +278,7 @@ impl Determiniser<'_, '_> {
         }
     }
 
-    /// S0305, S0306 and S0307: what must hold of each state.
+    /// S0305, S0306 and S0307: the conditions for each state.
     fn check(&mut self, state: u32, offers: &Offers) {
         let Some(first) = offers.messages.first() else { return };
         if offers.messages.len() == 1 && offers.end.is_none() {
@@ -328,8 +291,7 @@ impl Determiniser<'_, '_> {
         let sender = letter(first).from;
         let name = |role: u32| self.roles[role as usize].as_str();
         // The messages that led here, if several branches begin with them.
-        let (start, end) = self.beginnings[state as usize];
-        let equal = &self.origins[start as usize..end as usize];
+        let equal = &self.beginnings[state as usize][..];
         let equal = if equal.len() > 1 { equal } else { &[] };
 
         let mut found = Vec::new();
@@ -338,34 +300,24 @@ impl Determiniser<'_, '_> {
             let (origin, sender) = (first.origin, name(sender));
             found.push(global_errors::end_or_continue(origin, sender, choice, equal));
         }
-        // Where a `choice at` has said so already, a second sender is an echo.
+        // If a wrong `choice at` is reported already, a second sender follows from it.
         let other = offers.messages.iter().find(|&offer| letter(offer).from != sender);
         if let Some(other) = other.filter(|_| !offers.has_wrong_subject) {
             let (one, two) = (name(sender), name(letter(other).from));
-            found.push(global_errors::no_subject(first.origin, one, other.origin, two, equal));
+            let error = global_errors::no_subject(first.origin, one, other.origin, two);
+            found.push(equal_beginning(error, equal));
         }
         if offers.messages.len() > 1 {
             let messages = &self.unfolding.program.messages;
-            let mut labels: Vec<_> = (0..)
-                .zip(&offers.messages)
-                .map(|(position, offer)| {
-                    let Letter { from, to, message, .. } = letter(offer);
-                    let label = &messages[message as usize].label;
-                    (from, to, label, position, message)
-                })
-                .collect();
-            labels.sort_unstable();
-            for pair in labels.windows(2) {
-                let (one, other) = (pair[0], pair[1]);
-                let same = (one.0, one.1, one.2) == (other.0, other.1, other.2);
-                if same && one.4 != other.4 {
-                    let text = |message: u32| messages[message as usize].to_string();
-                    let origin = |position: usize| offers.messages[position].origin;
-                    found.push(global_errors::payload_clash(
-                        one.2.as_str(),
-                        (&text(one.4), origin(one.3)),
-                        (&text(other.4), origin(other.3)),
-                    ));
+            let message = |offer: &Offer| &messages[letter(offer).message as usize];
+            let key = |offer: &Offer| (letter(offer).from, letter(offer).to, &message(offer).label);
+            let mut sorted: Vec<&Offer> = offers.messages.iter().collect();
+            sorted.sort_by(|one, other| key(one).cmp(&key(other)));
+            for pair in sorted.windows(2).filter(|pair| key(pair[0]) == key(pair[1])) {
+                let [one, other] = [message(pair[0]), message(pair[1])];
+                if one != other {
+                    let (here, there) = (pair[1].origin, pair[0].origin);
+                    found.push(global_errors::payload_clash(&one.label, one, there, other, here));
                 }
             }
         }
@@ -377,7 +329,7 @@ impl Determiniser<'_, '_> {
         }
     }
 
-    /// S0305: the branches of a choice part here, with messages of another role than chooses.
+    /// S0305: the branches of a choice part here, and another role than the chooser sends.
     fn other_decides(&self, state: u32, offers: &[Offer]) -> Option<Diagnostic> {
         let (first, rest) = offers.split_first()?;
         let second = rest.iter().find(|offer| offer.letter != first.letter)?;
@@ -390,66 +342,48 @@ impl Determiniser<'_, '_> {
         let message = self.letters[wrong.letter as usize].message;
         let message = &self.unfolding.program.messages[message as usize];
         let [chooser, sender] = [wrong.role, sender].map(|role| self.roles[role as usize].as_str());
-        let equal = &self.origins[wrong.equal.0 as usize..wrong.equal.1 as usize];
         Some(global_errors::other_decides(
             (chooser, wrong.choice),
-            (message.label.as_str(), equal),
+            (message.label.as_str(), &wrong.equal),
             (sender, first.origin, second.origin),
         ))
     }
 
-    /// Adds the edges of a state: one for each letter, in the order of the text.
-    fn add_edges(&mut self, state: u32, offers: &[Offer]) -> Result<(), TooLarge> {
+    /// The edges of a state: one for each letter, in the order of the text.
+    fn edges(&mut self, state: u32, offers: &[Offer]) -> Result<Vec<Edge>, TooLarge> {
         if let [offer] = offers {
-            self.add_edge(state, offer.letter, &[offer])?;
-        } else {
-            let mut groups: IndexMap<u32, Vec<&Offer>> = IndexMap::default();
-            for offer in offers {
-                groups.entry(offer.letter).or_default().push(offer);
-            }
-            for (letter, group) in groups {
-                self.add_edge(state, letter, &group)?;
-            }
+            return Ok(vec![self.edge(state, offer.letter, &[offer])?]);
         }
-        self.offsets.push(index(self.edges.len()));
-        Ok(())
+        let mut groups: IndexMap<u32, Vec<&Offer>> = IndexMap::default();
+        for offer in offers {
+            groups.entry(offer.letter).or_default().push(offer);
+        }
+        groups.into_iter().map(|(letter, group)| self.edge(state, letter, &group)).collect()
     }
 
-    fn add_edge(&mut self, state: u32, letter: u32, offers: &[&Offer]) -> Result<(), TooLarge> {
-        let (target, is_new) = match offers {
-            [offer] => self.states.insert_one(offer.target),
-            _ => self.states.insert(offers.iter().map(|offer| offer.target).collect()),
-        };
-        let start = self.origins.len();
-        self.origins.extend(offers.iter().map(|offer| offer.origin));
-        self.origins[start..].sort_unstable();
-        let origins = (index(start), index(self.origins.len()));
+    fn edge(&mut self, state: u32, letter: u32, offers: &[&Offer]) -> Result<Edge, TooLarge> {
+        let places = offers.iter().map(|offer| offer.target).collect();
+        let (target, is_new) = insert_set(&mut self.states, places);
+        let mut origins: Vec<Span> = offers.iter().map(|offer| offer.origin).collect();
+        origins.sort_unstable();
         if is_new {
-            self.new_state(target, origins)?;
-            if self.states.get(target).len() > 1 {
+            let places = self.states[target as usize].len();
+            if target as usize > self.unfolding.limit {
+                return Err(TooLarge);
+            }
+            self.beginnings.push(origins.clone());
+            if places > 1 {
+                self.unfolding.spend(places)?;
                 let mut undecided = self.undecided.get(&state).cloned().unwrap_or_default();
                 for Chooser { role, span, .. } in offers.iter().filter_map(|offer| offer.chooser) {
                     if undecided.iter().all(|choice| choice.role != role) {
-                        undecided.push(Undecided { role, choice: span, letter, equal: origins });
+                        let equal = origins.clone();
+                        undecided.push(Undecided { role, choice: span, letter, equal });
                     }
                 }
                 self.undecided.insert(target, undecided);
             }
         }
-        self.edges.push(Edge { letter, target, origins });
-        Ok(())
-    }
-
-    /// Accounts for a state that was just added, and to which the edge with these origins leads.
-    fn new_state(&mut self, state: u32, beginning: (u32, u32)) -> Result<(), TooLarge> {
-        let places = self.states.get(state).len();
-        if places > 1 {
-            self.unfolding.spend(places)?;
-        }
-        if state as usize > self.unfolding.limit {
-            return Err(TooLarge);
-        }
-        self.beginnings.push(beginning);
-        Ok(())
+        Ok(Edge { letter, target, origins })
     }
 }

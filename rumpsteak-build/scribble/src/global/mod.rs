@@ -1,4 +1,4 @@
-//! The protocol as a whole: what must hold before it is unfolded, and its automaton.
+//! The protocol as a whole: checks before it is unfolded, and its automaton.
 
 pub(crate) mod automaton;
 mod blocks;

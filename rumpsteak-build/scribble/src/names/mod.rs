@@ -1,5 +1,4 @@
-//! Names to what they mean: modules with their imports, and programs in which every name is a
-//! number.
+//! Name resolution: modules with their imports, and programs in which every name is a number.
 
 pub(crate) mod modules;
 pub(crate) mod program;

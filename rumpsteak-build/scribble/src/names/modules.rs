@@ -1,25 +1,25 @@
-//! A module with all that it imports.
+//! A module with all its imports.
 //!
-//! Imports are followed breadth first, each module once, so that modules may import each other. The
-//! caller reads the texts: this crate knows names only.
+//! Imports are followed breadth first, each module once, so modules may import each other. The
+//! caller reads the files: this crate knows names only.
 
 use hashbrown::HashMap;
 
 use super::program::Source;
 use super::resolve::earlier;
-use crate::diagnostics::diagnostic::{self, Diagnostic, Severity};
+use crate::diagnostics::diagnostic::{self, Diagnostic};
 use crate::diagnostics::name_errors;
 use crate::diagnostics::span::{Name, SourceId, Span};
 use crate::syntax::ast::{Declaration, Import, Module};
 use crate::syntax::parser;
 
-/// The file of the module with this full name, by convention: `shop/Base.scr` for `shop.Base`,
-/// below the import path. Its folders are parted by `/` on every system.
+/// The conventional file of a module, relative to the import path: `shop/Base.scr` for the full
+/// name `shop.Base`. The separator is `/` on every system.
 pub fn file_of_module(name: &str) -> String {
     name.replace('.', "/") + ".scr"
 }
 
-/// A module and, directly or not, the modules that it imports.
+/// A module, and all modules that it imports directly or indirectly.
 #[derive(Clone, Debug)]
 pub struct Modules {
     loaded: Vec<Loaded>,
@@ -28,21 +28,21 @@ pub struct Modules {
 #[derive(Clone, Debug)]
 struct Loaded {
     module: Module,
-    /// For each import the module that it means, unless it could not be loaded.
+    /// The position of each imported module, unless it could not be loaded.
     imports: Vec<Option<usize>>,
 }
 
 impl Modules {
-    /// Parses `source` and everything that it imports. `find` gives the text of the module with a
-    /// full name such as `shop.Base`, by convention that of [`file_of_module`] below the import
-    /// path, or `None` if there is none. It is called once for each name.
+    /// Parses `source` and everything that it imports. `find` returns the text of the module with a
+    /// full name such as `shop.Base`, by convention from [`file_of_module`] below the import path,
+    /// or `None` if it does not exist. It is called once for each name.
     ///
-    /// The errors are those of all texts, and of the imports themselves: modules that are missing,
-    /// that import themselves or call themselves something else, and two modules visible under one
-    /// name. Their spans tell the texts apart ([`Span::source`]): the root, and then all others as
-    /// they were found.
+    /// The errors are about the texts and the imports: modules that are missing, import themselves
+    /// or have another name in their `module` line, and two modules visible under one name. Spans
+    /// tell the texts apart ([`Span::source`]): first the root, then the others in the order in
+    /// which they were found.
     ///
-    /// A cycle of imports is no mistake: protocols are called, and not executed on import.
+    /// Cyclic imports are allowed: protocols are called, not executed on import.
     ///
     /// ```
     /// use rumpsteak_scribble::Modules;
@@ -79,13 +79,13 @@ impl Modules {
         (Self { loaded }, diagnostics)
     }
 
-    /// Compares the `module` line of the root with the path of its file: folders first, and the
-    /// name of the file without `.scr` last. `None` if there is no such line, or if the path ends
-    /// in the parts of the name. Folders above those are not compared: the import path is unknown.
+    /// Compares the `module` line of the root with the path of its file. `place` is the path:
+    /// folders first, and the name of the file without `.scr` last. Returns `None` if there is no
+    /// such line, or if the path ends with the parts of the name.
     ///
-    /// Another name than the file's is an error. Where only the folders differ it is a
-    /// [warning](crate::Severity::Warning), unless a module imports the root by this name: it would
-    /// not be found there.
+    /// Another file name is an error. If only the folders differ, it is a
+    /// [warning](crate::Severity::Warning), unless a module imports the root by this name: the
+    /// import would not find it.
     ///
     /// ```
     /// use rumpsteak_scribble::Modules;
@@ -107,24 +107,26 @@ impl Modules {
             return None;
         }
         let file = place.last().copied().unwrap_or_default();
-        // Where no part of the name is right, the folders need not be meant: the file's own name
-        // is enough.
+        // If no part of the name is right, expect the name of the file without folders.
         let is_near = parts.iter().zip(expected).any(|(part, place)| part == place);
         let expected = if is_near { expected } else { &place[place.len().saturating_sub(1)..] };
-        // Folders and files may have names that no module can have.
+        // The names of folders and files need not be valid names of modules.
         let is_name = |part: &&str| {
             !part.is_empty() && part.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
         };
         let expected = expected.iter().all(is_name).then(|| expected.join("."));
         let is_imported = self.loaded[1..].iter().any(|loaded| loaded.imports.contains(&Some(0)));
         let is_error = parts.last() != Some(&file) || is_imported;
-        let severity = if is_error { Severity::Error } else { Severity::Warning };
+        let label = match expected {
+            Some(expected) => format!("expected `{expected}`"),
+            None => "not the name of the file".to_owned(),
+        };
         let right = file_of_module(header.as_str());
-        let expected = expected.as_deref();
-        Some(name_errors::misplaced_module(header, file, expected, &right, severity))
+        let found = name_errors::misplaced_module(header, file, &label, &right);
+        Some(if is_error { found } else { found.warning() })
     }
 
-    /// The module that was asked for.
+    /// The module that was loaded; the others are its imports.
     pub fn root(&self) -> &Module {
         &self.loaded[0].module
     }
@@ -138,42 +140,35 @@ impl Modules {
         self.loaded.iter().map(|loaded| &loaded.module)
     }
 
-    /// The declaration of the sort `name` as it occurs in a projected machine: in the root, or else
-    /// in the first module that declares it.
+    /// Finds the declaration of a sort that occurs in a projected machine: in the root, or else in
+    /// the first module that declares it.
     pub fn sort(&self, name: &str) -> Option<&Declaration> {
         self.iter().find_map(|module| module.sort(name))
     }
 
-    /// The modules as the later passes want them, the root first.
+    /// The modules with their imports, the root first.
     pub(crate) fn sources(&self) -> Vec<Source<'_>> {
-        let sources = self
-            .loaded
-            .iter()
-            .map(|loaded| Source { module: &loaded.module, imports: loaded.imports.clone() });
-        sources.collect()
+        self.loaded.iter().map(|loaded| (&loaded.module, loaded.imports.clone())).collect()
     }
 }
 
 struct Loader<F> {
     find: F,
-    /// The modules that were asked for, by full name; `None` if there is none.
+    /// The modules that were looked for, by full name; `None` for a missing one.
     known: HashMap<String, Option<usize>>,
     loaded: Vec<Loaded>,
     diagnostics: Vec<Diagnostic>,
 }
 
 impl<F: FnMut(&str) -> Option<String>> Loader<F> {
-    /// The module that the one at `own` imports, which is loaded if it is asked for the first time.
+    /// The position of a module that the module at `own` imports. Loads it at the first import.
     fn import(&mut self, own: usize, import: &Import) -> Option<usize> {
         let name = &import.module;
-        let position = match self.known.get(name.as_str()) {
-            Some(&position) => position,
-            None => {
-                let position = self.read(name);
-                self.known.insert(name.to_string(), position);
-                position
-            }
-        };
+        if !self.known.contains_key(name.as_str()) {
+            let position = self.read(name);
+            self.known.insert(name.to_string(), position);
+        }
+        let position = self.known[name.as_str()];
         if position.is_none() {
             let file = file_of_module(name.as_str());
             self.diagnostics.push(name_errors::missing_module(name, &file));
@@ -198,8 +193,8 @@ impl<F: FnMut(&str) -> Option<String>> Loader<F> {
     }
 }
 
-/// Modules that are visible under one name. A module is visible under its full name and, to itself,
-/// under its last name too; an alias replaces the full name.
+/// Reports modules that are visible under one name. A module is visible under its alias, or else
+/// under its full name; to itself it is also visible under the last part of its name.
 fn clashes(module: &Module, diagnostics: &mut Vec<Diagnostic>) {
     let mut visible: HashMap<&str, Span> = HashMap::new();
     let own = module.header.as_ref().map(Name::as_str);
@@ -207,7 +202,7 @@ fn clashes(module: &Module, diagnostics: &mut Vec<Diagnostic>) {
         let last = header.as_str().rsplit('.').next().unwrap_or_default();
         visible.extend([header.as_str(), last].map(|name| (name, header.span)));
     }
-    // That a module imports itself is an error of its own.
+    // A module that imports itself is reported elsewhere.
     for import in module.imports.iter().filter(|import| own != Some(import.module.as_str())) {
         let name = import.alias.as_ref().unwrap_or(&import.module);
         let first = earlier(&mut visible, name);

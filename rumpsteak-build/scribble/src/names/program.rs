@@ -1,7 +1,7 @@
 //! Protocols in which every name is a number.
 //!
-//! Each protocol is one flat table of [`Node`]s, and every node knows what follows it, so that the
-//! later passes follow numbers and need neither names nor recursion.
+//! Each protocol is a flat table of [`Node`]s, and every node knows what follows it. So the later
+//! passes follow numbers and need neither names nor recursion.
 
 use rumpsteak_fsm::{Label, Message, Sort};
 
@@ -9,15 +9,12 @@ use crate::diagnostics::span::Span;
 use crate::index::{IndexSet, NONE, index};
 use crate::syntax::ast::{Link, Module, ProtocolDecl};
 
-/// Behind the last interaction of a protocol.
+/// The node behind the last interaction of a protocol.
 pub(crate) const END: u32 = NONE;
 
-/// A module with the modules that it imports, by position in the list of all.
-pub(crate) struct Source<'m> {
-    pub(crate) module: &'m Module,
-    /// One per import; `None` if it could not be loaded.
-    pub(crate) imports: Vec<Option<usize>>,
-}
+/// A module, and the positions of its imports in the list of all modules: `None` for a module that
+/// could not be loaded.
+pub(crate) type Source<'m> = (&'m Module, Vec<Option<usize>>);
 
 pub(crate) struct Program<'m> {
     pub(crate) protocols: Vec<ResolvedProtocol<'m>>,
@@ -27,24 +24,20 @@ pub(crate) struct Program<'m> {
 
 pub(crate) struct ResolvedProtocol<'m> {
     pub(crate) decl: &'m ProtocolDecl,
-    /// Whether the later passes may look at it.
+    /// False if a mistake was found: later passes skip it.
     pub(crate) valid: bool,
-    /// Where it starts: a node, or [`END`].
+    /// The first node, or [`END`].
     pub(crate) entry: u32,
-    /// One per interaction, under the same number; behind them the ends of the parts of blocks.
+    /// One per interaction, under the same number; then the second and later receivers of
+    /// messages, and the ends of the parts of blocks.
     pub(crate) nodes: Vec<Node>,
 }
 
 /// One interaction. Roles and parameters are numbered as the protocol declares them.
 pub(crate) struct Node {
     pub(crate) kind: NodeKind,
-    /// What follows: a node, or [`END`]. Behind the last node of a branch that is what follows the
-    /// choice.
+    /// The node that follows, or [`END`]. Behind the last node of a branch, the choice's `next`.
     pub(crate) next: u32,
-    /// For a recursion and a `continue`, the first node behind it of another kind, or [`END`]; for
-    /// others the node itself. Following many nested recursions one by one from each `continue`
-    /// would be quadratic. Set by the flow checks.
-    pub(crate) ahead: u32,
     pub(crate) span: Span,
 }
 
@@ -52,26 +45,24 @@ pub(crate) enum NodeKind {
     Message {
         message: Template,
         from: u32,
-        to: Vec<u32>,
+        to: u32,
         link: Link,
     },
     Choice {
         at: u32,
-        /// Where each branch starts: a node, or [`END`].
+        /// The first node of each branch, or [`END`].
         branches: Vec<u32>,
     },
-    Rec {
-        /// Where the body starts: a node, or [`END`].
-        body: u32,
-    },
-    Continue {
+    /// A recursion, which leads to its body, or a `continue`, which leads to its recursion. After
+    /// the flow checks, the target is not itself a jump.
+    Jump {
         target: u32,
     },
-    /// What is understood as a whole: `par`, `interruptible`.
+    /// A `par` or `interruptible`.
     Block {
-        /// Where each part starts: a node of the part, or its [`NodeKind::PartEnd`].
+        /// The first node of each part, or its [`NodeKind::PartEnd`].
         parts: Vec<u32>,
-        /// Who may end it, with which message, and where that is written.
+        /// The roles that may end it, with their messages and the places of these.
         interrupts: Vec<(u32, Template, Span)>,
     },
     PartEnd {
@@ -82,7 +73,7 @@ pub(crate) enum NodeKind {
         roles: Vec<u32>,
         arguments: Vec<Template>,
     },
-    /// Reported; the protocol is not valid.
+    /// Reported already; the protocol is not valid.
     Invalid,
 }
 
@@ -97,31 +88,31 @@ pub(crate) enum Template {
 }
 
 impl Template {
-    /// A message: one with a number, unless there are parameters among its sorts.
+    /// A message: a numbered one, unless there are parameters among its sorts.
     pub(crate) fn message(
         label: Label,
         sorts: Vec<Self>,
         messages: &mut IndexSet<Message>,
     ) -> Self {
-        let mut payload = Vec::with_capacity(sorts.len());
-        for sort in &sorts {
-            match sort {
-                Self::Sort(sort) => payload.push(sort.clone()),
-                _ => return Self::Literal(label, sorts),
+        let payload = sorts.iter().map(|sort| match sort {
+            Self::Sort(sort) => Some(sort.clone()),
+            _ => None,
+        });
+        match payload.collect() {
+            Some(payload) => {
+                Self::Message(index(messages.insert_full(Message { label, payload }).0))
             }
+            None => Self::Literal(label, sorts),
         }
-        let (number, _) = messages.insert_full(Message { label, payload });
-        Self::Message(index(number))
     }
 
-    /// What it stands for, given the arguments of its protocol.
+    /// The value, given the arguments of its protocol.
     pub(crate) fn instantiate(&self, given: &[Self], messages: &mut IndexSet<Message>) -> Self {
         match self {
             Self::Message(_) | Self::Sort(_) => self.clone(),
             Self::Parameter(parameter) => given[*parameter as usize].clone(),
             Self::Literal(label, sorts) => {
-                let sorts = sorts.iter();
-                let sorts = sorts.map(|sort| sort.instantiate(given, messages)).collect();
+                let sorts = sorts.iter().map(|sort| sort.instantiate(given, messages)).collect();
                 Self::message(label.clone(), sorts, messages)
             }
         }
@@ -129,8 +120,8 @@ impl Template {
 }
 
 impl Program<'_> {
-    /// Marks every caller of an invalid protocol invalid: what the later passes would say about it
-    /// is an echo.
+    /// Marks every caller of an invalid protocol invalid: what the later passes would report about
+    /// it only follows from that.
     pub(crate) fn spread_invalid(&mut self) {
         let mut callers: Vec<Vec<usize>> = vec![Vec::new(); self.protocols.len()];
         for (caller, protocol) in self.protocols.iter().enumerate() {

@@ -1,14 +1,13 @@
-//! Recursions: which one each `continue` means, which do nothing, and what runs beside an endless
-//! one.
+//! Recursions: the target of each `continue`, recursions that do nothing, and interactions beside
+//! an endless recursion.
 //!
-//! * `rec X { continue X; }` exchanges no message however often it repeats, and Scribble has always
-//!   read it as nothing. Where some branch has a message, a silent repetition is a mistake instead
-//!   (S0301).
-//! * Behind `rec X { m() from A to B; continue X; }` the interaction `n() from C to D;` never
+//! * `rec X { continue X; }` exchanges no message however often it repeats. As usual in Scribble,
+//!   it means nothing. If some branch has a message, a silent repetition is a mistake (S0301).
+//! * Behind `rec X { m() from A to B; continue X; }`, the interaction `n() from C to D;` never
 //!   happens in the order of the text. But it shares no role with the recursion, so the two may as
-//!   well be written the other way round: nobody can see the order of interactions without a common
-//!   role. So what follows is moved in front if it ends and all its roles are others; anything else
-//!   is unreachable (S0302).
+//!   well be written the other way round: no role can see the order of interactions that it takes
+//!   no part in. So the interactions behind are moved to the front, if they end and all their roles
+//!   are others. Otherwise they are unreachable (S0302).
 //!
 //! Costs O(body), with stacks of its own.
 
@@ -16,18 +15,19 @@ use hashbrown::{HashMap, HashSet};
 
 use crate::diagnostics::span::{Name, Span};
 use crate::index::{NONE, index};
-use crate::syntax::ast::{BlockId, Body, InteractionId, InteractionKind};
+use crate::syntax::ast::{BlockId, Body, Interaction, InteractionId, InteractionKind};
 
-/// What is known of the recursions of one protocol before any role is looked at.
+/// The recursions of one protocol.
 pub(super) struct Recursions<'m> {
-    /// For each `continue` the recursion that it means, or [`NONE`]; for others [`NONE`].
+    /// The recursion of each `continue`; [`NONE`] for all other interactions.
     pub(super) targets: Vec<u32>,
+    /// True for each recursion that does nothing.
     pub(super) inert: Vec<bool>,
     /// Each `continue` outside of its recursion, with the recursions around it, innermost first.
     pub(super) unbound: Vec<(&'m Name, Vec<&'m str>)>,
     /// Each `continue` that would leave a `par` or `interruptible`.
     pub(super) leaving: Vec<(Span, &'m Name)>,
-    /// The blocks whose interactions are taken in another order.
+    /// The blocks with another order of interactions than the text.
     orders: HashMap<BlockId, Vec<InteractionId>>,
 }
 
@@ -45,101 +45,94 @@ impl<'m> Recursions<'m> {
         recursions
     }
 
-    /// The interactions of a block, in the order in which they are to be understood.
+    /// The interactions of a block, with endless recursions last.
     pub(super) fn items<'a>(&'a self, body: &'a Body, block: BlockId) -> &'a [InteractionId] {
         let order = self.orders.get(&block);
         order.map_or(body.block(block), Vec::as_slice)
     }
 
-    /// Where a block starts: its first interaction, or `next` if it has none.
+    /// The first interaction of a block, or `next` if it is empty.
     pub(super) fn start(&self, body: &Body, block: BlockId, next: u32) -> u32 {
         self.items(body, block).first().map_or(next, |first| first.0)
     }
 
+    /// Finds the recursion of each `continue`.
     fn bind(&mut self, body: &'m Body) {
         enum Task<'m> {
             Enter(BlockId),
-            /// The name of a recursion that has ended.
-            Leave(&'m Name),
-            Rec(InteractionId, &'m Name, BlockId),
-            /// A part of a block that no `continue` leaves.
-            Part(BlockId),
+            Rec(InteractionId, &'m Name),
+            /// The end of the recursion with this name.
+            LeaveRec(&'m Name),
+            /// The start of a part of a `par` or `interruptible`, which no `continue` leaves.
+            Part,
             LeavePart,
         }
-        /// An unbound name lists this many recursions around it at most.
+        /// An unbound name lists at most this many recursions around it.
         const MOST_NAMES: usize = 16;
-        let mut bound: HashMap<&str, Vec<u32>> = HashMap::new();
+        // For each name the recursions around, each with its depth among all of them.
+        let mut bound: HashMap<&str, Vec<(u32, usize)>> = HashMap::new();
         let mut around: Vec<&str> = Vec::new();
-        // For each `par` and each `interruptible` around, how many recursions are around it.
+        // For each `par` and `interruptible` around, the number of recursions around it.
         let mut walls: Vec<usize> = vec![0];
-        // By recursion that is open, how many recursions are around it.
-        let mut depths: HashMap<u32, usize> = HashMap::new();
         let mut tasks = vec![Task::Enter(body.root())];
         while let Some(task) = tasks.pop() {
             let block = match task {
                 Task::Enter(block) => block,
-                Task::Leave(name) => {
-                    around.pop();
-                    if let Some(stack) = bound.get_mut(name.as_str()) {
-                        stack.pop();
-                    }
+                Task::Rec(id, name) => {
+                    bound.entry(name.as_str()).or_default().push((id.0, around.len()));
+                    around.push(name.as_str());
                     continue;
                 }
-                Task::Part(block) => {
+                Task::LeaveRec(name) => {
+                    around.pop();
+                    bound.entry(name.as_str()).or_default().pop();
+                    continue;
+                }
+                Task::Part => {
                     walls.push(around.len());
-                    tasks.push(Task::LeavePart);
-                    block
+                    continue;
                 }
                 Task::LeavePart => {
                     walls.pop();
                     continue;
                 }
-                Task::Rec(id, name, block) => {
-                    depths.insert(id.0, around.len());
-                    around.push(name.as_str());
-                    bound.entry(name.as_str()).or_default().push(id.0);
-                    tasks.push(Task::Leave(name));
-                    block
-                }
             };
-            // All `continue`s of this block see the same recursions, so the inner blocks can wait.
+            // Every `continue` of this block sees the same recursions, so the inner blocks can
+            // wait.
             for &id in body.block(block) {
-                match &body.interaction(id).kind {
-                    InteractionKind::Choice { branches, .. } => {
-                        tasks.extend(branches.iter().map(|&block| Task::Enter(block)));
-                    }
-                    InteractionKind::Rec { variable, body } => {
-                        tasks.push(Task::Rec(id, variable, *body));
-                    }
-                    InteractionKind::Continue { variable } => {
-                        let found = bound.get(variable.as_str()).and_then(|stack| stack.last());
-                        match found {
-                            Some(target) if depths.get(target) < walls.last() => {
-                                self.leaving.push((body.interaction(id).span, variable));
-                            }
-                            Some(&target) => self.targets[id.0 as usize] = target,
-                            None => {
-                                let names = around.iter().rev().take(MOST_NAMES);
-                                self.unbound.push((variable, names.copied().collect()));
-                            }
+                let Interaction { kind, span, .. } = body.interaction(id);
+                for &inner in kind.blocks() {
+                    let inner = Task::Enter(inner);
+                    match kind {
+                        InteractionKind::Choice { .. } => tasks.push(inner),
+                        InteractionKind::Rec { variable, .. } => {
+                            let (enter, leave) =
+                                (Task::Rec(id, variable), Task::LeaveRec(variable));
+                            tasks.extend([leave, inner, enter]);
                         }
+                        _ => tasks.extend([Task::LeavePart, inner, Task::Part]),
                     }
-                    InteractionKind::Par { parts } => {
-                        tasks.extend(parts.iter().map(|&block| Task::Part(block)));
+                }
+                let InteractionKind::Continue { variable } = kind else { continue };
+                match bound.get(variable.as_str()).and_then(|stack| stack.last()) {
+                    Some((_, depth)) if Some(depth) < walls.last() => {
+                        self.leaving.push((*span, variable));
                     }
-                    InteractionKind::Interruptible { body, .. } => tasks.push(Task::Part(*body)),
-                    _ => {}
+                    Some(&(target, _)) => self.targets[id.0 as usize] = target,
+                    None => {
+                        let names = around.iter().rev().take(MOST_NAMES);
+                        self.unbound.push((variable, names.copied().collect()));
+                    }
                 }
             }
         }
     }
 
-    /// Finds recursions that do nothing and what runs beside an endless one, from the innermost
-    /// blocks outwards: a block has a greater number than those around it.
+    /// Finds recursions that do nothing and interactions beside an endless one, from the innermost
+    /// blocks outwards: a block has a greater number than the blocks around it.
     fn summarise(&mut self, body: &Body) {
         let mut summaries = vec![Summary::NOTHING; body.blocks.len()];
-        // Comparing the roles of nested blocks again and again is not free: no more than this in
-        // all.
+        // Bounds the total work of comparing the roles of nested blocks.
         let mut budget = 16 * body.interactions.len();
         for number in (0..body.blocks.len()).rev() {
             let items = &body.blocks[number];
@@ -168,10 +161,6 @@ impl<'m> Recursions<'m> {
             InteractionKind::Continue { .. } if self.targets[id.0 as usize] != NONE => {
                 Summary { ends: false, silent: true, target: self.targets[id.0 as usize] }
             }
-            InteractionKind::Message { .. }
-            | InteractionKind::Do { .. }
-            | InteractionKind::Continue { .. }
-            | InteractionKind::Invalid => Summary { silent: false, ..Summary::NOTHING },
             InteractionKind::Choice { branches, .. } => {
                 let parts = || branches.iter().map(|&branch| block(branch));
                 Summary { ends: parts().any(|part| part.ends), ..Summary::of_all(parts()) }
@@ -180,8 +169,6 @@ impl<'m> Recursions<'m> {
             InteractionKind::Par { parts } => {
                 Summary::of_all(parts.iter().map(|&part| block(part)))
             }
-            // An interrupt ends it in any case.
-            InteractionKind::Interruptible { .. } => Summary { silent: false, ..Summary::NOTHING },
             InteractionKind::Rec { body, .. } => {
                 let inner = block(*body);
                 // Recursions further out have smaller numbers.
@@ -192,6 +179,8 @@ impl<'m> Recursions<'m> {
                 }
                 Summary { target: if closed { NONE } else { inner.target }, ..inner }
             }
+            // An `interruptible` ends in any case, by its interrupt.
+            _ => Summary { silent: false, ..Summary::NOTHING },
         }
     }
 }
@@ -199,16 +188,16 @@ impl<'m> Recursions<'m> {
 #[derive(Clone, Copy)]
 struct Summary {
     ends: bool,
-    /// Whether it has neither messages nor calls.
+    /// True if it has neither messages nor calls.
     silent: bool,
-    /// The outermost recursion that it continues and that is around it, or [`NONE`].
+    /// The outermost recursion around it that it continues, or [`NONE`].
     target: u32,
 }
 
 impl Summary {
     const NOTHING: Self = Self { ends: true, silent: true, target: NONE };
 
-    /// That of parts all of which happen.
+    /// The summary of parts that all happen.
     fn of_all(parts: impl Iterator<Item = Self>) -> Self {
         parts.fold(Self::NOTHING, |whole, part| Self {
             ends: whole.ends & part.ends,
@@ -218,8 +207,7 @@ impl Summary {
     }
 }
 
-/// Whether no role of `one` is a role of `others`. `false` when the budget, in interactions, is
-/// used up.
+/// True if `one` and `others` share no role. False if the budget, in interactions, is used up.
 fn disjoint(body: &Body, one: InteractionId, others: &[InteractionId], budget: &mut usize) -> bool {
     let (one, others) = (roles(body, &[one], budget), roles(body, others, budget));
     one.zip(others).is_some_and(|(one, others)| one.is_disjoint(&others))
@@ -234,30 +222,24 @@ fn roles<'b>(
     let mut work = items.to_vec();
     while let Some(id) = work.pop() {
         *budget = budget.checked_sub(1)?;
-        match &body.interaction(id).kind {
+        let kind = &body.interaction(id).kind;
+        work.extend(kind.blocks().iter().flat_map(|&block| body.block(block)));
+        match kind {
             InteractionKind::Message { from, to, .. } => {
                 roles.insert(from.as_str());
                 roles.extend(to.iter().map(Name::as_str));
             }
-            InteractionKind::Choice { at, branches } => {
+            InteractionKind::Choice { at, .. } => {
                 roles.insert(at.as_str());
-                for &branch in branches {
-                    work.extend(body.block(branch));
-                }
             }
-            InteractionKind::Rec { body: block, .. } => work.extend(body.block(*block)),
-            InteractionKind::Par { parts } => {
-                work.extend(parts.iter().flat_map(|&part| body.block(part)));
-            }
-            InteractionKind::Interruptible { body: block, interrupts } => {
+            InteractionKind::Interruptible { interrupts, .. } => {
                 roles.extend(interrupts.iter().map(|interrupt| interrupt.by.as_str()));
-                work.extend(body.block(*block));
             }
             InteractionKind::Do { roles: players, .. } => {
                 roles.extend(players.iter().map(Name::as_str));
             }
-            InteractionKind::Continue { .. } => {}
             InteractionKind::Invalid => return None,
+            _ => {}
         }
     }
     Some(roles)

@@ -1,7 +1,7 @@
-//! Names to what they mean, protocol by protocol.
+//! Replaces names by numbers, protocol by protocol.
 //!
-//! A protocol with an unknown name, or with a part that could not be read, is marked invalid
-//! together with all that call it.
+//! A protocol with an unknown name, or with a part that could not be read, is marked invalid, and
+//! so are its callers.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use super::scope::Scope;
 use crate::diagnostics::diagnostic::Diagnostic;
 use crate::diagnostics::span::{Name, Span};
 use crate::diagnostics::{name_errors, rust_types};
-use crate::index::{IndexSet, NONE, index, set_of};
+use crate::index::{IndexSet, NONE, index};
 use crate::syntax::ast::{
-    BlockId, DeclarationKind, Interaction, InteractionId, InteractionKind, Link, MessageExpr,
-    Module, Parameter, ParameterKind, Payload, ProtocolDecl,
+    BlockId, DeclarationKind, Interaction, InteractionId, InteractionKind, Interrupt, MessageExpr,
+    Module, Parameter, Payload, ProtocolDecl,
 };
 
 /// Resolves all protocols of all modules. Costs O(text), plus O(names²) for each unknown name.
@@ -28,24 +28,25 @@ pub(crate) fn resolve<'m>(
 ) -> Program<'m> {
     let mut bases = Vec::with_capacity(sources.len());
     let mut decls = Vec::new();
-    for source in sources {
+    for &(module, _) in sources {
         bases.push(decls.len());
-        decls.extend(&source.module.protocols);
-        duplicates(source.module, diagnostics);
+        decls.extend(&module.protocols);
+        duplicates(module, diagnostics);
     }
-    let interactions = decls.iter().map(|decl| decl.body.interactions.len());
-    let mut messages = set_of(interactions.sum());
+    let mut messages = IndexSet::default();
     let mut protocols = Vec::with_capacity(decls.len());
-    for (own, source) in sources.iter().enumerate() {
+    for (own, &(module, _)) in sources.iter().enumerate() {
         let scope = Scope::new(own, sources, &bases);
-        for decl in &source.module.protocols {
+        for decl in &module.protocols {
             let resolver = Resolver {
-                module: source.module,
+                module,
                 decl,
                 decls: &decls,
                 scope: &scope,
                 messages: &mut messages,
+                recursions: Recursions::new(&decl.body),
                 roles: Vec::with_capacity(decl.roles.len()),
+                nodes: Vec::new(),
                 valid: true,
                 diagnostics,
             };
@@ -58,25 +59,22 @@ pub(crate) fn resolve<'m>(
 }
 
 fn duplicates(module: &Module, diagnostics: &mut Vec<Diagnostic>) {
-    let mut protocols = HashMap::new();
-    for ProtocolDecl { name, .. } in &module.protocols {
-        let first = earlier(&mut protocols, name);
-        diagnostics.extend(first.map(|first| name_errors::duplicate("protocol", name, first)));
-    }
+    let protocols = module.protocols.iter().map(|found| ("protocol", &found.name));
     // Sorts and messages share their names, since `do P<X>` names either.
-    let mut others = HashMap::new();
-    for declaration in &module.declarations {
-        let what = match declaration.kind {
-            DeclarationKind::Payload => "type",
-            DeclarationKind::Signature => "message",
-        };
-        let name = &declaration.name;
-        let first = earlier(&mut others, name);
-        diagnostics.extend(first.map(|first| name_errors::duplicate(what, name, first)));
+    let others = module.declarations.iter().map(|found| match found.kind {
+        DeclarationKind::Payload => ("type", &found.name),
+        DeclarationKind::Signature => ("message", &found.name),
+    });
+    for names in [protocols.collect::<Vec<_>>(), others.collect()] {
+        let mut seen = HashMap::new();
+        for (what, name) in names {
+            let first = earlier(&mut seen, name);
+            diagnostics.extend(first.map(|first| name_errors::duplicate(what, name, first)));
+        }
     }
 }
 
-/// The place of an earlier name with the same text; `None` if this is the first one.
+/// The place of the first name with the same text, unless `name` is the first.
 pub(super) fn earlier<'m>(seen: &mut HashMap<&'m str, Span>, name: &'m Name) -> Option<Span> {
     match seen.entry(name.as_str()) {
         Entry::Occupied(first) => Some(*first.get()),
@@ -93,8 +91,10 @@ struct Resolver<'a, 'm> {
     decls: &'a [&'m ProtocolDecl],
     scope: &'a Scope,
     messages: &'a mut IndexSet<Message>,
-    /// The names of the roles, in alphabetical order, with their numbers.
+    recursions: Recursions<'m>,
+    /// The names and aliases of the roles in alphabetical order, with their numbers.
     roles: Vec<(&'m str, u32)>,
+    nodes: Vec<Node>,
     valid: bool,
     diagnostics: &'a mut Vec<Diagnostic>,
 }
@@ -105,8 +105,8 @@ impl<'m> Resolver<'_, 'm> {
         self.valid = false;
     }
 
-    /// The names to compare an unknown one with. Where there are hundreds of errors already,
-    /// suggestions help nobody, and comparing all names with all others takes its time.
+    /// The names to compare an unknown one with. After hundreds of errors there are none: comparing
+    /// all names with all others would take too long.
     fn known<'n>(&self, names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
         let most = if self.diagnostics.len() > 200 { 0 } else { 256 };
         names.take(most).collect()
@@ -114,43 +114,42 @@ impl<'m> Resolver<'_, 'm> {
 
     fn run(mut self) -> ResolvedProtocol<'m> {
         self.header();
-        let decl = self.decl;
-        let body = &decl.body;
-        let recursions = Recursions::new(body);
-        for (variable, around) in &recursions.unbound {
-            let known = self.known(around.iter().copied());
+        let (decl, body) = (self.decl, &self.decl.body);
+        for (variable, around) in std::mem::take(&mut self.recursions.unbound) {
+            let known = self.known(around.into_iter());
             self.error(name_errors::unknown_recursion(variable, &known));
         }
-        for &(span, variable) in &recursions.leaving {
+        for (span, variable) in std::mem::take(&mut self.recursions.leaving) {
             self.error(name_errors::leaves_block(variable, span));
         }
-        let invalid = |interaction: &Interaction| Node {
-            kind: NodeKind::Invalid,
-            next: END,
-            ahead: END,
-            span: interaction.span,
-        };
-        let mut nodes: Vec<Node> = body.interactions.iter().map(invalid).collect();
+        for interaction in &body.interactions {
+            self.add(NodeKind::Invalid, END, interaction.span);
+        }
         // Outside in, so that each block knows what follows it.
         let mut blocks: Vec<(BlockId, u32)> = vec![(body.root(), END)];
         while let Some((block, after)) = blocks.pop() {
-            let items = recursions.items(body, block);
+            let items = self.recursions.items(body, block).to_vec();
             for (position, &id) in items.iter().enumerate() {
                 let next = items.get(position + 1).map_or(after, |next| next.0);
-                let kind = match self.block(id, &recursions, &mut nodes, &mut blocks) {
-                    Some(kind) => kind,
-                    None => self.interaction(id, next, &recursions, &mut blocks),
-                };
-                let node = &mut nodes[id.0 as usize];
-                (node.next, node.kind) = (next, kind);
+                self.nodes[id.0 as usize].next = next;
+                if let Some(kind) = self.interaction(id, next, &mut blocks) {
+                    self.nodes[id.0 as usize].kind = kind;
+                }
             }
         }
-        ResolvedProtocol {
-            decl,
-            valid: self.valid,
-            entry: recursions.start(body, body.root(), END),
-            nodes,
-        }
+        let entry = self.start(body.root(), END);
+        ResolvedProtocol { decl, valid: self.valid, entry, nodes: self.nodes }
+    }
+
+    /// Adds a node, and returns its number.
+    fn add(&mut self, kind: NodeKind, next: u32, span: Span) -> u32 {
+        self.nodes.push(Node { kind, next, span });
+        index(self.nodes.len() - 1)
+    }
+
+    /// The first node of a block, or `next` if it is empty.
+    fn start(&self, block: BlockId, next: u32) -> u32 {
+        self.recursions.start(&self.decl.body, block, next)
     }
 
     fn header(&mut self) {
@@ -173,91 +172,77 @@ impl<'m> Resolver<'_, 'm> {
         }
     }
 
-    /// The parts of an interaction that is understood as a whole, each with an end of its own.
-    /// `None` if it is another one.
-    fn block(
-        &mut self,
-        id: InteractionId,
-        recursions: &Recursions<'m>,
-        nodes: &mut Vec<Node>,
-        blocks: &mut Vec<(BlockId, u32)>,
-    ) -> Option<NodeKind> {
-        let body = &self.decl.body;
-        let Interaction { kind, span, .. } = body.interaction(id);
-        let (parts, interrupts) = match kind {
-            InteractionKind::Par { parts } => (&parts[..], &[][..]),
-            InteractionKind::Interruptible { body, interrupts } => {
-                (std::slice::from_ref(body), &interrupts[..])
-            }
-            _ => return None,
-        };
-        let mut starts = Vec::with_capacity(parts.len());
-        for &part in parts {
-            let end = index(nodes.len());
-            nodes.push(Node {
-                kind: NodeKind::PartEnd { block: id.0 },
-                next: END,
-                ahead: end,
-                span: *span,
-            });
-            starts.push(recursions.start(body, part, end));
-            blocks.push((part, end));
-        }
-        let mut by = Vec::with_capacity(interrupts.len());
-        for interrupt in interrupts {
-            let (message, role) = (self.template(&interrupt.message), self.role(&interrupt.by));
-            let (Some(message), Some(role)) = (message, role) else {
-                return Some(NodeKind::Invalid);
-            };
-            let span = interrupt.message.span().to(interrupt.by.span);
-            by.push((role, message, span));
-        }
-        Some(NodeKind::Block { parts: starts, interrupts: by })
-    }
-
-    /// What an interaction does before `next`. The blocks in it are added to `blocks`, each with
-    /// what follows it.
+    /// The node for an interaction before `next`; `None` if it is wrong. Adds the blocks in it to
+    /// `blocks`, each with the node that follows it.
     fn interaction(
         &mut self,
         id: InteractionId,
         next: u32,
-        recursions: &Recursions<'m>,
         blocks: &mut Vec<(BlockId, u32)>,
-    ) -> NodeKind {
-        let body = &self.decl.body;
-        let kind = match &body.interaction(id).kind {
+    ) -> Option<NodeKind> {
+        let Interaction { kind, span, .. } = self.decl.body.interaction(id);
+        match kind {
             InteractionKind::Invalid => {
                 self.valid = false;
                 None
             }
-            // Understood before.
-            InteractionKind::Par { .. } | InteractionKind::Interruptible { .. } => None,
             InteractionKind::Message { message, from, to, link } => {
-                self.message(message, (from, to), *link)
+                let (message, from, to) = self.message(message, from, to)?;
+                let (&first, others) = to.split_first()?;
+                // A message to several roles is sent to one after the other.
+                let node = |message, to| NodeKind::Message { message, from, to, link: *link };
+                let next = others
+                    .iter()
+                    .rev()
+                    .fold(next, |next, &to| self.add(node(message.clone(), to), next, *span));
+                self.nodes[id.0 as usize].next = next;
+                Some(node(message, first))
             }
             InteractionKind::Choice { at, branches } => {
                 blocks.extend(branches.iter().rev().map(|&block| (block, next)));
-                let start = |&block: &BlockId| recursions.start(body, block, next);
-                self.role(at).map(|at| NodeKind::Choice {
-                    at,
-                    branches: branches.iter().map(start).collect(),
-                })
+                let branches = branches.iter().map(|&block| self.start(block, next)).collect();
+                self.role(at).map(|at| NodeKind::Choice { at, branches })
             }
-            InteractionKind::Rec { body: block, .. } => {
-                blocks.push((*block, next));
-                let inert = recursions.inert[id.0 as usize];
-                let start = if inert { next } else { recursions.start(body, *block, next) };
-                Some(NodeKind::Rec { body: start })
+            InteractionKind::Rec { body, .. } => {
+                blocks.push((*body, next));
+                let is_inert = self.recursions.inert[id.0 as usize];
+                let target = if is_inert { next } else { self.start(*body, next) };
+                Some(NodeKind::Jump { target })
             }
-            InteractionKind::Continue { .. } => match recursions.targets[id.0 as usize] {
+            InteractionKind::Continue { .. } => match self.recursions.targets[id.0 as usize] {
                 NONE => None,
-                target => Some(NodeKind::Continue { target }),
+                target => Some(NodeKind::Jump { target }),
             },
-            InteractionKind::Do { protocol, arguments, roles } => {
-                self.call(protocol, arguments, roles, body.interaction(id).span)
+            InteractionKind::Par { parts } => self.block(id, parts, &[], blocks),
+            InteractionKind::Interruptible { body, interrupts } => {
+                self.block(id, &[*body], interrupts, blocks)
             }
-        };
-        kind.unwrap_or(NodeKind::Invalid)
+            InteractionKind::Do { protocol, arguments, roles } => {
+                self.call(protocol, arguments, roles, *span)
+            }
+        }
+    }
+
+    /// A `par` or `interruptible`: each part has an end of its own.
+    fn block(
+        &mut self,
+        id: InteractionId,
+        parts: &[BlockId],
+        interrupts: &[Interrupt],
+        blocks: &mut Vec<(BlockId, u32)>,
+    ) -> Option<NodeKind> {
+        let mut starts = Vec::with_capacity(parts.len());
+        for &part in parts {
+            let span = self.decl.body.interaction(id).span;
+            let end = self.add(NodeKind::PartEnd { block: id.0 }, END, span);
+            starts.push(self.start(part, end));
+            blocks.push((part, end));
+        }
+        let interrupts = interrupts.iter().map(|Interrupt { message, by }| {
+            let (template, role) = (self.template(message), self.role(by));
+            Some((role?, template?, message.span().to(by.span)))
+        });
+        Some(NodeKind::Block { parts: starts, interrupts: interrupts.collect::<Option<_>>()? })
     }
 
     fn role(&mut self, name: &Name) -> Option<u32> {
@@ -268,11 +253,11 @@ impl<'m> Resolver<'_, 'm> {
         found.ok().map(|at| self.roles[at].1)
     }
 
-    /// Says of each name once that it is no role, with its first places.
+    /// Reports each name that is not a role once, with its first places.
     fn unknown_role(&mut self, name: &Name, decl: &ProtocolDecl) {
         let known = self.known(decl.roles.iter().map(|role| role.name.as_str()));
         let unknown = name_errors::unknown_role(name, &decl.name, &known);
-        // Not all of them are looked at, so that many mistakes cost no more than linear time.
+        // Looks at a bounded number of errors, so that many mistakes cost linear time only.
         let mut said = self.diagnostics.iter_mut().take(200);
         match said.find(|said| (said.code, &said.message) == (unknown.code, &unknown.message)) {
             None => self.diagnostics.push(unknown),
@@ -286,12 +271,13 @@ impl<'m> Resolver<'_, 'm> {
         self.valid = false;
     }
 
+    /// The message, the sender and the receivers.
     fn message(
         &mut self,
         message: &MessageExpr,
-        (from, to): (&Name, &[Name]),
-        link: Link,
-    ) -> Option<NodeKind> {
+        from: &Name,
+        to: &[Name],
+    ) -> Option<(Template, u32, Vec<u32>)> {
         let message = self.template(message);
         let sender = self.role(from);
         let mut receivers: Vec<u32> = Vec::with_capacity(to.len());
@@ -304,18 +290,18 @@ impl<'m> Resolver<'_, 'm> {
             }
             receivers.push(receiver);
         }
-        let (message, from) = (message?, sender?);
-        self.valid.then_some(NodeKind::Message { message, from, to: receivers, link })
+        let (message, sender) = (message?, sender?);
+        self.valid.then_some((message, sender, receivers))
     }
 
-    fn parameters(&self, kind: ParameterKind) -> impl Iterator<Item = (u32, &'m str)> + use<'m> {
+    fn parameters(&self, kind: DeclarationKind) -> impl Iterator<Item = (u32, &'m str)> + use<'m> {
         let parameters = (0..).zip(&self.decl.parameters);
         let parameters = parameters.filter(move |(_, parameter)| parameter.kind == kind);
         parameters.map(|(number, parameter)| (number, parameter.name.as_str()))
     }
 
     /// The number of the parameter `name`, if it is one of this kind.
-    fn parameter(&self, name: &str, kind: ParameterKind) -> Option<Template> {
+    fn parameter(&self, name: &str, kind: DeclarationKind) -> Option<Template> {
         let mut parameters = self.parameters(kind);
         let (number, _) = parameters.find(|(_, parameter)| *parameter == name)?;
         Some(Template::Parameter(number))
@@ -326,23 +312,20 @@ impl<'m> Resolver<'_, 'm> {
             MessageExpr::Named(name) => return self.named_message(name),
             MessageExpr::Literal { label, payload } => (label, payload),
         };
-        let mut sorts = Vec::with_capacity(payload.len());
-        for element in payload {
-            sorts.push(self.sort(element)?);
-        }
+        let sorts = payload.iter().map(|element| self.sort(element)).collect::<Option<_>>()?;
         let label = Label::from(Arc::clone(&label.text));
         Some(Template::message(label, sorts, self.messages))
     }
 
     fn named_message(&mut self, name: &Name) -> Option<Template> {
-        if let Some(parameter) = self.parameter(name.as_str(), ParameterKind::Signature) {
+        if let Some(parameter) = self.parameter(name.as_str(), DeclarationKind::Signature) {
             return Some(parameter);
         }
         let scope = self.scope;
         let known = scope.signatures.contains(name.as_str());
-        // A module that declares no message uses plain labels; where it does, or where there are
-        // parameters, another name is a slip.
-        let parameters = self.parameters(ParameterKind::Signature);
+        // In a module that declares messages, or a protocol with parameters, an unknown name is a
+        // mistake. Otherwise it is a label without payload.
+        let parameters = self.parameters(DeclarationKind::Signature);
         let parameters: Vec<&str> = parameters.map(|(_, name)| name).collect();
         let is_plain =
             scope.signatures.is_empty() && !name.as_str().contains('.') && parameters.is_empty();
@@ -377,12 +360,12 @@ impl<'m> Resolver<'_, 'm> {
                 return None;
             }
             Sort::from(format!("{name}@{role}"))
-        } else if let Some(parameter) = self.parameter(name, ParameterKind::Sort) {
+        } else if let Some(parameter) = self.parameter(name, DeclarationKind::Payload) {
             return Some(parameter);
         } else if self.scope.sorts.contains(name)
             && let Some((_, simple)) = name.rsplit_once('.')
         {
-            // A sort that is declared in another module goes by its own name here too.
+            // The sort of another module keeps its own name.
             Sort::from(simple)
         } else {
             Sort::from(Arc::clone(&element.sort.text))
@@ -433,22 +416,26 @@ impl<'m> Resolver<'_, 'm> {
     }
 
     fn argument(&mut self, parameter: &Parameter, argument: &MessageExpr) -> Option<Template> {
-        let is_sort = |name: &str| {
-            self.scope.sorts.contains(name) || self.parameter(name, ParameterKind::Sort).is_some()
-        };
-        let is_message = |name: &str| {
-            self.scope.signatures.contains(name)
-                || self.parameter(name, ParameterKind::Signature).is_some()
+        let is = |name: &Name, kind: DeclarationKind| {
+            let declared = match kind {
+                DeclarationKind::Payload => &self.scope.sorts,
+                DeclarationKind::Signature => &self.scope.signatures,
+            };
+            declared.contains(name.as_str()) || self.parameter(name.as_str(), kind).is_some()
         };
         let expected = match (parameter.kind, argument) {
-            (ParameterKind::Signature, MessageExpr::Named(name)) if is_sort(name.as_str()) => {
+            (DeclarationKind::Signature, MessageExpr::Named(name))
+                if is(name, DeclarationKind::Payload) =>
+            {
                 "message"
             }
-            (ParameterKind::Signature, _) => return self.template(argument),
-            (ParameterKind::Sort, MessageExpr::Named(name)) if !is_message(name.as_str()) => {
+            (DeclarationKind::Signature, _) => return self.template(argument),
+            (DeclarationKind::Payload, MessageExpr::Named(name))
+                if !is(name, DeclarationKind::Signature) =>
+            {
                 return self.sort(&Payload { name: None, sort: name.clone(), delegated: None });
             }
-            (ParameterKind::Sort, _) => "sort",
+            (DeclarationKind::Payload, _) => "sort",
         };
         let (name, declared) = (argument.to_string(), parameter.name.span);
         self.error(name_errors::argument_kind(&name, expected, argument.span(), declared));

@@ -6,85 +6,84 @@
 //!                                                              └─c?n─▶·─a?m─┘
 //! ```
 //!
-//! Each part of a block is projected by itself. From these machines that of the block is made,
-//! and put where the block stands in the machine of what is around it; a role knows there that the
+//! Each part of a block is projected separately. These machines are combined into the machine of
+//! the block, which replaces the block in the machine around it. The role knows there that the
 //! block begins (code S0408).
 //!
 //! * **`par`**: the shuffle of the parts. What follows waits for all of them.
-//! * **`interruptible … with { cancel() by c; timeout() by d; }`**, by messages alone (Demangeon,
-//!   Honda, Hu, Neykova, Yoshida, FMSD'15, have a scope in each message instead). Let P → Q be the
-//!   *pairs* of the block: P sends to Q somewhere in it, or P may interrupt it.
-//!   * `c` may send `cancel` to all others, one after the other, wherever it is, as long as it has
-//!     something to say to each of them however the block goes on. Then it takes and drops what
-//!     comes, for each pair P → c up to the interrupt of P.
-//!   * Another role takes the `cancel` of `c` wherever it has not heard the last of `c` yet, and
-//!     that of another role where it waits for this role: the `cancel` of `c` is under way then. It
-//!     sends `cancel` on for each of its pairs, and then takes and drops what comes, for each other
-//!     pair to it up to the interrupt there.
-//!   * Interrupts may cross: `d` sends `timeout` before it hears of `cancel`. Each role goes by the
-//!     first that it hears of, and nobody interrupts who has heard of one. So there is one for each
-//!     pair, and that of each interrupter tells all others whether it is its own. So everybody
-//!     learns who has interrupted, and the same.
-//!   * Who is done must not be interrupted any more, nor take the interrupt of the next round for
-//!     one of this. So it hears from each interrupter that there will be none: its last message
-//!     for this role. And the last that a role does that never interrupts is to receive from one
-//!     that does (code S0311).
+//! * **`interruptible … with { cancel() by c; timeout() by d; }`** uses messages alone (Demangeon,
+//!   Honda, Hu, Neykova, Yoshida, FMSD'15, put a scope into each message instead). A *pair* P → Q
+//!   of the block means that P sends to Q somewhere in it, or that P may interrupt it.
+//!   * `c` may send `cancel` to all others, one after the other, in each state from which it sends
+//!     something to each of them, however the block goes on. Then it receives and drops what
+//!     arrives, for each pair P → c up to the interrupt of P.
+//!   * Another role receives `cancel` from `c` in each state in which it may still hear from `c`.
+//!     It receives `cancel` from a third role where it waits for that role: the message from `c` is
+//!     under way then. It forwards `cancel` to each of its pairs. Then it receives and drops what
+//!     arrives, for each other pair to it up to the interrupt there.
+//!   * Interrupts may cross: `d` sends `timeout` before it hears of `cancel`. Each role follows the
+//!     interrupt that it hears of first, and does not interrupt any more. So each pair carries one
+//!     interrupt, and the one from each interrupter tells all others whether it is its own. So all
+//!     roles learn who has interrupted, and agree.
+//!   * A role that is done must not be interrupted any more, nor mistake an interrupt of the next
+//!     round for one of this round. So the last message from each interrupter to the role says that
+//!     there will be no interrupt. And the last action of a role that never interrupts is to
+//!     receive from a role that may (code S0311).
 //!
-//!   In all cases nothing of the block is left in a queue, since an interrupt is the last message
-//!   of the block for each pair.
+//!   In all cases the queues hold no message of the block once it is over, since an interrupt is
+//!   the last message of the block for each pair.
 //!
 //! # Why it is sound
-//! Some protocols are safe [by construction](super::flat). Of all others nothing is taken from
-//! here: their machines are judged as a system ([`judge`]), and if that is not known to be safe,
-//! there is an error, code S0409 or S0410. So no order of a shuffle that goes wrong passes, and no
-//! block whose messages are mixed up with those around it.
+//! Some protocols are safe [by construction](super::flat). For all others the construction proves
+//! nothing: their machines are judged as a system ([`judge`]). Unless this shows that they are
+//! safe, there is an error, code S0409 or S0410. So no shuffle with an unsafe order passes, and no
+//! block whose messages can be confused with the messages around it.
 //!
 //! # Cost
 //! A shuffle is as large as the product of its parts. With n roles that may interrupt, the machine
-//! of each role has some n² states and n³ transitions. [`Limits::local_states`] and
+//! of each role has about n² states and n³ transitions. [`Limits::local_states`] and
 //! [`Limits::local_transitions`] stop both.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::{HashMap, HashSet};
 use rumpsteak_fsm::verify::{Decision, decide};
-use rumpsteak_fsm::{Action, Direction, Fsm, Message, Role, System, Verdict};
+use rumpsteak_fsm::{Action, Direction, Message, Role, System, Verdict};
 
 use super::flat;
-use super::grouped::leads_to;
-use super::minimise::{self, Move};
-use super::projection::{Projection, project};
+use super::local::{Edge, Local};
+use super::projection::{self, Projection};
 use crate::diagnostics::diagnostic::{Diagnostic, all};
 use crate::diagnostics::span::{Name, Span};
 use crate::diagnostics::{global_errors, projection_errors};
 use crate::global::automaton::{Block, Global};
-use crate::index::{NONE, index};
+use crate::index::{IndexSet, NONE, index};
 use crate::limits::Limits;
 
-/// The machines of all roles, and whether they are safe by construction; or what is wrong.
+/// The machines of all roles, and true if they are safe by construction; or the errors.
 pub(crate) type Together = Result<(Vec<Projection>, bool), Vec<Diagnostic>>;
 
-/// The machines of all roles, judged together, and whether they are safe [by
-/// construction](super::flat). `names` are the roles as they are declared.
+/// The machines of all roles: safe [by construction](super::flat), or judged together. `names` are
+/// the roles as they are declared.
 ///
 /// # Errors
-/// Whatever a role cannot know, a block whose end or labels are not clear, and what goes wrong.
+/// Choices that a role cannot know, blocks with an unclear end or unclear labels, and unsafe runs.
 pub(crate) fn project_all(
     global: &Global,
     protocol: &Name,
     names: &[Name],
     limits: &Limits,
 ) -> Together {
-    let mut composer = Composer { global, names, limits, machines: Vec::new() };
-    composer.machines.resize_with(global.blocks.len(), Vec::new);
-    // A block comes after those around it.
+    let machines = vec![Vec::new(); global.blocks.len()];
+    let mut composer = Composer { global, names, limits, machines };
+    // Inner blocks first: a block comes after those around it.
     for number in (0..global.blocks.len()).rev() {
         composer.machines[number] = composer.block(&global.blocks[number])?;
     }
     let first = global.blocks[0].span;
     let projections = all((0..).zip(&global.roles[..]).map(|(role, name)| {
         let local = composer.part(global, role)?;
-        Ok(composer.deterministic(local, role, first)?.projection(name))
+        Ok(Projection::of(composer.minimised(local, role, first)?, name))
     }))?;
     let by_construction = flat::is_safe(global, names, limits);
     if !by_construction {
@@ -93,10 +92,10 @@ pub(crate) fn project_all(
     Ok((projections, by_construction))
 }
 
-/// Judges the machines together; `block` is why they are judged so.
+/// Judges the machines together; `block` is the reason for that.
 ///
 /// # Errors
-/// What goes wrong with them, or that it is not known.
+/// An unsafe run, or the limit that stopped the search for one.
 pub(super) fn judge(
     projections: &[Projection],
     protocol: &Name,
@@ -125,160 +124,34 @@ pub(super) fn judge(
     }
 }
 
-/// A transition, and where it is written.
-#[derive(Clone, Debug)]
-struct Edge {
-    action: Action,
-    target: u32,
-    origins: Vec<Span>,
-}
-
-/// A machine that may be a part of another one. State 0 is the initial one, and at most one state,
-/// the end, has no edges.
-#[derive(Clone, Debug, Default)]
-struct Local {
-    states: Vec<Vec<Edge>>,
-    /// The number of all edges.
-    size: usize,
-}
-
-impl Local {
-    fn add(&mut self) -> u32 {
-        self.states.push(Vec::new());
-        index(self.states.len() - 1)
-    }
-
-    fn connect(&mut self, from: u32, action: Action, to: u32, origins: &[Span]) {
-        let origins = origins.to_vec();
-        self.states[from as usize].push(Edge { action, target: to, origins });
-        self.size += 1;
-    }
-
-    /// The name and the value of a limit that the machine exceeds.
-    fn exceeded(&self, limits: &Limits) -> Option<(&'static str, usize)> {
-        if self.states.len() > limits.local_states {
-            return Some(("local_states", limits.local_states));
-        }
-        let limit = limits.local_transitions;
-        (self.size > limit).then_some(("local_transitions", limit))
-    }
-
-    fn edges(&self, state: u32) -> &[Edge] {
-        &self.states[state as usize]
-    }
-
-    fn end(&self) -> Option<u32> {
-        self.states.iter().position(Vec::is_empty).map(index)
-    }
-
-    fn all_edges(&self) -> impl Iterator<Item = (u32, &Edge)> {
-        (0..)
-            .zip(&self.states)
-            .flat_map(|(state, edges)| edges.iter().map(move |edge| (state, edge)))
-    }
-
-    fn states_with(&self, is: impl Fn(&Edge) -> bool) -> impl Iterator<Item = u32> {
-        self.all_edges().filter(move |(_, edge)| is(edge)).map(|(state, _)| state)
-    }
-
-    /// Which states lead to one of `goals`, by such edges.
-    fn leads_to(
-        &self,
-        by: impl Fn(&Edge) -> bool,
-        goals: impl IntoIterator<Item = u32>,
-    ) -> Vec<bool> {
-        let edges = self.all_edges().filter(|(_, edge)| by(edge));
-        let edges: Vec<(u32, u32)> = edges.map(|(state, edge)| (state, edge.target)).collect();
-        leads_to(self.states.len(), &edges, goals)
-    }
-
-    fn of(projection: &Projection) -> Self {
-        let fsm = &projection.fsm;
-        let mut local = Self::default();
-        local.states.resize_with(fsm.len(), Vec::new);
-        for found in fsm.states().flat_map(|state| fsm.transitions_from(state)) {
-            let [from, to] = [found.source, found.target].map(|state| index(state.index()));
-            local.connect(from, found.action.clone(), to, projection.origins(found.id));
-        }
-        local
-    }
-
-    fn minimised(self) -> Self {
-        let mut letters: HashMap<&Action, u32> = HashMap::new();
-        let mut moves = Vec::new();
-        for (source, edges) in (0..).zip(&self.states) {
-            for edge in edges {
-                let next = index(letters.len());
-                let letter = *letters.entry(&edge.action).or_insert(next);
-                moves.push(Move { source, letter, target: edge.target });
-            }
-        }
-        let classes = minimise::classes(self.states.len(), letters.len(), &moves);
-        let targets = |state| self.edges(state).iter().rev().map(|edge| edge.target);
-        let (order, places) = minimise::depth_first(&classes, targets);
-        let place = |state: u32| places[classes[state as usize] as usize];
-        let mut least = Self { states: vec![Vec::new(); order.len()], size: 0 };
-        for (state, edges) in (0..).zip(&self.states) {
-            let source = place(state);
-            for edge in edges.iter().filter(|_| source != NONE) {
-                let target = place(edge.target);
-                let known = &mut least.states[source as usize];
-                match known.iter_mut().find(|known| known.action == edge.action) {
-                    Some(known) => known.origins.extend(&edge.origins),
-                    None => least.connect(source, edge.action.clone(), target, &edge.origins),
-                }
-            }
-        }
-        for edge in least.states.iter_mut().flatten() {
-            edge.origins.sort_unstable();
-            edge.origins.dedup();
-        }
-        least
-    }
-
-    fn projection(self, role: &Role) -> Projection {
-        let least = self.minimised();
-        let mut builder = Fsm::builder(role.clone());
-        let states: Vec<_> = least.states.iter().map(|_| builder.add_state()).collect();
-        for (source, edges) in states.iter().zip(&least.states) {
-            for edge in edges {
-                let target = states[edge.target as usize];
-                builder.add_transition(*source, edge.action.clone(), target);
-            }
-        }
-        let origins = least.states.into_iter().flatten().map(|edge| edge.origins);
-        Projection::new(builder.build(states[0]), origins)
-    }
-}
-
 struct Composer<'a> {
     global: &'a Global,
     names: &'a [Name],
     limits: &'a Limits,
-    /// By block, the machine of each role in it.
+    /// The machine of each role in each block.
     machines: Vec<Vec<Local>>,
 }
 
 impl Composer<'_> {
-    /// The machine of a role in an automaton, with those of the blocks in it.
+    /// The machine of a role in an automaton, including the blocks in it.
     fn part(&self, automaton: &Global, role: u32) -> Result<Local, Vec<Diagnostic>> {
         let declared = self.names[role as usize].span;
-        let outer = Local::of(&project(automaton, role, declared, self.limits)?);
+        let outer = projection::local(automaton, role, declared, self.limits)?;
         let own = &self.global.roles[role as usize];
         let mut local = Local::default();
-        local.states.resize_with(outer.states.len(), Vec::new);
-        for (state, edges) in (0..).zip(&outer.states) {
-            for edge in edges {
-                if edge.action.peer != *own {
-                    local.connect(state, edge.action.clone(), edge.target, &edge.origins);
-                    continue;
-                }
+        for _ in &outer.states {
+            local.add();
+        }
+        for (state, Edge { action, target, origins }) in (0..)
+            .zip(outer.states)
+            .flat_map(|(state, edges)| edges.into_iter().map(move |edge| (state, edge)))
+        {
+            if action.peer != *own {
+                local.connect(state, action, target, origins);
+            } else if local.exceeded(self.limits).is_none() {
                 // A block is the only edge of its state.
-                let number: usize = edge.action.message.label.as_str().parse().unwrap_or(0);
-                splice(&mut local, state, &self.machines[number][role as usize], edge.target);
-                if local.exceeded(self.limits).is_some() {
-                    break;
-                }
+                let number: usize = action.message.label.as_str().parse().unwrap_or(0);
+                splice(&mut local, state, &self.machines[number][role as usize], target);
             }
         }
         self.within_limits(local, role)
@@ -295,12 +168,12 @@ impl Composer<'_> {
             let parts = block.parts.iter().map(|part| self.part(part, role));
             let parts = parts.collect::<Result<Vec<_>, _>>()?;
             let whole = self.within_limits(shuffle(&parts, self.limits), role)?;
-            Ok(self.deterministic(whole, role, block.span)?.minimised())
+            self.minimised(whole, role, block.span)
         }))?;
         if block.interrupts.is_empty() { Ok(machines) } else { self.interrupted(block, machines) }
     }
 
-    /// The machines of a block that may be ended early.
+    /// The machines of a block that may be interrupted, from its machines without interrupts.
     fn interrupted(
         &self,
         block: &Block,
@@ -308,7 +181,7 @@ impl Composer<'_> {
     ) -> Result<Vec<Local>, Vec<Diagnostic>> {
         let interruption = Interruption::new(self.global, block, &machines);
         let Interruption { members, interrupters, .. } = &interruption;
-        // One for each interrupter: the same message ends it for all.
+        // At most one error per interrupter: the same message fixes it for all roles.
         let (mut diagnostics, mut told) = (Vec::new(), BTreeSet::new());
         let mut closed = HashMap::new();
         for &role in members {
@@ -334,22 +207,14 @@ impl Composer<'_> {
             let open = open.get(&role).map_or(&[][..], Vec::as_slice);
             let mut machine = std::mem::take(&mut machines[role as usize]);
             interruption.end_early(&mut machine, role, open, &closed, self.limits);
-            machines[role as usize] = self.within_limits(machine, role)?;
+            let machine = self.within_limits(machine, role)?;
+            machines[role as usize] = self.minimised(machine, role, block.span)?;
         }
-        let machines = (0..).zip(machines).map(|(role, machine)| {
-            let machine = self.deterministic(machine, role, block.span)?;
-            Ok(machine.minimised())
-        });
-        machines.collect()
+        Ok(machines)
     }
 
-    /// A machine that knows from each message where it goes.
-    fn deterministic(
-        &self,
-        local: Local,
-        role: u32,
-        block: Span,
-    ) -> Result<Local, Vec<Diagnostic>> {
+    /// The smallest equivalent machine. An error if two messages in one state share a label.
+    fn minimised(&self, local: Local, role: u32, block: Span) -> Result<Local, Vec<Diagnostic>> {
         for edges in &local.states {
             let mut seen = HashSet::new();
             let known = edges.iter().find(|edge| {
@@ -362,23 +227,25 @@ impl Composer<'_> {
                 return Err(vec![projection_errors::shared_in_machine(block, role, &action)]);
             }
         }
-        Ok(local)
+        Ok(local.minimised())
     }
 }
 
 struct Interruption<'a> {
     roles: &'a [Role],
     block: &'a Block,
+    /// The roles that take part.
     members: Vec<u32>,
-    /// Those that may interrupt it.
+    /// The roles that may interrupt it.
     interrupters: BTreeSet<u32>,
-    /// The messages by which they do, each with those that may send it first.
+    /// The messages that interrupt it, each with the roles that may send it first.
     interrupts: Vec<(Message, Vec<u32>)>,
+    /// The pairs of the block, with the messages between them.
     pairs: BTreeMap<(u32, u32), BTreeSet<Message>>,
 }
 
-/// By interrupter and another role, the states of that one in which it [is sure that there is no
-/// interrupt](Interruption::closed).
+/// For each interrupter and other role, the states of the other role in which it is [sure that no
+/// interrupt comes](Interruption::closed).
 type Closed = HashMap<(u32, u32), Vec<bool>>;
 
 impl<'a> Interruption<'a> {
@@ -422,12 +289,12 @@ impl<'a> Interruption<'a> {
         edge.action.direction == direction && edge.action.peer == self.roles[peer as usize]
     }
 
-    /// The end of a machine, unless nobody is ever done.
+    /// The end of a machine, unless the block never ends.
     fn own_end(&self, machine: &Local) -> Option<u32> {
         machine.end().filter(|_| self.block.ends)
     }
 
-    /// In which states of a role it has heard the last of `by`, and may come to its end.
+    /// Returns for each state of a role true if it hears no more from `by` and may come to its end.
     fn closed(&self, machine: &Local, by: u32) -> Vec<bool> {
         let hears = machine.states_with(|edge| self.is(edge, Direction::Receive, by));
         let hears = machine.leads_to(|_| true, hears);
@@ -435,7 +302,7 @@ impl<'a> Interruption<'a> {
         hears.into_iter().zip(ends).map(|(hears, ends)| ends && !hears).collect()
     }
 
-    /// In which states of `by` it has something to say to each other role, however it goes on.
+    /// Returns for each state of `by` true if it sends to each other role, however it goes on.
     fn open(&self, machine: &Local, by: u32) -> Vec<bool> {
         let mut open = vec![self.members.len() > 1; machine.states.len()];
         let end = self.own_end(machine);
@@ -450,8 +317,8 @@ impl<'a> Interruption<'a> {
         open
     }
 
-    /// That a role may be done while `by` may interrupt, if it may; `closed` are its states in
-    /// which it takes itself for safe.
+    /// An error if a role may be done while `by` may interrupt. `closed` has the states in which
+    /// the role is sure that no interrupt comes.
     fn open_end(&self, machine: &Local, by: u32, role: u32, closed: &[bool]) -> Option<Diagnostic> {
         let hears = |edge: &Edge, by: u32| self.is(edge, Direction::Receive, by);
         let end = self.own_end(machine).filter(|_| !self.interrupters.contains(&role));
@@ -476,8 +343,8 @@ impl<'a> Interruption<'a> {
         global_errors::open_interrupt(self.block.span, by, self.name(role), last)
     }
 
-    /// Adds the ways on which a role ends the block: by interrupts of its own, where it is `open`,
-    /// and by those that it hears of. Stops at a limit.
+    /// Adds the transitions by which a role ends the block early: by its own interrupts in the
+    /// states that are `open`, and by interrupts that it hears of. Stops at a limit.
     fn end_early(
         &self,
         machine: &mut Local,
@@ -497,12 +364,12 @@ impl<'a> Interruption<'a> {
         };
         for (message, by) in &self.interrupts {
             if let (true, Some((&first, others))) = (by.contains(&role), to.split_first()) {
-                // The first of the messages is sent where the interrupter is, the others behind it.
+                // The first message is sent in the state where it interrupts, then the others.
                 let drained = self.drain(machine, role, &sources, (message, &[role], role), end);
                 let told = self.tell(machine, others, message, drained);
                 for (state, _) in (0..).zip(open).filter(|(_, is_open)| **is_open) {
                     let action = self.action(first, Direction::Send, message);
-                    machine.connect(state, action, told, &[self.block.span]);
+                    machine.connect(state, action, told, vec![self.block.span]);
                 }
             }
             let by: Vec<u32> = by.iter().copied().filter(|&by| by != role).collect();
@@ -522,7 +389,7 @@ impl<'a> Interruption<'a> {
                     let is_sent = by.iter().any(|&by| may_hear(by, state));
                     if is_sent && (may_hear(heard, state) || waits()) {
                         let action = self.action(heard, Direction::Receive, message);
-                        machine.connect(state, action, next, &[self.block.span]);
+                        machine.connect(state, action, next, vec![self.block.span]);
                     }
                 }
             }
@@ -534,18 +401,19 @@ impl<'a> Interruption<'a> {
         Action { peer, direction, message: message.clone() }
     }
 
-    /// A state from which the message is sent to these, before what follows.
+    /// A state from which the message is sent to these roles, before the state `next`.
     fn tell(&self, machine: &mut Local, to: &[u32], message: &Message, next: u32) -> u32 {
         to.iter().rev().fold(next, |next, &to| {
             let state = machine.add();
             let action = self.action(to, Direction::Send, message);
-            machine.connect(state, action, next, &[self.block.span]);
+            machine.connect(state, action, next, vec![self.block.span]);
             state
         })
     }
 
-    /// A state from which all that these have sent is taken, up to their interrupts, before what
-    /// follows. The role went by the message, first sent `by` one of these and `heard` of this one.
+    /// A state from which the messages of the roles `from` are dropped, up to their interrupts,
+    /// before the state `next`. The role follows `message`, which one of `by` sent first, and which
+    /// it heard from `heard`.
     fn drain(
         &self,
         machine: &mut Local,
@@ -558,17 +426,17 @@ impl<'a> Interruption<'a> {
             let state = machine.add();
             let receive = |message: &Message| self.action(from, Direction::Receive, message);
             for dropped in self.pairs.get(&(from, role)).into_iter().flatten() {
-                machine.connect(state, receive(dropped), state, &[self.block.span]);
+                machine.connect(state, receive(dropped), state, vec![self.block.span]);
             }
             for (crossing, others) in &self.interrupts {
-                // Nobody interrupts twice, nor whoever has heard of an interrupt.
+                // A role that has interrupted or heard of an interrupt does not interrupt.
                 let crosses = |by: u32, other: u32| other != by && other != role && other != heard;
                 let may_come = *crossing == *message
                     || by
                         .iter()
                         .any(|&by| by != from && others.iter().any(|&other| crosses(by, other)));
                 if may_come {
-                    machine.connect(state, receive(crossing), next, &[self.block.span]);
+                    machine.connect(state, receive(crossing), next, vec![self.block.span]);
                 }
             }
             state
@@ -576,7 +444,7 @@ impl<'a> Interruption<'a> {
     }
 }
 
-/// Puts a machine between two states, the first of which has no edges.
+/// Puts a machine between two states. `from` has no edges yet.
 fn splice(local: &mut Local, from: u32, part: &Local, to: u32) {
     let end = part.end();
     let numbers: Vec<u32> = (0..index(part.states.len()))
@@ -589,40 +457,29 @@ fn splice(local: &mut Local, from: u32, part: &Local, to: u32) {
     for (state, edges) in numbers.iter().zip(&part.states) {
         for edge in edges {
             let target = numbers[edge.target as usize];
-            local.connect(*state, edge.action.clone(), target, &edge.origins);
+            local.connect(*state, edge.action.clone(), target, edge.origins.clone());
         }
     }
 }
 
-/// All orders of what the parts do, as far as the limits allow.
+/// All orders of the actions of the parts, as far as the limits allow.
 fn shuffle(parts: &[Local], limits: &Limits) -> Local {
     if let [part] = parts {
         return part.clone();
     }
     let mut local = Local::default();
-    let start = vec![0; parts.len()];
-    let mut numbers: HashMap<Vec<u32>, u32> = HashMap::from([(start.clone(), local.add())]);
-    let mut work = vec![start];
-    while let Some(states) = work.pop() {
-        let source = numbers[&states];
+    let mut found: IndexSet<Vec<u32>> = IndexSet::from_iter([vec![0; parts.len()]]);
+    while local.exceeded(limits).is_none()
+        && let Some(states) = found.get_index(local.states.len()).cloned()
+    {
+        let source = local.add();
         for (position, part) in parts.iter().enumerate() {
-            for edge in part.edges(states[position]) {
+            for Edge { action, target, origins } in part.edges(states[position]) {
                 let mut next = states.clone();
-                next[position] = edge.target;
-                let target = match numbers.get(&next) {
-                    Some(&known) => known,
-                    None => {
-                        let new = local.add();
-                        numbers.insert(next.clone(), new);
-                        work.push(next);
-                        new
-                    }
-                };
-                local.connect(source, edge.action.clone(), target, &edge.origins);
+                next[position] = *target;
+                let target = index(found.insert_full(next).0);
+                local.connect(source, action.clone(), target, origins.clone());
             }
-        }
-        if local.exceeded(limits).is_some() {
-            break;
         }
     }
     local

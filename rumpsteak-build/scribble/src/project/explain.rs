@@ -1,9 +1,9 @@
-//! Why a role cannot follow the protocol: runs that look the same to it, and where they part.
+//! Explains why a role cannot follow the protocol, by runs that look the same to it.
 
 use hashbrown::HashSet;
 use rumpsteak_fsm::{Label, Message};
 
-use super::subsets::{Back, EdgeAt, Subsets, way};
+use super::subsets::{Back, EdgeAt, Subsets, path};
 use super::validity::{Problem, can_end};
 use crate::diagnostics::diagnostic::{self, Diagnostic};
 use crate::diagnostics::projection_errors::{Branches, Early, ProblemKind, problem};
@@ -11,14 +11,14 @@ use crate::diagnostics::span::Span;
 use crate::global::automaton::{Global, Letter};
 use crate::index::{IndexSet, NONE, index};
 
-/// Reports no more than this many errors for one role.
+/// The greatest number of errors reported for one role.
 const MOST_ERRORS: usize = 10;
 
-/// Looks no further than this for a run that explains a problem.
+/// The greatest length of the search for a run that explains a problem.
 const LONGEST_SEARCH: usize = 1_000_000;
 
-/// The problems as errors. What follows from a choice that is explained already is an echo.
-/// `is_right` says whether all roles can follow a protocol.
+/// The problems as errors, one for each choice. `is_right` returns true if all roles can follow a
+/// protocol.
 pub(super) fn explain(
     subsets: &Subsets<'_>,
     problems: &[Problem],
@@ -41,7 +41,7 @@ pub(super) fn explain(
         }
         explained.push(choice);
         let (blamed, beside) = match kind {
-            // The second payload is the one to change.
+            // The second payload has to change.
             ProblemKind::PayloadUnknown => (other, one),
             _ => (one, other),
         };
@@ -60,15 +60,15 @@ pub(super) fn explain(
     diagnostics
 }
 
-/// Two runs that look the same to the role, one to each of two edges (or states, where the second
-/// number is [`NONE`]): the global state where they part, and the two ways there; with the message
-/// that may come first at their ends, if one may overtake.
+/// Finds two runs that look the same to the role, one to each of the problem's two edges (or
+/// states, if the second number is [`NONE`]). Returns the global state where they part, and how. If
+/// a message may overtake, the runs include it.
 fn branches(subsets: &Subsets<'_>, problem: &Problem) -> Option<(u32, Branches)> {
     let global = subsets.global;
     let word = subsets.word(problem.state);
     let (one, other, early) = (problem.one, problem.other, &problem.early);
     let mut runs = [run(subsets, &word, one.0)?, run(subsets, &word, other.0)?];
-    // Where they part is found with the next step, what looks the same is shown without.
+    // The next step helps to find where the runs part; it is not part of what looks the same.
     let next = |run: &[EdgeAt], edge: EdgeAt| {
         let more = (edge.1 != NONE).then_some(edge);
         run.iter().copied().chain(more).collect::<Vec<_>>()
@@ -82,7 +82,7 @@ fn branches(subsets: &Subsets<'_>, problem: &Problem) -> Option<(u32, Branches)>
         runs = [one.clone(), [&other[..], early].concat()];
     }
     let edge = subsets.edge(first);
-    // Where a block begins nobody chooses.
+    // At the beginning of a block no role chooses.
     let chooser = global.roles.get(global.letter(edge).from as usize)?;
     let branches = Branches {
         chooser: chooser.to_string(),
@@ -96,18 +96,18 @@ fn branches(subsets: &Subsets<'_>, problem: &Problem) -> Option<(u32, Branches)>
     Some((first.0, branches))
 }
 
-/// The protocol with messages to the role that have one label in one place only.
+/// The same protocol, except that each place where a message to the role is sent has its own label.
 fn with_other_labels(subsets: &Subsets<'_>) -> Global {
     let before = subsets.global;
     let mut after = before.clone();
     let mut messages = before.messages.to_vec();
     let mut places: IndexSet<(u32, Span)> = IndexSet::default();
-    for edge in &mut after.edges {
+    for edge in after.states.iter_mut().flatten() {
         let letter = before.letter(edge);
         if letter.to != subsets.role {
             continue;
         }
-        let (number, is_new) = places.insert_full((edge.letter, before.origins(edge)[0]));
+        let (number, is_new) = places.insert_full((edge.letter, edge.origins[0]));
         edge.letter = index(before.letters.len() + number);
         if is_new {
             after.letters.push(Letter { message: index(messages.len()), ..letter });
@@ -119,26 +119,26 @@ fn with_other_labels(subsets: &Subsets<'_>) -> Global {
     after
 }
 
-/// Where an interaction stands that the role sees, if several branches begin with it.
+/// The places of an interaction that the role sees, if several branches begin with it.
 fn equal(subsets: &Subsets<'_>, edge: EdgeAt) -> Vec<Span> {
     let edge = subsets.edge(edge);
-    let mut origins = subsets.global.origins(edge).to_vec();
+    let mut origins = edge.origins.clone();
     origins.dedup();
     if origins.len() > 1 && subsets.sees(edge.letter) { origins } else { Vec::new() }
 }
 
-/// The shortest run of the protocol to `goal` of which the role sees exactly `word`, as edges.
-/// Breadth first over pairs of a global state and how much of the word is seen: O(word · edges),
-/// and `None` if that is too long.
+/// Finds the edges of the shortest run to `goal` in which the role sees exactly `word`. Searches
+/// breadth first over pairs of a global state and the length of the word so far: O(word · edges).
+/// Returns `None` if the search is too long.
 fn run(subsets: &Subsets<'_>, word: &[u32], goal: u32) -> Option<Vec<EdgeAt>> {
     let mut found: HashSet<(u32, usize)> = HashSet::from([(0, 0)]);
-    // The state, how much is seen, and how it was reached.
+    // The state, the length of the word so far, and the step that led there.
     let mut queue: Vec<(u32, usize, Option<Back>)> = vec![(0, 0, None)];
     let mut at = 0;
     while at < queue.len() && queue.len() < LONGEST_SEARCH {
         let (state, seen, back) = queue[at];
         if state == goal && seen == word.len() {
-            return Some(way(back, |at| queue[at].2));
+            return Some(path(back, |at| queue[at].2));
         }
         for (position, edge) in (0..).zip(subsets.global.edges(state)) {
             let seen = match subsets.sees(edge.letter) {

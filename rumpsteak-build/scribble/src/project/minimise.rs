@@ -1,18 +1,18 @@
-//! The smallest machine with the same behaviour.
+//! Equivalent states of a machine.
 //!
 //! Two states are equivalent if they offer the same actions, and each action leads to equivalent
-//! states. The coarsest such partition is found by refinement: start with one block of all states
-//! and one *cord* of transitions per letter. A cord splits the blocks into the states with and
-//! without a transition in it, a block splits the cords into the transitions that end in it and the
-//! others, until nothing splits.
+//! states. Refinement finds the coarsest such partition. It starts with one block of all states and
+//! one *cord* of transitions per letter. A cord splits each block into the states with and without
+//! a transition in the cord. A block splits each cord into the transitions that end in the block
+//! and the others. This repeats until nothing splits.
 //!
-//! This is the algorithm of Valmari and Lehtinen (*Efficient minimization of DFAs with partial
-//! transition functions*, STACS 2008), without its second phase: every state counts here. Of the
-//! two halves of a block only the smaller one is used to split on: O(transitions · log transitions)
-//! in all.
+//! The algorithm is by Valmari and Lehtinen (*Efficient minimization of DFAs with partial
+//! transition functions*, STACS 2008), without its second phase, since every state counts here.
+//! Only the smaller half of a split block is used to split on: O(transitions · log transitions) in
+//! all.
 
-use super::grouped::Grouped;
-use crate::index::{NONE, index};
+use super::grouped::grouped;
+use crate::index::index;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Move {
@@ -21,20 +21,15 @@ pub(super) struct Move {
     pub(super) target: u32,
 }
 
-/// For each of `states` states the number of its class; equal numbers are equivalent states. In
-/// each state there is at most one move per letter, and letters are numbers below `letters`.
+/// Returns for each of `states` states the number of its class: equivalent states have equal
+/// numbers. Each state has at most one move per letter, and letters are numbers below `letters`.
 pub(super) fn classes(states: usize, letters: usize, moves: &[Move]) -> Vec<u32> {
-    let mut seen = vec![false; letters];
-    let is_second = |found: &Move| std::mem::replace(&mut seen[found.letter as usize], true);
-    if !moves.iter().any(is_second) {
-        return unlike(states, moves);
-    }
-    let mut blocks = Partition::new(Grouped::new(1, std::iter::repeat_n(0, states)));
-    let mut cords = Partition::new(Grouped::new(letters, moves.iter().map(|found| found.letter)));
-    let incoming = Grouped::new(states, moves.iter().map(|found| found.target));
+    let mut blocks = Partition::new(&grouped(1, std::iter::repeat_n(0, states)), states);
+    let letters = grouped(letters, moves.iter().map(|found| found.letter));
+    let mut cords = Partition::new(&letters, moves.len());
+    let incoming = grouped(states, moves.iter().map(|found| found.target));
     let mut touched = Vec::new();
-    // Block 0 was there from the start: cords need not be split by it, since all moves end in it.
-    // With more than one block, each new one splits the cords once.
+    // Block 0 splits no cord, since all moves end in it. Each new block splits the cords once.
     let mut block = 1;
     let mut cord = 0;
     while cord < cords.len() {
@@ -44,7 +39,8 @@ pub(super) fn classes(states: usize, letters: usize, moves: &[Move]) -> Vec<u32>
         blocks.split(&mut touched);
         cord += 1;
         while block < blocks.len() {
-            for &found in blocks.members(block).iter().flat_map(|&state| incoming.get(state)) {
+            for &found in blocks.members(block).iter().flat_map(|&state| &incoming[state as usize])
+            {
                 cords.mark(found, &mut touched);
             }
             cords.split(&mut touched);
@@ -54,46 +50,8 @@ pub(super) fn classes(states: usize, letters: usize, moves: &[Move]) -> Vec<u32>
     blocks.set
 }
 
-/// The classes depth first, from that of state 0 on, and by class its place among them. To where a
-/// state leads is given last first.
-pub(super) fn depth_first<I: Iterator<Item = u32>>(
-    classes: &[u32],
-    leads: impl Fn(u32) -> I,
-) -> (Vec<u32>, Vec<u32>) {
-    let mut order = Vec::new();
-    let mut places = vec![NONE; classes.len()];
-    let mut stack = vec![0];
-    while let Some(state) = stack.pop() {
-        let class = classes[state as usize];
-        if places[class as usize] == NONE {
-            places[class as usize] = index(order.len());
-            order.push(class);
-            stack.extend(leads(state));
-        }
-    }
-    (order, places)
-}
-
-/// The classes where no letter has two moves: a state with a move is like no other.
-fn unlike(states: usize, moves: &[Move]) -> Vec<u32> {
-    let mut classes = vec![NONE; states];
-    let mut count = 0;
-    for found in moves {
-        let class = &mut classes[found.source as usize];
-        if *class == NONE {
-            *class = count;
-            count += 1;
-        }
-    }
-    for class in &mut classes {
-        // The finished states are all alike.
-        *class = (*class).min(count);
-    }
-    classes
-}
-
-/// A partition of `0..n` into sets, as one permutation in which each set is a range. Elements are
-/// marked by moving them to the front of their range.
+/// A partition of `0..n` into sets: one permutation with a range for each set. Elements are marked
+/// by moving them to the front of their range.
 struct Partition {
     elements: Vec<u32>,
     position: Vec<u32>,
@@ -104,32 +62,37 @@ struct Partition {
 }
 
 impl Partition {
-    /// One set for each group that has members.
-    fn new(groups: Grouped) -> Self {
-        let count = groups.members.len();
+    /// One set for each group that has members, of `count` elements in all.
+    fn new(groups: &[Vec<u32>], count: usize) -> Self {
         let mut partition = Self {
-            elements: groups.members,
+            elements: groups.concat(),
             position: vec![0; count],
             set: vec![0; count],
             first: Vec::new(),
             end: Vec::new(),
             marked: Vec::new(),
         };
-        for bounds in groups.starts.windows(2) {
-            let (start, end) = (bounds[0], bounds[1]);
-            if start == end {
-                continue;
+        let mut end = 0;
+        for group in groups.iter().filter(|group| !group.is_empty()) {
+            let start = end;
+            end += index(group.len());
+            partition.add(start, end);
+            for (position, &element) in (start..).zip(group) {
+                partition.position[element as usize] = position;
             }
-            for position in start..end {
-                let element = partition.elements[position as usize] as usize;
-                partition.position[element] = position;
-                partition.set[element] = index(partition.len());
-            }
-            partition.first.push(start);
-            partition.end.push(end);
-            partition.marked.push(0);
         }
         partition
+    }
+
+    /// Makes a set of a range of elements.
+    fn add(&mut self, start: u32, end: u32) {
+        let id = index(self.len());
+        self.first.push(start);
+        self.end.push(end);
+        self.marked.push(0);
+        for &element in &self.elements[start as usize..end as usize] {
+            self.set[element as usize] = id;
+        }
     }
 
     fn members(&self, set: usize) -> &[u32] {
@@ -140,7 +103,7 @@ impl Partition {
         self.first.len()
     }
 
-    /// Marks an element; notes its set when it is the first of it.
+    /// Marks an element. The first one of a set adds the set to `touched`.
     fn mark(&mut self, element: u32, touched: &mut Vec<u32>) {
         let set = self.set[element as usize] as usize;
         let at = self.position[element as usize];
@@ -158,8 +121,8 @@ impl Partition {
         self.marked[set] += 1;
     }
 
-    /// Splits each noted set into its marked elements and the others; the smaller half becomes the
-    /// new set.
+    /// Splits each touched set into its marked elements and the others. The smaller half becomes
+    /// the new set.
     fn split(&mut self, touched: &mut Vec<u32>) {
         for set in touched.drain(..) {
             let set = set as usize;
@@ -168,19 +131,12 @@ impl Partition {
             if middle == end {
                 continue;
             }
-            let new = if middle - first <= end - middle {
+            if middle - first <= end - middle {
                 self.first[set] = middle;
-                (first, middle)
+                self.add(first, middle);
             } else {
                 self.end[set] = middle;
-                (middle, end)
-            };
-            let id = index(self.first.len());
-            self.first.push(new.0);
-            self.end.push(new.1);
-            self.marked.push(0);
-            for position in new.0..new.1 {
-                self.set[self.elements[position as usize] as usize] = id;
+                self.add(middle, end);
             }
         }
     }

@@ -1,9 +1,10 @@
-//! What one role does in a protocol.
+//! The machines of the roles in a protocol.
 
 pub(crate) mod blocks;
 mod explain;
 pub(crate) mod flat;
 mod grouped;
+mod local;
 mod minimise;
 pub(crate) mod on_demand;
 pub(crate) mod projection;

@@ -1,30 +1,30 @@
-//! The machines of roles in a protocol that connects them: some need not take part.
+//! The machines of roles in a protocol that connects them: some roles need not take part.
 //!
 //! ```text
 //!   choice at A {                                  C:  0 ─A?connect─▶ 1 ─A?job─▶ 2
 //!       connect A to C; job() from A to C;
-//!   } or {                                         and 0 is an end, too: on demand
+//!   } or {                                         and 0 is also an end: on demand
 //!       stop() from A to B;
 //!   }
 //! ```
 //!
-//! A role that hears in every run how the protocol goes on has an ordinary machine. Another one may
-//! still have a machine *[on demand](rumpsteak_fsm::Fsm::on_demand)*, if somebody else connects it
-//! whenever it is connected with nobody. Its session begins when the first role connects with the
-//! role and ends when its last connection ends, or the protocol. So it runs once for each time that
-//! the role is connected: never, once, or again and again. This machine is the
-//! [projection](super::projection) of the automaton that is cut in all states in which the role is
-//! alone, and begins with all that lead out of there.
+//! A role that learns in every run how the protocol goes on has an ordinary machine. Another role
+//! may still have a machine *[on demand](rumpsteak_fsm::Fsm::on_demand)*, if another role connects
+//! it whenever it is without connections. Its session begins when the first role connects to it. It
+//! ends when its last connection ends, or the protocol. So the session runs once for each time that
+//! the role is connected: never, once, or again and again. Its machine is the
+//! [projection](super::projection) of the automaton, cut in all states in which the role is alone,
+//! and beginning with all edges that connect it.
 //!
 //! # Why it is sound
-//! The theorem about projection speaks of roles that take part from the beginning to the end. So
-//! nothing is taken from it: if some role plays on demand, the machines are
-//! [judged](super::blocks) by all that they can do together. A role that waits to be asked is no
-//! deadlock there, and begins again when it has finished.
+//! The theorem about projection speaks of roles that take part from the beginning to the end. So it
+//! proves nothing here: if some role plays on demand, the machines are [judged](super::blocks) as a
+//! system. A role that waits to be connected is not a deadlock there, and it begins again when it
+//! has finished.
 //!
-//! Its sessions come in the order of the protocol. If one peer calls it and then another one, the
-//! second call must not overtake the first: receive validity of the first state, where the others
-//! go on to the end of the protocol.
+//! Its sessions come in the order of the protocol. If first one peer connects to it and then
+//! another one, the second connection must not overtake the first: this is receive validity of the
+//! first state, where the others go on to the end of the protocol.
 
 use fixedbitset::FixedBitSet;
 
@@ -36,8 +36,8 @@ use crate::global::automaton::{Edge, Global};
 use crate::index::index;
 use crate::limits::Limits;
 
-/// The machines of all roles, judged together, if a role plays on demand; `alone` has by state the
-/// roles that are connected with nobody.
+/// The machines of all roles, judged together; `None` if no role plays on demand. `alone` has the
+/// roles without connections by state.
 pub(crate) fn project_all(
     global: &Global,
     alone: &[FixedBitSet],
@@ -46,9 +46,9 @@ pub(crate) fn project_all(
     limits: &Limits,
 ) -> Option<Together> {
     let roles = (0..).zip(names);
-    let demands = roles.map(|(role, name)| {
-        let is_told = project(global, role, name.span, limits).is_ok();
-        if is_told { None } else { on_demand(global, alone, role) }
+    let demands = roles.map(|(role, name)| match project(global, role, name.span, limits) {
+        Ok(_) => None,
+        Err(_) => on_demand(global, alone, role),
     });
     let demands: Vec<Option<Demand>> = demands.collect();
     let (_, first) = demands.iter().zip(names).find(|(demand, _)| demand.is_some())?;
@@ -68,15 +68,16 @@ pub(crate) fn project_all(
     }))
 }
 
-/// A protocol from where a role that is alone is connected.
+/// The protocol from the point where a role is connected.
 struct Demand {
-    /// To where the role is alone again: its session.
+    /// Up to the point where the role is alone again: its session.
     session: Global,
+    /// Up to the end.
     whole: Global,
 }
 
-/// The protocol from where the role is connected. `None` if it takes part from the beginning, or
-/// connects others itself while it is alone.
+/// The protocol from the point where the role is connected. `None` if the role takes part from the
+/// beginning, or connects to others itself while it is alone.
 fn on_demand(global: &Global, alone: &[FixedBitSet], role: u32) -> Option<Demand> {
     let is_alone = |state: u32| alone[state as usize].contains(role as usize);
     let states = || 0..index(global.len());
@@ -87,7 +88,7 @@ fn on_demand(global: &Global, alone: &[FixedBitSet], role: u32) -> Option<Demand
             return None;
         }
         if letter.to == role {
-            asked.push(*edge);
+            asked.push(edge.clone());
         }
     }
     let from_there = |is_kept: &dyn Fn(u32) -> bool| {
@@ -97,8 +98,7 @@ fn on_demand(global: &Global, alone: &[FixedBitSet], role: u32) -> Option<Demand
         let shift = |edge: Edge| Edge { target: edge.target + 1, ..edge };
         let states = std::iter::once(asked.clone()).chain(states);
         let states = states.map(|edges| edges.into_iter().map(shift).collect());
-        let (origins, letters) = (global.origins.clone(), global.letters.clone());
-        global.with_states(states.collect(), origins, letters)
+        global.with_states(states.collect(), global.letters.clone())
     };
     is_alone(0).then(|| Demand {
         session: from_there(&|state| !is_alone(state)),

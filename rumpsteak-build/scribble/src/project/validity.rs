@@ -1,4 +1,4 @@
-//! What must hold in each state of a role's machine: see [`projection`](super::projection).
+//! The checks of each state of a role's machine: see [`projection`](super::projection).
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use fixedbitset::FixedBitSet;
 use hashbrown::HashSet;
 
 use super::grouped::leads_to;
-use super::subsets::{Back, EdgeAt, Group, Subsets, TooLarge, way};
+use super::subsets::{Back, EdgeAt, Group, Subsets, TooLarge, path};
 use crate::diagnostics::projection_errors::ProblemKind;
 use crate::global::automaton::{Global, Letter};
 use crate::index::{NONE, index};
@@ -14,16 +14,16 @@ use crate::index::{NONE, index};
 pub(super) struct Problem {
     pub(super) state: u32,
     pub(super) kind: ProblemKind,
-    /// The edge that is not possible in all branches.
+    /// The edge that is impossible in some branch.
     pub(super) one: EdgeAt,
-    /// Another edge; or a global state, with [`NONE`], from which `one` is not possible.
+    /// Another edge; or a global state, with [`NONE`], from which `one` is impossible.
     pub(super) other: EdgeAt,
-    /// How the others go on behind `other`, without the role, to a message like `one` that
-    /// overtakes it; empty for other kinds.
+    /// If `one` can be overtaken: the path of the other roles from `other` to a message like `one`
+    /// that arrives first.
     pub(super) early: Vec<EdgeAt>,
 }
 
-/// Checks a state that was just closed, and whose edges are `groups`.
+/// Checks the state that was just closed; `groups` are its edges.
 pub(super) fn check(
     subsets: &mut Subsets<'_>,
     state: u32,
@@ -35,7 +35,7 @@ pub(super) fn check(
         problems.push(Problem { state, kind, one, other, early: Vec::new() });
     };
     if let Some(block) = groups.iter().find(|group| subsets.is_block(group.letter)) {
-        // The role must know that the block begins: what it does in it is not looked at here.
+        // The role must know that the block begins. Its actions in it are checked elsewhere.
         if let Some(other) = groups.iter().find(|group| group.letter != block.letter) {
             add(ProblemKind::BlockUnknown, block.edges[0], other.edges[0]);
         } else if let Some(stuck) = stuck(subsets, block.edges.iter()) {
@@ -65,7 +65,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Two groups with one peer and label that differ in their payload.
+/// Two groups with equal peers and labels, and different payloads.
 fn same_label<'g>(subsets: &Subsets<'_>, groups: &'g [Group]) -> Option<(&'g Group, &'g Group)> {
     let key = |group: &Group| {
         let letter = subsets.letter(group.letter);
@@ -77,7 +77,7 @@ fn same_label<'g>(subsets: &Subsets<'_>, groups: &'g [Group]) -> Option<(&'g Gro
     Some((same[0].1, same[1].1))
 }
 
-/// A member from which none of `edges` is reachable by ε.
+/// A member from which no ε-path leads to any of `edges`.
 fn stuck<'e>(subsets: &Subsets<'_>, edges: impl Iterator<Item = &'e EdgeAt>) -> Option<u32> {
     let members = subsets.members();
     let goals: BTreeSet<u32> = edges.map(|&(source, _)| subsets.slot(source)).collect();
@@ -94,7 +94,7 @@ fn stuck<'e>(subsets: &Subsets<'_>, edges: impl Iterator<Item = &'e EdgeAt>) -> 
     Some(members[stuck])
 }
 
-/// Whether the automaton can come to its end, by state.
+/// Returns for each state true if the automaton can come to an end from there.
 pub(super) fn can_end(automaton: &Global) -> Vec<bool> {
     let states = 0..index(automaton.len());
     let from = |state| automaton.edges(state).iter().map(move |edge| (state, edge.target));
@@ -102,8 +102,9 @@ pub(super) fn can_end(automaton: &Global) -> Vec<bool> {
     leads_to(automaton.len(), &edges, states.filter(|&state| automaton.edges(state).is_empty()))
 }
 
-/// Receive validity: a receive that can arrive first although the branch of another was taken, an
-/// edge of the other, and the way from there to the message that arrives first.
+/// Receive validity: finds a message that can arrive first although the branch of another one was
+/// taken. Returns an edge with it, the edge of the other, and the path from there to the message
+/// that arrives first.
 fn overtaken(
     subsets: &mut Subsets<'_>,
     groups: &[Group],
@@ -126,12 +127,12 @@ fn overtaken(
     Ok(None)
 }
 
-/// One of `groups` whose letter can be first in the queue from `sender` to the role when the
-/// protocol goes on from `start` without the role, and the shortest way there: a letter of the set
-/// `M` of CAV'23, Def. 5.2, for one sender.
+/// Finds one of `groups` whose letter can be first in the queue from `sender` to the role when the
+/// protocol goes on from `start` without the role, and the shortest path there. It is a letter of
+/// the set `M` of CAV'23, Def. 5.2, for one sender.
 ///
-/// A role that waits for a blocked role is blocked; at first the role itself is. A path is followed
-/// until `sender` is blocked or has sent to the role: only its first message matters.
+/// The role is blocked from the start, and a role that waits for a blocked role is blocked. A path
+/// is followed until `sender` is blocked or has sent to the role: only its first message matters.
 fn available<'g>(
     subsets: &mut Subsets<'_>,
     start: u32,
@@ -154,7 +155,7 @@ fn available<'g>(
                 after.insert(to as usize);
             } else if from == sender && to == subsets.role {
                 if let Some(awaited) = groups.iter().find(|group| group.letter == edge.letter) {
-                    return Ok(Some((awaited, way(back, |at| queue[at].2))));
+                    return Ok(Some((awaited, path(back, |at| queue[at].2))));
                 }
                 continue;
             }

@@ -1,8 +1,8 @@
-//! Modules as they are written.
+//! The syntax tree of a module.
 //!
-//! The interactions of a protocol lie in one table, [`Body`], and blocks name them by id. A tree of
-//! boxes would be simpler to walk, but a file may nest a hundred thousand choices, and dropping
-//! or comparing such a tree by recursion overflows the stack.
+//! All interactions of a protocol are in one table, [`Body`], and blocks refer to them by id. A
+//! file may nest a hundred thousand choices; dropping or comparing a tree of boxes would overflow
+//! the stack.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,17 +21,16 @@ pub struct Module {
     pub declarations: Vec<Declaration>,
     /// Protocols, in order.
     pub protocols: Vec<ProtocolDecl>,
-    /// Whether every declaration of the text is here. Where one could not be read, a name that
-    /// seems unknown may be the one that was lost.
+    /// True if all declarations could be read. Otherwise an unknown name may be declared in the
+    /// part that was lost.
     pub complete: bool,
     /// The whole text.
     pub span: Span,
 }
 
 impl Module {
-    /// The declaration of the sort `name`, if there is one. For example `type <rust> "String" from
-    /// "std" as Str;` declares `Str`. A sort without a declaration stands for the Rust type of that
-    /// name.
+    /// Finds the declaration of the sort `name`. For example `type <rust> "String" from "std" as
+    /// Str;` declares `Str`. A sort without a declaration is the Rust type of the same name.
     pub fn sort(&self, name: &str) -> Option<&Declaration> {
         let mut sorts = self.declarations.iter();
         sorts.find(|found| found.kind == DeclarationKind::Payload && found.name.as_str() == name)
@@ -49,7 +48,7 @@ pub struct Import {
     pub span: Span,
 }
 
-/// Whether a [`Declaration`] declares a sort or a message.
+/// The kind of a [`Declaration`] or a [`Parameter`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeclarationKind {
     /// `type` or `data`: a sort.
@@ -58,16 +57,16 @@ pub enum DeclarationKind {
     Signature,
 }
 
-/// `type <rust> "std::string::String" from "std" as Str;`, and the same with `data` or `sig`.
+/// `type <rust> "std::string::String" from "std" as Str;`, or the same with `data` or `sig`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Declaration {
-    /// Whether it declares a sort or a message.
+    /// A sort or a message.
     pub kind: DeclarationKind,
     /// The language of the external name: `rust`.
     pub schema: Name,
     /// The external name without its quotes: `std::string::String`.
     pub external: Name,
-    /// Where the external name comes from, without quotes.
+    /// The source of the external name, without quotes.
     pub from: Option<Name>,
     /// Its name in protocols.
     pub name: Name,
@@ -82,7 +81,7 @@ pub struct ProtocolDecl {
     pub name: Name,
     /// `aux`: only called by others.
     pub auxiliary: bool,
-    /// `explicit`: no role is connected with another at first.
+    /// `explicit`: no roles are connected at first.
     pub explicit: bool,
     /// `<sig M, type T>`
     pub parameters: Vec<Parameter>,
@@ -103,20 +102,11 @@ pub struct RoleDecl {
     pub alias: Option<Name>,
 }
 
-/// Whether a [`Parameter`] is a sort or a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ParameterKind {
-    /// `type T`, `data T`
-    Sort,
-    /// `sig M`
-    Signature,
-}
-
 /// `sig M`, `type T`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameter {
     /// A message or a sort.
-    pub kind: ParameterKind,
+    pub kind: DeclarationKind,
     /// Its name.
     pub name: Name,
 }
@@ -129,13 +119,12 @@ pub struct InteractionId(pub(crate) u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlockId(pub(crate) u32);
 
-/// The interactions of a protocol: a forest in two tables. Every interaction, and every block but
-/// the root, is named exactly once: an interaction by its block, a block by an interaction with a
-/// smaller number.
+/// The interactions of a protocol: a forest in two tables. Each interaction belongs to exactly one
+/// block. Each block except the root belongs to exactly one interaction, with a smaller number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Body {
     pub(crate) interactions: Vec<Interaction>,
-    /// The first one is the root.
+    /// The root first.
     pub(crate) blocks: Vec<Vec<InteractionId>>,
 }
 
@@ -145,30 +134,34 @@ impl Body {
         BlockId(0)
     }
 
-    /// The interactions of the block with this id, one after the other.
+    /// The interactions of a block, in order.
     ///
     /// # Panics
-    /// If `id` is of another body.
+    /// If `id` belongs to another body.
     pub fn block(&self, id: BlockId) -> &[InteractionId] {
         &self.blocks[id.0 as usize]
     }
 
-    /// The interaction with this id.
+    /// Looks up an interaction.
     ///
     /// # Panics
-    /// If `id` is of another body.
+    /// If `id` belongs to another body.
     pub fn interaction(&self, id: InteractionId) -> &Interaction {
         &self.interactions[id.0 as usize]
     }
 
-    pub(crate) fn push(&mut self, block: BlockId, interaction: Interaction) {
-        self.blocks[block.0 as usize].push(InteractionId(index(self.interactions.len())));
+    /// Appends an interaction to a block.
+    pub(crate) fn push(&mut self, block: BlockId, interaction: Interaction) -> InteractionId {
+        let id = InteractionId(index(self.interactions.len()));
+        self.blocks[block.0 as usize].push(id);
         self.interactions.push(interaction);
+        id
     }
 
-    /// The branches in recursions that end with a message, in the order of the text: for each of
-    /// the recursions around one, the innermost first.
+    /// The branches in recursions that end with a message, in the order of the text: once for each
+    /// of the recursions around a branch, the innermost first.
     pub(crate) fn endings(&self) -> Vec<Ending> {
+        /// The greatest number of recursions around one branch that are listed.
         const MOST: usize = 4;
         let (mut again, mut ends, mut around) = (BTreeMap::new(), Vec::new(), BTreeMap::new());
         let mut work = vec![(self.root(), None)];
@@ -185,7 +178,7 @@ impl Body {
                         work.push((*body, Some((*body, variable))));
                     }
                     (InteractionKind::Continue { variable }, Some((body, name)))
-                        if variable.as_str() == name.as_str() =>
+                        if variable.text == name.text =>
                     {
                         again.extend(last.map(|last| (body, last)));
                     }
@@ -217,7 +210,7 @@ impl Body {
 #[derive(Clone, Debug)]
 pub(crate) struct Ending {
     pub(crate) variable: Name,
-    /// A message behind which that begins again, if one does.
+    /// The message before a `continue` of the recursion, if there is one.
     pub(crate) again: Option<Span>,
     pub(crate) last: Span,
     pub(crate) block: BlockId,
@@ -228,14 +221,15 @@ pub(crate) struct Ending {
 pub struct Interaction {
     /// Its kind.
     pub kind: InteractionKind,
-    /// `@"text"` behind it, without the quotes.
+    /// The texts of `@"text"` behind it, without the quotes.
     pub annotations: Vec<Name>,
-    /// From its first token to its `;`, or the heading of what has blocks.
+    /// From its first token to its `;`, or its heading if it has blocks.
     pub span: Span,
 }
 
 impl Interaction {
-    /// The labels that `@"depends: a, b"` names, with their annotations. `None` without one.
+    /// The labels in `@"depends: a, b"`, each with its annotation. `None` without such an
+    /// annotation.
     pub fn dependencies(&self) -> Option<Vec<(&Name, &str)>> {
         let mut found = None;
         for annotation in &self.annotations {
@@ -261,7 +255,7 @@ pub enum InteractionKind {
         from: Name,
         /// `B, C`: at least one.
         to: Vec<Name>,
-        /// What it does to the connection of the two.
+        /// The effect on the connection of the two.
         link: Link,
     },
     /// `choice at A { … } or { … }`
@@ -280,12 +274,12 @@ pub enum InteractionKind {
     },
     /// `continue X;`
     Continue {
-        /// Which recursion.
+        /// The name of the recursion.
         variable: Name,
     },
     /// `do P<…>(A, B);`
     Do {
-        /// Which protocol.
+        /// The protocol that is called.
         protocol: Name,
         /// Messages and sorts.
         arguments: Vec<MessageExpr>,
@@ -299,23 +293,34 @@ pub enum InteractionKind {
     },
     /// `interruptible { … } with { cancel() by A; }`
     Interruptible {
-        /// What may be ended.
+        /// The block that may be interrupted.
         body: BlockId,
-        /// Who may end it, and with which message: at least one.
+        /// The roles that may interrupt it, with their messages: at least one.
         interrupts: Vec<Interrupt>,
     },
     /// A part that could not be read or is not supported. [`parse`](crate::parse) has reported it.
     Invalid,
 }
 
-/// What an interaction of an `explicit` protocol does to the connection of its two roles.
+impl InteractionKind {
+    /// The blocks of the interaction.
+    pub(crate) fn blocks(&self) -> &[BlockId] {
+        match self {
+            Self::Choice { branches: blocks, .. } | Self::Par { parts: blocks } => blocks,
+            Self::Rec { body, .. } | Self::Interruptible { body, .. } => std::slice::from_ref(body),
+            _ => &[],
+        }
+    }
+}
+
+/// The effect of an interaction on the connection of its two roles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Link {
-    /// `from A to B`: it needs one.
+    /// `from A to B`: needs a connection.
     Needs,
-    /// `connect A to B`: it makes one.
+    /// `connect A to B`: makes a connection.
     Opens,
-    /// `disconnect A and B`: it ends one, and sends nothing.
+    /// `disconnect A and B`: ends a connection, and sends nothing.
     Closes,
 }
 
@@ -328,7 +333,7 @@ pub struct Interrupt {
     pub by: Name,
 }
 
-/// A message where it is sent, or an argument of `do`.
+/// A message that is sent, or an argument of `do`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MessageExpr {
     /// `buy(Int, String)`, `ok()`, `(Int)`.
@@ -338,8 +343,7 @@ pub enum MessageExpr {
         /// Its payload.
         payload: Vec<Payload>,
     },
-    /// `Cancel`: the name of a declared message, of a parameter, or simply a label without a
-    /// payload.
+    /// `Cancel`: a declared message, a parameter, or a label without a payload.
     Named(Name),
 }
 
@@ -372,11 +376,11 @@ impl fmt::Display for MessageExpr {
 /// `Int`, `x: Int`, or the delegation of a session `P@A`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Payload {
-    /// `x`, which is documentation.
+    /// `x`, which only documents.
     pub name: Option<Name>,
-    /// `Int`; of a delegation the protocol `P`.
+    /// `Int`, or the protocol `P` of a delegation.
     pub sort: Name,
-    /// Of a delegation the role `A`.
+    /// The role `A` of a delegation.
     pub delegated: Option<Name>,
 }
 

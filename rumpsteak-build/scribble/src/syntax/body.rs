@@ -13,35 +13,32 @@ use crate::diagnostics::span::Name;
 use crate::diagnostics::syntax_errors::Construct;
 use crate::index::index;
 
-/// The words that a statement begins with, unless it is a message.
+/// The keywords at the beginning of statements, for suggestions.
 const STATEMENTS: [&str; 4] = ["choice", "continue", "do", "rec"];
 
-/// A block and everything in it, from its `{`, which is in front.
+/// Parses a block from its `{`, which is the next token.
 pub(super) fn body(cursor: &mut Cursor<'_>) -> Body {
     let mut parser = BodyParser {
         cursor,
         body: Body { interactions: Vec::new(), blocks: Vec::new() },
         stack: Vec::new(),
     };
-    parser.open(Opened::Root);
+    parser.open(Owner::One);
     parser.run();
     parser.body
 }
 
-/// What an open brace belongs to.
-enum Opened {
-    Root,
-    Rec,
-    /// The interaction, the word between its blocks, and those so far.
+/// The owner of an open brace.
+enum Owner {
+    /// The protocol, or a recursion.
+    One,
+    /// An interaction with several blocks, the word between them, and the blocks so far.
     Several(InteractionId, &'static str, Vec<BlockId>),
-    /// The interaction, which may be interrupted.
     Interruptible(InteractionId),
-    /// A construct that is refused: the word between its blocks.
-    Refused(&'static str),
 }
 
 struct Open {
-    what: Opened,
+    owner: Owner,
     block: BlockId,
     brace: usize,
 }
@@ -56,12 +53,12 @@ struct BodyParser<'c, 'a> {
 impl BodyParser<'_, '_> {
     fn run(&mut self) {
         while let Some(top) = self.stack.last() {
-            let in_choice = matches!(top.what, Opened::Several(_, "or", _));
+            let in_choice = matches!(top.owner, Owner::Several(_, "or", _));
             let brace = top.brace;
             if self.cursor.take(b'}') {
                 self.close();
             } else if self.cursor.kind() == TokenKind::End || self.starts_declaration() {
-                // A brace is missing; the declaration that follows must not be lost.
+                // A brace is missing; the declaration that follows can still be read.
                 self.cursor.open_block(brace);
                 self.close_all();
             } else if in_choice && self.starts_block("or") {
@@ -77,14 +74,14 @@ impl BodyParser<'_, '_> {
         }
     }
 
-    /// Whether `word {` is in front.
+    /// True if `word {` comes next.
     fn starts_block(&self, word: &str) -> bool {
         self.cursor.is_at(1, b'{') && self.cursor.is_word(word)
     }
 
-    /// Whether `global protocol P(` or the like is in front, which is no interaction.
+    /// True if `global protocol P(` or the like comes next, which is not an interaction.
     fn starts_declaration(&self) -> bool {
-        // The next word is looked at first: it is one for few interactions.
+        // Few interactions have a word in second place.
         if self.cursor.kind_at(1) != TokenKind::Identifier {
             return false;
         }
@@ -97,56 +94,33 @@ impl BodyParser<'_, '_> {
         }
     }
 
-    fn open(&mut self, what: Opened) {
+    fn open(&mut self, owner: Owner) {
         let brace = self.cursor.at();
-        let block = BlockId(index(self.body.blocks.len()));
+        let block = self.next_block();
         self.body.blocks.push(Vec::new());
-        self.stack.push(Open { what, block, brace });
+        self.stack.push(Open { owner, block, brace });
         self.cursor.advance();
     }
 
-    /// The innermost block ends behind the last token taken, and perhaps its interaction with it.
+    fn next_block(&self) -> BlockId {
+        BlockId(index(self.body.blocks.len()))
+    }
+
+    /// Ends the innermost block after its `}`, and its interaction unless another block follows.
     fn close(&mut self) {
         let Some(mut open) = self.stack.pop() else { return };
-        match &mut open.what {
-            Opened::Several(_, word, blocks) if self.starts_block(word) => {
+        match &mut open.owner {
+            Owner::Several(_, word, blocks) if self.starts_block(word) => {
                 self.cursor.advance();
                 blocks.push(open.block);
-                self.open(open.what);
+                self.open(open.owner);
             }
-            Opened::Interruptible(id) => {
-                let id = *id;
-                let start = self.cursor.at();
-                match self.interrupts() {
-                    Ok(found) => {
-                        let interaction = &mut self.body.interactions[id.0 as usize];
-                        if let InteractionKind::Interruptible { interrupts, .. } =
-                            &mut interaction.kind
-                        {
-                            *interrupts = found;
-                        }
-                    }
-                    Err(Failed) => {
-                        self.body.interactions[id.0 as usize].kind = InteractionKind::Invalid;
-                        // Without `with`, the next statement is good.
-                        while self.cursor.at() > start
-                            && self.cursor.kind() != TokenKind::End
-                            && !self.cursor.take(b'}')
-                        {
-                            self.cursor.advance();
-                        }
-                    }
-                }
-            }
-            Opened::Refused(word) if self.starts_block(word) => {
-                self.cursor.advance();
-                self.open(open.what);
-            }
+            Owner::Interruptible(id) => self.interruptible(*id),
             _ => self.complete(open),
         }
     }
 
-    /// The text ends inside of blocks: what is missing in the innermost is not known.
+    /// Ends all blocks at the end of the text. The rest of the innermost one is unknown.
     fn close_all(&mut self) {
         self.add(self.cursor.at(), InteractionKind::Invalid);
         while let Some(open) = self.stack.pop() {
@@ -154,15 +128,36 @@ impl BodyParser<'_, '_> {
         }
     }
 
-    /// No block follows that belongs to the same interaction.
+    fn kind(&mut self, id: InteractionId) -> &mut InteractionKind {
+        &mut self.body.interactions[id.0 as usize].kind
+    }
+
+    /// Ends the interaction of a block that no other block of it follows.
     fn complete(&mut self, open: Open) {
-        if let Opened::Several(id, _, mut done) = open.what {
+        if let Owner::Several(id, _, mut done) = open.owner {
             done.push(open.block);
-            let interaction = &mut self.body.interactions[id.0 as usize];
             if let InteractionKind::Choice { branches: blocks, .. }
-            | InteractionKind::Par { parts: blocks } = &mut interaction.kind
+            | InteractionKind::Par { parts: blocks } = self.kind(id)
             {
                 *blocks = done;
+            }
+        }
+    }
+
+    /// The interrupts behind the block of an `interruptible`.
+    fn interruptible(&mut self, id: InteractionId) {
+        let start = self.cursor.at();
+        match (self.interrupts(), self.kind(id)) {
+            (Ok(found), InteractionKind::Interruptible { interrupts, .. }) => *interrupts = found,
+            (_, kind) => {
+                *kind = InteractionKind::Invalid;
+                // If `with` is missing, the next statement is read as usual.
+                while self.cursor.at() > start
+                    && self.cursor.kind() != TokenKind::End
+                    && !self.cursor.take(b'}')
+                {
+                    self.cursor.advance();
+                }
             }
         }
     }
@@ -184,20 +179,17 @@ impl BodyParser<'_, '_> {
         }
     }
 
+    /// The interaction before in the innermost block.
     fn last(&self) -> Option<&InteractionKind> {
-        let last = self.body.blocks[self.stack.last()?.block.0 as usize].last()?;
-        Some(&self.body.interactions[last.0 as usize].kind)
+        let last = self.body.block(self.stack.last()?.block).last()?;
+        Some(&self.body.interaction(*last).kind)
     }
 
     /// Adds an interaction to the innermost block. Its span ends with the last token taken.
     fn add(&mut self, start: usize, kind: InteractionKind) -> InteractionId {
-        let id = InteractionId(index(self.body.interactions.len()));
         let span = self.cursor.span_from(start);
-        self.body.interactions.push(Interaction { kind, annotations: Vec::new(), span });
-        if let Some(open) = self.stack.last() {
-            self.body.blocks[open.block.0 as usize].push(id);
-        }
-        id
+        let block = self.stack.last().map_or(self.body.root(), |open| open.block);
+        self.body.push(block, Interaction { kind, annotations: Vec::new(), span })
     }
 
     fn statement(&mut self) -> Result<()> {
@@ -212,7 +204,7 @@ impl BodyParser<'_, '_> {
                 _ => "an interaction or `}`",
             }));
         }
-        // No construct has a bracket behind its word.
+        // A word with a bracket is a label: no keyword has one.
         if self.cursor.is_at(1, b'(') {
             return self.message(start);
         }
@@ -237,13 +229,13 @@ impl BodyParser<'_, '_> {
             "par" if brace => {
                 self.cursor.advance();
                 let id = self.add(start, InteractionKind::Par { parts: Vec::new() });
-                self.open(Opened::Several(id, "and", Vec::new()));
+                self.open(Owner::Several(id, "and", Vec::new()));
             }
-            // The errors of its blocks are errors all the same.
+            // The errors in its blocks are reported too.
             "unordered" if brace => {
                 self.cursor.advance();
-                self.refuse(start, Construct::UNORDERED);
-                self.open(Opened::Refused("and"));
+                let id = self.refuse(start, Construct::UNORDERED);
+                self.open(Owner::Several(id, "and", Vec::new()));
             }
             "interruptible" if brace || name => {
                 self.cursor.advance();
@@ -252,20 +244,23 @@ impl BodyParser<'_, '_> {
                     self.cursor.take(b':');
                 }
                 self.cursor.expect_block()?;
-                let (body, interrupts) = (BlockId(index(self.body.blocks.len())), Vec::new());
-                let kind = InteractionKind::Interruptible { body, interrupts };
-                let id = self.add(start, kind);
-                self.open(Opened::Interruptible(id));
+                let (body, interrupts) = (self.next_block(), Vec::new());
+                let id = self.add(start, InteractionKind::Interruptible { body, interrupts });
+                self.open(Owner::Interruptible(id));
             }
             "connect" | "disconnect" if operand => self.connection(start, None)?,
-            "wrap" if operand => self.refuse_statement(start, Construct::WRAP),
+            "wrap" if operand => {
+                self.skip_statement(start);
+                self.refuse(start, Construct::WRAP);
+            }
             "nested" if self.cursor.is_word_at(1, "protocol") => {
                 self.cursor.skip_to_block()?;
                 self.cursor.skip_balanced();
                 self.refuse(start, Construct::NESTED_PROTOCOL);
             }
             _ if self.cursor.is_word_at(1, "calls") => {
-                self.refuse_statement(start, Construct::NESTED_PROTOCOL);
+                self.skip_statement(start);
+                self.refuse(start, Construct::NESTED_PROTOCOL);
             }
             _ => self.message(start)?,
         }
@@ -279,12 +274,11 @@ impl BodyParser<'_, '_> {
         let at = self.cursor.name("the role that chooses")?;
         self.cursor.expect_block()?;
         let id = self.add(start, InteractionKind::Choice { at, branches: Vec::new() });
-        self.open(Opened::Several(id, "or", Vec::new()));
+        self.open(Owner::Several(id, "or", Vec::new()));
         Ok(())
     }
 
-    /// `choice {`, `choice A {` or `choice from A {`: all of it is read, so that nothing is left to
-    /// skip.
+    /// `choice {`, `choice A {` or `choice from A {`: reports it, and skips all of it.
     fn choice_without_role(&mut self, start: usize) {
         self.cursor.advance();
         self.cursor.unexpected("`at` and the role that chooses");
@@ -301,9 +295,9 @@ impl BodyParser<'_, '_> {
         let variable = self.cursor.name("the name of the recursion")?;
         self.refuse_brackets();
         self.cursor.expect_block()?;
-        let body = BlockId(index(self.body.blocks.len()));
+        let body = self.next_block();
         self.add(start, InteractionKind::Rec { variable, body });
-        self.open(Opened::Rec);
+        self.open(Owner::One);
         Ok(())
     }
 
@@ -350,7 +344,7 @@ impl BodyParser<'_, '_> {
         self.end(start, InteractionKind::Message { message, from, to, link: Link::Needs })
     }
 
-    /// `connect A to B;`, perhaps behind a message, or `disconnect A and B;`.
+    /// `connect A to B;`, with or without a message before it, or `disconnect A and B;`.
     fn connection(&mut self, start: usize, message: Option<MessageExpr>) -> Result<()> {
         let label = self.cursor.name("`connect`")?;
         let (link, between) = match label.as_str() {
@@ -364,7 +358,8 @@ impl BodyParser<'_, '_> {
         self.end(start, InteractionKind::Message { message, from, to, link })
     }
 
-    /// There is no `from` behind what was taken for a message, since nothing is known of its word.
+    /// Reports a missing `from` behind a word that was taken for a message. Suggests a keyword that
+    /// may be meant.
     fn no_sender(&mut self, message: &MessageExpr) -> Failed {
         let expected = match message {
             MessageExpr::Literal { .. } => "`from`",
@@ -393,7 +388,7 @@ impl BodyParser<'_, '_> {
         failed
     }
 
-    /// `;` with annotations before and behind it: the interaction is complete but for them.
+    /// Ends an interaction by `;`, with annotations before and behind it.
     fn end(&mut self, start: usize, kind: InteractionKind) -> Result<()> {
         let mut annotations = self.cursor.annotations()?;
         self.cursor.expect(b';')?;
@@ -403,16 +398,10 @@ impl BodyParser<'_, '_> {
         Ok(())
     }
 
-    /// Reports the statement that ends here, and keeps its place.
-    fn refuse(&mut self, start: usize, construct: Construct) {
+    /// Reports the statement that ends here as not supported.
+    fn refuse(&mut self, start: usize, construct: Construct) -> InteractionId {
         self.cursor.unsupported(construct, start);
-        self.add(start, InteractionKind::Invalid);
-    }
-
-    /// Skips and reports a statement whose grammar is not read.
-    fn refuse_statement(&mut self, start: usize, construct: Construct) {
-        self.skip_statement(start);
-        self.refuse(start, construct);
+        self.add(start, InteractionKind::Invalid)
     }
 
     /// Reports the parameters of a recursion, if there are any.
@@ -424,12 +413,12 @@ impl BodyParser<'_, '_> {
         }
     }
 
-    /// Skips what is left of a statement that started at `start`.
+    /// Skips the rest of a statement that started at `start`.
     fn skip_statement(&mut self, start: usize) {
         loop {
             match self.cursor.kind() {
                 TokenKind::Punct(b';') => return self.cursor.advance(),
-                // The statement has no `;`; the next one is good.
+                // The statement has no `;`; the next one can be read.
                 TokenKind::Punct(b'}') | TokenKind::End => return,
                 TokenKind::Punct(b'{') => return self.skip_blocks(),
                 TokenKind::Identifier if self.cursor.at() > start && self.starts_statement() => {
@@ -449,8 +438,8 @@ impl BodyParser<'_, '_> {
         }
     }
 
-    /// Whether the token in front can only start a statement: where a `;` is missing, the next
-    /// statement must not be lost.
+    /// True if the next token can only start a statement. If a `;` is missing, reading goes on
+    /// there.
     fn starts_statement(&self) -> bool {
         let name = self.cursor.kind_at(1) == TokenKind::Identifier;
         match self.cursor.word() {
@@ -494,7 +483,7 @@ fn literal(cursor: &mut Cursor<'_>) -> Result<MessageExpr> {
     Ok(MessageExpr::Literal { label, payload })
 }
 
-/// `Int`. A Rust type is taken as a whole; that it has no name is said where names are resolved.
+/// `Int`. A Rust type is taken as a whole and reported when names are resolved.
 fn sort(cursor: &mut Cursor<'_>) -> Result<Name> {
     let start = cursor.at();
     if !cursor.is(b'(') && !cursor.is(b'[') && cursor.text_at(0) != "&" {
@@ -510,13 +499,11 @@ fn sort(cursor: &mut Cursor<'_>) -> Result<Name> {
 
 /// `x: Int`, `P@A`
 fn payload(cursor: &mut Cursor<'_>) -> Result<Payload> {
-    let name = if cursor.is_at(1, b':') && !cursor.is_at(2, b':') {
-        let name = cursor.name("the name of a payload")?;
+    let is_named = cursor.is_at(1, b':') && !cursor.is_at(2, b':');
+    let name = is_named.then(|| cursor.name("the name of a payload")).transpose()?;
+    if is_named {
         cursor.advance();
-        Some(name)
-    } else {
-        None
-    };
+    }
     let sort = sort(cursor)?;
     let delegated = if cursor.take(b'@') { Some(role(cursor)?) } else { None };
     if cursor.is(b'{') {

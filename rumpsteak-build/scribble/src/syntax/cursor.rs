@@ -1,4 +1,4 @@
-//! A position among the tokens of a text, and the errors so far.
+//! A position in the tokens of a text, and the errors so far.
 
 use super::lexer::{Token, TokenKind};
 use crate::diagnostics::code::Code;
@@ -6,7 +6,7 @@ use crate::diagnostics::diagnostic::Diagnostic;
 use crate::diagnostics::span::{Name, SourceId, Span};
 use crate::diagnostics::syntax_errors::{self, Construct};
 
-/// The statement or declaration cannot be read further; the error is reported.
+/// The rest of the statement or declaration cannot be read; the error is reported.
 #[derive(Debug)]
 pub(super) struct Failed;
 
@@ -16,17 +16,17 @@ pub(super) struct Cursor<'a> {
     text: &'a str,
     source: SourceId,
     tokens: &'a [Token],
-    /// The position of the token in front. Always inside of `tokens`: the end is never passed.
+    /// The position of the next token, always inside `tokens`.
     at: usize,
-    /// What the lexer has reported, in order.
+    /// The errors of the lexer, in order.
     lexical: &'a [Diagnostic],
-    /// The token that the last error was about.
+    /// The token of the last error.
     blamed: Option<usize>,
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
 impl<'a> Cursor<'a> {
-    /// At the first of the tokens of `text`, of which `lexical` are the errors.
+    /// The start of a text with these tokens; `lexical` are the errors of the lexer.
     pub(super) fn new(
         text: &'a str,
         source: SourceId,
@@ -57,7 +57,7 @@ impl<'a> Cursor<'a> {
         &self.text[token.start as usize..token.end as usize]
     }
 
-    /// The text of the token in front if it is a word, or else an empty one.
+    /// The text of the next token if it is a word, or else an empty text.
     pub(super) fn word(&self) -> &'a str {
         if self.kind() == TokenKind::Identifier { self.text_at(0) } else { "" }
     }
@@ -93,7 +93,7 @@ impl<'a> Cursor<'a> {
         self.span_of(start).to(self.span_of(self.at.saturating_sub(1).max(start)))
     }
 
-    /// What was taken from the token at `start` on, with single blanks.
+    /// The text from the token at `start` to the last one taken, with single blanks.
     pub(super) fn text_from(&self, start: usize) -> Name {
         let span = self.span_from(start);
         let words: Vec<&str> = self.text[span.range()].split_whitespace().collect();
@@ -123,38 +123,33 @@ impl<'a> Cursor<'a> {
     }
 
     pub(super) fn expect(&mut self, punct: u8) -> Result<()> {
-        if self.take(punct) {
-            return Ok(());
-        }
-        Err(self.unexpected(&format!("`{}`", char::from(punct))))
+        let found = self.take(punct);
+        self.require(found, &format!("`{}`", char::from(punct)))
     }
 
     pub(super) fn expect_word(&mut self, word: &str) -> Result<()> {
-        if self.take_word(word) {
-            return Ok(());
-        }
-        Err(self.unexpected(&format!("`{word}`")))
+        let found = self.take_word(word);
+        self.require(found, &format!("`{word}`"))
     }
 
-    /// A `{` must be in front. It is not taken.
+    /// Requires that `{` comes next. Does not take it.
     pub(super) fn expect_block(&mut self) -> Result<()> {
-        if self.is(b'{') {
-            return Ok(());
-        }
-        Err(self.unexpected("`{`"))
+        self.require(self.is(b'{'), "`{`")
     }
 
-    /// A name, described by `what` where there is none.
+    fn require(&mut self, found: bool, expected: &str) -> Result<()> {
+        if found { Ok(()) } else { Err(self.unexpected(expected)) }
+    }
+
+    /// Takes a name; `what` describes it if it is missing.
     pub(super) fn name(&mut self, what: &str) -> Result<Name> {
-        if self.kind() != TokenKind::Identifier {
-            return Err(self.unexpected(what));
-        }
+        self.require(self.kind() == TokenKind::Identifier, what)?;
         let name = Name { text: self.text_at(0).into(), span: self.span_of(self.at) };
         self.advance();
         Ok(name)
     }
 
-    /// `a.b.C`, kept without the white space that may stand around its dots.
+    /// Takes `a.b.C`, and drops white space around the dots.
     pub(super) fn qualified(&mut self, what: &str) -> Result<Name> {
         let mut name = self.name(what)?;
         if self.is(b'.') {
@@ -170,21 +165,16 @@ impl<'a> Cursor<'a> {
         Ok(name)
     }
 
-    /// A string, without its quotes.
+    /// Takes a string; the name has no quotes.
     pub(super) fn string(&mut self) -> Result<Name> {
-        if self.kind() != TokenKind::String {
-            return Err(self.unexpected("a name in double quotes"));
-        }
-        let text = self.text_at(0).trim_start_matches('"');
-        let name = Name {
-            text: text.strip_suffix('"').unwrap_or(text).into(),
-            span: self.span_of(self.at),
-        };
+        self.require(self.kind() == TokenKind::String, "a name in double quotes")?;
+        let name =
+            Name { text: self.text_at(0).trim_matches('"').into(), span: self.span_of(self.at) };
         self.advance();
         Ok(name)
     }
 
-    /// What `read` reads, if `word` is in front of it.
+    /// Takes `word`, if it comes next, and what `read` reads behind it.
     pub(super) fn after_word<T>(
         &mut self,
         word: &str,
@@ -193,7 +183,7 @@ impl<'a> Cursor<'a> {
         self.take_word(word).then(|| read(self)).transpose()
     }
 
-    /// Any number of `@"text"`.
+    /// Takes any number of `@"text"`.
     pub(super) fn annotations(&mut self) -> Result<Vec<Name>> {
         let mut annotations = Vec::new();
         while self.take(b'@') {
@@ -202,7 +192,7 @@ impl<'a> Cursor<'a> {
         Ok(annotations)
     }
 
-    /// `element, element` up to `close`, which is taken.
+    /// Takes `element, element` up to and including `close`.
     pub(super) fn list<T>(
         &mut self,
         close: u8,
@@ -223,7 +213,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Skips from an opening bracket to behind the one that closes it.
+    /// Skips a pair of brackets and everything inside it.
     pub(super) fn skip_balanced(&mut self) {
         let mut depth = 0_usize;
         loop {
@@ -255,7 +245,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Skips a heading that is not read, up to its `{`.
+    /// Skips a heading up to its `{`.
     pub(super) fn skip_to_block(&mut self) -> Result<()> {
         while !self.is(b'{') {
             if matches!(self.kind(), TokenKind::End | TokenKind::Punct(b'}')) {
@@ -266,7 +256,7 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// Reports the token in front, unless it has been already.
+    /// Reports the next token, unless it is reported already.
     pub(super) fn unexpected(&mut self, expected: &str) -> Failed {
         if self.blamed != Some(self.at) && !self.follows_lexical_error() {
             self.blamed = Some(self.at);
@@ -279,8 +269,8 @@ impl<'a> Cursor<'a> {
         Failed
     }
 
-    /// Reports that the block of the `{` at `brace` is not closed before the token in front. At the
-    /// end of the text this is said once.
+    /// Reports that the block of the `{` at `brace` is not closed before the next token. Reports
+    /// only one such block at the end of the text.
     pub(super) fn open_block(&mut self, brace: usize) {
         let at_end = self.kind() == TokenKind::End;
         if at_end && self.blamed.replace(self.at) == Some(self.at) {
@@ -290,22 +280,19 @@ impl<'a> Cursor<'a> {
         self.diagnostics.push(error);
     }
 
-    /// Reports a construct from the token at `start` to the last one taken.
+    /// Reports a construct that reaches from the token at `start` to the last one taken.
     pub(super) fn unsupported(&mut self, construct: Construct, start: usize) {
         let span = self.span_from(start);
         self.diagnostics.push(syntax_errors::unsupported(construct, span));
     }
 
-    /// Whether the lexer has reported something in front of this token: what is missing there may
-    /// be just that. A quote without its end spoils its whole line.
+    /// True if the lexer has reported an error right before this token, which may be the missing
+    /// text. An open string spoils its whole line.
     fn follows_lexical_error(&self) -> bool {
-        /// Lines are short where people write them, and to look further costs more for each error.
+        /// Bounds the cost of each error.
         const LONGEST_LINE: usize = 1_000;
-        let after = match self.at.checked_sub(1) {
-            // A string without its end is a token, and may have swallowed what is missing.
-            Some(before) => self.tokens[before].start as usize,
-            None => 0,
-        };
+        // From the start of the token before: it may be an open string.
+        let after = self.at.checked_sub(1).map_or(0, |before| self.tokens[before].start as usize);
         let here = self.tokens[self.at].start as usize;
         let next = self.lexical.partition_point(|error| error.primary.start() < after);
         self.lexical.get(next).is_some_and(|error| {

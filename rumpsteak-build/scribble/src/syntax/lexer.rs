@@ -1,10 +1,10 @@
-//! Source text to tokens.
+//! The lexer.
 //!
 //! Comments are `// …`, `/* … */` (flat), `(* … *)` (nested) and `(*) …` to the end of the line. A
-//! byte-order mark and every kind of white space are skipped. An identifier is made of letters,
-//! digits and `_`, then also `'`; it may start with a digit, since labels such as `200` or `2a` are
-//! common. No word is reserved here. Characters that belong to no token are reported, once for each
-//! run of them, and left out.
+//! byte-order mark and white space are skipped. An identifier consists of letters, digits and `_`,
+//! and of `'` except at the beginning. It may start with a digit, since labels such as `200` or
+//! `2a` are common. No word is reserved here. Each run of characters that belong to no token is
+//! reported once, and skipped.
 
 use crate::diagnostics::diagnostic::Diagnostic;
 use crate::diagnostics::span::{SourceId, Span};
@@ -13,13 +13,13 @@ use crate::index::index;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TokenKind {
-    /// A letter, a digit or `_`, then also `'`.
+    /// Letters, digits, `_` and `'`.
     Identifier,
     /// `"…"`, quotes included.
     String,
     /// One of the punctuation characters of the grammar.
     Punct(u8),
-    /// An operator of a refinement, one character each. The grammar skips over them.
+    /// One character of an operator in a refinement. The parser skips it.
     Operator,
     End,
 }
@@ -31,14 +31,14 @@ pub(super) struct Token {
     pub(super) end: u32,
 }
 
-/// The tokens of `text`, which is shorter than 4 GiB. The last one is always [`TokenKind::End`].
+/// The tokens of `text`, which is shorter than 4 GiB. [`TokenKind::End`] is always the last one.
 pub(super) fn lex(text: &str, source: SourceId, diagnostics: &mut Vec<Diagnostic>) -> Vec<Token> {
     let mut lexer = Lexer {
         text,
         bytes: text.as_bytes(),
         at: 0,
         source,
-        // Four bytes a token is a dense text.
+        // Even in a dense text, a token has four bytes.
         tokens: Vec::with_capacity(text.len() / 4 + 1),
         diagnostics,
     };
@@ -96,18 +96,9 @@ impl Lexer<'_> {
 
     fn identifier(&mut self) {
         let start = self.at;
-        while let Some(&byte) = self.bytes.get(self.at) {
-            if byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'\'' {
-                self.at += 1;
-            } else if byte.is_ascii() {
-                break;
-            } else {
-                match self.text[self.at..].chars().next() {
-                    Some(letter) if letter.is_alphanumeric() => self.at += letter.len_utf8(),
-                    _ => break,
-                }
-            }
-        }
+        let rest = &self.text[start..];
+        let is_end = |c: char| !c.is_alphanumeric() && !matches!(c, '_' | '\'');
+        self.at += rest.find(is_end).unwrap_or(rest.len());
         self.push(TokenKind::Identifier, start);
     }
 
@@ -149,7 +140,7 @@ impl Lexer<'_> {
         self.open_comment("*)");
     }
 
-    /// The comment that starts here has no end: report it and take the rest of the text for it.
+    /// Reports that the comment here has no end, and skips the rest of the text.
     fn open_comment(&mut self, end: &str) {
         let span = self.span(self.at, self.at + 2);
         self.diagnostics.push(syntax_errors::open_comment(span, end));
@@ -159,46 +150,38 @@ impl Lexer<'_> {
     fn string(&mut self) {
         let start = self.at;
         let rest = &self.bytes[start + 1..];
-        match rest.iter().position(|&byte| matches!(byte, b'"' | b'\n')) {
-            Some(length) if rest[length] == b'"' => {
-                self.at = start + length + 2;
-                self.push(TokenKind::String, start);
-            }
-            length => {
-                // The string ends where its line does, so that one missing quote is one error.
-                let end = start + 1 + length.unwrap_or(rest.len());
-                self.diagnostics.push(syntax_errors::open_string(self.span(start, start + 1)));
-                self.at = end;
-                self.push(TokenKind::String, start);
-            }
+        let length = rest.iter().position(|&byte| matches!(byte, b'"' | b'\n'));
+        let length = length.unwrap_or(rest.len());
+        self.at = start + 1 + length;
+        if rest.get(length) == Some(&b'"') {
+            self.at += 1;
+        } else {
+            // The string ends with its line, so that one missing quote is one error.
+            self.diagnostics.push(syntax_errors::open_string(self.span(start, start + 1)));
         }
+        self.push(TokenKind::String, start);
     }
 
-    /// A character outside ASCII, or one without a meaning: a letter starts an identifier, white
-    /// space is skipped, and everything up to the next character with a meaning is one error.
+    /// A character outside ASCII, or one without a meaning. A letter starts an identifier, and
+    /// white space is skipped. Everything else up to the next character with a meaning is one
+    /// error.
     fn other(&mut self) {
+        let has_meaning = |c: char| {
+            c.is_alphanumeric()
+                || c.is_whitespace()
+                || c.is_ascii_graphic()
+                    && !matches!(c, '!' | '#'..='%' | '?' | '\\' | '^' | '`' | '~' | '\'')
+        };
         let start = self.at;
-        for (offset, character) in self.text[start..].char_indices() {
-            let known = character.is_alphanumeric()
-                || character.is_whitespace()
-                || (character.is_ascii_graphic()
-                    && !matches!(character, '!' | '#'..='%' | '?' | '\\' | '^' | '`' | '~' | '\''));
-            if known {
-                if offset == 0 {
-                    if character.is_whitespace() {
-                        self.at += character.len_utf8();
-                    } else {
-                        self.identifier();
-                    }
-                    return;
-                }
-                self.at = start + offset;
-                break;
-            }
-            self.at = start + offset + character.len_utf8();
+        let rest = &self.text[start..];
+        let length = rest.find(has_meaning).unwrap_or(rest.len());
+        let white = rest.len() - rest.trim_start().len();
+        self.at += length.max(white);
+        if length > 0 {
+            let span = self.span(start, self.at);
+            self.diagnostics.push(syntax_errors::unknown_characters(span, &rest[..length]));
+        } else if white == 0 {
+            self.identifier();
         }
-        let span = self.span(start, self.at);
-        let text = &self.text[start..self.at];
-        self.diagnostics.push(syntax_errors::unknown_characters(span, text));
     }
 }

@@ -1,4 +1,4 @@
-//! Text to syntax trees.
+//! The parser.
 
 pub(crate) mod ast;
 mod body;

@@ -1,20 +1,18 @@
-//! Tokens to a [`Module`]: recursive descent, except that nested blocks are kept on a stack of our
+//! The parser of declarations: recursive descent, except that nested blocks are on a stack of our
 //! own, so that no nesting overflows the thread's.
 //!
 //! Words are keywords by position only: `choice at A {` opens a choice, `choice() from A to B;`
-//! sends a message. What tells them apart is one token further on.
+//! sends a message. The next token tells them apart.
 //!
 //! # Recovery
-//! An error inside a statement skips to the `;` behind it, or to a brace; an error between
-//! declarations skips to the next word that starts one. Each token is blamed at most once, so a
-//! mistake has one error. What was understood before the error is kept.
+//! After an error inside a statement, reading goes on behind the next `;` or at a brace; after an
+//! error between declarations, at the next word that starts one. Each token is reported at most
+//! once, so one mistake has one error. Everything that was understood before the error is kept.
 //!
-//! Constructs that the language has and this crate does not support (`wrap`, refinements, …) are
-//! parsed as far as their grammar is known and reported by name.
+//! Known constructs that this crate does not support (`wrap`, refinements, …) are parsed as far as
+//! possible and reported by name.
 
-use super::ast::{
-    Declaration, DeclarationKind, Import, Module, Parameter, ParameterKind, ProtocolDecl, RoleDecl,
-};
+use super::ast::{Declaration, DeclarationKind, Import, Module, Parameter, ProtocolDecl, RoleDecl};
 use super::body::body;
 use super::cursor::{Cursor, Result};
 use super::lexer::{self, TokenKind};
@@ -23,22 +21,22 @@ use crate::diagnostics::span::{SourceId, Span};
 use crate::diagnostics::syntax_errors::{self, Construct};
 use crate::index::index;
 
-/// A module and what is wrong with its text.
+/// A module and its errors.
 #[derive(Clone, Debug)]
 pub struct Parsed {
-    /// What was understood. If there are no errors, all of it.
+    /// The part of the text that was understood; without errors, the whole text.
     pub module: Module,
     /// Every error, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Longer texts are not read. What is made of a text takes some hundred bytes a token, and
-/// positions in it 32 bits.
+/// Longer texts are not read: a token takes several hundred bytes of memory, and positions have 32
+/// bits.
 const MOST_MEBIBYTES: usize = 64;
 
 /// Parses one source text of up to 64 MiB.
 ///
-/// All errors of the text are found in one run. Costs O(text), and needs no stack for nesting.
+/// Finds all errors in one pass. Costs O(text), and nesting uses no stack.
 ///
 /// ```
 /// let parsed = rumpsteak_scribble::parse(
@@ -145,15 +143,14 @@ fn external(cursor: &mut Cursor<'_>, kind: DeclarationKind) -> Result<Declaratio
     Ok(Declaration { kind, schema, external, from, name, span })
 }
 
-/// A protocol; `None` if it is of a kind that is refused.
+/// A protocol; `None` for a kind that is not supported.
 fn protocol(cursor: &mut Cursor<'_>) -> Result<Option<ProtocolDecl>> {
     let start = cursor.at();
     let (mut auxiliary, mut explicit) = (false, false);
     let mut refused = None;
     let mut headed = false;
-    // Up to and with `protocol`; `global P(…)` does without.
+    // Ends with `protocol`, or after `global` without it: `global P(…)`.
     loop {
-        // `global (…)` cannot be, so a modifier is always followed by a word.
         match cursor.word() {
             "aux" => auxiliary = true,
             "explicit" => explicit = true,
@@ -175,7 +172,7 @@ fn protocol(cursor: &mut Cursor<'_>) -> Result<Option<ProtocolDecl>> {
     }
     let name = cursor.name("the name of the protocol")?;
     if refused.is_some() {
-        // Their headings and bodies have a grammar of their own.
+        // Their headings and bodies have another grammar.
         cursor.skip_to_block()?;
         cursor.skip_balanced();
         return Ok(None);
@@ -193,8 +190,8 @@ fn protocol(cursor: &mut Cursor<'_>) -> Result<Option<ProtocolDecl>> {
 /// `sig M`
 fn parameter(cursor: &mut Cursor<'_>) -> Result<Parameter> {
     let kind = match cursor.word() {
-        "sig" => ParameterKind::Signature,
-        "type" | "data" => ParameterKind::Sort,
+        "sig" => DeclarationKind::Signature,
+        "type" | "data" => DeclarationKind::Payload,
         _ => return Err(cursor.unexpected("`sig` or `type`")),
     };
     cursor.advance();
@@ -219,8 +216,8 @@ fn skip_to_declaration(cursor: &mut Cursor<'_>, start: usize) {
     loop {
         match cursor.kind() {
             TokenKind::End => return,
-            // Braces are balanced over what is skipped: what looks like a declaration inside of
-            // them is the body of something that was not understood.
+            // A block that is skipped is skipped as a whole, with everything that looks like a
+            // declaration in it.
             TokenKind::Punct(b'{') => cursor.skip_balanced(),
             _ => {
                 let starts = match cursor.word() {

@@ -1,4 +1,5 @@
 #[rumpsteak::protocol(DoubleBuffering)]
+#[allow(clippy::enum_variant_names, clippy::struct_field_names, reason = "the protocol gives the names")]
 pub mod double_buffering {
     /// The roles of the protocol `DoubleBuffering`, wired to each other.
     ///
@@ -70,11 +71,11 @@ pub mod double_buffering {
     #[derive(Debug)]
     pub struct Value(pub i32);
 
-    /// What [`S`] does, in the order of the protocol.
+    /// The session of [`S`], in the order of the protocol.
     #[session(S)]
     pub struct SSession(Receive<K, Ready, Send<K, Value, Self>>);
 
-    /// What [`K`] does, in the order of `double_buffering.k.dot`.
+    /// The session of [`K`], in the order of `double_buffering.k.dot`.
     #[session(K)]
     pub type KSession = Send<S, Ready, KReadyLoop>;
 
@@ -82,7 +83,7 @@ pub mod double_buffering {
     #[session]
     pub struct KReadyLoop(Send<S, Ready, Receive<S, Value, Receive<T, Ready, Send<T, Value, Self>>>>);
 
-    /// What [`T`] does, in the order of the protocol.
+    /// The session of [`T`], in the order of the protocol.
     #[session(T)]
     pub struct TSession(Send<K, Ready, Receive<K, Value, Self>>);
 }

@@ -6,7 +6,6 @@ use super::harness::workspace;
 use super::readme::{Block, blocks, start};
 use rumpsteak_scribble::{Limits, Modules};
 
-/// A document of this workspace.
 fn document(path: &str) -> String {
     fs::read_to_string(workspace().join(path)).unwrap()
 }
@@ -87,7 +86,7 @@ fn documents() -> Vec<String> {
     fixed.chain(chapters).collect()
 }
 
-/// The blocks that are no protocol, no command and no test of rustdoc, with the test that takes
+/// The blocks other than protocols, commands and tests of rustdoc, with the test that takes
 /// them: a new one is to be named here.
 const OTHERS: &str = "\
 README.md: scribble S0404                       the_protocol_of_the_readme_is_refused_and_its_repair_is_accepted
@@ -112,7 +111,7 @@ fn every_block_is_taken_by_a_test() {
                 "scribble" => is_accepted(&code),
                 "console" => code.lines().filter_map(|line| line.strip_prefix("$ ")).all(exists),
                 "toml" if !code.contains("[package]") => code.contains("= \"0.1\""),
-                // Those that are messages are compared with those of `ui-tests` above.
+                // The messages are compared with `ui-tests` above.
                 "text" if stem == "errors" => true,
                 "text" if stem == "peers" => {
                     quotes(&code, &["examples/tasks/lock.rs", "protocols/lock.scr"])
@@ -143,7 +142,7 @@ fn every_block_is_taken_by_a_test() {
     }
 }
 
-/// Whether a text is Scribble, and every role can follow it.
+/// True if a text is Scribble, and every role can follow it.
 fn is_accepted(text: &str) -> bool {
     let (modules, diagnostics) = Modules::load(text, |_| None);
     let checked = modules.check(&Limits::default());
@@ -152,13 +151,12 @@ fn is_accepted(text: &str) -> bool {
     diagnostics.is_empty() && checked.diagnostics.is_empty() && is_followed
 }
 
-/// Whether each line stands in one of the files.
 fn quotes(text: &str, files: &[&str]) -> bool {
     let quoted: String = files.iter().map(|file| document(file)).collect();
     text.lines().all(|line| line.trim() == "…" || quoted.contains(line))
 }
 
-/// Whether a command names what there is.
+/// True if a command refers to existing files, options and tests.
 fn exists(command: &str) -> bool {
     let words: Vec<&str> = command.split_whitespace().collect();
     let there = |path: String| workspace().join(path).exists();

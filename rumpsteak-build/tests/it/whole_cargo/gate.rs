@@ -219,7 +219,7 @@ fn an_edit_of_the_protocol_alone_flips_the_verdict_both_ways() {
         .says("expected `from`, found `form` [S0104]")
         .says(" --> protocols/double_buffering.scr:4:")
         .says("4 |     value(i32) form s to k;");
-    // It is gone, and another one, which nobody names, has an error.
+    // The file is deleted, and another file without a module has an error.
     package
         .remove(FILE)
         .write("protocols/other.scr", "global protocol Other(role a, role b) { no }");

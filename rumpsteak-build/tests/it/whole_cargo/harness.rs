@@ -96,7 +96,6 @@ impl Package {
         package
     }
 
-    /// The target folder.
     pub(crate) fn target(&self) -> &Path {
         &self.target
     }
@@ -136,12 +135,10 @@ impl Package {
         self
     }
 
-    /// Runs `cargo check` with further arguments.
     pub(crate) fn check(&self, arguments: &[&str]) -> Outcome {
         self.cargo("check", arguments)
     }
 
-    /// Runs Cargo.
     pub(crate) fn cargo(&self, verb: &str, arguments: &[&str]) -> Outcome {
         let arguments = [&["--message-format=json", "-v"], arguments].concat();
         let (success, stdout, stderr) = self.run(verb, &arguments);
@@ -176,7 +173,6 @@ impl Package {
         command.output().unwrap_or_else(|error| panic!("cannot run Cargo: {error}"))
     }
 
-    /// The newest `OUT_DIR` of the package.
     pub(crate) fn out_dir(&self) -> PathBuf {
         let name = self.folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let entries = fs::read_dir(self.target.join("debug/build")).unwrap();
@@ -306,7 +302,6 @@ pub(crate) fn dependency(name: &str) -> String {
     format!("{{ path = {:?} }}", workspace().join(name))
 }
 
-/// The folder of this workspace.
 pub(crate) fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }

@@ -43,7 +43,6 @@ use watched::*;
 /// How the block ends.
 type Outcome = &'static str;
 
-/// Lets others go first.
 async fn pause() {
     let mut is_over = false;
     poll_fn(|context| {
@@ -132,7 +131,7 @@ async fn server(role: &mut S, work: Option<i32>, is_patient: bool) -> Result<Out
     .await
 }
 
-/// What both say, in all orders.
+/// The messages of both, in all orders.
 fn outcomes(client_is_patient: bool, work: Option<i32>, server_is_patient: bool) -> BTreeSet<Outcome> {
     let all = Rc::new(RefCell::new(BTreeSet::new()));
     let explored = testing::explore(|processes| {
@@ -156,7 +155,7 @@ fn outcomes(client_is_patient: bool, work: Option<i32>, server_is_patient: bool)
     all.take()
 }
 
-/// Nobody interrupts, and `c` is done before the others begin. What it has sent to `r` and `p`
+/// No role interrupts, and `c` is done before the others begin. What it has sent to `r` and `p`
 /// waits until they want it.
 fn is_ahead() -> usize {
     use ahead::*;
@@ -236,7 +235,7 @@ mod watched {
 fn by_hand_it_passes_and_what_is_unsafe_is_refused_at_its_token() {
     assert_eq!(printed("interrupters_by_hand"), "");
     for (from, to, token, text) in [
-        // Its own interrupt need not come back: that of the other one may have crossed it.
+        // Its own interrupt need not come back: the other interrupt may have crossed it.
         (
             "Cancel(Cancel, End), Timeout(Timeout, End) }",
             "Cancel(Cancel, End) }",
@@ -250,7 +249,7 @@ fn by_hand_it_passes_and_what_is_unsafe_is_refused_at_its_token() {
             "End",
             "s waits for",
         ),
-        // Nobody is deaf to an interrupt.
+        // Every role receives an interrupt.
         (
             "type Client = Race<Begin>",
             "type Client = Send<S, Question, Receive<S, Answer, Send<S, Thanks, End>>>",

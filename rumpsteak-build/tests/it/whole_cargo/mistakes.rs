@@ -1,7 +1,7 @@
 //! The mistakes in `mistakes.md`: the findings of the check, and what each costs its user to read.
 //!
 //! All mistakes are checked in process. The first one of each kind goes through rustc; with
-//! `RUMPSTEAK_MISTAKES=all`, all of them do. The figures are those of the compiler of
+//! `RUMPSTEAK_MISTAKES=all`, all of them do. The figures are for the compiler of
 //! `rust-toolchain.toml`; with another one, `RUMPSTEAK_UI=skip` leaves this out.
 
 use std::collections::BTreeSet;
@@ -30,9 +30,9 @@ const FOLLOWED: [&str; 3] = [
 struct Mistake<'a> {
     /// The title and the edits.
     text: &'a str,
-    /// What the check finds.
+    /// The result of the check.
     found: String,
-    /// What rustc prints.
+    /// The output of rustc.
     printed: String,
 }
 
@@ -66,7 +66,6 @@ impl<'a> Mistake<'a> {
         }
     }
 
-    /// The number of errors and lines.
     fn cost(&self) -> (usize, usize) {
         let figures = self.printed.lines().next().unwrap_or_default();
         let mut figures = figures.split(|c: char| !c.is_ascii_digit()).flat_map(str::parse);
@@ -137,7 +136,7 @@ fn make(package: &Package, mistake: &Mistake<'_>) {
     }
 }
 
-/// What the check of the package finds: the place and the first line of each problem, and the first
+/// The result of checking the package: the place and the first line of each problem, and the first
 /// line of each report.
 fn found(package: &Package) -> String {
     let folder = package.path("");
@@ -225,7 +224,7 @@ pub(super) fn jobs(name: &str) -> Package {
     example(name, table().split("\n## ").next().unwrap()).0
 }
 
-/// What `cargo check` prints to a person, wherever the package is; and true if it succeeds.
+/// The output of `cargo check`, without the path of the package; and true if it succeeds.
 fn check(package: &Package) -> (bool, String) {
     let (success, _, printed) = package.run("check", &["-q"]);
     let folder = package.path("").display().to_string();

@@ -1,7 +1,7 @@
 //! What programs of tasks and channels do, each written in Scribble, generated and run, and written
-//! by hand: a pool of workers, the first answer, a request that is cancelled, lines from whoever is
-//! ready, a log beside the work, one with as many entries as one likes, and an expert who is asked
-//! only if the clerk needs it. Each with a change that is refused.
+//! by hand: a pool of workers, the first answer, a request that is cancelled, lines from whichever
+//! role is ready, a log beside the work, one with as many entries as one likes, and an expert who
+//! is asked only if the clerk needs it. Each with a change that is refused.
 
 use super::programs::printed;
 use crate::support::{check_files, only, says};
@@ -362,11 +362,11 @@ fn journal_of(work: i32, entries: i32) -> Result<(i32, i32)> {
     worked.and(Ok((outcome?, entries?)))
 }
 
-/// What the boss hears, and whether the expert was asked; `None` if none is there.
+/// The answer that the boss receives, and true if the expert was asked; `None` without an expert.
 fn hired(task: i32, expert: bool) -> Result<(i32, Option<bool>)> {
     let hire::Roles { boss, clerk, expert: own } = hire::Roles::default();
     let expert = expert.then_some(own);
-    // Each role is gone when it is done: so the expert hears that nobody will ask it any more.
+    // A role is dropped when it is done, so the expert learns that no request will come.
     let (reply, done, asked) = block_on(join((boss_of(boss, task), clerk_of(clerk), expert_of(expert))));
     done.and(Ok((reply?, asked?)))
 }
@@ -553,14 +553,14 @@ fn by_hand_they_pass_and_what_is_unsafe_is_refused_at_its_token() {
             "Close",
             "entry(i32)",
         ),
-        // Whoever has not ended its log must not forget it.
+        // A role that has not ended its log must not forget it.
         (
             "enum Rest { Entry(Entry, Select<L, Rest>), Close(Close, End) }",
             "enum Rest { Entry(Entry, End), Close(Close, End) }",
             "End",
             "l waits for",
         ),
-        // Whoever is not asked says nothing.
+        // A role that is not asked says nothing.
         (
             "Receive<Clerk, Ask, Send<Clerk, Advice, End>>",
             "Send<Clerk, Advice, Receive<Clerk, Ask, End>>",

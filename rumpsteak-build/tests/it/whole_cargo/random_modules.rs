@@ -242,7 +242,6 @@ fn joined<T>(name: &str, all: impl Future<Output = rumpsteak::Result<T>>) {
 }
 "#;
 
-/// The program of some modules.
 fn write(package: &Package, modules: &[&Random]) {
     let mut root = format!("#![allow(unused_imports)]{JOINED}");
     let mut plays = String::new();

@@ -64,7 +64,6 @@ fn manifest(name: &str, text: &str) -> String {
     format!("{before}name = {name:?}{rest}")
 }
 
-/// The text without blanks around its lines.
 fn trimmed(text: &str) -> String {
     text.lines().map(str::trim).collect::<Vec<_>>().join("\n")
 }

@@ -1,4 +1,4 @@
-//! What an editor shows while somebody types: rust-analyzer itself, over its protocol.
+//! Diagnostics in an editor while one types, by rust-analyzer over its protocol.
 //!
 //! It expands macros by itself. So after each edit of Rust source it shows the errors of the macros
 //! that `cargo check` has, verdicts included, and no others. After an edit of a protocol it keeps
@@ -286,14 +286,14 @@ const EDITS: [(&str, &str, &[&str]); 20] = [
     ("type AlphaWork = Branch<Dispatcher, AlphaTask>;", "type AlphaWork =", &["Syntax Error"]),
     ("#[session(Alpha)]", "#[session(Alhpa)]", &["`Alhpa` "]),
     ("#[session(Alpha)]", "#[sess]\n    #[session(Alpha)]", &["`#[sess]` may be a macro"]),
-    ("Receive<Dispatcher, Accepted,", "Receive<Dispatcher, Acepted,", &["`Acepted` is no message"]),
+    ("Receive<Dispatcher, Accepted,", "Receive<Dispatcher, Acepted,", &["`Acepted` is not"]),
     (
         "Send<Client, Accepted, Send<Alpha, Run,",
         "Send<Client, Done, Send<Alpha, Run,",
         &["`Dispatching` sends `Done`"],
     ),
     ("struct Accepted(u32);", "struct Accepted(i64);", &["`Accepted` carries `i64`"]),
-    ("        Accepted(Accepted),\n", "", &["`Accepted` is no message"]),
+    ("        Accepted(Accepted),\n", "", &["`Accepted` is not"]),
     (
         "        #[route(Dispatcher)]\n        dispatcher: Channel<Label>,\n        #[route(Alpha)]",
         "        #[route(Alpha)]",

@@ -225,6 +225,14 @@ impl<'a> Expansion<'a> {
                     #here::states::Session::from_state(state)
                 }
             }
+
+            #[automatically_derived]
+            #[diagnostic::do_not_recommend]
+            impl #here::states::Holds<#name<'static, #here::Held<#role>>> for #role {
+                #verified
+
+                const BY_MACRO: #here::private::ByMacro = #here::private::ByMacro(());
+            }
         }
     }
 }

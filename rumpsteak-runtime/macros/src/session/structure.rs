@@ -36,7 +36,7 @@ impl Expansion<'_> {
         let place = name.span();
         let head = tokens::at(&quote!(struct #name<'s, #role: #krate::Role #default>), place);
         let body = tokens::at(&quote!((#session);), place);
-        let not_over = tokens::at(&quote!(#krate::states::NotOver), place);
+        let not_over = tokens::at(&self.not_over(parts, from), place);
         let end = Ident::new("end", place);
         quote! {
             #(#attributes)*
@@ -87,6 +87,31 @@ impl Expansion<'_> {
                 {
                     ::core::unreachable!()
                 }
+            }
+        }
+    }
+
+    /// The bound that says which action is left.
+    fn not_over(&self, parts: &Parts<'_>, from: usize) -> TokenStream {
+        let krate = self.krate;
+        match (parts.chain.actions.get(from), &parts.chain.tail) {
+            (Some(Action { direction: Direction::Send, peer, label, .. }), _) => {
+                quote!(#krate::states::ToSend<#peer, #label>)
+            }
+            (Some(Action { direction: Direction::Receive, peer, label, .. }), _) => {
+                quote!(#krate::states::ToReceive<#peer, #label>)
+            }
+            (None, Tail::Choice { direction, peer, .. }) => {
+                let peer = self.peer(peer.as_ref());
+                match direction {
+                    Some(Direction::Receive) => quote!(#krate::states::ToBranch<#peer>),
+                    Some(Direction::Send) => quote!(#krate::states::ToSelect<#peer>),
+                    None => quote!(#krate::states::ToRace),
+                }
+            }
+            _ => {
+                let then = self.session(parts, from);
+                quote!(#krate::states::ToDo<#then>)
             }
         }
     }

@@ -1,16 +1,14 @@
-//! Calls to peers.
+//! Calls to peers, and the errors about peers that do not join.
 
 use std::io;
 use std::sync::Arc;
 
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use super::{
-    Arrival, Call, FIRST_PAUSE, Greeted, LONGEST_PAUSE, Shared, Slot, SlotPeer, dismiss,
-    hear_greeting,
-};
+use super::reception::{dismiss, hear_greeting};
+use super::shared::*;
 use crate::transport::{Connection, Memory, Transport, is_final};
-use crate::wire::{Answer, Hello, hear, say};
+use crate::wire::{Answer, Hello, RouteId, hear, say};
 use crate::{Address, NetError, Refusal};
 
 impl Slot {
@@ -23,14 +21,14 @@ impl Slot {
         is_free
     }
 
-    /// Notes the result of a call. Returns false if the peer is to be called again, and why the
-    /// call was in vain.
+    /// Notes the result of a call. Returns false if the peer is to be called again, and sets `last`
+    /// to the reason.
     fn dialled(
         &mut self,
         greeted: Option<Result<Greeted, NetError>>,
         last: &mut Option<Arc<io::Error>>,
     ) -> bool {
-        // A peer that has come by itself replaces the peer that was called.
+        // The peer has come by itself in the meantime.
         if self.peer.token().is_some() {
             return true;
         }
@@ -40,7 +38,7 @@ impl Slot {
                 self.peer = SlotPeer::Remote(hello.lane.own);
                 self.arrive(Arrival::Remote(connection, hello, Call::Own));
             }
-            // A host tells a move only to an end that knows the peer, and `greet` follows offers.
+            // `greet` follows offers, and only an end that knows the peer is told of a move.
             Some(Ok(Greeted::Moved(_) | Greeted::Offers(_))) | None => return false,
             Some(Err(NetError::Absent { last: why, .. })) => {
                 *last = why;
@@ -49,6 +47,23 @@ impl Slot {
             Some(Err(error)) => self.arrive(Arrival::Failed(error)),
         }
         true
+    }
+
+    /// Notes that the peer has called for a session, perhaps an earlier one of this name.
+    pub(super) fn called_for(&mut self, session: &str) {
+        self.failed_call = Some(if self.hello.route.session == session {
+            ", but has called for a session of this name that ended with the previous process"
+                .to_owned()
+        } else {
+            format!(", and has called for the session `{session}`")
+        });
+    }
+
+    /// Notes that the peer, or a stranger in its name, was refused.
+    pub(super) fn refused(&mut self, refusal: &Refusal) {
+        // A stranger may send a long text.
+        let why: String = refusal.to_string().chars().take(1_000).collect();
+        self.failed_call = Some(format!(", and an end that called for it does not fit: {why}"));
     }
 }
 
@@ -97,39 +112,34 @@ impl Shared {
             greeted => greeted.map_err(absent)?,
         };
         let (protocol, peer) = (&own.route.protocol, &own.route.peer);
+        let is_back = |it: &RouteId| it.far() == own.route.near() && it.near() == own.route.far();
         let refusal = match answer {
-            Answer::Welcome(hello) if !hello.route.is_back_of(&own.route) => Refusal::Unknown,
-            Answer::Welcome(_) | Answer::Moved(_) | Answer::Offers(_)
-                if !connection.may_play(protocol, peer) =>
-            {
-                Refusal::Certificate
+            // The role may join there a moment later.
+            Answer::Refused(Refusal::Unknown) if own.lane.known.is_none() => {
+                return Err(absent(io::Error::other(Refusal::Unknown.to_string())));
             }
+            Answer::Refused(refusal) => refusal,
+            Answer::Welcome(hello) if !is_back(&hello.route) => Refusal::Unknown,
+            _ if !connection.may_play(protocol, peer) => Refusal::Certificate,
             Answer::Welcome(hello) => match own.fits(&hello).await {
                 Ok(()) => {
-                    let home = connection.home.take();
-                    let home = home.as_deref().unwrap_or(address.place());
-                    connection.at = Some(Address::new(address.scheme(), home));
+                    let place = connection.at.as_ref().unwrap_or(address).place();
+                    connection.at = Some(Address::new(address.scheme(), place));
                     return Ok(Greeted::Welcome(connection, Box::new(hello)));
                 }
                 Err(refusal) => refusal,
             },
             Answer::Moved(to) => {
-                // The host that was left waits for word that this end has heard it. It may be
-                // impatient, or the connection break: then it believes that this end has not.
+                // Confirms the address. Otherwise the host would expect another call.
                 tokio::spawn(dismiss(connection, Answer::Moved(to.clone()), true));
                 return Ok(Greeted::Moved(to));
             }
             Answer::Offers(at) => return Ok(Greeted::Offers(at)),
-            // The host may know it a moment later.
-            Answer::Refused(Refusal::Unknown) if own.lane.known.is_none() => {
-                return Err(absent(io::Error::other(Refusal::Unknown.to_string())));
-            }
-            Answer::Refused(refusal) => refusal,
         };
         Err(NetError::Refused { peer: peer.clone(), refusal })
     }
 
-    /// Connects to an address, and returns what the host there answers to a greeting.
+    /// Connects to an address, and returns the answer of the host there to a greeting.
     async fn exchange(
         self: &Arc<Self>,
         transport: &dyn Transport,
@@ -137,7 +147,7 @@ impl Shared {
         own: &Hello,
     ) -> io::Result<(Connection, Answer)> {
         let frame = self.limits.frame;
-        // A peer that has moved to this host, or plays on demand here, needs no transport.
+        // A peer on this host, after a move or on demand, needs no transport.
         let mut connection = if self.hello_to(own).is_some() {
             let [near, far] = Memory::pair(frame);
             let shared = Arc::clone(self);
@@ -153,5 +163,61 @@ impl Shared {
         say(&mut connection, own).await?;
         let answer = hear(&mut connection).await?;
         Ok((connection, answer.unwrap_or(Answer::Refused(Refusal::NoGreeting))))
+    }
+
+    /// The error of a role whose peer has not joined, and was called at these addresses.
+    pub(crate) fn absent(
+        &self,
+        own: &Hello,
+        called: &[Address],
+        last: Option<Arc<io::Error>>,
+    ) -> NetError {
+        let listed = |addresses: &[Address], between: &str| {
+            addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(between)
+        };
+        let (waited, listens) = (self.limits.join, listed(&self.listens(), " or "));
+        let no_way = "no address of it was given, and this host does not listen";
+        let mut how = if !called.is_empty() {
+            format!("and called {} for {waited:?}", listed(called, " and "))
+        } else if !listens.is_empty() {
+            format!(
+                "which has neither called {listens} nor joined it on this host within {waited:?}"
+            )
+        } else if self.cuts_off(own) {
+            format!("which plays on another host: {no_way}")
+        } else {
+            format!(
+                "which has not joined it on this host within {waited:?}: {no_way}; roles at one host have to connect at \
+                 once (`tokio::try_join!`)"
+            )
+        };
+        how += &self.with_slot(own, |slot| slot.failed_call.clone()).flatten().unwrap_or_default();
+        let RouteId { role, peer, session, .. } = own.route.clone();
+        NetError::Absent { role, peer, session, how, last }
+    }
+
+    /// Returns true if neither end can call the other: the host does not listen, and a peer without
+    /// an address plays on another host.
+    pub(crate) fn cuts_off(&self, own: &Hello) -> bool {
+        let RouteId { protocol, session, peer, .. } = &own.route;
+        let is_elsewhere = |slot: &Slot| matches!(slot.peer, SlotPeer::Remote(_));
+        let first = (protocol.clone(), session.clone(), String::new());
+        let registry = self.registry();
+        let roles = registry.roles.range(&first..);
+        let mut roles = roles.take_while(|(at, _)| (&at.0, &at.1) == (protocol, session));
+        lock(&self.listened).is_empty()
+            && roles.any(|(_, slots)| slots.get(peer).is_some_and(is_elsewhere))
+    }
+
+    /// Notes the failed call of a peer, if a role waits for the peer in other sessions.
+    pub(super) fn call_failed(&self, hello: &Hello) {
+        let RouteId { protocol, session, role, peer } = &hello.route;
+        for (endpoint, slots) in &mut self.registry().roles {
+            if (&endpoint.0, &endpoint.2) == (protocol, peer)
+                && let Some(slot) = slots.get_mut(role)
+            {
+                slot.called_for(session);
+            }
+        }
     }
 }

@@ -1,13 +1,13 @@
-//! The choice of the transport over which two ends talk (SJ §5.3).
+//! The choice of the transport between two ends (SJ §5.3).
 //!
-//! The caller uses the addresses that it was given, and says which transports it accepts, best
-//! first. If none of its own addresses is better, the host accepts the connection. Otherwise it
-//! answers with its addresses, and the caller calls the best one. The caller remembers that address
-//! until a call there fails.
+//! The caller calls an address that it was given, and says which transports it accepts, best first.
+//! If the host has no better address, it accepts the connection. Otherwise it answers with its
+//! addresses, and the caller calls the best one. The caller remembers that address until a call
+//! there fails.
 
 use std::sync::Arc;
 
-use super::{Greeted, Listened, Shared, lock};
+use super::shared::*;
 use crate::wire::{Answer, Hello};
 use crate::{Address, NetError, Refusal};
 
@@ -34,7 +34,10 @@ impl Shared {
             greeted => return Ok(greeted),
         };
         let mut last = None;
-        for better in self.choose(address, own, &offers) {
+        let is_taken = |offer: &&Address| own.takes(offer) && self.transports.of(offer).is_ok();
+        let mut best: Vec<&Address> = offers.iter().filter(is_taken).collect();
+        best.sort_by_key(|offer| own.transports.iter().position(|way| way == offer.scheme()));
+        for better in best.into_iter().map(|offer| offer.seen_from(address)) {
             match self.greet_at(&better, &settled).await {
                 Err(NetError::Absent { last: why, .. }) => last = why,
                 // The role accepts fewer transports than its host.
@@ -57,16 +60,8 @@ impl Shared {
         Err(NetError::Refused { peer: own.route.peer.clone(), refusal })
     }
 
-    /// The addresses of a peer that this end accepts, best first.
-    fn choose(&self, called: &Address, own: &Hello, offers: &[Address]) -> Vec<Address> {
-        let is_taken = |offer: &&Address| own.takes(offer) && self.transports.of(offer).is_ok();
-        let mut taken: Vec<&Address> = offers.iter().filter(is_taken).collect();
-        taken.sort_by_key(|offer| own.transports.iter().position(|way| way == offer.scheme()));
-        taken.into_iter().map(|offer| offer.seen_from(called)).collect()
-    }
-
-    /// The answer to a peer that is to call another address than this one; `None` if this address
-    /// is the best. The role that the peer calls may not be known yet.
+    /// The answer to a peer that should call another address; `None` if this address is the best.
+    /// The role that the peer calls may not be known yet.
     pub(super) fn elsewhere(
         &self,
         called: &Listened,
@@ -100,7 +95,7 @@ impl Hello {
 }
 
 impl Address {
-    /// This address, with the machine that was called in place of a wildcard.
+    /// This address, with the host name that was called in place of a wildcard.
     fn seen_from(&self, called: &Self) -> Self {
         let port = ["0.0.0.0:", "[::]:"].iter().find_map(|any| self.place().strip_prefix(any));
         match (port, called.place().rsplit_once(':')) {

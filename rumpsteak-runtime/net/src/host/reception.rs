@@ -1,4 +1,4 @@
-//! Connections that others make, and the answers to their greetings.
+//! Incoming connections, and the answers to their greetings.
 
 use std::io;
 use std::net::IpAddr;
@@ -8,30 +8,28 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::{Arrival, Call, LONGEST_PAUSE, Listened, MOMENT, Moved, Shared, SlotPeer, lock};
+use super::shared::*;
 use crate::Refusal;
 use crate::transport::{Connection, Opening};
 use crate::wire::{Answer, Hello, hear, say};
 
 enum Reception {
-    /// The role is not here yet, or it calls the peer itself at the moment.
+    /// The role is not here yet, or is calling the peer.
     Wait,
     Dismiss(Answer),
-    /// Accept, with this welcome if it is the first connection of this peer.
+    /// Accept, with this welcome if this is the first connection of the peer.
     Take(Option<Hello>, UnboundedSender<Arrival>),
 }
 
 impl Shared {
-    /// Hears the greeting of a connection, and answers it, in a task.
+    /// Receives the greeting of a connection, and answers it, in a task.
     pub(super) fn admit(self: &Arc<Self>, caller: Option<IpAddr>, opening: Opening, at: Listened) {
         let (shared, limit) = (Arc::clone(self), self.limits.handshake);
         let hears = tokio::spawn(async move {
             let heard = timeout(MOMENT.min(limit), hear_greeting(opening)).await;
-            let Ok(Ok((mut connection, hello))) = heard else { return };
-            connection.caller = caller;
-            // Another task, which does not give way.
+            let Ok(Ok((connection, hello))) = heard else { return };
             tokio::spawn(async move {
-                // A peer that resumes waits for nothing. A new one may come again.
+                // A peer that resumes needs no permit. A new peer may call again.
                 let place = shared.handshakes.try_acquire().ok();
                 if place.is_some() || hello.lane.known.is_some() {
                     let answered = shared.welcome(connection, hello, Some(at), place.is_some());
@@ -42,8 +40,8 @@ impl Shared {
         lock(&self.gate).admit(caller, hears.abort_handle(), &self.limits);
     }
 
-    /// Answers a greeting, once it is known what to answer. An impatient host does not wait until
-    /// one that is not to stay has gone.
+    /// Answers a greeting, once the answer is known. If the host is not patient, it does not wait
+    /// until a refused caller has closed the connection.
     pub(super) async fn welcome(
         &self,
         mut connection: Connection,
@@ -76,10 +74,10 @@ impl Shared {
                 is_compared = true;
             }
             match self.receive(&hello, is_compared) {
-                // Who calls hears why before it gives up this call, and calls again.
+                // The caller gets an answer before its own timeout, and calls again.
                 Reception::Wait if timeout_at(until, changed).await.is_ok() => {}
                 Reception::Wait => {
-                    self.missed(&hello);
+                    self.call_failed(&hello);
                     break Answer::Refused(Refusal::Unknown);
                 }
                 Reception::Dismiss(answer) => break answer,
@@ -99,7 +97,7 @@ impl Shared {
             && let Some(moved) = self.registry().moved.get_mut(&hello.route.far())
         {
             let again = LONGEST_PAUSE + self.limits.handshake;
-            // A peer that has not heard the answer calls again by then.
+            // If the peer did not get the answer, it calls again by then.
             let asks = Instant::now() + if said == Some(answer) { Duration::ZERO } else { again };
             moved.asks.insert(hello.route.role, asks.min(moved.until));
         }
@@ -129,7 +127,7 @@ impl Shared {
             return refuse(Refusal::StartedAgain);
         }
         if !is_compared {
-            // The role has come in this very moment: compare, and come back.
+            // The role has joined in the meantime: compare the greetings first.
             self.changed.notify_waiters();
             return Reception::Wait;
         }
@@ -149,7 +147,7 @@ impl Shared {
     }
 }
 
-/// Hears the greeting of a connection, or answers that there was none.
+/// Receives the greeting of a connection. Refuses a caller that sends something else.
 pub(super) async fn hear_greeting(opening: Opening) -> io::Result<(Connection, Hello)> {
     let mut connection = opening.await?;
     if let Some(hello) = hear(&mut connection).await? {
@@ -159,9 +157,8 @@ pub(super) async fn hear_greeting(opening: Opening) -> io::Result<(Connection, H
     Err(io::ErrorKind::InvalidData.into())
 }
 
-/// Answers a caller that is not to stay. A patient end waits for a moment until the caller has
-/// gone, for over some transports the answer is lost if this end goes first; or until the caller
-/// says something.
+/// Answers a caller, and closes the connection. A patient end waits for a moment until the caller
+/// replies or closes first: over some transports, the answer is lost if this end closes first.
 pub(crate) async fn dismiss(
     mut connection: Connection,
     answer: Answer,

@@ -1,27 +1,29 @@
-//! The state that a host shares with its tasks.
+//! The state that a host shares with its tasks: the roles that have joined, and the services that
+//! wait for sessions.
 
+use std::any::Any;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::mpsc::{self, UnboundedReceiver};
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use tokio::sync::{Notify, Semaphore, oneshot, watch};
+use tokio::task::{AbortHandle, JoinHandle};
 use tokio::time::Instant;
 
-use super::{Arrival, Gate, LaneTask, Leaving, Moved, Registry, Slot, SlotPeer};
-use crate::transport::Transports;
-use crate::wire::{Endpoint, Hello};
+use crate::transport::{Connection, Transports};
+use crate::wire::{Endpoint, Hello, PackedLane};
 use crate::{Address, Limits, NetError, Refusal};
 
-/// The state that a host and its tasks share.
 pub(crate) struct Shared {
     pub(crate) transports: Transports,
     pub(crate) limits: Limits,
     pub(super) registry: Mutex<Registry>,
     pub(super) listened: Mutex<Vec<Listened>>,
-    /// The better address of a host that has this one.
+    /// The better address of a host that was called at this one.
     pub(super) better: Mutex<BTreeMap<Address, Address>>,
-    /// Wakes tasks when a role has joined, or a call has had its answer.
+    /// Wakes tasks when a role has joined, or a call was answered.
     pub(super) changed: Notify,
     pub(super) gate: Mutex<Gate>,
     /// Permits for connections that have greeted and wait for an answer.
@@ -31,15 +33,141 @@ pub(crate) struct Shared {
 #[derive(Clone, Debug)]
 pub(crate) struct Listened {
     pub(super) address: Address,
-    /// True if sessions run there. Otherwise callers are told an address where they do.
+    /// True if sessions run there. Otherwise the host tells callers an address where they do.
     pub(super) has_sessions: bool,
+}
+
+#[derive(Default)]
+pub(super) struct Registry {
+    /// The slots of each role that has joined, by peer.
+    pub(super) roles: BTreeMap<Endpoint, BTreeMap<String, Slot>>,
+    services: BTreeMap<(String, String), Announced>,
+    pub(super) moved: BTreeMap<Endpoint, Moved>,
+}
+
+struct Announced {
+    to: UnboundedSender<String>,
+    /// The sessions that were announced, and when a peer last asked for each.
+    sessions: BTreeMap<String, Instant>,
+    next_sweep: Instant,
+}
+
+const SWEEP: Duration = Duration::from_secs(1);
+
+/// A role that has moved in the middle of a session.
+pub(super) struct Moved {
+    pub(super) to: Vec<Address>,
+    pub(super) until: Instant,
+    /// The peers that may still ask, and until when.
+    pub(super) asks: BTreeMap<String, Instant>,
+    /// The tokens of both ends of each lane. The host tells the address only to an end with both.
+    pub(super) tokens: BTreeMap<String, [Option<u128>; 2]>,
+}
+
+/// The entry of a role for one of its peers.
+pub(super) struct Slot {
+    pub(super) hello: Hello,
+    pub(super) arrivals: UnboundedSender<Arrival>,
+    pub(super) peer: SlotPeer,
+    /// Why the last call of the peer failed, or of a stranger in its name.
+    pub(super) failed_call: Option<String>,
+}
+
+/// The state of the peer in a slot, with the token of its end if it has come.
+pub(super) enum SlotPeer {
+    Absent,
+    /// The peer has not come, and a call to it is under way.
+    Dialled,
+    /// The peer is on this host.
+    Wired(u128),
+    /// The peer was on this host and has moved. The task serves the lane to it.
+    Left(u128, Option<LaneTask>),
+    Remote(u128),
+}
+
+impl SlotPeer {
+    pub(super) fn token(&self) -> Option<u128> {
+        match self {
+            Self::Absent | Self::Dialled => None,
+            Self::Wired(token) | Self::Left(token, _) | Self::Remote(token) => Some(*token),
+        }
+    }
+}
+
+impl Slot {
+    /// Tells the role, unless it has given up in the meantime.
+    pub(super) fn arrive(&self, arrival: Arrival) {
+        let _ = self.arrivals.send(arrival);
+    }
+}
+
+/// A peer of a role that moves to another host.
+pub(crate) enum Leaving {
+    /// The peer stays on this host. Its greeting.
+    Local(Box<Hello>),
+    /// The sender to the lane of the peer, and its task if the peer was on this host and has moved.
+    Lane(UnboundedSender<Arrival>, Option<LaneTask>),
+}
+
+impl Registry {
+    pub(super) fn slot(&mut self, endpoint: &Endpoint, peer: &str) -> Option<&mut Slot> {
+        self.roles.get_mut(endpoint)?.get_mut(peer)
+    }
+
+    /// Tells the service that plays a role about a session in which the role is expected: once, as
+    /// long as peers ask for it.
+    pub(super) fn announce(&mut self, (protocol, session, role): Endpoint, limits: &Limits) {
+        let Some(service) = self.services.get_mut(&(protocol, role)) else { return };
+        let (now, asks_within) = (Instant::now(), limits.join + limits.handshake);
+        if service.next_sweep <= now {
+            service.sessions.retain(|_, asked| *asked + asks_within > now);
+            service.next_sweep = now + SWEEP;
+        }
+        if service.sessions.insert(session.clone(), now).is_none() {
+            // If the service is gone, the peer gives up in the end.
+            let _ = service.to.send(session);
+        }
+    }
+}
+
+/// The first and the longest pause before a peer is called again.
+pub(crate) const FIRST_PAUSE: Duration = Duration::from_millis(10);
+pub(crate) const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+pub(crate) type LaneTask = JoinHandle<Result<(), NetError>>;
+
+/// An event at the slot of a peer.
+pub(crate) enum Arrival {
+    /// The peer is on this host: the end of the route for the role.
+    Local(Box<dyn Any + Send>),
+    /// The peer has a connection. The first one has been answered; later ones have not.
+    Remote(Connection, Box<Hello>, Call),
+    Failed(NetError),
+    /// The role itself moves to another host, with the lane of this peer.
+    Leave(oneshot::Sender<Result<PackedLane, NetError>>),
+}
+
+/// The result of a call: see [`Answer`](crate::wire::Answer).
+pub(crate) enum Greeted {
+    Welcome(Connection, Box<Hello>),
+    Moved(Vec<Address>),
+    Offers(Vec<Address>),
+}
+
+/// The end that made a connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Call {
+    Own,
+    Theirs,
+    /// The peer, to replace a connection. It waits for an answer.
+    Again,
 }
 
 /// How long a connection may take to greet, or to close after its answer.
 pub(super) const MOMENT: Duration = Duration::from_secs(2);
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing that holds the lock leaves things half done.
+    // No holder of the lock panics half-way through a change.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -68,25 +196,30 @@ impl Shared {
         of_sessions.map(|listened| listened.address.clone()).collect()
     }
 
-    /// Removes a role. If all of its peers had come, no peer expects it in this session any more,
-    /// and its service forgets the name.
-    pub(crate) fn free(&self, endpoint: &Endpoint) {
+    /// Begins a service. Returns the names of the sessions in which others expect the role here,
+    /// including those that have already begun.
+    pub(crate) fn serve(&self, protocol: &str, role: &str) -> UnboundedReceiver<String> {
+        let (to, announced) = mpsc::unbounded_channel();
+        let service = Announced { to, sessions: BTreeMap::new(), next_sweep: Instant::now() };
         let mut registry = self.registry();
-        let slots = registry.roles.remove(endpoint);
-        let (protocol, session, role) = endpoint;
-        if slots.is_some_and(|slots| slots.values().all(|slot| slot.peer.token().is_some()))
-            && let Some(service) = registry.services.get_mut(&(protocol.clone(), role.clone()))
-        {
-            service.sessions.remove(session);
-        }
+        registry.services.insert((protocol.to_owned(), role.to_owned()), service);
+        let of_protocol = registry.roles.iter().filter(|(endpoint, _)| endpoint.0 == protocol);
+        let slots = of_protocol.filter_map(|(_, slots)| slots.get(role));
+        let waiting = slots.filter(|slot| slot.peer.token().is_none());
+        let expected = waiting.map(|slot| slot.hello.route.far());
+        let expected: Vec<_> = expected.filter(|it| !registry.roles.contains_key(it)).collect();
+        expected.into_iter().for_each(|endpoint| registry.announce(endpoint, &self.limits));
+        drop(registry);
+        self.changed.notify_waiters();
+        announced
     }
 
     /// Registers a role in a session. `wire` makes the two ends of a route between this role and a
-    /// peer that is on this host already, from their greetings: one for the role, one for the peer;
+    /// peer that is already on this host, from their greetings: one for the role, one for the peer;
     /// or none if one of them will call. A role that comes from another host in the middle of a
-    /// session has the peers already that it knows.
+    /// session already has the peers that it knows.
     ///
-    /// Fails if the role has joined already.
+    /// Fails if the role has already joined.
     pub(crate) fn register(
         &self,
         endpoint: Endpoint,
@@ -121,7 +254,7 @@ impl Shared {
                 slot.arrive(theirs);
                 let _ = arrivals.send(own);
             }
-            let slot = Slot { hello: hello.clone(), arrivals, peer, in_vain: None };
+            let slot = Slot { hello: hello.clone(), arrivals, peer, failed_call: None };
             slots.insert(hello.route.peer.clone(), slot);
             receivers.push(receiver);
         }
@@ -183,7 +316,7 @@ impl Shared {
         })?
     }
 
-    /// Changes the slot of a role for a peer. `None` if there is no such slot.
+    /// Changes the slot of a role for a peer. `None` without such a slot.
     pub(super) fn with_slot<T>(
         &self,
         own: &Hello,
@@ -199,10 +332,99 @@ impl Shared {
     }
 }
 
-/// Two roles of one process that were built for different protocols.
+/// The result for two roles of one process that were built for different protocols.
 fn differ(hello: &Hello) -> [Arrival; 2] {
     [&hello.route.peer, &hello.route.role].map(|peer| {
         let refusal = Refusal::Protocol("both are in one process".to_owned());
         Arrival::Failed(NetError::Refused { peer: peer.clone(), refusal })
     })
+}
+
+/// The state that the lanes of a role share. Removes the role from its host when the last is gone.
+pub(crate) struct Guard {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) endpoint: Endpoint,
+    /// The roles of the protocol that play on demand.
+    on_demand: &'static [&'static str],
+    /// True if a peer is missing, so that the session cannot end in order.
+    is_broken: watch::Sender<bool>,
+}
+
+impl Guard {
+    pub(crate) fn new(
+        shared: &Arc<Shared>,
+        endpoint: Endpoint,
+        on_demand: &'static [&'static str],
+    ) -> Arc<Self> {
+        let (shared, is_broken) = (Arc::clone(shared), watch::Sender::new(false));
+        Arc::new(Self { shared, endpoint, on_demand, is_broken })
+    }
+
+    /// Notes that a peer was lost, or has given up.
+    pub(crate) fn lost(&self, peer: &str) {
+        if !self.on_demand.contains(&peer) {
+            self.is_broken.send_replace(true);
+        }
+    }
+
+    /// Waits until a peer is missing that does not play on demand.
+    pub(crate) async fn broken(&self) {
+        // The sender is in `self`, so this cannot fail.
+        let _ = self.is_broken.subscribe().wait_for(|is_broken| *is_broken).await;
+    }
+}
+
+impl Drop for Guard {
+    /// If all peers of the role had come, no peer expects it in this session any more, and its
+    /// service forgets the name.
+    fn drop(&mut self) {
+        let mut registry = self.shared.registry();
+        let slots = registry.roles.remove(&self.endpoint);
+        let (protocol, session, role) = &self.endpoint;
+        if slots.is_some_and(|slots| slots.values().all(|slot| slot.peer.token().is_some()))
+            && let Some(service) = registry.services.get_mut(&(protocol.clone(), role.clone()))
+        {
+            service.sessions.remove(session);
+        }
+    }
+}
+
+/// The connections that have not greeted yet, oldest first: the address of the caller, if it has
+/// one, and the task that receives the greeting.
+///
+/// A stranger can open connections and stay silent. If there are too many, from one address or in
+/// total, the oldest is dropped for the new one. A peer that resumes its session greets at once, so
+/// silent connections cannot keep it out.
+#[derive(Default)]
+pub(super) struct Gate(Vec<(Option<IpAddr>, AbortHandle)>);
+
+impl Gate {
+    /// Adds a connection. Drops an older one if there are too many.
+    pub(super) fn admit(&mut self, caller: Option<IpAddr>, task: AbortHandle, limits: &Limits) {
+        let caller = caller.map(network);
+        self.0.retain(|(_, task)| !task.is_finished());
+        let is_same = |other: Option<IpAddr>| caller.is_some() && other == caller;
+        let of_caller = self.0.iter().filter(|(other, _)| is_same(*other)).count();
+        if of_caller >= limits.connections_of_address {
+            self.drop_oldest(is_same);
+        } else if self.0.len() >= limits.connections {
+            self.drop_oldest(|_| true);
+        }
+        self.0.push((caller, task));
+    }
+
+    /// Drops the oldest connection of these callers.
+    pub(super) fn drop_oldest(&mut self, is_one: impl Fn(Option<IpAddr>) -> bool) {
+        if let Some(oldest) = self.0.iter().position(|(caller, _)| is_one(*caller)) {
+            self.0.remove(oldest).1.abort();
+        }
+    }
+}
+
+/// The network of a caller: an IPv6 caller has a whole `/64`.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
+        v4 @ IpAddr::V4(_) => v4,
+    }
 }

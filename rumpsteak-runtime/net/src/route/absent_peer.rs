@@ -1,10 +1,9 @@
-//! Peers that have not come: a role waits for them, or goes on without them if they play on demand.
+//! Peers that have not joined yet. A role waits for them, unless one of the two plays on demand.
 //!
-//! If one of two roles plays on demand, neither waits until both are there. The route between them
-//! ends at a task, which calls the peer, or waits for its call, for as long as the role is there.
-//! The peer need not come until the role sends its first message, or misses one of its other peers,
-//! which may have been the peer that was to ask. From then on the peer has as much time as others
-//! have to join.
+//! If one of two roles plays on demand, neither waits for the other. A task calls the peer, or
+//! waits for its call, for as long as the role is there. The time limit of joining begins when the
+//! role sends its first message, or loses another peer, which may have been the one to call this
+//! peer.
 
 use std::future::{pending, poll_fn};
 use std::sync::Arc;
@@ -15,18 +14,18 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use super::{Guard, Lane, Remote, answered_at, run};
+use super::{Lane, Remote, answered_at, run};
 use crate::host::{Arrival, Call, LONGEST_PAUSE};
 use crate::limits::FOR_EVER;
 use crate::transport::Connection;
-use crate::wire::{Hello, PackedLane, RouteId};
+use crate::wire::{Hello, RouteId};
 use crate::{Address, Codec, NetError, Portable};
 
 impl Remote {
-    /// Waits for the peer, as long as it can still come.
+    /// Waits for the peer, as long as it can still join.
     pub(crate) async fn arrival(&mut self, until: Instant) -> Arrival {
         loop {
-            // A program may listen a moment after its roles have begun to join.
+            // The program may begin to listen after its roles have begun to join.
             let look = until.min(Instant::now() + LONGEST_PAUSE);
             let arrival = timeout_at(look, self.arrivals.recv()).await.ok().flatten();
             let is_cut_off = || self.addresses.is_empty() && self.shared.cuts_off(&self.own);
@@ -48,21 +47,21 @@ impl Remote {
         theirs: Hello,
         call: Call,
     ) -> Result<(), NetError> {
-        // The end that has called calls again.
+        // The end that called first also calls again after a break.
         match call {
             Call::Own => answered_at(&mut self.addresses, &connection),
             Call::Theirs | Call::Again => self.addresses.clear(),
         }
         self.own.lane.known = Some(theirs.lane.own);
         let connection = match call {
-            // The first connection broke before it got here.
+            // The first connection broke before it was used.
             Call::Again => self.answer(&mut lane, connection, &theirs).await.ok(),
             Call::Own | Call::Theirs => Some(connection),
         };
         run(lane, self, theirs, connection).await
     }
 
-    /// Moves messages to and from the peer, if it comes, and says that it has.
+    /// Moves messages to and from the peer, if it comes. Notifies `meets` when it does.
     pub(crate) async fn meet_on_demand<M: Labelled + Portable, C: Codec>(
         mut self,
         mut lane: Lane<M, C>,
@@ -70,91 +69,80 @@ impl Remote {
     ) -> Result<(), NetError> {
         let mut calls = JoinSet::new();
         if self.addresses.is_empty() && self.shared.hello_to(&self.own).is_some() {
-            // The peer is here. If the host listens, the role calls it again if it moves.
+            // The peer is on this host. The other addresses are for calls after it has moved.
             self.addresses = self.shared.listens();
             self.addresses.push(Address::new("memory", &self.own.route.peer));
         }
         self.call(&mut calls, Instant::now() + FOR_EVER);
         let (mut until, mut is_asked, mut refused) = (None, false, None);
         let failed = loop {
-            // A call that is in vain says so itself.
+            // A failed call reports its reason a moment earlier.
             let late = until.map(|until: Instant| until + Duration::from_secs(1));
-            let arrival = tokio::select! {
+            tokio::select! {
                 biased;
-                Some(arrival) = self.arrivals.recv() => Some(arrival),
+                Some(arrival) = self.arrivals.recv() => match arrival {
+                    Arrival::Remote(connection, theirs, call) => {
+                        lane.numbers = self.own.numbers(&theirs).map(Arc::new);
+                        // Only a role that plays on demand itself waits for this.
+                        let _ = meets.send(());
+                        drop((calls, meets));
+                        return self.meet(lane, connection, *theirs, call).await;
+                    }
+                    Arrival::Failed(error) if until.is_some() => break error,
+                    Arrival::Failed(error) => {
+                        refused = Some(error);
+                        continue;
+                    }
+                    Arrival::Leave(packed) => {
+                        // Without addresses, another host could not call the peer.
+                        let result = if self.addresses.is_empty() {
+                            let RouteId { role, peer, .. } = self.own.route;
+                            Err(NetError::Expected { role, peer })
+                        } else {
+                            lane.pack().map(|snapshot| self.pack(None, snapshot))
+                        };
+                        let _ = packed.send(result);
+                        return Ok(());
+                    }
+                    // The role also calls a peer on this host.
+                    Arrival::Local(_) => continue,
+                },
                 is_needed = poll_fn(|context| lane.poll_need(context)), if !is_asked => {
                     if !is_needed {
                         return Ok(());
                     }
                     is_asked = true;
-                    None
                 }
-                () = broken(self.guard.as_deref()), if until.is_none() => None,
+                () = async {
+                    match &self.guard {
+                        Some(guard) => guard.broken().await,
+                        None => pending().await,
+                    }
+                }, if until.is_none() => {}
                 () = sleep_until(late.unwrap_or_else(Instant::now)), if late.is_some() => {
                     break self.absent();
                 }
-            };
-            let Some(arrival) = arrival else {
-                if let Some(error) = refused {
-                    break error;
-                }
+            }
+            if let Some(error) = refused {
+                break error;
+            }
+            if until.is_none() {
                 let soon = Instant::now() + self.shared.limits.join;
-                if until.is_none() {
-                    calls.abort_all();
-                    self.call(&mut calls, soon);
-                    until = Some(soon);
-                }
-                continue;
-            };
-            match arrival {
-                Arrival::Remote(connection, theirs, call) => {
-                    lane.know(self.own.numbers(&theirs));
-                    // Only a role that plays on demand itself waits for this.
-                    let _ = meets.send(());
-                    drop((calls, meets));
-                    return self.meet(lane, connection, *theirs, call).await;
-                }
-                Arrival::Failed(error) if until.is_some() => break error,
-                Arrival::Failed(error) => refused = Some(error),
-                Arrival::Leave(packed) => {
-                    // The role that asked may have given up.
-                    let _ = packed.send(self.pack_absent(&mut lane));
-                    return Ok(());
-                }
-                // The role calls it within a host, too.
-                Arrival::Local(_) => {}
+                calls.abort_all();
+                self.call(&mut calls, soon);
+                until = Some(soon);
             }
         };
         lane.status.fail(failed.clone());
-        // The role may not have needed it.
+        // Without a message for the peer, its absence is not an error.
         if is_asked { Err(failed) } else { Ok(()) }
     }
 
-    /// Packs the lane of a peer that has not come. Fails if another host could not call the peer.
-    fn pack_absent<M: Labelled + Portable, C: Codec>(
-        self,
-        lane: &mut Lane<M, C>,
-    ) -> Result<PackedLane, NetError> {
-        if self.addresses.is_empty() {
-            let RouteId { role, peer, .. } = self.own.route;
-            return Err(NetError::Expected { role, peer });
-        }
-        Ok(self.pack(None, lane.pack()?))
-    }
-
-    /// Calls the peer, if this end has its addresses.
+    /// Calls the peer, if this end has addresses of it.
     pub(crate) fn call(&self, calls: &mut JoinSet<()>, until: Instant) {
         if !self.addresses.is_empty() {
             let (own, addresses) = (self.own.clone(), self.addresses.clone());
             calls.spawn(Arc::clone(&self.shared).call(own, addresses, until));
         }
-    }
-}
-
-/// Waits until the session of a role cannot end in order.
-async fn broken(guard: Option<&Guard>) {
-    match guard {
-        Some(guard) => guard.broken().await,
-        None => pending().await,
     }
 }

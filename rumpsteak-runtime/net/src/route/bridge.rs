@@ -1,4 +1,4 @@
-//! Routes to programs that know nothing of sessions.
+//! Routes to programs without sessions.
 
 use std::future::poll_fn;
 use std::io;
@@ -17,12 +17,12 @@ use super::net_of_messages;
 use crate::transport::BUFFER;
 use crate::{CodecError, Net, NetError};
 
-/// A connection to a program that knows nothing of sessions, and plays a role all the same: a
-/// database, say, which speaks as the protocol has it. A codec says which bytes a message is.
+/// A connection to a program without sessions that plays a role, such as a database. A codec
+/// defines the bytes of a message.
 ///
-/// A task moves messages between the route and the stream. It always reads what has come, so a
-/// role may send as far ahead of what it receives as was verified, whatever fits into the window of
-/// the stream. What the role has sent since it last waited is written together.
+/// A task moves messages between the route and the stream. It always reads incoming bytes, so the
+/// role may send as far ahead as was verified, whatever the window of the stream is. Messages that
+/// the role sends in a row are written together.
 ///
 /// ```no_run
 /// # use rumpsteak_net::{Bridge, Net, NetError};
@@ -44,10 +44,10 @@ pub struct Bridge {
 }
 
 impl Bridge {
-    /// A route over a stream of bytes, to a peer that errors call by this name.
+    /// A route over a stream of bytes, to a peer that has this name in errors.
     ///
     /// If the stream ends, the peer has left: [`Closed`](rumpsteak_runtime::ErrorKind::Closed). If
-    /// it breaks, or what comes is no message, the session ends with [`NetError::Bridge`].
+    /// it breaks, or the bytes are not a message, the session ends with [`NetError::Bridge`].
     pub fn new<M, S, C, E>(peer: &str, stream: S, codec: C) -> (Net<M>, Self)
     where
         M: Send + 'static,
@@ -64,7 +64,7 @@ impl Bridge {
             let moved = poll_fn(|context| poll_move(&mut frames, &mut queues, context)).await;
             moved.map_err(|error| {
                 let error = NetError::Bridge { peer, source: Arc::new(error.into()) };
-                // Before the queues are dropped, by which the role learns of it.
+                // Before the queues are dropped, which wakes the role.
                 status.fail(error.clone());
                 error
             })
@@ -72,20 +72,17 @@ impl Bridge {
         (near, Self { task })
     }
 
-    /// Waits until the role has left, and the peer's socket has all that it has sent. Drop the role
-    /// before. If the future is dropped, a task of the runtime delivers what was sent.
-    ///
-    /// # Errors
-    ///
-    /// [`NetError::Bridge`].
+    /// Waits until the role has left, and all of its messages are written to the stream. Drop the
+    /// role first. If this future is dropped, a task of the runtime still writes the messages.
+    /// Fails with [`NetError::Bridge`].
     pub async fn leave(self) -> Result<(), NetError> {
-        // The task is not cancelled. If it panics, so has the codec.
+        // The task is never cancelled. It only panics if the codec does.
         self.task.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
     }
 }
 
 /// Moves messages between a stream and the queues of a route. Ready when the role or the peer has
-/// left. A queue is `None` once the role is gone, and the codec has all that the role has sent.
+/// left. The queues become `None` when the role has left.
 fn poll_move<M, S, C, E>(
     frames: &mut Framed<S, C>,
     (incoming, outgoing): &mut (Option<QueueSender<M>>, Option<QueueReceiver<M>>),
@@ -100,7 +97,7 @@ where
     let mut frames = Pin::new(frames);
     while let Poll::Ready(next) = frames.as_mut().poll_next(context) {
         let Some(message) = next.transpose()? else { return Poll::Ready(Ok(())) };
-        // The queue grows. A role that is gone receives nothing.
+        // The queue grows. It fails only if the role has left.
         if incoming.as_mut().is_some_and(|queue| queue.try_send(message).is_err()) {
             *incoming = None;
         }

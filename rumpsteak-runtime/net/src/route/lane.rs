@@ -1,5 +1,5 @@
-//! A lane: the messages under way between two roles, and the credit that each has with the other.
-//! It outlives the connections that carry it.
+//! A lane: the messages under way between two roles, and the credit of each role with the other. It
+//! outlives the connections that carry it.
 //!
 //! ```text
 //! role ── queue ──▶ unacknowledged ── frames ──▶ arrived ── queue ──▶ role of the peer
@@ -9,15 +9,15 @@
 //! # Credit
 //!
 //! A role may have no more messages under way than its peer has granted. The peer grants at least
-//! the proven capacity of the queue between them, beyond what its role has received. So everything
-//! that is sent has a place to go, and the task always reads what the connection has. The window of
-//! a transport therefore never holds back a message behind others that the peer does not wait for:
-//! an order that is safe over queues of the proven capacities is safe over any transport.
+//! the proven capacity of the queue between them, beyond what its role has received. So there is
+//! room for everything that is sent, and the task always reads what the connection has. The window
+//! of a transport therefore never holds back a message behind others that the peer does not wait
+//! for: an order that is safe over queues of the proven capacities is safe over any transport.
 //!
 //! # A connection that breaks
 //!
 //! An end keeps frames until the peer acknowledges them. On a new connection each end says how many
-//! it has, and the other end goes on from there: nothing is lost, doubled or out of order.
+//! messages it has, and the other end continues there: nothing is lost, doubled or out of order.
 
 use std::collections::VecDeque;
 use std::io;
@@ -38,26 +38,24 @@ use crate::transport::Connection;
 use crate::wire::{Batch, Frame, Hello, LaneSnapshot, LaneState, Messages, Numbers, frame};
 use crate::{Codec, CodecError, Limits, NetError, Portable};
 
-/// The end of a connection.
+/// The reason why a connection ended: it broke, or an end violated the protocol.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Stop {
     #[error(transparent)]
     Broken(#[from] io::Error),
-    /// An end broke the rules.
     #[error(transparent)]
     Failed(#[from] NetError),
 }
 
-/// After how many beats without a frame a connection counts as broken.
+/// The number of heartbeats without a frame after which a connection counts as broken.
 const SILENT_BEATS: u32 = 3;
 
-/// How many messages are taken from the role before other things are looked at.
+/// The number of messages that are taken from the role in a row.
 const BATCH: u64 = 1024;
 
-/// How many frames may wait for the connection: all others are still messages of the role.
+/// The number of frames that may wait for the connection. More messages stay with the role.
 const AHEAD: usize = 16;
 
-/// The name of a snapshot that makes no sense.
 const INVALID: &str = "an invalid snapshot of a lane";
 
 pub(crate) fn unwritten<M: Labelled>(peer: &str, message: &M, error: CodecError) -> NetError {
@@ -85,39 +83,36 @@ pub(crate) struct Lane<M, C> {
     peer: String,
     codec: C,
     /// The numbers of the peer's labels here, if they differ.
-    numbers: Option<Arc<Numbers>>,
+    pub(crate) numbers: Option<Arc<Numbers>>,
     /// The largest frame, in bytes: of the host, and over this connection.
     frame: usize,
     largest: usize,
-    /// The messages that the role sends. `None` once the role or its peer has left.
+    /// The queues from and to the role. `None` once the role or its peer has left.
     outgoing: Option<QueueReceiver<M>>,
-    /// The first of them, if it was taken before the peer had come.
-    held: Option<M>,
-    /// `None` once the role or its peer has left.
     incoming: Option<Incoming<M>>,
     pub(crate) state: LaneState,
     /// The frames that the peer may not have, in order.
     unacknowledged: VecDeque<Bytes>,
-    /// How many of these frames went into this connection.
+    /// The number of these frames that were written to this connection.
     sent: usize,
     /// The peer has granted the messages below this number.
     limit: u64,
     /// Messages for which the role's queue had no room yet.
     arrived: VecDeque<Arrived>,
-    /// How many messages may be under way to this role, those in its queue among them.
+    /// The number of messages that may be under way to this role, including its queue.
     room: u64,
-    /// After how many messages the role tells how many it has received.
+    /// The role reports how many messages it has received after so many of them.
     every: u64,
-    /// The status that the role shares, and what it had told before this lane began.
     pub(crate) status: SharedStatus,
-    told_before: u64,
-    /// True if the peer has to hear of `received`.
-    owes: bool,
-    /// How many sessions of the role the peer knows to be completed.
+    /// The number of messages that the role had reported as received before this lane began.
+    reported_before: u64,
+    /// True if the peer must get an acknowledgement, even without new credit.
+    must_acknowledge: bool,
+    /// The number of completed sessions that the peer was told.
     told_completed: u64,
     batch: Batch,
-    /// Ticks after a beat without a frame from this end.
-    beats: Interval,
+    /// Ticks after an interval without a frame from this end.
+    heartbeat: Interval,
     /// Ticks after too long without a frame from the peer.
     silence: Interval,
 }
@@ -139,22 +134,21 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             frame,
             largest: frame,
             outgoing: Some(outgoing),
-            held: None,
             incoming: Some(incoming),
             state: LaneState::default(),
             unacknowledged: VecDeque::new(),
             sent: 0,
             limit: 0,
             arrived: VecDeque::new(),
-            // What was received and not told yet takes room, too.
+            // Messages that were received and not reported yet take room, too.
             room: window as u64 + every,
             every,
-            told_before: status.received(&Context::from_waker(Waker::noop())),
+            reported_before: status.received(&Context::from_waker(Waker::noop())),
             status,
-            owes: true,
+            must_acknowledge: true,
             told_completed: 0,
             batch: Batch::default(),
-            beats: interval(beat),
+            heartbeat: interval(beat),
             silence: interval_at(Instant::now() + silent, silent),
         }
     }
@@ -162,7 +156,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     /// Packs the lane for another host. Fails if a message cannot be written or read.
     pub(crate) fn pack(&mut self) -> Result<LaneSnapshot, NetError> {
         self.pack_outgoing()?;
-        // The rest is of a session that the peer has not begun.
+        // The other messages belong to a session that the peer has not begun.
         let before = self.unacknowledged.len() - self.state.ahead;
         self.outgoing.iter_mut().for_each(|outgoing| outgoing.complete(usize::MAX));
         self.pack_outgoing()?;
@@ -181,9 +175,8 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         Ok(LaneSnapshot { state, unacknowledged, unread })
     }
 
-    /// Makes frames of what the role has sent, as far as the peer is in its session.
+    /// Makes frames of the messages that the role has sent, as far as the peer is in their session.
     fn pack_outgoing(&mut self) -> Result<(), NetError> {
-        // Nobody waits: what the role has sent is there.
         let mut context = Context::from_waker(Waker::noop());
         while let Poll::Ready(Some(message)) = self.poll_outgoing(&mut context) {
             self.add(&message)?;
@@ -192,8 +185,8 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         Ok(())
     }
 
-    /// Goes on from a snapshot of another host. The peer may be a session behind only if both ends
-    /// count the same sessions. Fails if the snapshot makes no sense.
+    /// Continues from a snapshot of another host. If both ends count the same sessions, the peer
+    /// may be a session behind. Fails if the snapshot is invalid.
     pub(crate) fn unpack(
         mut self,
         snapshot: LaneSnapshot,
@@ -208,20 +201,21 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             && granted + 1 >= received
             && state.ahead <= unacknowledged.len();
         let Some(counts) = counts.filter(|_| is_sound) else {
-            return Err(self.nonsense(INVALID));
+            return Err(self.violation(INVALID));
         };
-        // What came before is not told here.
-        self.told_before = self.told_before.wrapping_sub(received - unread.len() as u64);
+        // The role here does not report the messages that it received at other hosts.
+        self.reported_before = self.reported_before.wrapping_sub(received - unread.len() as u64);
         let (mut batch, mut frames) = (Batch::default(), Vec::new());
         for bytes in unread {
             let added = batch.add(usize::MAX, &mut frames, |frame| {
                 frame.extend(bytes);
                 Ok(())
             });
-            added.map_err(|_| self.nonsense(INVALID))?;
+            added.map_err(|_| self.violation(INVALID))?;
         }
         frames.extend(batch.take());
-        self.arrived.extend(frames.into_iter().filter_map(Arrived::read));
+        let unread = frames.into_iter().filter_map(Messages::read);
+        self.arrived.extend(unread.map(|messages| Arrived { messages, numbers: None }));
         self.unacknowledged = unacknowledged.into_iter().map(Bytes::from).collect();
         if state.left_after.is_some() {
             self.outgoing = None;
@@ -231,29 +225,22 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         Ok(Self { state: LaneState { next, peer_completed, ..state }, ..self })
     }
 
-    /// Puts what has arrived into the role's queue, without a connection.
-    pub(crate) fn poll_rest(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        self.poll_deliver(context);
-        if self.arrived.is_empty() { Poll::Ready(()) } else { Poll::Pending }
-    }
-
-    /// Goes on over a first connection.
+    /// Begins to use a first connection.
     pub(crate) fn connect(&mut self, connection: &Connection) {
         self.largest = self.frame.min(connection.max_payload());
-        self.status.connected(connection);
         self.sent = 0;
-        self.owes = true;
+        self.must_acknowledge = true;
         self.silence.reset();
     }
 
-    /// Goes on over a new connection, whose other end has this much. Fails if that is less than it
-    /// has said before, or more than it was sent.
+    /// Continues over a new connection, whose other end has received so many messages. Fails if
+    /// fewer were sent.
     pub(crate) fn resume(&mut self, connection: &Connection, received: u64) -> Result<(), Stop> {
         self.connect(connection);
         Ok(self.acknowledge(received)?)
     }
 
-    /// Moves whatever can be moved. Ready when there is nothing to do any more, or no way to.
+    /// Moves messages in both directions. Ready when both ends have left, or the connection ends.
     pub(crate) fn poll(
         &mut self,
         connection: &mut Connection,
@@ -261,15 +248,16 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     ) -> Poll<Result<(), Stop>> {
         loop {
             let came = self.poll_read(connection, context)?;
-            self.poll_deliver(context);
+            let _ = self.poll_deliver(context);
             let taken = self.poll_take(context);
             let before = self.sent;
             self.poll_write(connection, context)?;
-            // What is written makes room for what the role sends.
+            // Frames that were written make room for messages of the role.
             let wrote = self.sent > before;
-            self.poll_beat(connection, context)?;
+            self.poll_heartbeat(connection, context)?;
             let is_flushed = Pin::new(&mut *connection).poll_flush(context)?.is_ready();
-            let is_done = self.state.is_told() && self.state.has_peer_left() && !self.owes;
+            let is_done =
+                self.state.is_told() && self.state.has_peer_left() && !self.must_acknowledge;
             if is_flushed && is_done && self.arrived.is_empty() {
                 return Poll::Ready(Ok(()));
             }
@@ -279,7 +267,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         }
     }
 
-    /// Reads the frames that have come. Returns true if there were any.
+    /// Reads the frames that have come. Returns true if there are any.
     fn poll_read(
         &mut self,
         connection: &mut Connection,
@@ -289,20 +277,19 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         while let Poll::Ready(next) = Pin::new(&mut *connection).poll_next(context) {
             let closed = || io::Error::from(io::ErrorKind::UnexpectedEof);
             let bytes = next.ok_or_else(closed).and_then(|bytes| bytes).map_err(|error| {
-                // The codec of frames calls a length that is too large so.
+                // The codec reports a frame that is too large so.
                 if error.kind() == io::ErrorKind::InvalidData {
-                    Stop::Failed(self.nonsense("a frame that is larger than the limit"))
+                    Stop::Failed(self.violation("a frame that is larger than the limit"))
                 } else {
                     Stop::Broken(error)
                 }
             })?;
             let frame = Frame::read(bytes);
-            self.take_frame(frame.ok_or_else(|| self.nonsense("bytes that are no frame"))?)?;
+            self.take_frame(frame.ok_or_else(|| self.violation("bytes that are not a frame"))?)?;
             came = true;
         }
         if came {
             self.silence.reset();
-            self.status.heard();
         }
         Ok(came)
     }
@@ -318,69 +305,67 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
                 self.outgoing.iter_mut().for_each(|outgoing| outgoing.complete(here));
             }
             Frame::Messages(_) | Frame::End { .. } if self.state.has_peer_left() => {
-                return Err(self.nonsense("a message after its end"));
+                return Err(self.violation("a message after its end"));
             }
             Frame::Messages(messages) => {
                 self.state.received += messages.count();
                 if self.state.received > self.state.granted {
-                    return Err(self.nonsense("more messages than it was granted"));
+                    return Err(self.violation("more messages than it was granted"));
                 }
                 self.arrived.push_back(Arrived { messages, numbers: self.numbers.clone() });
             }
             Frame::End { sessions } => {
                 self.state.received += 1;
                 self.state.left_after = Some(sessions);
-                self.owes = true;
-                // The peer receives no more messages.
+                self.must_acknowledge = true;
+                // The peer receives no further messages.
                 self.outgoing = None;
             }
         }
         Ok(())
     }
 
-    /// The number of these sessions that the routes of the role here count.
+    /// The number of these sessions that the role has played on this host.
     fn sessions_here(&self, sessions: u64) -> usize {
         sessions.saturating_sub(self.state.completed).try_into().unwrap_or(usize::MAX)
     }
 
-    /// Drops the frames that the peer has: all before this number.
+    /// Drops the frames that the peer has received: all before this number.
     fn acknowledge(&mut self, received: u64) -> Result<(), NetError> {
         if received > self.state.next {
-            return Err(self.nonsense("word of messages that it was not sent"));
+            return Err(self.violation("an acknowledgement of messages that it was not sent"));
         }
-        // A grant may be older than what the handshake of a new connection said.
+        // A grant may be older than the handshake of a new connection.
         while self.state.first < received
             && let Some(frame) = self.unacknowledged.pop_front()
         {
             self.state.first += frame::count(&frame).unwrap_or(0);
             self.batch.reuse(frame);
             self.sent = self.sent.saturating_sub(1);
-            // A frame comes whole.
             if self.state.first > received {
-                return Err(self.nonsense("word of a part of a frame"));
+                return Err(self.violation("an acknowledgement of a part of a frame"));
             }
         }
         Ok(())
     }
 
-    /// Puts messages that have arrived into the role's queue, as long as it has room.
-    fn poll_deliver(&mut self, context: &mut Context<'_>) {
+    /// Moves messages that have arrived into the role's queue. Ready when none is left.
+    pub(crate) fn poll_deliver(&mut self, context: &mut Context<'_>) -> Poll<()> {
         while let Some(Arrived { messages, numbers }) = self.arrived.front_mut() {
             let is_delivered = match &mut self.incoming {
-                // The queue grows. Who has left takes no more.
+                // The queue grows. It fails only if the role has left.
                 Some(Incoming::Frames(queue)) => {
                     let _ = self.arrived.pop_front().map(|arrived| queue.try_send(arrived));
                     continue;
                 }
                 Some(Incoming::Messages(queue, read)) => loop {
                     match Pin::new(&mut *queue).poll_ready(context) {
-                        Poll::Pending => return,
+                        Poll::Pending => return Poll::Pending,
                         Poll::Ready(Err(_)) => break Ok(()),
                         Poll::Ready(Ok(())) => {}
                     }
                     let Some(bytes) = messages.next() else { break Ok(()) };
                     match read(bytes, numbers.as_deref()) {
-                        // It was ready.
                         Ok(message) => drop(Pin::new(&mut *queue).start_send(message)),
                         Err(error) => break Err(error),
                     }
@@ -401,31 +386,22 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
                 None => {}
             }
         }
+        Poll::Ready(())
     }
 
-    /// The next message of the role; nothing if it, or its peer, has left.
     fn poll_outgoing(&mut self, context: &mut Context<'_>) -> Poll<Option<M>> {
-        let Some(outgoing) = &mut self.outgoing else {
-            return Poll::Ready(None);
-        };
-        match self.held.take() {
-            Some(message) => Poll::Ready(Some(message)),
-            None => Pin::new(outgoing).poll_next(context),
-        }
+        self.outgoing.as_mut().map_or(Poll::Ready(None), |it| Pin::new(it).poll_next(context))
     }
 
-    /// Waits until the role has something to send. Returns false if it leaves without.
+    /// Waits until the role sends something. Returns false if it leaves without.
     pub(crate) fn poll_need(&mut self, context: &mut Context<'_>) -> Poll<bool> {
-        // Messages that it has sent at another host wait already.
-        if self.unacknowledged.is_empty() {
-            self.held = ready!(self.poll_outgoing(context));
-        }
-        Poll::Ready(self.held.is_some() || !self.unacknowledged.is_empty())
-    }
-
-    /// Sets the numbers that the labels of the peer have here, once it has come.
-    pub(crate) fn know(&mut self, numbers: Option<Numbers>) {
-        self.numbers = numbers.map(Arc::new);
+        // The role may have sent messages at another host.
+        Poll::Ready(match &mut self.outgoing {
+            Some(outgoing) if self.unacknowledged.is_empty() => {
+                ready!(outgoing.poll_if(true, |_| false, context)).is_some()
+            }
+            _ => !self.unacknowledged.is_empty(),
+        })
     }
 
     /// Takes messages from the role, as far as the peer has granted. Returns true if it took any.
@@ -442,7 +418,6 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         {
             let Some(message) = message else {
                 let outgoing = self.outgoing.take();
-                // 0 if the role was in the middle of a session.
                 sessions = match outgoing.map_or(0, |outgoing| outgoing.left_after() as u64) {
                     0 => 0,
                     here => here + self.state.completed,
@@ -451,7 +426,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             };
             if let Err(error) = self.add(&message) {
                 self.status.fail(error);
-                // The role learns why, and the peer that this end has left.
+                // The role gets the error, and the peer hears that this end has left.
                 (self.outgoing, self.incoming) = (None, None);
                 break;
             }
@@ -473,24 +448,24 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         Ok(())
     }
 
-    /// Puts grants and frames into the connection, as long as it takes them.
+    /// Writes grants and frames to the connection, as long as it accepts them.
     fn poll_write(
         &mut self,
         connection: &mut Connection,
         context: &mut Context<'_>,
     ) -> Result<(), Stop> {
-        let told = self.status.received(context).wrapping_sub(self.told_before);
-        let limit = told + self.room;
+        let received = self.status.received(context).wrapping_sub(self.reported_before);
+        let limit = received + self.room;
         let here = self.incoming.as_ref().map_or(0, |incoming| incoming.completed() as u64);
         let completed = (self.state.completed + here).max(self.told_completed);
-        self.owes |= completed > self.told_completed;
-        if self.owes || limit >= self.state.granted + self.every {
-            let word = frame::grant(self.state.received, limit, completed);
-            if !self.poll_put(connection, context, word)? {
+        self.must_acknowledge |= completed > self.told_completed;
+        if self.must_acknowledge || limit >= self.state.granted + self.every {
+            let grant = frame::grant(self.state.received, limit, completed);
+            if !self.poll_put(connection, context, grant)? {
                 return Ok(());
             }
-            (self.state.granted, self.owes) = (limit.max(self.state.granted), false);
-            self.told_completed = completed;
+            self.state.granted = limit.max(self.state.granted);
+            (self.told_completed, self.must_acknowledge) = (completed, false);
         }
         if !self.is_ahead() {
             self.state.ahead = 0;
@@ -514,7 +489,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         self.state.peer_completed < self.state.completed
     }
 
-    /// Puts one frame into the connection. Returns true if it took the frame.
+    /// Writes one frame to the connection. Returns false if the connection has no room.
     fn poll_put(
         &mut self,
         connection: &mut Connection,
@@ -526,12 +501,12 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             return Ok(false);
         }
         connection.start_send(frame)?;
-        self.beats.reset();
+        self.heartbeat.reset();
         Ok(true)
     }
 
-    /// Sends a beat, and notices that none comes from the peer.
-    fn poll_beat(
+    /// Sends heartbeats. Fails if the peer is silent.
+    fn poll_heartbeat(
         &mut self,
         connection: &mut Connection,
         context: &mut Context<'_>,
@@ -539,14 +514,14 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         if self.silence.poll_tick(context).is_ready() {
             return Err(io::Error::from(io::ErrorKind::TimedOut).into());
         }
-        while self.beats.poll_tick(context).is_ready() {
-            // A connection that takes nothing is as good as silent: the peer will notice.
+        while self.heartbeat.poll_tick(context).is_ready() {
+            // If the connection has no room, the peer notices the silence.
             self.poll_put(connection, context, frame::beat())?;
         }
         Ok(())
     }
 
-    /// The error of a frame that was made for another connection and is too large for this one.
+    /// The error of a frame that was made for another connection, and is too large for this one.
     fn too_large(&self, frame: &Bytes) -> NetError {
         let mut messages = Messages::read(frame.clone());
         let all = std::iter::from_fn(|| Some(messages.as_mut()?.next()?.to_vec()));
@@ -556,7 +531,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         NetError::Encode { peer: self.peer.clone(), label, source: Arc::new(error) }
     }
 
-    fn nonsense(&self, what: &'static str) -> NetError {
+    fn violation(&self, what: &'static str) -> NetError {
         NetError::Frame { peer: self.peer.clone(), what }
     }
 }

@@ -1,46 +1,40 @@
-//! The task of a lane: it makes one connection after the other, until both ends have left.
+//! The task of a lane. It replaces connections that break, until both ends have left.
 
 use std::future::poll_fn;
 use std::io;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use rumpsteak_runtime::transport::Labelled;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
-use super::{Guard, Lane, Stop};
-use crate::host::{Arrival, Call, FIRST_PAUSE, Greeted, LONGEST_PAUSE, Shared, dismiss};
+use super::{Lane, Stop};
+use crate::host::{Arrival, Call, FIRST_PAUSE, Greeted, Guard, LONGEST_PAUSE, Shared, dismiss};
 use crate::transport::Connection;
 use crate::wire::{Answer, Hello, LaneSnapshot, LaneState, PackedLane, say};
 use crate::{Address, Codec, NetError, Portable, Refusal};
 
-/// How long a peer that has left may come back to hear that this end has its last messages: long
-/// enough for several tries.
+/// How long a peer that has left may reconnect to get the last acknowledgement: long enough for
+/// several tries.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// A peer of a role, and how to get a connection to it.
+/// A peer of a role on another host.
 pub(crate) struct Remote {
     pub(crate) shared: Arc<Shared>,
-    /// How the role greets the peer.
+    /// The greeting of the role.
     pub(crate) own: Hello,
     /// The addresses of the peer; empty if the peer calls.
     pub(crate) addresses: Vec<Address>,
     pub(crate) arrivals: UnboundedReceiver<Arrival>,
-    /// `None` for a peer that has left this host, where the role stays.
+    /// `None` if the peer has moved away from this host, where the role stays.
     pub(crate) guard: Option<Arc<Guard>>,
 }
 
-#[expect(clippy::large_enum_variant, reason = "one for each connection, and seldom moved")]
-enum Event {
-    Arrived(Arrival),
-    Moved(Result<(), Stop>),
-    Called(Result<(Connection, Hello), NetError>),
-}
-
-/// Moves messages until both ends have left, over one connection after the other: first over this
-/// one, if there is one. `theirs` is the greeting of the peer, whose token the role knows. If the
-/// peer is lost or gives up, the tasks that wait for a peer on demand are told.
+/// Moves messages until both ends have left, over one connection after the other, beginning with
+/// this one if there is one. `theirs` is the greeting of the peer, whose token the role knows. If
+/// the peer is lost or gives up, the guard notes it.
 pub(crate) async fn run<M: Labelled + Portable, C: Codec>(
     mut lane: Lane<M, C>,
     remote: Remote,
@@ -53,12 +47,12 @@ pub(crate) async fn run<M: Labelled + Portable, C: Codec>(
     let (guard, peer) = (remote.guard.clone(), remote.own.route.peer.clone());
     let moved = run_until_left(&mut lane, remote, theirs, connection).await;
     if let Err(error) = &moved {
-        // Before the lane is dropped, by which the role learns of it.
+        // Before the lane is dropped, which wakes the role.
         lane.status.fail(error.clone());
     }
     let moved = moved.and_then(|()| lane.status.check());
     if let Some(guard) = guard.filter(|_| moved.is_err() || lane.state.left_after == Some(0)) {
-        guard.misses(&peer);
+        guard.lost(&peer);
     }
     moved
 }
@@ -71,57 +65,57 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
 ) -> Result<(), NetError> {
     let mut search = Search::new(&remote);
     loop {
-        let event = if let Some(connection) = &mut connection {
-            tokio::select! {
-                biased;
-                Some(arrived) = remote.arrivals.recv() => Event::Arrived(arrived),
-                moved = poll_fn(|context| lane.poll(connection, context)) => Event::Moved(moved),
-            }
-        } else if lane.state.is_told() && lane.state.has_peer_left() {
+        let is_connected = connection.is_some();
+        if !is_connected && lane.state.is_told() && lane.state.has_peer_left() {
             break;
-        } else {
-            let own = remote.own.clone().having(lane.state.received);
-            let Remote { shared, addresses, arrivals, .. } = &mut remote;
-            tokio::select! {
-                biased;
-                Some(arrived) = arrivals.recv() => Event::Arrived(arrived),
-                called = search.call(shared, addresses, &own, &theirs) => Event::Called(called),
-            }
+        }
+        let own = remote.own.clone().having(lane.state.received);
+        let Remote { shared, addresses, arrivals, .. } = &mut remote;
+        let move_messages = |context: &mut Context<'_>| match &mut connection {
+            Some(connection) => lane.poll(connection, context),
+            None => Poll::Pending,
         };
-        let came = match event {
-            Event::Arrived(Arrival::Remote(again, hello, Call::Again)) => {
-                // A copy of the peer that was here.
-                if !hello.follows(&theirs) {
-                    tokio::spawn(dismiss(again, Answer::Refused(Refusal::Taken), true));
+        let replaced = tokio::select! {
+            biased;
+            Some(arrived) = arrivals.recv() => match arrived {
+                // A copy of the peer, from a copied parcel.
+                Arrival::Remote(new, hello, Call::Again) if !hello.follows(&theirs) => {
+                    tokio::spawn(dismiss(new, Answer::Refused(Refusal::Taken), true));
                     continue;
                 }
-                if connection.take().is_some() {
-                    search.broke(&lane.state, &remote, io::ErrorKind::ConnectionReset.into());
+                Arrival::Remote(new, hello, Call::Again) => {
+                    if connection.take().is_some() {
+                        search.broke(&lane.state, &remote, io::ErrorKind::ConnectionReset.into());
+                    }
+                    theirs.lane.moves.clone_from(&hello.lane.moves);
+                    remote.answer(lane, new, &hello).await
                 }
-                theirs.lane.moves.clone_from(&hello.lane.moves);
-                remote.answer(lane, again, &hello).await
-            }
-            Event::Arrived(Arrival::Leave(packed)) => {
-                drop(connection);
-                // The role that asked may have given up.
-                let _ = packed.send(lane.pack().map(|it| remote.pack(Some(theirs), it)));
-                return Ok(());
-            }
-            // Only the peer comes twice. A first connection that is late was given up.
-            Event::Arrived(_) => continue,
-            Event::Moved(Ok(())) => return Ok(()),
-            Event::Moved(Err(stop)) => Err(stop),
-            Event::Called(Ok((again, hello))) => {
-                theirs.lane.moves = hello.lane.moves;
-                lane.resume(&again, hello.lane.received).map(|()| again)
-            }
-            // The peer has heard the end of this one, or does not care any more.
-            Event::Called(Err(_)) if lane.state.has_peer_left() => break,
-            Event::Called(Err(error)) => return Err(error),
+                Arrival::Leave(packed) => {
+                    drop(connection);
+                    // If this fails, the role that asked has given up.
+                    let _ = packed.send(lane.pack().map(|it| remote.pack(Some(theirs), it)));
+                    return Ok(());
+                }
+                // A first connection that is too late.
+                _ => continue,
+            },
+            moved = poll_fn(move_messages) => match moved {
+                Ok(()) => return Ok(()),
+                Err(stop) => Err(stop),
+            },
+            called = search.call(shared, addresses, &own, &theirs), if !is_connected => match called {
+                Ok((new, hello)) => {
+                    theirs.lane.moves = hello.lane.moves;
+                    lane.resume(&new, hello.lane.received).map(|()| new)
+                }
+                // The peer has left, and needs no acknowledgement.
+                Err(_) if lane.state.has_peer_left() => break,
+                Err(error) => return Err(error),
+            },
         };
         let peer = &remote.own.route.peer;
-        match came.and_then(|again| search.resumed(&lane.state, peer).map(|()| again)) {
-            Ok(again) => connection = Some(again),
+        match replaced.and_then(|new| search.resumed(&lane.state, peer).map(|()| new)) {
+            Ok(new) => connection = Some(new),
             Err(Stop::Failed(error)) => return Err(error),
             Err(Stop::Broken(_)) if lane.state.is_told() => return Ok(()),
             Err(Stop::Broken(error)) => match connection.take() {
@@ -130,7 +124,7 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
             },
         }
     }
-    poll_fn(|context| lane.poll_rest(context)).await;
+    poll_fn(|context| lane.poll_deliver(context)).await;
     Ok(())
 }
 
@@ -143,18 +137,18 @@ impl Remote {
     pub(super) async fn answer<M: Labelled + Portable, C: Codec>(
         &self,
         lane: &mut Lane<M, C>,
-        mut again: Connection,
+        mut new: Connection,
         hello: &Hello,
     ) -> Result<Connection, Stop> {
-        lane.resume(&again, hello.lane.received)?;
+        lane.resume(&new, hello.lane.received)?;
         let welcome = Answer::Welcome(self.own.clone().having(lane.state.received));
-        let said = timeout(self.shared.limits.handshake, say(&mut again, &welcome)).await;
+        let said = timeout(self.shared.limits.handshake, say(&mut new, &welcome)).await;
         said.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))?;
-        Ok(again)
+        Ok(new)
     }
 }
 
-/// Puts the address of the end that has answered first. Other ends may listen at the others.
+/// Moves the address of the end that has answered to the front.
 pub(crate) fn answered_at(addresses: &mut Vec<Address>, connection: &Connection) {
     if let Some(at) = &connection.at {
         addresses.retain(|address| address != at);
@@ -162,10 +156,10 @@ pub(crate) fn answered_at(addresses: &mut Vec<Address>, connection: &Connection)
     }
 }
 
-/// The search for a connection in the place of one that broke.
+/// The search for a connection that replaces a broken one.
 ///
-/// A connection that breaks again and again, before anything gets through, is as good as none: the
-/// time of the search goes on from break to break, and so do the pauses between its tries.
+/// If connections break again and again before anything gets through, the deadline and the pauses
+/// carry over from break to break.
 struct Search {
     waited: Duration,
     until: Instant,
@@ -173,12 +167,12 @@ struct Search {
     pause: Duration,
     longest_pause: Duration,
     last: Arc<io::Error>,
-    /// True if the peer has moved, and may not have arrived yet.
+    /// True if the peer has moved, and may not be at the new host yet.
     has_moved: bool,
     connected: Instant,
-    /// How much had got through at the last look.
+    /// The number of messages that had got through at the last check, in both directions.
     progress: u64,
-    /// The deadline for progress, if the connection broke since the last progress.
+    /// The deadline for progress, if a connection broke since the last progress.
     deadline: Option<Instant>,
 }
 
@@ -192,7 +186,7 @@ impl Search {
             pause: FIRST_PAUSE,
             longest_pause: LONGEST_PAUSE,
             last: Arc::new(io::ErrorKind::NotConnected.into()),
-            // The peer of a role that stays where both were has just moved.
+            // Without a guard, the peer has just moved away from this host.
             has_moved: guard.is_none(),
             connected: now,
             progress: 0,
@@ -200,19 +194,18 @@ impl Search {
         }
     }
 
-    /// Begins to look for a connection in the place of one that broke. Either this end has noticed,
-    /// or the peer has, and calls again.
+    /// Begins to replace a connection that broke.
     fn broke(&mut self, lane: &LaneState, remote: &Remote, error: io::Error) {
         let Remote { shared, guard, .. } = remote;
         let (now, resume) = (Instant::now(), shared.limits.resume);
         let lingers = resume.min(LINGER);
         self.waited = if lane.has_peer_left() { lingers } else { resume };
         self.until = now + self.waited;
-        // A peer that has heard the end of this one does not wait for longer than it lingers.
+        // A peer that has received the end of this one only lingers.
         let longest = if lane.has_ended { lingers } else { resume } / 8;
         self.longest_pause = longest.min(LONGEST_PAUSE);
-        self.notes(lane);
-        // What got through may not be acknowledged yet, which the next connection shows.
+        self.note_progress(lane);
+        // Messages may have got through without an acknowledgement. The next connection shows it.
         let has_held = now >= self.connected + shared.limits.beat;
         if has_held && !lane.is_waiting() {
             self.deadline = None;
@@ -223,14 +216,14 @@ impl Search {
         } else {
             self.until = self.until.min(deadline);
         }
-        self.wait();
+        self.schedule();
         (self.last, self.has_moved) = (Arc::new(error), guard.is_none());
     }
 
-    /// Goes on over a new connection, unless nothing gets through, however often it is made.
+    /// Accepts a new connection. Fails if there was no progress until the deadline.
     fn resumed(&mut self, lane: &LaneState, peer: &str) -> Result<(), Stop> {
         self.connected = Instant::now();
-        self.notes(lane);
+        self.note_progress(lane);
         if self.deadline.is_none_or(|deadline| self.connected <= deadline) {
             return Ok(());
         }
@@ -239,23 +232,22 @@ impl Search {
         Err(Stop::Failed(NetError::Lost { peer, waited: self.waited, source }))
     }
 
-    /// Notes how much has got through in both directions. If that is more than before, the time
-    /// begins anew, and so do the pauses.
-    fn notes(&mut self, lane: &LaneState) {
+    /// If more messages have got through than before, resets the deadline and the pauses.
+    fn note_progress(&mut self, lane: &LaneState) {
         let progress = lane.received + lane.first;
         if std::mem::replace(&mut self.progress, progress) != progress {
             (self.deadline, self.pause) = (None, FIRST_PAUSE);
         }
     }
 
-    /// Waits longer from try to try.
-    fn wait(&mut self) {
+    /// Sets the time of the next try. The pauses get longer.
+    fn schedule(&mut self) {
         let pause = self.pause.min(self.longest_pause);
         (self.next_try, self.pause) = (Instant::now() + pause, pause * 2);
     }
 
-    /// Calls a peer, or waits for its call, until the time is over. Cancel safe: the next call goes
-    /// on.
+    /// Calls the peer, or waits for its call, until the deadline. Cancel safe: the next call
+    /// continues.
     async fn call(
         &mut self,
         shared: &Arc<Shared>,
@@ -273,7 +265,7 @@ impl Search {
                         answered_at(addresses, &connection);
                         return Ok((connection, *theirs));
                     }
-                    // The first address is that of the peer. Another end may listen at another one.
+                    // Only the first address is known to be the peer's.
                     Ok(Ok(Greeted::Welcome(..)) | Err(NetError::Refused { .. })) if at > 0 => {}
                     Ok(Ok(Greeted::Welcome(..))) => {
                         let (peer, refusal) = (own.route.peer.clone(), Refusal::Gone);
@@ -293,7 +285,7 @@ impl Search {
                     Ok(Err(error)) => return Err(error),
                 }
             }
-            self.wait();
+            self.schedule();
         }
         sleep_until(self.until).await;
         let (peer, source) = (own.route.peer.clone(), Arc::clone(&self.last));

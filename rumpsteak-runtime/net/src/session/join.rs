@@ -1,23 +1,26 @@
-//! Joining a session.
+//! Joining a session, playing a role in it, and leaving it.
 
-use std::fmt;
+use std::collections::BTreeMap;
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
-use rumpsteak_runtime::Role;
-use rumpsteak_runtime::private::Watch;
+use rumpsteak_runtime::channel::{QueueReceiver, QueueSender};
+use rumpsteak_runtime::transport::Labelled;
+use rumpsteak_runtime::{Error, ErrorKind, Role};
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 
-use super::joined::RouteTask;
 use super::wiring::{hellos, lane, local, plays_on_demand, queues, role_of, wire};
 use crate::address::addresses_of;
-use crate::host::Arrival;
-use crate::route::{Guard, Remote};
+use crate::host::{Arrival, Guard, LaneTask};
+use crate::route::{FarEnd, Incoming, Lane, Remote, SharedStatus, reader, run, unwritten, window};
 use crate::wire::Hello;
-use crate::{Address, Codec, Directory, Host, Joined, Joins, NetError, Postcard};
+use crate::{Address, Codec, Directory, Host, Joins, NetError, Portable, Postcard};
 
 /// A role that is about to join a session. Made by [`Host::join`].
 #[must_use = "nothing happens before `connect`"]
@@ -25,15 +28,15 @@ pub struct Join<R: Role, C = Postcard> {
     host: Host,
     session: String,
     codec: C,
-    addresses: Vec<(String, Vec<Address>)>,
+    addresses: BTreeMap<String, Vec<Address>>,
     directory: Directory,
     transports: Vec<String>,
     wrong: Option<NetError>,
-    /// A function that knows that the role can join, so that other methods need not ask for it.
+    /// Made where `R: Joins` is known, so that other methods need not require it.
     connect: fn(Self) -> BoxFuture<'static, Result<Joined<R>, NetError>>,
 }
 
-/// A service: it plays one role for as many sessions as others begin. Made by [`Host::serve`].
+/// A service, which plays one role in every session that others begin. Made by [`Host::serve`].
 pub struct Service<R: Role> {
     host: Host,
     sessions: UnboundedReceiver<String>,
@@ -41,7 +44,7 @@ pub struct Service<R: Role> {
 }
 
 impl Host {
-    /// Joins a session as the role `R`. All of its roles give it the same name.
+    /// Joins a session as the role `R`. All roles of the session use the same name.
     ///
     /// ```no_run
     /// # async fn f<K: rumpsteak_net::Joins>(host: rumpsteak_net::Host) -> Result<(), rumpsteak_net::NetError> {
@@ -54,7 +57,7 @@ impl Host {
             host: self.clone(),
             session: session.into(),
             codec: Postcard,
-            addresses: Vec::new(),
+            addresses: BTreeMap::new(),
             directory: Directory::default(),
             transports: Vec::new(),
             wrong: None,
@@ -63,10 +66,9 @@ impl Host {
     }
 
     /// Plays the role `R` in each session that others begin or have begun: see [`Service::next`].
-    /// A session is announced once, as long as it goes on or peers ask for it. When it is over, its
-    /// name is forgotten, and can be used again.
+    /// A session is announced once. When it is over, its name can be used again.
     pub fn serve<R: Joins>(&self) -> Service<R> {
-        let sessions = self.announce(R::PROTOCOL, R::NAME);
+        let sessions = self.shared.serve(R::PROTOCOL, R::NAME);
         Service { host: self.clone(), sessions, join: |host, session| host.join(session) }
     }
 }
@@ -86,31 +88,30 @@ impl<R: Role, C> Join<R, C> {
         &self.session
     }
 
-    /// Calls a peer at the first of these addresses where it answers. Peers without an address call
-    /// this role, or join at the same [`Host`].
+    /// Calls a peer at these addresses, until it answers at one. Peers without an address call this
+    /// role, or join at the same [`Host`].
     pub fn peer(mut self, role: &str, addresses: impl IntoIterator<Item: AsRef<str>>) -> Self {
         match addresses_of(addresses) {
-            Ok(addresses) => self.addresses.push((role.to_owned(), addresses)),
+            Ok(addresses) => self.addresses.entry(role.to_owned()).or_default().extend(addresses),
             Err(error) => self.wrong = Some(error.into()),
         }
         self
     }
 
-    /// Gives the addresses of all peers for which [`peer`](Self::peer) gives none. A directory may
-    /// have other roles, too.
+    /// Sets the addresses of the peers without an address of their own. The directory may contain
+    /// other roles.
     pub fn peers(self, directory: &Directory) -> Self {
         Self { directory: directory.clone(), ..self }
     }
 
-    /// Accepts only these transports for peers on other hosts: their schemes, best first. A peer
-    /// may [listen](Host::listen) at several addresses, and tells them to every caller. A peer that
-    /// calls this role over another transport gets an address of these, or is refused, and has said
-    /// no more than its greeting. By default, the role accepts any transport.
+    /// Accepts only these transports for peers on other hosts: their schemes, best first. If a peer
+    /// [listens](Host::listen) at several addresses, the role uses the best. If a peer calls over
+    /// another transport, it is redirected or refused. By default, the role accepts any transport.
     pub fn over<T: Into<String>>(self, transports: impl IntoIterator<Item = T>) -> Self {
         Self { transports: transports.into_iter().map(Into::into).collect(), ..self }
     }
 
-    /// Uses another codec than [`Postcard`]. All roles of a session use the same.
+    /// Uses another codec than [`Postcard`]. All roles of a session use the same codec.
     pub fn codec<D: Codec>(self, codec: D) -> Join<R, D>
     where
         R: Joins,
@@ -121,16 +122,17 @@ impl<R: Role, C> Join<R, C> {
     }
 
     /// Waits until all peers of the role have joined the session. No role waits for a role that
-    /// plays on demand, which itself waits for the first of its peers. If the future is dropped,
-    /// peers find that this role is lost.
-    ///
-    /// # Errors
-    ///
-    /// If an address is invalid, or belongs to no peer; if the role has joined the session here
-    /// already; if a peer does not come in time, or does not fit; if a peer plays on another host
-    /// and neither end can call the other.
+    /// plays on demand, which itself waits for its first peer. If the future is dropped, the peers
+    /// lose this role. Fails if an address is invalid, or belongs to no peer; if the role has
+    /// already joined the session here; if a peer does not join in time, or is incompatible; or if
+    /// neither end can call the other.
     pub async fn connect(self) -> Result<Joined<R>, NetError> {
         (self.connect)(self).await
+    }
+
+    fn addresses_of(&self, peer: &str) -> Vec<Address> {
+        let given = self.addresses.get(peer).filter(|addresses| !addresses.is_empty());
+        given.cloned().unwrap_or_else(|| self.directory.of(peer))
     }
 }
 
@@ -143,7 +145,7 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
     }
     let queues = queues::<R>()?;
     let peers: Vec<&str> = queues.iter().map(|queue| queue.to).collect();
-    if let Some((peer, _)) = join.addresses.iter().find(|(peer, _)| !peers.contains(&&**peer)) {
+    if let Some(peer) = join.addresses.keys().find(|peer| !peers.contains(&&***peer)) {
         return Err(NetError::NoPeer { role: R::NAME, peer: peer.clone(), peers });
     }
     let mut hellos = hellos::<R, C>(&join.session, &queues)?;
@@ -167,7 +169,7 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
         }
         remotes.push(remote);
     }
-    // A call that is in vain says so itself.
+    // A failed call reports its reason a moment earlier.
     let until = until + Duration::from_secs(1);
     let (mut ends, mut routes) = (Vec::new(), Vec::new());
     let (meets, mut met) = mpsc::unbounded_channel();
@@ -179,15 +181,13 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
         } else {
             match remote.arrival(until).await {
                 Arrival::Failed(error) => return Err(error),
-                // A role leaves when it has joined.
                 Arrival::Leave(_) => return Err(remote.absent()),
                 Arrival::Local(end) => {
                     let (end, status) = local(end, &own.route.peer)?;
                     (end, status, None)
                 }
                 Arrival::Remote(connection, theirs, call) => {
-                    let codec = join.codec.clone();
-                    let (end, lane, status) = lane(&own, Some(&theirs), codec, shared);
+                    let (end, lane, status) = lane(&own, Some(&theirs), join.codec.clone(), shared);
                     let task = remote.meet(lane, connection, *theirs, call);
                     (end, status, Some(tokio::spawn(task)))
                 }
@@ -203,31 +203,134 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
     {
         return Err(shared.absent(own, &join.addresses_of(&own.route.peer), None));
     }
-    let joined = Joined { role: role_of(ends), routes, guard, codec: Box::new(join.codec) };
-    Ok(match Watch::from_environment() {
-        Some(watch) => joined.watched(&watch),
-        None => joined,
-    })
+    Ok(Joined { role: role_of(ends), routes, guard, codec: Box::new(join.codec) })
 }
 
-impl<R: Role, C> Join<R, C> {
-    fn addresses_of(&self, peer: &str) -> Vec<Address> {
-        let of_peer = self.addresses.iter().filter(|(role, _)| role == peer);
-        let told: Vec<Address> = of_peer.flat_map(|(_, at)| at.clone()).collect();
-        if told.is_empty() { self.directory.of(peer) } else { told }
+/// A role that takes part in a session.
+pub struct Joined<R: Role> {
+    /// The role, whose routes lead to its peers.
+    pub role: R,
+    /// In the order of the routes.
+    pub(super) routes: Vec<RouteTask>,
+    pub(super) guard: Arc<Guard>,
+    pub(super) codec: Box<dyn MessageCodec<R::Message>>,
+}
+
+pub(super) struct RouteTask {
+    /// The greeting of the role.
+    pub(super) own: Hello,
+    pub(super) status: SharedStatus,
+    /// `None` if the peer is on this host.
+    pub(super) lane: Option<LaneTask>,
+}
+
+/// A codec for messages of one type.
+pub(super) trait MessageCodec<M>: Send + Sync {
+    fn bytes_of(&self, peer: &str, messages: Vec<M>) -> Result<Vec<Vec<u8>>, NetError>;
+
+    /// Begins a lane from a role that stays on this host to its peer that moves away. The queues
+    /// led to the peer, whose greeting is `theirs`.
+    fn lane(
+        &self,
+        queues: (QueueSender<M>, QueueReceiver<M>),
+        remote: Remote,
+        theirs: Hello,
+        status: SharedStatus,
+    ) -> LaneTask;
+}
+
+impl<M: Labelled + Portable, C: Codec> MessageCodec<M> for C {
+    fn bytes_of(&self, peer: &str, messages: Vec<M>) -> Result<Vec<Vec<u8>>, NetError> {
+        let bytes = |message: &M| {
+            let mut bytes = Vec::new();
+            let written = self.encode(message, &mut bytes);
+            written.map(|()| bytes).map_err(|error| unwritten(peer, message, error))
+        };
+        messages.iter().map(bytes).collect()
+    }
+
+    fn lane(
+        &self,
+        (incoming, outgoing): (QueueSender<M>, QueueReceiver<M>),
+        remote: Remote,
+        theirs: Hello,
+        status: SharedStatus,
+    ) -> LaneTask {
+        let window = window(incoming.queue().capacity);
+        let incoming = Incoming::Messages(incoming, reader(&remote.own.route.peer, self.clone()));
+        let far = FarEnd { incoming, outgoing, status };
+        let ends = [&remote.own, &theirs];
+        let lane = Lane::new(ends, self.clone(), far, window, &remote.shared.limits);
+        tokio::spawn(run(lane, remote, theirs, None))
     }
 }
 
-impl<R: Role, C> fmt::Debug for Join<R, C> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { session, addresses, .. } = self;
-        let shown = (R::NAME, session, addresses);
-        f.debug_struct("Join").field("joins", &shown).finish_non_exhaustive()
+impl<R: Role> Joined<R> {
+    /// Runs a process of the role, and then [leaves](Self::leave), even if the process fails or
+    /// panics.
+    ///
+    /// ```no_run
+    /// # use rumpsteak_net::{Host, Joins};
+    /// # use rumpsteak_runtime::Result;
+    /// # async fn f<K: Joins>(host: Host, kernel: impl AsyncFnOnce(&mut K) -> Result<()>)
+    /// # -> std::result::Result<(), Box<dyn std::error::Error>> {
+    /// // async fn kernel(role: &mut K) -> Result<()>
+    /// host.join::<K>("job 42").connect().await?.play(kernel).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// Play the roles of one program with `join!`. When one role fails, `try_join!` would drop the
+    /// others before they have left. The first error need not be the cause: a role that has failed
+    /// waits until its peers have left, so their errors come first. Fails with the error of the
+    /// process, or with [`ErrorKind::Leave`] if the role cannot leave.
+    ///
+    /// # Panics
+    ///
+    /// If the process panics, after the role has left.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future in the middle of a session poisons the role and wakes its peers. To wait
+    /// until the peers know, run the process on [`role`](Self::role) and leave.
+    pub async fn play<T, E: From<Error>>(
+        mut self,
+        process: impl AsyncFnOnce(&mut R) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let ended = {
+            let mut process = std::pin::pin!(process(&mut self.role));
+            // The future is not polled again after a panic, and the role is poisoned.
+            let poll = |context: &mut Context<'_>| {
+                let polled = catch_unwind(AssertUnwindSafe(|| process.as_mut().poll(context)));
+                polled.map_or_else(|panic| Poll::Ready(Err(panic)), |polled| polled.map(Ok))
+            };
+            poll_fn(poll).await
+        };
+        let left = self.leave().await;
+        let value = ended.unwrap_or_else(|panic| resume_unwind(panic))?;
+        let failed = |error| ErrorKind::Leave { role: R::NAME, source: Box::new(error) };
+        left.map(|()| value).map_err(|error| Error::from(failed(error)).into())
+    }
+
+    /// Leaves the session: waits until each peer has all messages of the role, and has left or
+    /// continued without it. If the future is dropped, tasks of the runtime deliver the messages.
+    ///
+    /// A program that ends without leaving may lose messages, and its peers wait for it.
+    /// [`play`](Self::play) always leaves. Fails if a peer was lost.
+    pub async fn leave(self) -> Result<(), NetError> {
+        let Self { role, routes, guard, .. } = self;
+        drop(role);
+        let mut result = Ok(());
+        let lane = |RouteTask { own, lane, .. }| lane.or_else(|| guard.shared.take_lane(&own));
+        for lane in routes.into_iter().filter_map(lane) {
+            // This fails only if the runtime ends: the task neither panics nor is cancelled.
+            let moved = lane.await.unwrap_or(Ok(()));
+            result = result.and(moved);
+        }
+        result
     }
 }
 
-impl<R: Role> fmt::Debug for Service<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Service").field("role", &R::NAME).finish_non_exhaustive()
-    }
-}
+debug!([R: Role, C] Join<R, C>, "joins": |it| (R::NAME, it.session.clone(), it.addresses.clone()));
+debug!([R: Role] Service<R>, "role": |_| R::NAME);
+debug!([R: Role] Joined<R>, "role": |_| R::NAME);

@@ -1,11 +1,9 @@
-//! Joining a session, leaving it, and taking it to another host.
+//! Sessions: a role joins one, leaves it, and moves it to another host.
 
 mod join;
-mod joined;
 mod parcel;
 mod wiring;
 
-pub use self::join::{Join, Service};
-pub use self::joined::Joined;
+pub use self::join::{Join, Joined, Service};
 pub use self::parcel::Parcel;
 pub use self::wiring::Joins;

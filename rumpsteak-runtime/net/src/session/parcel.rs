@@ -1,6 +1,5 @@
-//! Sessions that go to another host.
+//! Sessions that move to another host.
 
-use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -11,23 +10,22 @@ use rumpsteak_runtime::{Detached, Role};
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
-use super::joined::RouteTask;
+use super::join::RouteTask;
 use super::wiring::{hellos, lane, plays_on_demand, queues, role_of, token};
 use crate::address::addresses_of;
-use crate::host::{Arrival, Leaving};
-use crate::route::{Guard, Remote, queues as queues_of, run};
+use crate::host::{Arrival, Guard, Leaving};
+use crate::route::{Remote, queues as queues_of, run};
 use crate::wire::{Hello, PackedLane};
 use crate::{Codec, Host, Joined, Joins, Net, NetError, Outbox, Postcard};
 
-/// A session on its way to another host, from the state `S` on. [`Joined::pack`] makes it. It is
-/// sent as (part of) a payload, as a [`Detached`] is, and [unpacked](Self::unpack) at the new host.
+/// A session that moves to another host in the state `S`. [`Joined::pack`] makes it. It is sent as
+/// (part of) a payload, like a [`Detached`], and [unpacked](Self::unpack) at the new host.
 ///
-/// Its peers see only a pause: their connections break, and they resume them with the new host. If
-/// that does not happen within [`Limits::resume`](crate::Limits::resume), or if the parcel is
-/// dropped, they find that the role is lost.
+/// Its peers see only a pause: their connections break, and they resume with the new host. If that
+/// takes longer than [`Limits::resume`](crate::Limits::resume), or if the parcel is dropped, they
+/// lose the role.
 ///
-/// Whoever has a parcel can play the role to its end. It is as secret as the connection over which
-/// it is sent.
+/// A parcel is a secret: its owner can play the role to the end.
 #[derive(Deserialize, Serialize)]
 #[serde(bound = "")]
 #[must_use = "the session is lost unless it is unpacked"]
@@ -44,14 +42,11 @@ impl<R: Role, S: Session<State = State<'static, R>>> ChangesHands for Parcel<S> 
 }
 
 impl<R: Joins + Leaves<()>> Joined<R> {
-    /// Takes a session of the role to another host, which listens at these addresses: the peers
+    /// Moves a session of the role to another host, which listens at these addresses. The peers
     /// that have called this host call there. The new host calls the other peers, at the addresses
-    /// where this host has called them. Dropping the future ends the session.
-    ///
-    /// # Errors
-    ///
-    /// If an address is invalid; if the session is another one, or was gone on with; if a peer is
-    /// lost. The session ends then.
+    /// where this host has called them. Dropping the future ends the session. So does a
+    /// failure: if an address is invalid, if the session belongs to another role or was already
+    /// continued, or if a peer is lost.
     pub async fn pack<S: Session<State = State<'static, R>> + Structure>(
         self,
         session: Detached<S>,
@@ -88,7 +83,7 @@ impl<R: Joins + Leaves<()>> Joined<R> {
                 Some(Leaving::Local(theirs)) => Some(PackedLane::fresh(own.clone(), *theirs)),
                 Some(Leaving::Lane(arrivals, left)) => {
                     let (reply, packed) = oneshot::channel();
-                    // A lane that has ended does not reply.
+                    // If this fails, the lane has ended, and does not reply.
                     let _ = arrivals.send(Arrival::Leave(reply));
                     drop(arrivals);
                     let packed = packed.await.ok().transpose()?;
@@ -116,18 +111,15 @@ impl<R: Joins + Leaves<()>> Joined<R> {
 }
 
 impl<R: Joins + Leaves<()>, S: Session<State = State<'static, R>> + Structure> Parcel<S> {
-    /// Goes on with the session at this host. The role that joins has no routes, since the session
-    /// has them: it can only [leave](Joined::leave), or go on to a further host.
-    ///
-    /// # Errors
-    ///
-    /// If the session is in another state, or was begun by another version of the program; if the
-    /// role takes part in it here already.
+    /// Continues the session at this host. The session has the routes, so the returned role can
+    /// only [leave](Joined::leave), or move to a further host. Fails if the session is in another
+    /// state, or was begun by another version of the program, if the role has already joined it
+    /// here.
     pub fn unpack(self, host: &Host) -> Result<(Joined<R>, Detached<S>), NetError> {
         self.unpack_by(host, Postcard)
     }
 
-    /// As [`unpack`](Self::unpack), for messages that are written by another codec.
+    /// As [`unpack`](Self::unpack), for another codec.
     pub fn unpack_by<C: Codec>(
         self,
         host: &Host,
@@ -153,7 +145,7 @@ impl<R: Joins + Leaves<()>, S: Session<State = State<'static, R>> + Structure> P
         let number = token()?;
         let owns = self.routes.iter().map(|packed| packed.own.clone().moved(number));
         let owns: Vec<Hello> = owns.collect();
-        // A peer that has not come calls, or is called.
+        // A peer that has not joined calls, or is called.
         let arrivals = shared.register(endpoint.clone(), &owns, |_, _| None)?;
         let guard = Guard::new(shared, endpoint, R::PLAYED.0.on_demand);
         let (mut ends, mut routes) = (Vec::new(), Vec::new());
@@ -179,12 +171,4 @@ impl<R: Joins + Leaves<()>, S: Session<State = State<'static, R>> + Structure> P
     }
 }
 
-impl<S> fmt::Debug for Parcel<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = f.debug_struct("Parcel");
-        if let Some(PackedLane { own, .. }) = self.routes.first() {
-            shown.field("role", &own.route.role).field("session", &own.route.session);
-        }
-        shown.finish_non_exhaustive()
-    }
-}
+debug!([S] Parcel<S>, "role": |it| it.routes.first().map(|packed| packed.own.route.near()));

@@ -1,4 +1,4 @@
-//! The routes of a role: how it greets its peers, and what its tasks move messages with.
+//! The routes of a role: the greetings to its peers, and its lanes.
 
 use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
@@ -12,13 +12,13 @@ use rumpsteak_runtime::transport::Labelled;
 
 use crate::error::LONGEST_NAME;
 use crate::host::{Arrival, Shared};
-use crate::route::{Lane, SharedStatus, WINDOW, net, reader, window, wired};
+use crate::route::{Lane, SharedStatus, WINDOW, net, reader, wired};
 use crate::transport::random;
 use crate::wire::{Contract, Format, Hello, LaneId, Room, RouteId, schema};
 use crate::{Codec, Net, NetError, Portable, Refusal};
 
-/// A role that can take part in a session over [`Net`]: its messages are [`Portable`], and all of
-/// its routes are [`Net`]s. Nothing more is to be done for it.
+/// A role that can join a session over [`Net`]. Implemented for every role whose messages are
+/// [`Portable`] and whose routes are all [`Net`]s.
 pub trait Joins: Role<Message: Portable> + Wire<Elsewhere> {}
 
 impl<R: Role<Message: Portable> + Wire<Elsewhere>> Joins for R {}
@@ -28,7 +28,7 @@ pub(super) fn plays_on_demand<R: Role>(route: &RouteId) -> bool {
     [&*route.role, &route.peer].iter().any(|it| R::PLAYED.0.on_demand.contains(it))
 }
 
-/// The end of a route within the host.
+/// The end of a route within the host, from its erased type.
 pub(super) fn local<M: 'static>(
     end: Box<dyn Any>,
     peer: &str,
@@ -56,7 +56,7 @@ pub(super) fn queues<R: Joins>() -> Result<Vec<Queue>, NetError> {
         queues.push(queue);
         None
     };
-    // A role that is not connected.
+    // This role is never used.
     drop(R::wire(&mut Wiring::elsewhere(&mut note)));
     match other {
         Some(peer) => Err(NetError::Route { role: R::NAME, peer }),
@@ -64,8 +64,8 @@ pub(super) fn queues<R: Joins>() -> Result<Vec<Queue>, NetError> {
     }
 }
 
-/// The greetings of a role to the peers to which it has these queues: each with a token of its own.
-/// Fails with [`NetError::Ambiguous`], [`NetError::SessionName`] or [`NetError::Random`].
+/// The greetings of a role to its peers, each with its own token. Fails with
+/// [`NetError::Ambiguous`], [`NetError::SessionName`] or [`NetError::Random`].
 pub(super) fn hellos<R: Joins, C: Codec>(
     session: &str,
     queues: &[Queue],
@@ -81,7 +81,7 @@ pub(super) fn hellos<R: Joins, C: Codec>(
         types: types.map_err(|name| NetError::Ambiguous { name })?,
     };
     let Played { projections, closed, system, .. } = R::PLAYED.0;
-    // A peer of another version compares them.
+    // Another version compares them.
     let is_told = cfg!(feature = "compat") && projections.len() <= LONGEST && closed == 0;
     let hello = |queue: &Queue| {
         let route = RouteId {
@@ -112,62 +112,52 @@ const LONGEST: usize = 48 << 10;
 
 /// The two ends of a route within the host: for `near`, and for `far`.
 pub(super) fn wire<M: Send + 'static>(near: &Hello, far: &Hello) -> [Arrival; 2] {
-    let [sent, received] =
-        [(near, far), (far, near)].map(|(from, to)| Queue::new(sending(capacity(from, to))));
+    let [sent, received] = [(near, far), (far, near)].map(|(from, to)| sending(from, to, 0));
     wired::<M>(sent, received).map(|end| Arrival::Local(Box::new(end)))
 }
 
-/// The capacity of the queue from one end to another. A capacity is proven for the sessions of a
-/// whole system, so it only counts if both ends are of one system.
-fn capacity(from: &Hello, to: &Hello) -> Capacity {
+/// The capacity of the queue from one end to another. It is proven for the sessions of a whole
+/// system, so it only counts if both ends belong to one system.
+fn capacity(from: &Hello, to: &Hello) -> Room {
     match from.contract.capacity {
         _ if from.contract.system == 0 || from.contract.system != to.contract.system => {
-            Capacity::Growable
+            Room::Growable
         }
-        // What a stranger asks for takes memory.
-        Room::AtMost(most) if most <= LARGEST => Capacity::AtMost(most as usize),
-        Room::Waits(room) if room <= LARGEST => Capacity::Waits(room as usize),
+        // Limits the memory that a stranger can ask for.
+        Room::AtMost(most) | Room::Waits(most) if most > LARGEST => Room::Growable,
+        room => room,
+    }
+}
+
+/// The queue that a role sends into, with at least this much room if waiting is safe. It grows even
+/// if a maximum was proven: a third role may be of another build, and exceed it.
+fn sending(from: &Hello, to: &Hello, least: u32) -> Queue {
+    Queue::new(match capacity(from, to) {
+        Room::Waits(room) => Capacity::Waits(room.max(least) as usize),
         _ => Capacity::Growable,
-    }
+    })
 }
 
-/// The capacity of the queue that a role sends into. It grows even where there are at most so many
-/// messages: a third role may be of another build, and then there may be more.
-fn sending(capacity: Capacity) -> Capacity {
-    match capacity {
-        Capacity::AtMost(_) => Capacity::Growable,
-        other => other,
-    }
-}
-
-/// How many messages wait for the task of a connection at most, where waiting is safe.
-const ROOM: usize = 1024;
-
-/// The largest queue that is made because an end says so.
+/// The largest queue that another end can ask for.
 const LARGEST: u32 = 1024;
 
-/// A route over a connection: the end of the role, and what its task moves messages with. Of a peer
-/// that has not come yet, nothing is proven.
-pub(super) fn lane<M, C>(
+/// A route to another host: the end of the role, its lane and their status. The capacities of a
+/// peer that has not come yet are unknown.
+pub(super) fn lane<M: Labelled + Portable, C: Codec>(
     own: &Hello,
     theirs: Option<&Hello>,
     codec: C,
     shared: &Shared,
-) -> (Net<M>, Lane<M, C>, SharedStatus)
-where
-    M: Labelled + Portable,
-    C: Codec,
-{
+) -> (Net<M>, Lane<M, C>, SharedStatus) {
     let mut stranger = own.clone();
     stranger.contract.system = 0;
     let theirs = theirs.unwrap_or(&stranger);
-    // Where waiting is safe with some room, it is so with more: a frame is costlier than a message.
-    let at_least = |least: usize, capacity| match capacity {
-        Capacity::Waits(room) => Capacity::Waits(room.max(least)),
-        other => other,
+    // If waiting is safe with some room, it is safe with more, and larger frames cost less.
+    let window = match capacity(theirs, own) {
+        Room::AtMost(most) => most as usize,
+        Room::Waits(_) | Room::Growable => WINDOW,
     };
-    let window = window(at_least(WINDOW, capacity(theirs, own)));
-    let sent = Queue::new(at_least(ROOM, sending(capacity(own, theirs))));
+    let sent = sending(own, theirs, LARGEST);
     let (end, far) = net(sent, window, reader(&own.route.peer, codec.clone()));
     let status = Arc::clone(&far.status);
     (end, Lane::new([own, theirs], codec, far, window, &shared.limits), status)

@@ -1,6 +1,5 @@
-//! Connections: frames in both directions.
+//! Connections, which carry frames in both directions, and the traits of a transport.
 
-use std::fmt;
 use std::io;
 use std::net::IpAddr;
 use std::pin::Pin;
@@ -8,11 +7,51 @@ use std::task::{Context, Poll};
 
 use bytes::{Bytes, BytesMut};
 use futures_core::Stream;
+use futures_core::future::BoxFuture;
 use futures_sink::Sink;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::codec::{Decoder, Encoder, Framed, LengthDelimitedCodec};
 
 use crate::address::Address;
+
+/// A way to carry frames between processes.
+///
+/// Both methods are given the part of an [`Address`](crate::Address) behind `://`, and the size in
+/// bytes of the largest frame, beyond which a connection fails with an error. Both are cancel safe.
+pub trait Transport: Send + Sync + 'static {
+    /// Connects to a place where a peer listens. Fails if no peer is there; the caller tries again,
+    /// except after two errors: [`io::ErrorKind::InvalidInput`] says that the place is invalid, and
+    /// [`io::ErrorKind::PermissionDenied`], unless it comes from the operating system, that one end
+    /// does not trust the other.
+    fn connect<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Connection>;
+
+    /// Listens at a place. Fails if that is not possible. After
+    /// [`io::ErrorKind::ConnectionRefused`], which says that a broker is not there, a host tries
+    /// again as long as it waits for peers.
+    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Listens>;
+}
+
+/// The future of a transport.
+pub type IoFuture<'a, T> = BoxFuture<'a, io::Result<T>>;
+
+/// A listener, and the place by which others reach it. It differs from the requested place if a
+/// part was left open, such as port 0.
+pub type Listens = (Box<dyn Listener>, String);
+
+/// The transport's own handshake with a caller.
+pub type Opening = IoFuture<'static, Connection>;
+
+/// A listener of a transport.
+pub trait Listener: Send + 'static {
+    /// The next caller, and its address. The [`Opening`] does what takes time, so that no caller
+    /// waits for another one. Cancel safe: no caller is lost.
+    ///
+    /// A host limits how many connections one address may have [before they
+    /// greet](crate::Limits::connections_of_address). An address of `None` sets no such limit:
+    /// behind a broker all callers have one address. Fails if this caller failed. The next one may
+    /// succeed.
+    fn accept(&mut self) -> IoFuture<'_, (Opening, Option<IpAddr>)>;
+}
 
 /// Frames in both directions. Implemented by every such stream and sink.
 pub trait Duplex:
@@ -25,19 +64,14 @@ impl<T> Duplex for T where
 {
 }
 
-/// A connection of any transport, to whoever is at its other end.
+/// A connection of any transport.
 pub struct Connection {
     frames: Box<dyn Duplex>,
     /// Decides which roles the other end may play, if the transport knows.
     may_play: Option<Box<MayPlay>>,
     max_payload: usize,
-    /// The place of the very end that has answered, if the transport knows a better one than was
-    /// called.
-    pub(crate) home: Option<String>,
-    /// The address at which that end is called again.
+    /// The address at which the very end that has answered is called again.
     pub(crate) at: Option<Address>,
-    /// The address of a caller.
-    pub(crate) caller: Option<IpAddr>,
 }
 
 /// Returns true if the other end may play the role of this protocol and name.
@@ -47,11 +81,11 @@ impl Connection {
     /// A connection whose other end is not known.
     pub fn new(frames: impl Duplex + 'static) -> Self {
         let (frames, max_payload) = (Box::new(frames), usize::MAX);
-        Self { frames, may_play: None, max_payload, home: None, at: None, caller: None }
+        Self { frames, may_play: None, max_payload, at: None }
     }
 
-    /// A connection whose other end may play those roles for which this holds: it is given the
-    /// protocol and the role.
+    /// A connection whose other end may play only the roles for which `may_play` returns true,
+    /// given the protocol and the role.
     #[must_use]
     pub fn only_for(self, may_play: impl Fn(&str, &str) -> bool + Send + Sync + 'static) -> Self {
         Self { may_play: Some(Box::new(may_play)), ..self }
@@ -77,39 +111,47 @@ impl Connection {
     }
 }
 
-impl fmt::Debug for Connection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Connection").field("restricted", &self.may_play.is_some()).finish()
-    }
-}
+debug!([] Connection, "restricted": |it| it.may_play.is_some());
 
 impl Stream for Connection {
     type Item = io::Result<BytesMut>;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        Pin::new(&mut *self.get_mut().frames).poll_next(context)
+        Pin::new(&mut self.get_mut().frames).poll_next(context)
     }
 }
 
-impl Sink<Bytes> for Connection {
-    type Error = io::Error;
+/// Implements a sink of frames by the sink in a field, given functions that turn a frame into an
+/// item, and an error into one of I/O.
+macro_rules! sink_of_frames {
+    ($type:ty, $field:ident, $item:expr, $error:expr) => {
+        impl Sink<Bytes> for $type {
+            type Error = io::Error;
 
-    fn poll_ready(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut *self.get_mut().frames).poll_ready(context)
-    }
+            fn poll_ready(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+                Pin::new(&mut self.get_mut().$field).poll_ready(context).map_err($error)
+            }
 
-    fn start_send(self: Pin<&mut Self>, frame: Bytes) -> io::Result<()> {
-        Pin::new(&mut *self.get_mut().frames).start_send(frame)
-    }
+            fn start_send(self: Pin<&mut Self>, frame: Bytes) -> io::Result<()> {
+                let this = self.get_mut();
+                let item = $item(this, frame);
+                Pin::new(&mut this.$field).start_send(item).map_err($error)
+            }
 
-    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut *self.get_mut().frames).poll_flush(context)
-    }
+            fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+                Pin::new(&mut self.get_mut().$field).poll_flush(context).map_err($error)
+            }
 
-    fn poll_close(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut *self.get_mut().frames).poll_close(context)
-    }
+            fn poll_close(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+                Pin::new(&mut self.get_mut().$field).poll_close(context).map_err($error)
+            }
+        }
+    };
 }
+#[cfg(any(feature = "nats", feature = "websocket"))]
+pub(super) use sink_of_frames;
+
+sink_of_frames!(Connection, frames, |_: &mut Self, frame| frame, io::Error::from);
 
 /// Frames over a stream of bytes, each with its length before it.
 pub(crate) fn framed<T>(stream: T, frame: usize) -> Connection
@@ -126,26 +168,25 @@ where
 pub(crate) const GREETING: usize = 64 << 10;
 
 /// The size of the largest frame that may come next. The first two frames of a connection are
-/// small: a greeting or its answer, and a first grant or a farewell. A stranger gets no further.
+/// small: a greeting or its answer, then a grant or the end. A stranger gets no further.
 pub(crate) struct Largest {
     frame: usize,
-    came: u8,
+    received: u8,
 }
 
 impl Largest {
     pub(crate) fn new(frame: usize) -> Self {
-        Self { frame, came: 0 }
+        Self { frame, received: 0 }
     }
 
-    /// How large the next frame may be.
     pub(crate) fn next(&self) -> usize {
-        if self.came < 2 { GREETING } else { self.frame }
+        if self.received < 2 { GREETING } else { self.frame }
     }
 
-    /// Counts a frame that has come; true if the greeting is done.
+    /// Counts a received frame. Returns true if the greeting is done.
     pub(crate) fn count(&mut self) -> bool {
-        self.came = self.came.saturating_add(1);
-        self.came >= 2
+        self.received = self.received.saturating_add(1);
+        self.received >= 2
     }
 }
 

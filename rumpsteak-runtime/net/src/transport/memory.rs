@@ -8,11 +8,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::io::{DuplexStream, duplex};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::connection::{Connection, framed};
-use super::listener::{IoFuture, Listener, Listens, Opening, Transport};
+use super::connection::*;
 
 /// Connections within the process: `memory://name`. Messages become bytes as on any other
-/// transport; roles of one [`Host`](crate::Host) need none of it and are wired directly.
+/// transport. Roles of one [`Host`](crate::Host) are wired directly, without a transport.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Memory;
 

@@ -1,31 +1,23 @@
 //! Transports: reliable, ordered duplexes of frames.
 //!
-//! All that a session needs of a transport is [`Transport`]: to connect to a place, and to listen
-//! at one. A connection is a stream and a sink of frames, byte strings that arrive whole, once, and
-//! in order, or not at all because the connection has ended. Everything else (who talks to whom,
-//! credit, what happens when a connection breaks) is the same over every transport.
+//! A [`Transport`] connects to a place, and listens at a place. A connection is a stream and a sink
+//! of frames: byte strings that arrive whole, once and in order, until the connection ends.
+//! Sessions, credit and reconnecting are the same over every transport.
 //!
-//! | scheme | feature | |
-//! |---|---|---|
-//! | `memory://name` | | within the process, as bytes: for tests |
-//! | `tcp://host:port` | `tcp`, on by default | |
-//! | `unix:///path` | `unix` | sockets of Unix |
-//! | `tls://host:port` | `tls` | TLS in which both ends have certificates, which name their roles |
-//! | `quic://host:port` | `quic` | QUIC, with such certificates |
-//! | `nats://server:4222/name` | `nats` | a broker, by which roles find each other |
-//! | `ws://host:port/path` | `websocket` | WebSocket, which passes through proxies of HTTP |
-//! | `wss://host:port/path` | `tls`, `websocket` | WebSocket over TLS |
+//! The [guide](crate::guide::transports) lists the schemes of addresses and their features.
 
+use std::collections::BTreeMap;
 use std::io;
+use std::sync::Arc;
+
+use crate::{Address, NetError};
 
 mod connection;
-mod listener;
 mod memory;
 #[cfg(feature = "nats")]
 mod nats;
 #[cfg(feature = "quic")]
 mod quic;
-mod registry;
 #[cfg(any(feature = "tcp", feature = "tls", feature = "websocket"))]
 mod tcp;
 #[cfg(feature = "tls")]
@@ -35,15 +27,12 @@ mod unix;
 #[cfg(feature = "websocket")]
 mod websocket;
 
-pub(crate) use self::connection::{BUFFER, GREETING, random};
-pub use self::connection::{Connection, Duplex};
-pub use self::listener::{IoFuture, Listener, Listens, Opening, Transport};
+pub use self::connection::*;
 pub use self::memory::Memory;
 #[cfg(feature = "nats")]
 pub use self::nats::Nats;
 #[cfg(feature = "quic")]
 pub use self::quic::Quic;
-pub use self::registry::Transports;
 #[cfg(feature = "tcp")]
 pub use self::tcp::Tcp;
 #[cfg(feature = "tls")]
@@ -53,7 +42,50 @@ pub use self::unix::Unix;
 #[cfg(feature = "websocket")]
 pub use self::websocket::WebSocket;
 
-/// True if no further try can succeed after this error.
+/// Transports, by the schemes of their addresses.
+#[derive(Clone)]
+pub struct Transports {
+    by_scheme: BTreeMap<&'static str, Arc<dyn Transport>>,
+}
+
+impl Default for Transports {
+    /// The transports that need no settings.
+    fn default() -> Self {
+        let transports = Self { by_scheme: BTreeMap::new() }.with("memory", Memory);
+        #[cfg(feature = "tcp")]
+        let transports = transports.with("tcp", Tcp);
+        #[cfg(all(unix, feature = "unix"))]
+        let transports = transports.with("unix", Unix);
+        #[cfg(feature = "nats")]
+        let transports = transports.with("nats", Nats::default());
+        #[cfg(feature = "websocket")]
+        let transports = transports.with("ws", WebSocket::default());
+        transports
+    }
+}
+
+impl Transports {
+    /// Adds a transport. Replaces an earlier transport of the scheme.
+    #[must_use]
+    pub fn with(mut self, scheme: &'static str, transport: impl Transport) -> Self {
+        self.by_scheme.insert(scheme, Arc::new(transport));
+        self
+    }
+
+    pub(crate) fn schemes(&self) -> Vec<&'static str> {
+        self.by_scheme.keys().copied().collect()
+    }
+
+    pub(crate) fn of(&self, address: &Address) -> Result<&dyn Transport, NetError> {
+        let found = self.by_scheme.get(address.scheme());
+        let unknown = || NetError::Scheme { address: address.clone(), known: self.schemes() };
+        found.map(|transport| &**transport).ok_or_else(unknown)
+    }
+}
+
+debug!([] Transports, "schemes": |it| it.schemes());
+
+/// Returns true if no further try can succeed after this error.
 pub(crate) fn is_final(error: &io::Error) -> bool {
     match error.kind() {
         io::ErrorKind::InvalidInput => true,

@@ -1,4 +1,4 @@
-//! NATS: a broker, through which roles find each other by name.
+//! NATS: a broker at which roles find each other by name.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -19,41 +19,39 @@ use futures_sink::Sink;
 use tokio::sync::{Mutex, watch};
 use tokio::time::sleep;
 
-use super::connection::{Connection, Largest, random};
-use super::listener::{IoFuture, Listener, Listens, Opening, Transport};
+use super::connection::*;
+use crate::Address;
 
-/// A broker, `nats://server:4222/name`: a role listens under a name at a server of NATS, and others
-/// reach it by that name from wherever they reach the server.
+/// A broker, `nats://server:4222/name`: a role listens under a name at a NATS server, and peers
+/// that reach the server reach the role by that name.
 ///
-/// NATS delivers a message at most once. Frames are numbered, and a connection with a gap is a
-/// broken one, which is made again as any other: so messages are delivered exactly once and in
-/// order as long as both ends live, also over a restart of the server. Several instances of a
-/// service may listen under one name: a new peer reaches any of them, and one that resumes the one
-/// that it has reached.
+/// NATS delivers a message at most once. So frames are numbered, and a connection with a gap is
+/// replaced. As long as both ends live, messages are delivered exactly once and in order, even if
+/// the server restarts. Several instances of a service may listen under one name: a new peer
+/// reaches any of them, and a peer that resumes reaches the same instance again.
 #[derive(Clone, Debug, Default)]
 pub struct Nats {
     /// By server.
     servers: Arc<Mutex<BTreeMap<String, Server>>>,
 }
 
-/// The client of a server, and what the server has denied last.
 #[derive(Clone, Debug)]
 struct Server {
     client: Client,
+    /// The last error that the server reported.
     denied: watch::Receiver<String>,
 }
 
 impl Server {
     async fn connect(server: &str) -> io::Result<Self> {
-        let (says, denied) = watch::channel(String::new());
+        let (sender, denied) = watch::channel(String::new());
         let options = ConnectOptions::new().event_callback(move |event| {
             if let Event::ServerError(ServerError::Other(text)) = event {
-                says.send_replace(text);
+                sender.send_replace(text);
             }
             std::future::ready(())
         });
-        let connected = options.connect(server).await;
-        let client = connected.map_err(|error| {
+        let client = options.connect(server).await.map_err(|error| {
             let kind = match error.kind() {
                 ConnectErrorKind::ServerParse => io::ErrorKind::InvalidInput,
                 ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
@@ -64,18 +62,18 @@ impl Server {
                 }
                 _ => io::ErrorKind::Other,
             };
-            // Its text says the source as well.
+            // Its text includes the source.
             io::Error::new(kind, error.to_string())
         })?;
         Ok(Self { client, denied })
     }
 
-    /// Does something with these subjects, unless the server says that it may not be done: it says
-    /// so to the client, and not to the one that waits for an answer.
+    /// Runs an operation on these subjects until the server denies it. The server reports that to
+    /// the client as a whole, and the operation would only time out.
     async fn unless_denied<T>(
         &self,
         subjects: [&str; 2],
-        done: impl Future<Output = io::Result<T>>,
+        operation: impl Future<Output = io::Result<T>>,
     ) -> io::Result<T> {
         let mut denied = self.denied.clone();
         denied.mark_unchanged();
@@ -91,19 +89,19 @@ impl Server {
         tokio::select! {
             biased;
             denied = is_denied => Err(denied),
-            done = done => done,
+            done = operation => done,
         }
     }
 }
 
-/// The group of listeners with one name: NATS calls one of them.
+/// The group of listeners with one name. NATS delivers a call to one of them.
 const GROUP: &str = "rumpsteak";
 
 /// The prefix of the names of listeners.
 const LISTENERS: &str = "rumpsteak.listeners.";
 
-/// How long a server may take to deny a listener.
-const OBJECTS_WITHIN: Duration = Duration::from_millis(200);
+/// How long a server may take to deny a subscription. It does not confirm one.
+const DENIED_WITHIN: Duration = Duration::from_millis(200);
 
 /// The bytes of the number before a frame.
 const NUMBER: usize = 8;
@@ -116,19 +114,14 @@ impl Nats {
     async fn server(&self, place: &str) -> io::Result<(Server, String)> {
         let (server, name) = place.split_once('/').unwrap_or((place, ""));
         if name.is_empty() || name.contains(|c: char| c.is_whitespace() || "*>".contains(c)) {
-            let text = format!("`{place}` is no place at NATS: write `server:4222/name`");
+            let text = format!("`{place}` is not a place at NATS: write `server:4222/name`");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
         let mut servers = self.servers.lock().await;
-        let known = match servers.get(server) {
-            Some(known) => known.clone(),
-            None => {
-                let connected = Server::connect(server).await?;
-                servers.insert(server.to_owned(), connected.clone());
-                connected
-            }
-        };
-        Ok((known, format!("{LISTENERS}{name}")))
+        if !servers.contains_key(server) {
+            servers.insert(server.to_owned(), Server::connect(server).await?);
+        }
+        Ok((servers[server].clone(), format!("{LISTENERS}{name}")))
     }
 }
 
@@ -137,6 +130,7 @@ fn own_subject() -> io::Result<String> {
     Ok(format!("rumpsteak.connections.{:032x}", random()?))
 }
 
+/// Subscribes to a subject, and waits until the server has been told.
 async fn inbox(client: &Client, subject: &str) -> io::Result<Subscriber> {
     let inbox = client.subscribe(subject.to_owned()).await.map_err(io::Error::other)?;
     client.flush().await.map_err(io::Error::other)?;
@@ -163,7 +157,8 @@ impl Transport for Nats {
             let (to, instance) = answer.split_once(' ').ok_or(io::ErrorKind::InvalidData)?;
             let mut connection = connection(client.clone(), to.to_owned().into(), inbox, frame);
             let parts = place.split_once('/').zip(instance.strip_prefix(LISTENERS));
-            connection.home = parts.map(|((server, _), name)| format!("{server}/{name}"));
+            let address = |server, name| Address::new("nats", &format!("{server}/{name}"));
+            connection.at = parts.map(|((server, _), name)| address(server, name));
             Ok(connection)
         })
     }
@@ -175,14 +170,10 @@ impl Transport for Nats {
             let instance = format!("{name}.{:032x}", random()?);
             let [calls, returns] = server
                 .unless_denied([&name, &instance], async {
-                    // Of several that listen under one name, one is called: by its own subject
-                    // when it is called again.
+                    // A new peer calls any listener of this name, and later the same instance.
                     let calls = client.queue_subscribe(name.clone(), GROUP.to_owned()).await;
-                    let returns =
-                        client.subscribe(instance.clone()).await.map_err(io::Error::other)?;
-                    client.flush().await.map_err(io::Error::other)?;
-                    // A server that agrees says nothing.
-                    sleep(OBJECTS_WITHIN).await;
+                    let returns = inbox(&client, &instance).await?;
+                    sleep(DENIED_WITHIN).await;
                     Ok([calls.map_err(io::Error::other)?, returns])
                 })
                 .await?;
@@ -194,9 +185,9 @@ impl Transport for Nats {
 
 struct Listening {
     client: Client,
-    /// Calls of new peers, which any instance of a service may take.
+    /// The calls of new peers, which any instance of a service may take.
     calls: Subscriber,
-    /// Calls of peers that have called this instance before.
+    /// The calls of peers that have called this instance before.
     returns: Subscriber,
     instance: String,
     frame: usize,
@@ -208,7 +199,7 @@ impl Listener for Listening {
             let next = std::future::poll_fn(|context| {
                 match Pin::new(&mut self.returns).poll_next(context) {
                     Poll::Pending => Pin::new(&mut self.calls).poll_next(context),
-                    came => came,
+                    call => call,
                 }
             });
             let call = next.await.ok_or(io::ErrorKind::NotConnected)?;
@@ -239,7 +230,7 @@ struct Frames {
     received: u64,
 }
 
-/// A connection between two subjects, whose messages are no larger than the server takes.
+/// A connection between two subjects, with frames that the server accepts.
 fn connection(client: Client, to: Subject, inbox: Subscriber, frame: usize) -> Connection {
     let most = client.max_payload().saturating_sub(NUMBER);
     let largest = Largest::new(frame);
@@ -264,42 +255,29 @@ impl Stream for Frames {
                 Some(Ok(payload.into()))
             }
             Ok(number) if number == this.received => Some(Err(io::ErrorKind::InvalidData.into())),
-            // The server was restarted, or this end was too slow for it.
+            // The server restarted, or dropped messages because this end was too slow.
             _ => Some(Err(io::ErrorKind::ConnectionReset.into())),
         })
     }
 }
 
-impl Sink<Bytes> for Frames {
-    type Error = io::Error;
+sink_of_frames!(Frames, client, Frames::numbered, io::Error::other);
 
-    fn poll_ready(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().client).poll_ready(context).map_err(io::Error::other)
-    }
-
-    fn start_send(self: Pin<&mut Self>, frame: Bytes) -> io::Result<()> {
-        let this = self.get_mut();
+impl Frames {
+    /// The message with a frame and its number.
+    fn numbered(&mut self, frame: Bytes) -> OutboundMessage {
         let mut payload = BytesMut::with_capacity(NUMBER + frame.len());
-        payload.put_u64_le(this.sent);
+        payload.put_u64_le(self.sent);
         payload.put_slice(&frame);
-        this.sent += 1;
-        let (subject, payload) = (this.to.clone(), payload.freeze());
-        let message = OutboundMessage { subject, reply: None, payload, headers: None };
-        Pin::new(&mut this.client).start_send(message).map_err(io::Error::other)
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().client).poll_flush(context).map_err(io::Error::other)
-    }
-
-    fn poll_close(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.poll_flush(context)
+        self.sent += 1;
+        let (subject, payload) = (self.to.clone(), payload.freeze());
+        OutboundMessage { subject, reply: None, payload, headers: None }
     }
 }
 
 impl Drop for Frames {
     fn drop(&mut self) {
-        // Nobody but the other end would notice otherwise; it does in the end, by the silence.
+        // Otherwise the other end would only notice that no heartbeat comes.
         let (client, to) = (self.client.clone(), self.to.clone());
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime

@@ -11,12 +11,11 @@ use quinn::{
 };
 use tokio_rustls::rustls::pki_types::CertificateDer;
 
-use super::connection::{Connection, framed};
-use super::listener::{IoFuture, Listener, Listens, Opening, Transport};
+use super::connection::*;
 use super::tcp::with_port;
 use super::tls::{Identity, configs, host_of, is_denial, may_play};
 
-/// QUIC, `quic://host:port`: over UDP, with certificates as [`Tls`](super::Tls) has them.
+/// QUIC, `quic://host:port`: over UDP, with the same certificates as [`Tls`](super::Tls).
 #[derive(Clone, Debug)]
 pub struct Quic {
     client: ClientConfig,
@@ -98,7 +97,7 @@ impl Listener for Listening {
     }
 }
 
-/// True if one end does not believe the certificate of the other.
+/// Returns true if one end does not trust the certificate of the other.
 pub(super) fn is_denied(error: &io::Error) -> bool {
     let Some(source) = error.get_ref() else { return false };
     let lost = match source.downcast_ref() {
@@ -110,11 +109,10 @@ pub(super) fn is_denied(error: &io::Error) -> bool {
         Some(ConnectionError::ConnectionClosed(close)) => u64::from(close.error_code),
         _ => return false,
     };
-    // As QUIC has alerts of TLS.
     u8::try_from(code.wrapping_sub(0x100)).is_ok_and(is_denial)
 }
 
-/// Frames over one stream, which keeps its connection.
+/// Frames over one stream, which keeps its connection alive.
 fn opened(
     connection: &QuicConnection,
     (sending, receiving): (SendStream, RecvStream),

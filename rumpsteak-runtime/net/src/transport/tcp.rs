@@ -2,12 +2,10 @@
 
 use std::io;
 use std::net::IpAddr;
-use std::sync::Arc;
 
 use tokio::net::{TcpListener, TcpStream};
 
-use super::connection::{Connection, framed};
-use super::listener::{IoFuture, Listener, Listens, Opening, Transport};
+use super::connection::*;
 
 /// TCP: `tcp://host:port`. Small messages are sent at once (`TCP_NODELAY`).
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,7 +29,7 @@ pub(super) async fn call(place: &str) -> io::Result<TcpStream> {
     Ok(stream)
 }
 
-/// The place, if it has the number of a port.
+/// Returns the place if it has a port number.
 pub(super) fn with_port(place: &str) -> io::Result<&str> {
     let parts = place.rsplit_once(':');
     let is_one = |host: &str| !host.contains(':') || host.starts_with('[');
@@ -39,24 +37,24 @@ pub(super) fn with_port(place: &str) -> io::Result<&str> {
         return Ok(place);
     }
     let text = format!(
-        "`{place}` has no number of a port: write `host:port`, as in `localhost:4000` or `[::1]:4000`"
+        "`{place}` has no port number: write `host:port`, as in `localhost:4000` or `[::1]:4000`"
     );
     Err(io::Error::new(io::ErrorKind::InvalidInput, text))
 }
 
-/// Listens at a place; `open` does what is to be done with each stream.
+/// Listens at a place. `open` makes a connection of each stream.
 pub(super) async fn listen(
     place: &str,
     open: impl Fn(TcpStream) -> Opening + Send + Sync + 'static,
 ) -> io::Result<Listens> {
     let listener = TcpListener::bind(with_port(place)?).await?;
     let place = listener.local_addr()?.to_string();
-    Ok((Box::new(Listening { listener, open: Arc::new(open) }), place))
+    Ok((Box::new(Listening { listener, open: Box::new(open) }), place))
 }
 
 struct Listening {
     listener: TcpListener,
-    open: Arc<dyn Fn(TcpStream) -> Opening + Send + Sync>,
+    open: Box<dyn Fn(TcpStream) -> Opening + Send + Sync>,
 }
 
 impl Listener for Listening {

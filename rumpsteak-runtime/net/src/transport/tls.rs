@@ -1,6 +1,5 @@
-//! TLS in which both ends have certificates.
+//! TLS with certificates at both ends.
 
-use std::fmt;
 use std::io;
 use std::sync::Arc;
 
@@ -12,16 +11,15 @@ use tokio_rustls::rustls::{self, ClientConfig, RootCertStore, ServerConfig};
 use tokio_rustls::{TlsAcceptor, TlsConnector, TlsStream};
 use webpki::EndEntityCert;
 
-use super::connection::{Connection, framed};
-use super::listener::{IoFuture, Listens, Opening, Transport};
+use super::connection::*;
 use super::tcp;
 
-/// The certificates of this end, and the authorities that it trusts. Debug output elides the key.
+/// The certificates of an end, and the authorities that it trusts. Debug output elides the key.
 #[derive(Debug)]
 pub struct Identity {
-    /// The certificate of this end, and its chain of signers.
+    /// The certificate of the end, and its chain of signers.
     pub certificates: Vec<CertificateDer<'static>>,
-    /// Its key.
+    /// The key of the certificate.
     pub key: PrivateKeyDer<'static>,
     /// The trusted authorities.
     pub authorities: Vec<CertificateDer<'static>>,
@@ -35,16 +33,16 @@ impl Clone for Identity {
     }
 }
 
-/// TLS over TCP, `tls://host:port`: both ends show certificates, and each believes only those of
-/// its authorities.
+/// TLS over TCP, `tls://host:port`. Both ends show certificates, and each end trusts only its
+/// authorities.
 ///
-/// A certificate says which roles its owner may play: one with the name `c.shop.rumpsteak` the role
-/// `c` of a protocol `Shop`, one with `*.shop.rumpsteak` all of them. Whoever calls also wants the
-/// name of the host in it.
-#[derive(Clone)]
+/// A certificate says which roles its owner may play: the name `c.shop.rumpsteak` stands for the
+/// role `c` of a protocol `Shop`, and `*.shop.rumpsteak` for all of its roles. A caller also
+/// requires the name of the host.
+#[derive(Clone, Debug)]
 pub struct Tls {
-    connector: TlsConnector,
-    acceptor: TlsAcceptor,
+    client: Arc<ClientConfig>,
+    server: Arc<ServerConfig>,
 }
 
 impl Tls {
@@ -52,10 +50,7 @@ impl Tls {
     /// or the certificate of an authority is invalid.
     pub fn new(identity: Identity) -> io::Result<Self> {
         let (client, server) = configs(identity)?;
-        Ok(Self {
-            connector: TlsConnector::from(Arc::new(client)),
-            acceptor: TlsAcceptor::from(Arc::new(server)),
-        })
+        Ok(Self { client: Arc::new(client), server: Arc::new(server) })
     }
 
     /// A stream to a place.
@@ -63,15 +58,16 @@ impl Tls {
         let name = ServerName::try_from(host_of(place).to_owned())
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
         let stream = tcp::call(place).await?;
-        Ok(self.connector.connect(name, stream).await?.into())
+        Ok(TlsConnector::from(Arc::clone(&self.client)).connect(name, stream).await?.into())
     }
 
     /// The stream to a caller.
     pub(super) async fn answer(&self, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
-        match self.acceptor.accept(stream).into_fallible().await {
+        let acceptor = TlsAcceptor::from(Arc::clone(&self.server));
+        match acceptor.accept(stream).into_fallible().await {
             Ok(stream) => Ok(stream.into()),
             Err((error, mut stream)) => {
-                // Who is refused has greeted by now. If that is not read, it never hears why.
+                // The caller has greeted by now. It only hears the refusal if this end reads that.
                 stream.shutdown().await?;
                 let _ = tokio::io::copy(&mut stream, &mut tokio::io::sink()).await;
                 Err(error)
@@ -80,13 +76,7 @@ impl Tls {
     }
 }
 
-impl fmt::Debug for Tls {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tls").finish_non_exhaustive()
-    }
-}
-
-/// The settings of TLS for calls, and for listeners.
+/// The settings of TLS for callers, and for listeners.
 pub(super) fn configs(identity: Identity) -> io::Result<(ClientConfig, ServerConfig)> {
     let Identity { certificates, key, authorities } = identity;
     let mut roots = RootCertStore::empty();
@@ -106,7 +96,7 @@ pub(super) fn configs(identity: Identity) -> io::Result<(ClientConfig, ServerCon
     Ok((client, server))
 }
 
-/// True if one end does not believe the certificate of the other.
+/// Returns true if one end does not trust the certificate of the other.
 pub(super) fn is_denied(error: &io::Error) -> bool {
     let error = error.get_ref().and_then(|error| error.downcast_ref::<rustls::Error>());
     error.is_some_and(|error| match error {
@@ -116,8 +106,8 @@ pub(super) fn is_denied(error: &io::Error) -> bool {
     })
 }
 
-/// True if an alert of TLS says that one end does not believe the certificate of the other, or that
-/// the ends have no version or algorithm in common.
+/// Returns true if a TLS alert says that one end does not trust the certificate of the other, or
+/// that the ends have no version or algorithm in common.
 pub(super) fn is_denial(alert: u8) -> bool {
     matches!(alert, 40 | 42..=46 | 48 | 49 | 51 | 70 | 112 | 116 | 120)
 }
@@ -128,7 +118,7 @@ pub(super) fn host_of(place: &str) -> &str {
     host.trim_start_matches('[').trim_end_matches(']')
 }
 
-/// The certificate that the other end of a stream has shown.
+/// The certificate of the other end of a stream.
 pub(super) fn shown(stream: &TlsStream<TcpStream>) -> Option<CertificateDer<'static>> {
     let shown = stream.get_ref().1.peer_certificates()?;
     Some(shown.first()?.clone().into_owned())

@@ -1,4 +1,4 @@
-//! Sockets of Unix.
+//! Unix sockets.
 
 use std::io;
 use std::net::IpAddr;
@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tokio::net::{UnixListener, UnixStream};
 
-use super::connection::{Connection, framed};
-use super::listener::{IoFuture, Listener, Listens, Opening, Transport};
+use super::connection::*;
 
 /// A socket in the file system: `unix:///run/app.sock`.
 ///
@@ -24,10 +23,12 @@ impl Transport for Unix {
         Box::pin(async move {
             let path = Path::new(place);
             let bound = match UnixListener::bind(path) {
-                Err(error)
-                    if error.kind() == io::ErrorKind::AddrInUse && is_abandoned(path).await =>
-                {
-                    std::fs::remove_file(path)?;
+                Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+                    let connected = UnixStream::connect(path).await;
+                    // No process listens at the socket.
+                    if connected.is_err_and(|it| it.kind() == io::ErrorKind::ConnectionRefused) {
+                        std::fs::remove_file(path)?;
+                    }
                     UnixListener::bind(path)
                 }
                 bound => bound,
@@ -36,12 +37,6 @@ impl Transport for Unix {
             Ok((Box::new(listening) as _, place.to_owned()))
         })
     }
-}
-
-/// Returns true if no process listens at the socket.
-async fn is_abandoned(path: &Path) -> bool {
-    let connected = UnixStream::connect(path).await;
-    connected.is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
 }
 
 struct Listening {
@@ -62,7 +57,7 @@ impl Listener for Listening {
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        // Somebody may have removed it already.
+        // Another process may have removed it already.
         let _ = std::fs::remove_file(&self.path);
     }
 }

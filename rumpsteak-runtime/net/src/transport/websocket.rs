@@ -12,14 +12,13 @@ use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{WebSocketStream, accept_async_with_config, client_async_with_config};
 
-use super::connection::{Connection, GREETING, Largest};
-use super::listener::{IoFuture, Listens, Opening, Transport};
+use super::connection::*;
 use super::tcp;
 #[cfg(feature = "tls")]
 use super::tls::{Tls, may_play, shown};
 
-/// WebSocket, which passes through proxies of HTTP: `ws://host:port/path`, a frame in each binary
-/// message. The path does not matter to whoever listens.
+/// WebSocket, which passes through HTTP proxies: `ws://host:port/path`, a frame in each binary
+/// message. A listener ignores the path.
 ///
 /// ```
 /// # #[cfg(feature = "tls")]
@@ -45,25 +44,17 @@ impl WebSocket {
     }
 }
 
-fn config(frame: usize) -> Option<WebSocketConfig> {
-    Some(WebSocketConfig::default().max_message_size(Some(frame)).max_frame_size(Some(frame)))
-}
-
 impl Transport for WebSocket {
     fn connect<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Connection> {
         Box::pin(async move {
             let host = place.split('/').next().unwrap_or(place);
-            let url = format!("ws://{place}");
             #[cfg(feature = "tls")]
             if let Some(tls) = &self.tls {
                 let stream = tls.call(host).await?;
                 let may_play = may_play(shown(&stream));
-                let called = client_async_with_config(url, greeting(stream), config(frame)).await;
-                return Ok(opened(called.map(|(socket, _)| socket), frame)?.only_for(may_play));
+                return Ok(call(place, stream, frame).await?.only_for(may_play));
             }
-            let stream = tcp::call(host).await?;
-            let called = client_async_with_config(url, greeting(stream), config(frame)).await;
-            opened(called.map(|(socket, _)| socket), frame)
+            call(place, tcp::call(host).await?, frame).await
         })
     }
 
@@ -76,46 +67,57 @@ impl Transport for WebSocket {
                 return Box::pin(async move {
                     let stream = tls.answer(stream).await?;
                     let may_play = may_play(shown(&stream));
-                    let accepted = accept_async_with_config(greeting(stream), config(frame)).await;
-                    Ok(opened(accepted, frame)?.only_for(may_play))
+                    Ok(answer(stream, frame).await?.only_for(may_play))
                 });
             }
-            Box::pin(async move {
-                opened(accept_async_with_config(greeting(stream), config(frame)).await, frame)
-            })
+            Box::pin(answer(stream, frame))
         };
         let place = place.split('/').next().unwrap_or(place);
         Box::pin(tcp::listen(place, open))
     }
 }
 
-/// A stream of which no more is read than a greeting needs, until it is done: the library collects
-/// a message before it can be asked how large it is.
-type Greeting<S> = Join<Take<ReadHalf<S>>, WriteHalf<S>>;
+/// A TCP or TLS stream.
+trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
 
-fn greeting<S: AsyncRead + AsyncWrite>(stream: S) -> Greeting<S> {
-    let (reads, writes) = tokio::io::split(stream);
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for T {}
+
+/// A stream that ends after the bytes of a greeting, until the limit is lifted: the library reads a
+/// whole message before it reports the length.
+type Limited = Join<Take<ReadHalf<Box<dyn ByteStream>>>, WriteHalf<Box<dyn ByteStream>>>;
+
+fn limited(stream: impl ByteStream + 'static) -> Limited {
+    let (reads, writes) = tokio::io::split(Box::new(stream) as Box<dyn ByteStream>);
     tokio::io::join(reads.take(3 * GREETING as u64), writes)
 }
 
-fn opened<S>(
-    opened: Result<WebSocketStream<Greeting<S>>, Error>,
+fn config(frame: usize) -> Option<WebSocketConfig> {
+    Some(WebSocketConfig::default().max_message_size(Some(frame)).max_frame_size(Some(frame)))
+}
+
+async fn call(
+    place: &str,
+    stream: impl ByteStream + 'static,
     frame: usize,
-) -> io::Result<Connection>
-where
-    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-{
-    let messages = |socket| Messages { socket, largest: Largest::new(frame) };
-    opened.map(|socket| Connection::new(messages(socket))).map_err(failed)
+) -> io::Result<Connection> {
+    let (url, stream) = (format!("ws://{place}"), limited(stream));
+    let (socket, _) = client_async_with_config(url, stream, config(frame)).await.map_err(failed)?;
+    Ok(Connection::new(Messages { socket, largest: Largest::new(frame) }))
+}
+
+async fn answer(stream: impl ByteStream + 'static, frame: usize) -> io::Result<Connection> {
+    let accepted = accept_async_with_config(limited(stream), config(frame)).await;
+    let socket = accepted.map_err(failed)?;
+    Ok(Connection::new(Messages { socket, largest: Largest::new(frame) }))
 }
 
 /// The binary messages of a WebSocket.
-struct Messages<S> {
-    socket: WebSocketStream<Greeting<S>>,
+struct Messages {
+    socket: WebSocketStream<Limited>,
     largest: Largest,
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> Stream for Messages<S> {
+impl Stream for Messages {
     type Item = io::Result<BytesMut>;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -128,9 +130,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Stream for Messages<S> {
                     }
                     Some(Ok(bytes.into()))
                 }
-                Some(Ok(Message::Binary(_))) => Some(Err(io::ErrorKind::InvalidData.into())),
+                Some(Ok(Message::Binary(_) | Message::Text(_))) => {
+                    Some(Err(io::ErrorKind::InvalidData.into()))
+                }
                 Some(Ok(Message::Close(_))) | None => None,
-                Some(Ok(Message::Text(_))) => Some(Err(io::ErrorKind::InvalidData.into())),
                 // The library answers pings.
                 Some(Ok(_)) => continue,
                 Some(Err(error)) => Some(Err(failed(error))),
@@ -139,30 +142,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Stream for Messages<S> {
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> Sink<Bytes> for Messages<S> {
-    type Error = io::Error;
-
-    fn poll_ready(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().socket).poll_ready(context).map_err(failed)
-    }
-
-    fn start_send(self: Pin<&mut Self>, frame: Bytes) -> io::Result<()> {
-        Pin::new(&mut self.get_mut().socket).start_send(Message::Binary(frame)).map_err(failed)
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().socket).poll_flush(context).map_err(failed)
-    }
-
-    fn poll_close(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().socket).poll_close(context).map_err(failed)
-    }
-}
+sink_of_frames!(Messages, socket, |_: &mut Self, frame| Message::Binary(frame), failed);
 
 fn failed(error: Error) -> io::Error {
     match error {
         Error::Io(error) => error,
-        // As the codec of frames says it.
+        // The same kind as from a codec of frames.
         Error::Capacity(error) => io::Error::new(io::ErrorKind::InvalidData, error),
         Error::Url(error) => io::Error::new(io::ErrorKind::InvalidInput, error),
         Error::Http(ref answer)

@@ -1,4 +1,4 @@
-//! Codecs, by which messages become bytes.
+//! Codecs, which write messages as bytes.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -10,8 +10,8 @@ pub trait Codec: Clone + Send + Sync + 'static {
     /// The name that the ends compare in their handshake.
     const NAME: &'static str;
 
-    /// True if the codec writes the names of fields and variants. A type may then have other fields
-    /// or variants at the other end, or another order. Otherwise a type with other ones is refused:
+    /// True if the codec writes the names of fields and variants. Then the fields and variants of a
+    /// type may differ between the ends. Otherwise an end with another type is refused:
     /// [`Refusal::Type`](crate::Refusal::Type).
     const WRITES_NAMES: bool = false;
 
@@ -21,10 +21,10 @@ pub trait Codec: Clone + Send + Sync + 'static {
     /// Reads a message that is all of these bytes. Fails if they are not a message.
     fn decode<M: DeserializeOwned>(&self, bytes: &[u8]) -> Result<M, CodecError>;
 
-    /// Changes the number of the label in the bytes of a message from the one at the other end to
-    /// the one here, if the message types have other labels or another order. `number` is `None`
-    /// for an unknown label. A codec that writes labels by their names has nothing to do. Fails if
-    /// the label is missing or unknown.
+    /// Replaces the number that the label of a message has at the other end by the number that it
+    /// has here. Called if the labels of the message types differ. `number` returns `None` for an
+    /// unknown label. A codec that writes the names of labels has nothing to do. Fails if the label
+    /// is missing or unknown.
     fn renumber(
         &self,
         bytes: Vec<u8>,
@@ -32,8 +32,8 @@ pub trait Codec: Clone + Send + Sync + 'static {
     ) -> Result<Vec<u8>, CodecError>;
 }
 
-/// A message type that can be written and read: it derives serde's `Serialize` and `Deserialize`,
-/// and is `Send`. Nothing more is to be done for it.
+/// A message type that can be written and read. Implemented for every type that is `Send` and
+/// derives serde's `Serialize` and `Deserialize`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot go to another process",
     label = "its messages are of type `{Self}`, which cannot be written and read",
@@ -45,7 +45,7 @@ pub trait Portable: Serialize + DeserializeOwned + Send + 'static {}
 #[diagnostic::do_not_recommend]
 impl<M: Serialize + DeserializeOwned + Send + 'static> Portable for M {}
 
-/// The compact format of the crate `postcard`: a label is the number of its variant.
+/// The compact format of the crate `postcard`. It writes a label as the number of its variant.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Postcard;
 

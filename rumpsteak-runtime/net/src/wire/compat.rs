@@ -1,27 +1,25 @@
-//! Whether ends that were verified against different versions of a protocol may talk to each other.
+//! The comparison of two versions of a protocol whose ends want to talk to each other.
 //!
-//! Let each role of version N be an asynchronous subtype of the same role of version O: N *refines*
-//! O. Then every mix of the two is safe: each role of N may take the place of its own in O, one
-//! after the other.
+//! Version N *refines* version O if each role of N is an asynchronous subtype of the role in O.
+//! Then every mix of the two is safe: the roles of N can replace the roles of O one by one.
 //!
-//! In a session there may be any number of versions, and two ends only compare their own. Where
-//! each role talks to each other one, that is enough if of each two versions one refines the other:
-//! refining is transitive, so there is one version that all others refine. Where some roles do not
-//! talk to each other, their versions are compared by nobody; then each of two must refine the
-//! other, which is transitive as well.
+//! A session may mix any number of versions, and two ends compare only their own. If every role
+//! talks to every other, it is enough that of any two versions one refines the other: refinement is
+//! transitive, so there is a version that all others refine. If some roles do not talk to each
+//! other, their versions are never compared. Then each of two versions must refine the other, which
+//! is transitive as well.
 //!
-//! Only what subtyping proves by itself counts. Where it takes more (a role leaves out an option,
-//! or does something early beside one that hears several roles), the answer is about the other
-//! roles as well, and nobody here knows of which version these are.
+//! Only subtyping by itself counts as a proof. If a proof also depends on the other roles (a role
+//! leaves out an option, or acts early beside a role that receives from several others), their
+//! versions are not known here.
 //!
-//! What a peer says is not believed further than this: a wrong answer needs a peer that says that
-//! it does what it does not.
+//! The answer can only be wrong if a peer lies about its own projections.
 
 use rumpsteak_fsm::verify::{Accepted, Evidence};
 use rumpsteak_fsm::{Fsm, Limits, Verdict, text, verify};
 
-/// Checks that two versions fit together, given the machines of all roles as text. Returns the
-/// first difference if they do not.
+/// Checks that two versions are compatible, given the machines of all roles as text. Otherwise
+/// returns the first difference.
 pub(crate) fn fit(own: &str, theirs: &str) -> Result<(), String> {
     let [own, theirs] = [own, theirs].map(|text| {
         let mut machines = text::parse(text).map_err(|error| error.to_string())?;
@@ -36,20 +34,17 @@ pub(crate) fn fit(own: &str, theirs: &str) -> Result<(), String> {
     forth.and(back)
 }
 
-/// Whether each role talks to each other one.
+/// Returns true if each role talks to every other role.
 fn is_complete(machines: &[Fsm]) -> bool {
     let talks = |fsm: &Fsm, to: &Fsm| fsm.transitions().any(|by| by.action.peer == *to.role());
-    let others = |fsm: &Fsm| machines.iter().filter(|to| to.role() != fsm.role()).count();
-    machines.iter().all(|fsm| machines.iter().filter(|to| talks(fsm, to)).count() == others(fsm))
+    let is_hub = |fsm: &Fsm| machines.iter().all(|to| to.role() == fsm.role() || talks(fsm, to));
+    machines.iter().all(is_hub)
 }
 
-/// How much a comparison may cost: a peer chooses what is compared.
-fn limits() -> Limits {
-    Limits::default().steps(100_000).configurations(10_000)
-}
-
-/// Whether each role of the first version may take the place of its own in the second one.
+/// Checks that each role of the first version can replace the same role of the second one.
 fn refines(new: &[Fsm], old: &[Fsm]) -> Result<(), String> {
+    // The peer chooses the machines, so the comparison is limited.
+    let limits = Limits::default().steps(100_000).configurations(10_000);
     if !new.iter().map(Fsm::role).eq(old.iter().map(Fsm::role)) {
         return Err("they have different roles".to_owned());
     }
@@ -59,11 +54,11 @@ fn refines(new: &[Fsm], old: &[Fsm]) -> Result<(), String> {
         }
         let role = own.role();
         let peers: Vec<&Fsm> = old.iter().filter(|peer| peer.role() != role).collect();
-        let difference = match verify(own, place, &peers, &limits()) {
+        let difference = match verify(own, place, &peers, &limits) {
             Ok(Verdict::Safe(Accepted { condition: None, .. })) => continue,
-            Ok(Verdict::Safe(_)) => "is safe with some versions of the others only".to_owned(),
+            Ok(Verdict::Safe(_)) => "is safe only with some versions of the other roles".to_owned(),
             Ok(Verdict::Unsafe(refused)) => refused.refusal.map_or_else(
-                || "goes wrong with the others".to_owned(),
+                || "is not safe with the other roles".to_owned(),
                 |refusal| {
                     let action = |fsm: &Fsm, id| format!("`{}`", fsm.transition(id).action);
                     let own = refusal.sub.map_or("nothing".to_owned(), |id| action(own, id));
@@ -80,7 +75,7 @@ fn refines(new: &[Fsm], old: &[Fsm]) -> Result<(), String> {
     Ok(())
 }
 
-/// What goes wrong with peers of the other version, step by step, if a run shows it.
+/// The run that fails with peers of the other version, if there is one.
 fn run(evidence: &Evidence) -> String {
     let Evidence::Run(run) = evidence else { return String::new() };
     let steps = run.steps.iter().map(|step| format!("`{}` does `{}`", step.role, step.action));

@@ -1,20 +1,20 @@
-//! What travels over a connection once its ends have agreed.
+//! The frames of a connection after the handshake.
 //!
 //! ```text
-//! frame ::= 0 count (length payload)*    so many messages
-//!         | 1 sessions                   the role has left: no message follows. It had completed so
-//!                                        many sessions, or none if it was in the middle of one
+//! frame ::= 0 count (length payload)*    messages
+//!         | 1 sessions                   the role has left. It had completed so many sessions, 0
+//!                                        if it left in the middle of one
 //!         | 2 received limit sessions    all before `received` has come; all before `limit` may
 //!                                        be sent; the role has completed so many sessions
-//!         | 3                            nothing to say, but still here
+//!         | 3                            a heartbeat
 //! ```
 //!
 //! Messages and the end are numbered from 0 in each direction. The numbers are not sent: frames
-//! arrive in order, and a new connection goes on where the old one broke. Numbers are of 64 bits,
-//! counts and lengths of 32, the least significant byte first.
+//! arrive in order, and a new connection continues where the old one broke. Numbers have 64 bits,
+//! counts and lengths 32, the least significant byte first.
 //!
-//! What a role has sent since its task last looked goes into one frame: a frame costs as much as
-//! some messages.
+//! A frame costs as much as several messages. So one frame has all messages that a role has sent
+//! since its task last ran.
 
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 
@@ -51,12 +51,12 @@ impl Frame {
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) struct Messages {
     bytes: Bytes,
-    /// Where the next one begins.
+    /// The start of the next message.
     at: usize,
 }
 
 impl Messages {
-    /// Reads a frame that has as many messages as it says, and at least one.
+    /// Reads a frame whose count is right, with at least one message.
     pub(crate) fn read(bytes: Bytes) -> Option<Self> {
         // An empty frame would need no credit.
         let left = count(&bytes).filter(|count| *count > 0)?;
@@ -85,14 +85,14 @@ impl Messages {
 const HEAD: usize = 5;
 const LENGTH: usize = 4;
 
-/// The length beyond which the next message goes into another frame. A fraction of what a
-/// connection reads at a time, because the rest of a frame that has come in parts is copied.
+/// The length beyond which the next message goes into another frame. A fraction of the bytes that a
+/// connection reads at a time, because a frame that comes in parts is copied.
 const FULL: usize = 8 << 10;
 
 /// The number of acknowledged frames whose memory is kept.
 const SPARE: usize = 32;
 
-/// A frame of messages while it is made.
+/// A frame of messages that is being made.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     bytes: Vec<u8>,
@@ -109,8 +109,8 @@ impl Batch {
         }
     }
 
-    /// Adds the message that `write` writes. If the frame is full, adds it to `frames` and begins
-    /// another one. Fails if the message cannot be written or is too large; the others stay.
+    /// Adds the message that `write` writes. If the frame is full, moves it to `frames` and begins
+    /// another one. Fails if the message cannot be written or is too large, and keeps the others.
     pub(crate) fn add(
         &mut self,
         largest: usize,
@@ -145,7 +145,7 @@ impl Batch {
         Ok(())
     }
 
-    /// The frame of all messages that were added, if there are any.
+    /// The frame with all messages that were added, if there are any.
     pub(crate) fn take(&mut self) -> Option<Bytes> {
         if self.count == 0 {
             self.bytes.clear();
@@ -159,13 +159,13 @@ impl Batch {
     }
 }
 
-/// A message of this size does not go into a frame.
+/// The error of a message that is too large for a frame.
 pub(crate) fn too_large(size: usize, largest: usize) -> CodecError {
     let most = largest.saturating_sub(HEAD + LENGTH);
-    format!("it has {size} bytes, and a message has at most {most} there").into()
+    format!("it has {size} bytes, and the limit there is {most}").into()
 }
 
-/// How many messages and ends a frame has. `None` if it has none.
+/// The number of messages and ends in a frame; `None` for other frames.
 pub(crate) fn count(frame: &[u8]) -> Option<u64> {
     match *frame.first()? {
         MESSAGES => Some(u32::from_le_bytes(frame.get(1..HEAD)?.try_into().ok()?).into()),

@@ -1,14 +1,14 @@
-//! The handshake: two ends say who they are and what was proven about them.
+//! The handshake: two ends introduce themselves, and compare their proofs.
 //!
 //! ```text
 //! caller                                            host
 //!   ── magic, Hello ─────────────────────────────────▶   is there such a role, in such a session?
-//!   ◀───── Welcome: its own Hello, or Refused, or Moved ──  do both follow one protocol?
+//!   ◀──── Welcome: its own Hello, or another answer ────   do both follow one protocol?
 //! ```
 //!
-//! The host compares, so both ends come to one answer. The caller compares again, because it need
-//! not believe the host. A connection that replaces a broken one begins with the same handshake,
-//! which then says how many messages each end has received.
+//! The host compares first. The caller compares again, because it need not trust the host. A
+//! connection that replaces a broken one begins with the same handshake, which then says how many
+//! messages each end has received.
 
 use std::collections::BTreeMap;
 use std::future::poll_fn;
@@ -35,7 +35,7 @@ pub(crate) struct Hello {
     pub(crate) contract: Contract,
     pub(crate) format: Format,
     pub(crate) lane: LaneId,
-    /// The schemes of the transports that this end accepts, best first. Empty if it accepts the
+    /// The schemes of the transports that this end accepts, best first. If empty, it accepts the
     /// transport of this connection.
     pub(crate) transports: Vec<String>,
 }
@@ -52,13 +52,13 @@ pub(crate) struct RouteId {
 /// A role in a session: the protocol, the session and the role.
 pub(crate) type Endpoint = (String, String, String);
 
-/// What the build proved about the role.
+/// The proof of the build about the role.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) struct Contract {
     /// The fingerprint of the protocol, and of all sessions if they are safe only together.
     pub(crate) fingerprint: u64,
-    /// The projections of the protocol onto all of its roles, as text. Empty from an end that does
-    /// not talk to other versions.
+    /// The projections of the protocol onto all of its roles, as text. Empty if this end does not
+    /// talk to other versions.
     pub(crate) projections: String,
     /// The system for which the capacities of the queues were proven; 0 for none.
     pub(crate) system: u64,
@@ -66,7 +66,7 @@ pub(crate) struct Contract {
     pub(crate) capacity: Room,
 }
 
-/// How messages become bytes.
+/// The format of messages.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) struct Format {
     pub(crate) codec: String,
@@ -75,14 +75,14 @@ pub(crate) struct Format {
     pub(crate) types: BTreeMap<String, u64>,
 }
 
-/// The lane of a route, and how much of it has arrived.
+/// The identity of a lane, and its progress.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) struct LaneId {
-    /// The token of this end. Only the two ends know it: whoever has both tokens may resume.
+    /// The secret token of this end. An end that knows both tokens may resume.
     pub(crate) own: u128,
     /// The token of the other end, if this connection replaces one that broke.
     pub(crate) known: Option<u128>,
-    /// Random numbers of the last hosts to which the session moved.
+    /// The random numbers of the last hosts to which the session moved.
     pub(crate) moves: Vec<u128>,
     pub(crate) received: u64,
 }
@@ -122,24 +122,19 @@ impl RouteId {
         (self.protocol.clone(), self.session.clone(), self.role.clone())
     }
 
-    /// Returns true if this is the other end of a route.
-    pub(crate) fn is_back_of(&self, other: &Self) -> bool {
-        self.far() == other.near() && self.near() == other.far()
-    }
-
     pub(crate) fn far(&self) -> Endpoint {
         (self.protocol.clone(), self.session.clone(), self.peer.clone())
     }
 }
 
 impl Hello {
-    /// Checks that two ends fit together. A blocking thread compares two versions of a protocol.
+    /// Checks that two ends are compatible. A blocking thread compares two versions of a protocol.
     pub(crate) async fn fits(&self, other: &Self) -> Result<(), Refusal> {
         let (own, theirs) = (&self.format, &other.format);
         if own.codec != theirs.codec {
             return Err(Refusal::Codec([own.codec.clone(), theirs.codec.clone()]));
         }
-        // A message type that is a struct has no number. No other label has a blank in it.
+        // A message type that is a struct has no number. Its label has a space, unlike all others.
         let is_struct = |format: &&Format| format.labels.iter().any(|it| it.starts_with("struct "));
         if own.labels != theirs.labels && [own, theirs].iter().any(is_struct) {
             return Err(Refusal::Labels([own.labels.join(", "), theirs.labels.join(", ")]));
@@ -165,18 +160,17 @@ impl Hello {
         names.into_iter().chain(&self.transports).all(|name| name.len() <= LONGEST_NAME)
     }
 
-    /// Returns true if this end greets that very end, or whoever plays the role.
+    /// Returns true if this end greets that very end, or any end that plays the role.
     pub(crate) fn knows(&self, other: &Self) -> bool {
         self.lane.known.is_none_or(|known| known == other.lane.own)
     }
 
-    /// Returns true if this end has got its session from the host that greeted like `before`. The
-    /// second of two copies of a parcel has not.
+    /// Returns true if the session came here from the host that greeted like `before`. If a parcel
+    /// was copied, only one copy does.
     pub(crate) fn follows(&self, before: &Self) -> bool {
         before.lane.moves.last().is_none_or(|last| self.lane.moves.contains(last))
     }
 
-    /// The greeting to the peer with this token.
     pub(crate) fn knowing(mut self, token: u128) -> Self {
         self.lane.known = Some(token);
         self
@@ -194,7 +188,7 @@ impl Hello {
         self
     }
 
-    /// The numbers that the other end's labels have here, if they differ.
+    /// The numbers that the labels of the other end have here, if the labels differ.
     pub(crate) fn numbers(&self, other: &Self) -> Option<Numbers> {
         let (own, theirs) = (&self.format.labels, &other.format.labels);
         let number = |label| (0..).zip(own).find(|(_, own)| *own == label).map(|(at, _)| at);
@@ -205,27 +199,25 @@ impl Hello {
 /// The number of moves that a peer may miss.
 const MOVES: usize = 64;
 
-/// The number that each label of the other end has here, in its order; `None` for an unknown label.
+/// The number that each label of the other end has here, in order; `None` for an unknown label.
 pub(crate) type Numbers = Vec<Option<u32>>;
 
-/// Checks that two versions of a protocol fit together.
-fn versions_fit([own, theirs]: &[String; 2]) -> Result<(), String> {
-    if own.is_empty() || theirs.is_empty() {
-        return Err("what differs is told, and may be safe, only if both ends have the feature `compat` of rumpsteak-net, and \
-                    neither has sessions that are proven with those of its own build only"
-            .to_owned());
+/// Checks that two versions of a protocol are compatible.
+fn versions_fit(projections: &[String; 2]) -> Result<(), String> {
+    match projections {
+        #[cfg(feature = "compat")]
+        [own, theirs] if !own.is_empty() && !theirs.is_empty() => super::compat::fit(own, theirs),
+        _ => Err("they are compared only if both ends have the feature `compat` of rumpsteak-net, and neither has sessions \
+                  that are safe only together with the other sessions of its build"
+            .to_owned()),
     }
-    #[cfg(feature = "compat")]
-    return crate::wire::compat::fit(own, theirs);
-    #[cfg(not(feature = "compat"))]
-    Err("this end talks to no other version".to_owned())
 }
 
 pub(crate) async fn say(connection: &mut Connection, what: &impl Serialize) -> io::Result<()> {
     let bytes = postcard::to_extend(what, MAGIC.to_vec()).map_err(io::Error::other)?;
     let most = GREETING.min(connection.max_payload());
     if bytes.len() > most {
-        let text = format!("a greeting of {} bytes is needed, and has at most {most}", bytes.len());
+        let text = format!("the greeting has {} bytes, and the limit is {most}", bytes.len());
         return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
     }
     let mut connection = Pin::new(connection);

@@ -1,4 +1,4 @@
-//! What travels over a connection: the handshake, and after it the frames of messages.
+//! The format of a connection: the handshake, and after it frames of messages.
 
 mod codec;
 #[cfg(feature = "compat")]

@@ -1,22 +1,20 @@
-//! Fingerprints of the types in messages: a codec that writes no names would read the fields of one
-//! type as those of another one.
+//! Fingerprints of the types in messages. Without them, a codec that writes no names could read the
+//! fields of one type as the fields of another.
 
 use std::collections::BTreeMap;
 
 use serde::de::DeserializeOwned;
 use serde_reflection::{ContainerFormat, Format, FormatHolder, Samples, Tracer, TracerConfig};
 
-/// A number for each type in messages, by its name: made from its fields or variants, their names,
-/// types and order.
+/// The fingerprints of the types in messages, by name, which depend on the names, types and order
+/// of the fields or variants. The labels, which are the variants of the message type, are compared
+/// separately. If a label and a type in a payload have the same name, returns it as an error.
 ///
-/// Found by reading a message from nothing. A type that reads itself in its own way, and refuses
-/// what it is given, ends the search: what it and others after it are made of is not known. The
-/// variants of the message type are its labels, which ends compare one by one. The name of a label
-/// that is also that of a type in a payload: types are told apart by their names, so what that one
-/// is made of is not known.
+/// The types are found by deserialising a message from invented values. A type with its own
+/// `Deserialize` that refuses them ends the search: it and the types after it have no fingerprint.
 pub(crate) fn of<M: DeserializeOwned>() -> Result<BTreeMap<String, u64>, String> {
     let mut tracer = Tracer::new(TracerConfig::default());
-    // What was found until then is in the registry.
+    // If this fails, the registry has the types that were found before.
     let _ = tracer.trace_type::<M>(&Samples::new());
     let found = tracer.registry_unchecked();
     let messages = found.get(name::<M>()).filter(|it| matches!(it, ContainerFormat::Enum(_)));
@@ -32,10 +30,10 @@ pub(crate) fn of<M: DeserializeOwned>() -> Result<BTreeMap<String, u64>, String>
     Ok(fingerprints.collect())
 }
 
-/// The names of the types that a type is made of.
+/// The names of the types in the fields of a type.
 fn named(format: &ContainerFormat) -> Vec<&String> {
     let mut names = Vec::new();
-    // It fails at what was not found out, with the names before that.
+    // This fails at an unknown field, after the names before it.
     let _ = format.visit(&mut |part| {
         if let Format::TypeName(name) = part {
             names.push(name);

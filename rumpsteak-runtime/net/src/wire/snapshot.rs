@@ -1,40 +1,40 @@
-//! A lane on its way to another host.
+//! Snapshots of lanes that move to another host.
 
 use serde::{Deserialize, Serialize};
 
 use super::Hello;
 use crate::Address;
 
-/// The progress of a lane, at whichever host.
+/// The progress of a lane, which moves with its role.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(crate) struct LaneState {
     /// The number of the first message that the peer may not have.
     pub(crate) first: u64,
     /// The number of the next message, or end, that is taken from the role.
     pub(crate) next: u64,
-    /// How many messages and ends have come from the peer.
+    /// The number of messages and ends that have come from the peer.
     pub(crate) received: u64,
     /// The peer was granted the messages below this number.
     pub(crate) granted: u64,
     /// True if the role has left, and the end is among the frames.
     pub(crate) has_ended: bool,
-    /// How many sessions the peer had completed when it left; `None` as long as it is there. The
-    /// number is 0 if it left in the middle of one, or before the first one.
+    /// The number of sessions that the peer had completed when it left; 0 if it left in the middle
+    /// of a session. `None` as long as it is there.
     pub(crate) left_after: Option<u64>,
-    /// How many sessions the role has completed at other hosts. Its routes here do not count them.
+    /// The number of sessions that the role has completed at other hosts.
     pub(crate) completed: u64,
     pub(crate) peer_completed: u64,
-    /// How many of the last frames wait for the peer to begin the session.
+    /// The number of the last frames that wait for the peer to begin the session.
     pub(crate) ahead: usize,
 }
 
 impl LaneState {
-    /// Returns true if the peer may not have all that it was sent.
+    /// Returns true if the peer has not acknowledged everything.
     pub(crate) fn is_waiting(&self) -> bool {
         self.first < self.next
     }
 
-    /// Returns true if the role has left, and the peer has all that it was sent.
+    /// Returns true if the role has left, and the peer has acknowledged everything.
     pub(crate) fn is_told(&self) -> bool {
         self.has_ended && !self.is_waiting()
     }

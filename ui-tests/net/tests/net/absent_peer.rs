@@ -99,7 +99,7 @@ async fn listening([_, clerk, expert]: &[Host; 3], at: [&str; 2]) -> [String; 2]
     [clerk.listen(at[0]).await, expert.listen(at[1]).await].map(|at| at.unwrap().to_string())
 }
 
-/// What takes longer than this hangs.
+/// A longer wait is a hang.
 async fn in_time<T>(ended: impl Future<Output = T>) -> T {
     timeout(Duration::from_secs(60), ended).await.unwrap()
 }
@@ -175,7 +175,7 @@ async fn a_role_that_is_asked_plays_over_any_transport() {
     }
 }
 
-/// What a clerk does that goes to another host, which is told when it has left.
+/// A clerk that moves to another host. The host is told when the clerk has left.
 type Ended = std::result::Result<(), Box<dyn std::error::Error + std::marker::Send + Sync>>;
 
 /// A clerk whose session goes on elsewhere before its first task, or with its first question.
@@ -285,7 +285,7 @@ async fn a_session_ends_if_it_leaves_where_a_role_on_demand_is_to_call_it() {
     let (led, served) = in_time(async { tokio::join!(boss(&mut b.role, 1), serves) }).await;
     assert_eq!(
         served.unwrap_err().to_string(),
-        "`clerk` has to stay until `expert` has called it, or to know where to call `expert`"
+        "`clerk` cannot move before `expert` has called it, as no address of `expert` was given"
     );
     assert!(matches!(led.unwrap_err().into_kind(), ErrorKind::Transport { peer: "clerk", .. }));
 }

@@ -200,13 +200,13 @@ async fn a_message_that_is_larger_than_the_broker_takes_is_an_error_at_once() {
         };
         assert_eq!(
             format!("{source:?}"),
-            "the message `Order`, sent to `s` before, cannot be written: it has 1048574 bytes, and a \
-             message has at most 1048559 there"
+            "the message `Order`, sent to `s` before, cannot be written: it has 1048574 bytes, and \
+             the limit there is 1048559"
         );
     }
 }
 
-/// What a broker does not permit is told at once, to who listens and to who calls.
+/// The listener and the caller are told at once if the broker does not permit a subject.
 #[tokio::test]
 #[ignore = "needs nats-server"]
 async fn what_a_broker_does_not_permit_is_told_at_once() {

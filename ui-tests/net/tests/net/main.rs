@@ -19,5 +19,4 @@ mod strangers;
 mod successive_sessions;
 mod transports;
 mod versions;
-mod watch;
 mod window;

@@ -8,7 +8,7 @@ use bytes::{Bytes, BytesMut};
 use futures::{Sink, Stream};
 use rumpsteak_net::transport::{Connection, IoFuture, Listens, Memory, Transport};
 
-/// What happens to the frames of one connection, at the end of the caller. An error breaks it.
+/// Changes the frames of one connection at the caller's end. An error breaks the connection.
 pub(crate) trait Hands: Send + Unpin + 'static {
     /// A frame that is sent; what is sent in its place.
     fn send(&mut self, frame: Bytes) -> io::Result<Bytes>;
@@ -50,7 +50,7 @@ impl<H: Hands> Meddled<H> {
         self.inner.as_mut().map(Pin::new).ok_or(io::ErrorKind::ConnectionReset.into())
     }
 
-    /// What the hands say, which may break the connection.
+    /// The verdict of the meddler, which may break the connection.
     fn said<T>(&mut self, said: io::Result<T>) -> io::Result<T> {
         if said.is_err() {
             self.inner = None;

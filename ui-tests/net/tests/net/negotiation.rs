@@ -101,7 +101,7 @@ async fn a_host_may_be_met_at_another_address_than_where_it_talks() {
     };
     assert_eq!(
         refused.to_string(),
-        "`b` and this end do not fit together: one talks over these transports: one; the other \
+        "the connection to `b` was refused: one talks over these transports: one; the other \
          over these: two"
     );
 }
@@ -117,7 +117,7 @@ async fn a_directory_says_where_peers_are() {
     let from_vars = Directory::from_vars("NET", vars).unwrap();
     assert_eq!(from_toml, from_vars);
     let wrong = read("b = ['nowhere']").unwrap_err().to_string();
-    assert!(wrong.contains("`nowhere` is no address"), "{wrong}");
+    assert!(wrong.contains("`nowhere` is not an address"), "{wrong}");
     let wrong = Directory::from_vars("N", [("N_B".to_owned(), "nowhere".to_owned())]);
     assert_eq!(wrong.unwrap_err(), "nowhere".parse::<Address>().unwrap_err());
 

@@ -368,7 +368,7 @@ async fn what_cannot_be_packed_or_unpacked_is_an_error() {
     let error = another.pack(serves, ["memory://x"]).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the session is not the one that `portal` has joined here, or was gone on with"
+        "`portal` has joined another session here, or has already continued this one"
     );
     let (mut user, mut portal) = begun(apart, "memory://errors", "3").await;
     let (_asks, serves) = greeted(&mut user, &mut portal).await;
@@ -379,12 +379,12 @@ async fn what_cannot_be_packed_or_unpacked_is_an_error() {
     let error = begins.unpack(&hosts[2]).map(drop).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the session of `portal` that was handed over is another one than is expected here"
+        "the session of `portal` that was handed over is not the one that is expected here"
     );
     let _there = parcel.unpack(&hosts[2]).unwrap();
     let again: Parcel<Serving<'static, Portal>> = postcard::from_bytes(&bytes).unwrap();
     let error = again.unpack(&hosts[2]).map(drop).unwrap_err();
-    assert_eq!(error.to_string(), "`portal` has joined the session `3` already");
+    assert_eq!(error.to_string(), "`portal` has already joined the session `3`");
 }
 
 #[tokio::test(start_paused = true)]
@@ -403,8 +403,8 @@ async fn a_copy_of_a_parcel_is_refused_where_the_other_one_came_first() {
     let ErrorKind::Transport { peer: "portal", source, .. } = refused.into_kind() else {
         panic!("the portal has refused it");
     };
-    let refused = "`portal` has this role in this session already: another process plays it, or this \
-                   one did before it was started again";
+    let refused = "the connection to `portal` was refused: another process already plays this role in \
+                   this session, or this process did before it restarted";
     assert_eq!(source.to_string(), refused);
     drop(second);
     // The first one goes on, also to a further host.
@@ -510,7 +510,7 @@ async fn a_session_goes_on_in_another_program_that_has_the_same_one() {
         postcard::from_bytes(&bytes).unwrap();
     assert_eq!(
         differs.unpack(&hosts[2]).map(drop).unwrap_err().to_string(),
-        "the session of `portal` that was handed over is another one than is expected here"
+        "the session of `portal` that was handed over is not the one that is expected here"
     );
 
     use next_program as next;

@@ -56,7 +56,7 @@ async fn bob(role: &mut B, work: impl Future<Output = ()>) -> Result<()> {
     .await
 }
 
-/// Whether Bob answers.
+/// True if Bob answers.
 async fn listen(s: CSession<'_>) -> Result<(bool, End<'_, C>)> {
     match s.branch().await? {
         CAnswer::AnswerFromA(Answer, s) => Ok((false, s.send(Done).await?)),
@@ -97,7 +97,7 @@ async fn a_while() {
     sleep(Duration::from_millis(50)).await;
 }
 
-/// What takes longer than this hangs.
+/// A longer wait is a hang.
 async fn in_time<T>(ended: impl Future<Output = T>) -> T {
     timeout(Duration::from_secs(30), ended).await.unwrap()
 }
@@ -217,7 +217,7 @@ async fn a_peer_is_believed_if_it_says_how_it_has_left() {
         panic!("a frame is none");
     };
     let Some(NetError::Frame { what, .. }) = source.downcast_ref() else { panic!("{source}") };
-    assert_eq!((peer, *what), ("a", "bytes that are no frame"));
+    assert_eq!((peer, *what), ("a", "bytes that are not a frame"));
 }
 
 /// The session of a role goes on at another host, where its process does.
@@ -374,7 +374,7 @@ async fn whoever_is_ready_is_read() {
 )]
 mod patience {}
 
-/// Whether the answer came in time.
+/// Returns true if the answer came in time.
 async fn asker(role: &mut patience::C, patience: Duration) -> Result<bool> {
     use patience::*;
     try_run(role, async |s: CSession<'_>| {
@@ -398,7 +398,7 @@ async fn asker(role: &mut patience::C, patience: Duration) -> Result<bool> {
     .await
 }
 
-/// Whether the answer was wanted.
+/// Returns true if the answer was wanted.
 async fn worker(role: &mut patience::S, work: Duration) -> Result<bool> {
     use patience::*;
     try_run(role, async |s: SSession<'_>| {

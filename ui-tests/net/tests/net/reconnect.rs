@@ -173,13 +173,13 @@ fn nothing_is_lost_doubled_or_out_of_order() {
     assert!(broken.load(Ordering::Relaxed) > 0);
 }
 
-/// What a network does to the connections through it.
+/// The faults of a network.
 #[derive(Clone)]
 struct Network {
     random: Arc<Mutex<Rng>>,
     /// How many connections were cut.
     cuts: Arc<AtomicU64>,
-    /// Whether nothing passes any more once one would have been cut.
+    /// True if nothing passes any more instead of a cut.
     parts: bool,
 }
 
@@ -298,7 +298,7 @@ async fn a_network_that_stays_parted_ends_the_session_at_both_ends() {
     assert_eq!((lost(a), lost(b)), (("a", "b"), ("b", "a")));
 }
 
-/// Who has lost whom.
+/// The role that reports a loss, and the peer that it lost.
 fn lost(ended: Error) -> (&'static str, &'static str) {
     match ended.into_kind() {
         ErrorKind::Transport { role, peer, source, .. } => {
@@ -384,14 +384,16 @@ fn who_was_started_again_is_named_at_both_ends() {
             let ended = plain(&mut a.role).await.unwrap_err().into_kind();
             let ErrorKind::Transport { source, .. } = ended else { panic!("{ended:?}") };
             if !has_joined {
-                let told = "`b` has this session no more, and may have been started again";
+                let told = "the connection to `b` was refused: it no longer has this session, and \
+                            may have restarted";
                 return assert_eq!(source.to_string(), told);
             }
-            let told = "`b` was started again: this session went with the process before it";
+            let told = "the connection to `b` was refused: it has restarted, and this session ended \
+                        with the previous process";
             let waits = format!(
                 "`b` waits for `a` in the session `1`, which has neither called {at} nor joined it \
-                 on this host within 500ms, but has called for the session of this name that went \
-                 with the process before this one"
+                 on this host within 500ms, but has called for a session of this name that \
+                 ended with the previous process"
             );
             let absent = joins.await.unwrap_err();
             assert_eq!([source.to_string(), absent.to_string()], [told.to_owned(), waits]);

@@ -25,7 +25,7 @@ use crate::shop::{C, L, S, client, expected, ledger, server};
 use crate::window::net::{A, B};
 use crate::window::{early, plain};
 
-/// What a role was told of its peer.
+/// The events that a role was told about its peer.
 fn told(error: Error) -> NetError {
     match error.into_kind() {
         ErrorKind::Transport { source, .. } => source.downcast_ref::<NetError>().unwrap().clone(),
@@ -204,8 +204,8 @@ async fn a_message_that_is_too_large_for_the_transport_is_an_error_at_once() {
         assert!(matches!(&error, NetError::Encode { label: "Order", .. }), "{error:?}");
         assert_eq!(
             format!("{error:?}"),
-            "the message `Order`, sent to `s` before, cannot be written: it has 2003 bytes, and a \
-             message has at most 991 there"
+            "the message `Order`, sent to `s` before, cannot be written: it has 2003 bytes, and \
+             the limit there is 991"
         );
     }
 }
@@ -233,7 +233,7 @@ async fn overheard(at: &str, limits: Limits) -> (Joined<A>, Joined<B>, Host, Gre
     (a, b, far, greeting)
 }
 
-/// What a host answers to a greeting.
+/// Returns the host's answer to a greeting.
 async fn answer(place: &str, greeting: &Greeting) -> Answer {
     let mut connection = Memory.connect(place, 1 << 20).await.unwrap();
     connection.send(greeting.frame()).await.unwrap();
@@ -439,7 +439,7 @@ async fn a_silent_peer_is_noticed_after_three_beats() {
 /// The start of a greeting.
 const HALF: &[u8] = b"\0\0\0\x40rum";
 
-/// Whether the other end has ended a connection.
+/// Returns true if the other end has ended the connection.
 async fn has_ended(stream: &mut TcpStream) -> bool {
     timeout(Duration::from_millis(1), stream.read(&mut [0])).await.is_ok()
 }

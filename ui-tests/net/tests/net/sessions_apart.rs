@@ -59,7 +59,7 @@ async fn prints(role: &mut Press) -> Result<()> {
     try_run(role, async |s: Prints<'_>| Ok(((), s.send(Paper).await?))).await
 }
 
-/// Whether it is praised for what it has read.
+/// Returns true if the reader was praised.
 async fn reads(role: &mut Reader) -> Result<bool> {
     try_run(role, async |s: Reads<'_>| {
         Ok(match s.branch().await? {
@@ -73,7 +73,7 @@ async fn reads(role: &mut Reader) -> Result<bool> {
     .await
 }
 
-/// What the chief has sent stays where it is until the paper has come.
+/// The chief's message stays in its queue until the paper has come.
 #[test]
 fn a_peer_that_is_ahead_is_heard_in_its_turn() {
     let Roles { mut reader, mut chief, mut press } = Roles::default();

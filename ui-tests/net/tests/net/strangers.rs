@@ -126,7 +126,7 @@ fn mangled_frames_end_one_session_and_no_more() {
     assert!(whole > 0 && ended > 0 && greetings > 0 && frames > 0);
 }
 
-/// What a host answers to these bytes, as the first frame of a connection.
+/// Returns the host's answer to these bytes as the first frame of a connection.
 async fn answer(bytes: &'static [u8]) -> Option<BytesMut> {
     let mut connection = Memory.connect("answers", 1 << 20).await.unwrap();
     connection.send(Bytes::from_static(bytes)).await.unwrap();
@@ -241,7 +241,7 @@ async fn peers_that_do_not_fit_are_refused_with_the_reason() {
     assert!(matches!(&refused, NetError::Refused { refusal: Refusal::Codec(_), .. }), "{refused}");
     assert_eq!(
         refused.to_string(),
-        "`s` and this end do not fit together: one writes messages by the codec `postcard`, the other by `other`"
+        "the connection to `s` was refused: one writes messages by the codec `postcard`, the other by `other`"
     );
 }
 
@@ -283,7 +283,7 @@ async fn a_role_is_taken_once() {
     let second = join(&callers[1]).await.map(drop).unwrap_err();
     assert!(matches!(&second, NetError::Refused { refusal: Refusal::Taken, .. }), "{second}");
     let again = join(&callers[0]).await.map(drop).unwrap_err();
-    assert_eq!(again.to_string(), "`c` has joined the session `1` already");
+    assert_eq!(again.to_string(), "`c` has already joined the session `1`");
     drop(first);
 }
 
@@ -324,7 +324,7 @@ async fn an_address_without_a_port_is_refused_at_once() {
     {
         let called = host.join::<C>("1").peer("s", [place]).connect().await.map(drop);
         let why = format!(
-            "{place}: `{names}` has no number of a port: write `host:port`, as in `localhost:4000` or \
+            "{place}: `{names}` has no port number: write `host:port`, as in `localhost:4000` or \
              `[::1]:4000`"
         );
         assert_eq!(format!("{:?}", called.unwrap_err()), format!("cannot call {why}"));
@@ -344,8 +344,8 @@ async fn who_is_called_for_another_session_says_so() {
     assert_eq!(
         [format!("{:?}", c.unwrap_err()), format!("{:?}", s.unwrap_err())],
         [
-            "`c` waits for `s` in the session `two`, and called memory://names for 30s: nobody there \
-             plays this role in this session",
+            "`c` waits for `s` in the session `two`, and called memory://names for 30s: the host there \
+             does not play this role in this session",
             "`s` waits for `c` in the session `one`, which has neither called memory://names nor \
              joined it on this host within 30s, and has called for the session `two`"
         ]

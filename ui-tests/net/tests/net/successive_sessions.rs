@@ -98,7 +98,7 @@ async fn of_b(places: &[Place], sessions: usize, random: &mut Rng) -> Ended<()> 
     Ok(joined.leave().await?)
 }
 
-/// Whether each session was direct.
+/// Returns for each session if it was direct.
 async fn of_c(places: &[Place], sessions: usize, random: &mut Rng) -> Ended<Vec<bool>> {
     let mut joined: Joined<C> = joins!(C, places[2]);
     let mut heard = Vec::new();

@@ -16,7 +16,7 @@ fn hosts() -> [Host; 3] {
     ["c.shop.rumpsteak", "s.shop.rumpsteak", "l.shop.rumpsteak"].map(|name| authority.host(name))
 }
 
-/// Who signs certificates.
+/// The authority that signs certificates.
 pub(crate) struct Authority(Issuer<'static, KeyPair>, rcgen::Certificate);
 
 impl Authority {
@@ -114,7 +114,7 @@ async fn a_certificate_is_for_its_role() {
     let refused = call(&authority.host("x.shop.rumpsteak"), Duration::from_secs(30)).await.unwrap();
     assert_eq!(
         refused.to_string(),
-        "`s` and this end do not fit together: its certificate is not one for this role"
+        "the connection to `s` was refused: its certificate does not allow this role"
     );
     // For every role of the protocol: the session is announced.
     let any = authority.host("*.shop.rumpsteak");
@@ -149,7 +149,7 @@ async fn a_wrong_certificate_is_told_at_once() {
     for (address, why) in [
         ("tls://a..b:1", "invalid"),
         ("smoke://hill", "no transport is known for smoke://hill"),
-        ("tcp://host", "`host` has no number of a port"),
+        ("tcp://host", "`host` has no port number"),
     ] {
         let joined = client.join::<C>("1").peer("s", [address]).connect();
         let error = timeout(Duration::from_secs(5), joined).await.unwrap().map(drop).unwrap_err();
@@ -284,7 +284,7 @@ async fn what_cannot_be_is_an_error_at_once() {
     let joined = host.join::<C>("1").peer("s", ["localhost:1"]).connect().await.map(drop);
     assert_eq!(
         error(joined).unwrap(),
-        "`localhost:1` is no address: write `scheme://place`, as in `tcp://localhost:4000`"
+        "`localhost:1` is not an address: write `scheme://place`, as in `tcp://localhost:4000`"
     );
     let joined = host.join::<C>("1").peer("x", ["tcp://localhost:1"]).connect().await.map(drop);
     assert_eq!(error(joined).unwrap(), "`c` has no route to a role `x`: its peers are s, l");

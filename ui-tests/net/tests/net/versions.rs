@@ -110,7 +110,7 @@ async fn a_version_that_does_not_fit_is_refused_with_the_run_that_would_go_wrong
         "`l` does `s?note(u64)` where `c!total(u64)` is due: a receive may not overtake a send; \
          `c` does `s!order(u64)`, `s` does `c?order(u64)`, `s` does `l!note(u64)`, \
          `l` does `s?note(u64)`, `s` does `c!price(u64)`, `c` does `s?price(u64)`, \
-         and then nobody can move"
+         and then no role can move"
     );
 }
 
@@ -144,8 +144,8 @@ async fn a_session_that_is_safe_with_its_own_build_only_joins_no_other() {
     let s = hosts[1].join::<relay_second::swap::S>("2").connect();
     assert_eq!(
         difference(c, s).await,
-        "what differs is told, and may be safe, only if both ends have the feature `compat` of rumpsteak-net, and \
-         neither has sessions that are proven with those of its own build only"
+        "they are compared only if both ends have the feature `compat` of rumpsteak-net, and neither has sessions \
+         that are safe only together with the other sessions of its build"
     );
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::options::{Limits, Liveness};
+use crate::options::{Liveness, Reading};
 
 /// Checks protocol files, or without files the package in this folder
 #[derive(Debug, Args)]
@@ -16,14 +16,11 @@ pub(crate) struct Arguments {
     /// Scribble files; `-` is standard input
     #[arg(value_name = "FILE.scr")]
     pub(super) files: Vec<PathBuf>,
-    /// Look for imported modules below DIR: `shop.Base` is `shop/Base.scr`
-    #[arg(long, value_name = "DIR")]
-    pub(super) import_path: Vec<PathBuf>,
-    /// Where the package keeps its protocols, as its build script says it [default: protocols]
+    /// The protocols of the package, as its build script names them [default: protocols]
     #[arg(long, value_name = "PATH", conflicts_with = "files")]
     pub(super) protocols: Vec<PathBuf>,
     #[command(flatten)]
-    pub(super) limits: Limits,
+    pub(super) reading: Reading,
     /// Let the Rust code of a protocol have at most N lines [default: 25000]
     #[arg(long, value_name = "N")]
     pub(super) generated_lines: Option<usize>,
@@ -32,21 +29,15 @@ pub(crate) struct Arguments {
     pub(super) liveness: Option<Liveness>,
     /// How to print diagnostics and verdicts
     #[arg(long, value_enum, default_value = "text", value_name = "FORM")]
-    format: Form,
+    pub(super) format: Form,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Form {
+pub(super) enum Form {
     /// For people: verdicts on standard output, diagnostics on standard error
     Text,
     /// One JSON object at the end; diagnostics for people on standard error
     Json,
     /// One JSON object on each line, for each diagnostic and verdict
     JsonLines,
-}
-
-impl Arguments {
-    pub(crate) fn form(&self) -> Form {
-        self.format
-    }
 }

@@ -1,10 +1,9 @@
 //! `check FILE.scr…`: syntax, well-formedness, every projection, and the projections together.
 
-use rumpsteak_build::command::{Notice, count, shortest, unwritable, visible};
-use rumpsteak_fsm::Verdict;
-use rumpsteak_fsm::run::Run;
+use rumpsteak_build::command::{Notice, ScrModule, count, shortest, unwritable, visible};
 use rumpsteak_fsm::system::{EveryRun, System, live_in_every_run};
 use rumpsteak_fsm::verify::{Decision, Grounds, decide};
+use rumpsteak_fsm::{Run, Verdict};
 use rumpsteak_scribble::Protocol;
 use serde_json::{Value, json};
 
@@ -22,187 +21,147 @@ use crate::terminal::Terminal;
 pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Outcome {
     let mut output = Output { arguments, terminal, files: vec![], gravest: None };
     let mut reader = Reader::default();
-    let mut outcome = Outcome::Holds;
     for path in &arguments.files {
-        let of_file =
-            match modules::read(&mut reader, path, &arguments.import_path, &arguments.limits) {
-                Ok(module) => check_module(&module, &mut output),
-                Err(report) => {
-                    output.open_file(&path.display().to_string());
-                    output.report(&report);
-                    let answer = Answer::because(&report.message);
-                    output.weigh(Outcome::BadInput, answer.object(Outcome::BadInput));
-                    Outcome::BadInput
-                }
-            };
-        outcome = outcome.max(of_file);
+        match modules::read(&mut reader, path, &arguments.reading) {
+            Ok(module) => check_module(&module, &mut output),
+            Err(report) => {
+                output.open_file(&path.display().to_string());
+                output.report(&report);
+                let answer = Answer::because(&report.message);
+                output.weigh(Outcome::BadInput, answer.object(Outcome::BadInput));
+            }
+        }
     }
-    output.finish(outcome);
-    outcome
+    output.finish()
 }
 
-fn check_module(module: &Module, output: &mut Output<'_>) -> Outcome {
+fn check_module(module: &Module, output: &mut Output<'_>) {
     output.open_file(module.name());
-    let of_module = modules::outcome(&module.contents.diagnostics);
-    for report in &module.unreadable {
-        output.report(report);
-    }
-    if let Some(first) = module.contents.diagnostics.first() {
-        output.weigh(of_module, Answer::because(&first.message).object(of_module));
-    }
-    let warnings = module.reports(&module.contents.warnings);
-    for report in warnings.chain(module.reports(&module.contents.diagnostics)) {
-        output.report(&report);
-    }
-    let of_protocols =
-        module.contents.protocols.iter().map(|protocol| check_protocol(module, protocol, output));
-    let outcome = of_protocols.fold(of_module, Outcome::max);
-    if outcome == Outcome::Holds && module.contents.protocols.is_empty() {
+    let ScrModule { diagnostics, warnings, protocols, .. } = &module.contents;
+    let unreadable = module.unreadable.iter().cloned();
+    let reports = unreadable.chain(module.reports(warnings)).chain(module.reports(diagnostics));
+    reports.for_each(|report| output.report(&report));
+    if let Some(first) = diagnostics.first() {
+        let outcome = modules::outcome(diagnostics);
+        output.weigh(outcome, Answer::because(&first.message).object(outcome));
+    } else if protocols.is_empty() {
+        let note = Notice::note(format!("`{}` declares no protocol to check", module.name()));
         output.report(
-            &Notice::note(format!("`{}` declares no protocol to check", module.name())).help(
-                "`aux` protocols and those with parameters are checked where others call them",
+            &note.help(
+                "`aux` protocols and those with parameters are checked when others call them",
             ),
         );
     }
-    outcome
+    protocols.iter().for_each(|protocol| check_protocol(module, protocol, output));
 }
 
-fn check_protocol(module: &Module, protocol: &Protocol, output: &mut Output<'_>) -> Outcome {
+fn check_protocol(module: &Module, protocol: &Protocol, output: &mut Output<'_>) {
     let projections = match protocol.project_all() {
         Ok(projections) => projections,
         Err(diagnostics) => {
-            for report in module.reports(&diagnostics) {
-                output.report(&report);
-            }
+            module.reports(&diagnostics).for_each(|report| output.report(&report));
             let outcome = modules::outcome(&diagnostics);
             let first = diagnostics.first();
             let limit = first.and_then(|first| first.limit);
             let reason = first.map(|first| first.message.clone());
             let verdict = Answer { limit, reason, ..Answer::default() }.object(outcome);
-            output.verdict(protocol, outcome, verdict, "");
-            return outcome;
+            return output.verdict(protocol, outcome, verdict, "");
         }
     };
-
     let lines = output.arguments.generated_lines;
     let unwritable = unwritable(&module.contents, protocol, &projections, lines);
     let machines = of_projections(module, projections);
     let fsms = machines.iter().map(|machine| machine.fsm.clone());
     let system = match System::new(fsms.collect()) {
         Ok(system) => system,
-        // A well-formed protocol has none of these defects.
+        // This does not happen to a well-formed protocol.
         Err(error) => {
             output.report(&Notice::error(error.to_string()));
-            return Outcome::Fails;
+            let verdict = Answer::because(error.to_string()).object(Outcome::Fails);
+            return output.verdict(protocol, Outcome::Fails, verdict, "");
         }
     };
-    let limits = output.arguments.limits.verifier();
-    let decision = decide(&system, &limits);
-    let for_liveness = match output.arguments.liveness {
-        Some(_) => limits,
-        None => limits.for_a_warning(machines.len()),
-    };
-    // Who starves waits in every run.
-    let live = match decision.exploration.starvation {
-        Some(_) => EveryRun::default(),
-        None => live_in_every_run(&system, || decision.exploration.clone(), &for_liveness),
-    };
-    let judged = Judged { module, protocol, machines, decision, live };
-    let outcome = judged.tell(output);
-    // Whoever writes the sessions by hand can say more than generated code.
+    let outcome = judge(module, protocol, &machines, &system, output);
+    // Sessions that are written by hand can say more than generated code.
     if let Some(told) = unwritable.filter(|_| outcome == Outcome::Holds) {
         let (message, rest) = told.text.split_once("\n\n").unwrap_or((&told.text, ""));
         let note = Notice::note(message).with_code(told.code);
         output.report(&note.maybe_help(rest.strip_prefix("help: ")));
     }
+}
+
+/// Judges the projections of a protocol together.
+fn judge(
+    module: &Module,
+    protocol: &Protocol,
+    machines: &[Machine],
+    system: &System,
+    output: &mut Output<'_>,
+) -> Outcome {
+    let limits = output.arguments.reading.limits.verifier();
+    let Decision { verdict, exploration } = decide(system, &limits);
+    let name = protocol.name();
+    let with_run = |notice, run: &Run| mark_waits(notice, machines, run).remark(shortest(run));
+    let found = match verdict {
+        Verdict::Safe(Grounds::Explored(coverage)) => {
+            let configurations = count(coverage.configurations, "configuration");
+            let queues = count(coverage.bound, "message");
+            let evidence = format!("{configurations} explored with queues of up to {queues}");
+            Ok((Some(coverage.bound), evidence))
+        }
+        Verdict::Safe(Grounds::Compatible { bound }) => Ok((Some(bound), format!("{bound}-MC"))),
+        Verdict::Unsafe(run) => Err(*run),
+        // The projection of such a protocol has judged it with these limits.
+        Verdict::Undecided(_) => match exploration.starvation.clone() {
+            Some(run) => Err(run),
+            None => Ok((None, "by construction: every role can be projected".to_owned())),
+        },
+    };
+    let (outcome, mut verdict, line) = match found {
+        Ok((bound, evidence)) => {
+            let file = visible(module.name());
+            let roles = count(protocol.roles().len(), "role");
+            let line = format!("{file}: `{name}` is safe: {roles}, {evidence}\n");
+            let answer = Answer { bound, ..Answer::default() };
+            (Outcome::Holds, answer.object(Outcome::Holds), line)
+        }
+        Err(run) => {
+            let title =
+                format!("the projections of `{name}` are not safe together: {}", run.failure);
+            output.report(&with_run(Notice::error(title), &run));
+            (Outcome::Fails, json::unsafe_run(&run), String::new())
+        }
+    };
+    if let (Some(run), Outcome::Holds) = (&exploration.starvation, outcome) {
+        let title = format!("in `{name}`, {}", run.failure);
+        output.report(&with_run(Notice::note(title), run));
+        verdict["starvation"] = json::run(run);
+    }
+    let asked = output.arguments.liveness;
+    let live = match (asked, &exploration.starvation) {
+        // A role that starves waits in every run.
+        (_, Some(_)) | (Some(Liveness::Fair), _) => EveryRun::default(),
+        (Some(Liveness::EveryRun), None) => live_in_every_run(system, || exploration, &limits),
+        (None, None) => {
+            let limits = limits.for_a_warning(machines.len());
+            EveryRun { limit: None, ..live_in_every_run(system, || exploration, &limits) }
+        }
+    };
+    let notice = if asked.is_some() { Notice::error } else { Notice::warning };
+    let before = verdict["verdict"].clone();
+    let told = tell(&live, Some(name.as_str()), notice, &mut verdict, |it| output.report(&it));
+    let outcome = match asked {
+        Some(_) => outcome.max(told),
+        None => {
+            verdict["verdict"] = before;
+            outcome
+        }
+    };
+    output.verdict(protocol, outcome, verdict, &line);
     outcome
 }
 
-/// A protocol with what was found about its projections together.
-struct Judged<'a> {
-    module: &'a Module,
-    protocol: &'a Protocol,
-    machines: Vec<Machine>,
-    decision: Decision,
-    /// The roles that are not served in every run.
-    live: EveryRun,
-}
-
-impl Judged<'_> {
-    fn tell(&self, output: &mut Output<'_>) -> Outcome {
-        let Decision { verdict, exploration } = &self.decision;
-        let (outcome, mut verdict, line) = match (verdict, &exploration.starvation) {
-            (Verdict::Safe(Grounds::Explored(coverage)), _) => {
-                let configurations = count(coverage.configurations, "configuration");
-                let queues = count(coverage.bound, "message");
-                self.safe(
-                    coverage.bound,
-                    &format!("{configurations} explored with queues of up to {queues}"),
-                )
-            }
-            (Verdict::Safe(Grounds::Compatible { bound }), _) => {
-                self.safe(*bound, &format!("{bound}-MC"))
-            }
-            (Verdict::Unsafe(run), _) => self.refused(run, output),
-            (Verdict::Undecided(_), Some(run)) => self.refused(run, output),
-            // Other protocols are judged with these limits when they are projected.
-            (Verdict::Undecided(_), None) => {
-                self.safe(None, "by construction: every role can be projected")
-            }
-        };
-        if let (Some(run), Outcome::Holds) = (&exploration.starvation, outcome) {
-            let title = format!("in `{}`, {}", self.protocol.name(), run.failure);
-            output.report(&self.with_run(Notice::note(title), run));
-            verdict["starvation"] = json::run(run);
-        }
-        let outcome = outcome.max(self.liveness(output, &mut verdict));
-        output.verdict(self.protocol, outcome, verdict, &line);
-        outcome
-    }
-
-    /// Tells who may wait for ever.
-    fn liveness(&self, output: &mut Output<'_>, verdict: &mut Value) -> Outcome {
-        let name = Some(self.protocol.name().as_str());
-        match output.arguments.liveness {
-            Some(Liveness::Fair) => Outcome::Holds,
-            Some(Liveness::EveryRun) => {
-                tell(&self.live, name, Notice::error, verdict, |error| output.report(&error))
-            }
-            None => {
-                let known = EveryRun { limit: None, ..self.live.clone() };
-                let asked = verdict["verdict"].clone();
-                tell(&known, name, Notice::warning, verdict, |warning| output.report(&warning));
-                verdict["verdict"] = asked;
-                Outcome::Holds
-            }
-        }
-    }
-
-    fn safe(&self, bound: impl Into<Option<usize>>, evidence: &str) -> (Outcome, Value, String) {
-        let line = format!(
-            "{}: `{}` is safe: {}, {evidence}\n",
-            visible(self.module.name()),
-            self.protocol.name(),
-            count(self.protocol.roles().len(), "role"),
-        );
-        let answer = Answer { bound: bound.into(), ..Answer::default() };
-        (Outcome::Holds, answer.object(Outcome::Holds), line)
-    }
-
-    fn refused(&self, run: &Run, output: &mut Output<'_>) -> (Outcome, Value, String) {
-        let name = self.protocol.name();
-        let title = format!("the projections of `{name}` are not safe together: {}", run.failure);
-        output.report(&self.with_run(Notice::error(title), run));
-        let verdict = json::unsafe_run(run);
-        (Outcome::Fails, verdict, String::new())
-    }
-
-    fn with_run(&self, report: Notice, run: &Run) -> Notice {
-        mark_waits(report, &self.machines, run).remark(shortest(run))
-    }
-}
-
-/// Where diagnostics and verdicts go, in the form that was asked for.
+/// The diagnostics and verdicts of all files, in the form that was asked for.
 struct Output<'a> {
     arguments: &'a Arguments,
     terminal: &'a mut Terminal,
@@ -219,7 +178,7 @@ impl Output<'_> {
 
     /// A diagnostic of the file that was opened last.
     fn report(&mut self, report: &Notice) {
-        match self.arguments.form() {
+        match self.arguments.format {
             Form::Text | Form::Json => self.terminal.report(report),
             Form::JsonLines => self.line("diagnostic", json::notice(report)),
         }
@@ -235,7 +194,7 @@ impl Output<'_> {
             "roles": roles.collect::<Vec<_>>(),
         });
         let object = json::joined(named, verdict.clone());
-        match self.arguments.form() {
+        match self.arguments.format {
             Form::Text => self.terminal.print(line),
             Form::Json => {}
             Form::JsonLines => self.line("protocol", object.clone()),
@@ -272,12 +231,11 @@ impl Output<'_> {
         self.terminal.print(&json::line(kind, json::joined(object, value)));
     }
 
-    fn finish(mut self, outcome: Outcome) {
-        let mut object = match self.gravest.take() {
-            Some((_, verdict)) => verdict,
-            None => Answer::default().object(outcome),
-        };
-        match self.arguments.form() {
+    /// Prints the gravest verdict, if the form asks for an object of all files.
+    fn finish(mut self) -> Outcome {
+        let holds = || (Outcome::Holds, Answer::default().object(Outcome::Holds));
+        let (outcome, mut object) = self.gravest.take().unwrap_or_else(holds);
+        match self.arguments.format {
             Form::Text => {}
             Form::Json => {
                 object["files"] = Value::Array(std::mem::take(&mut self.files));
@@ -288,5 +246,6 @@ impl Output<'_> {
                 self.line("finished", object);
             }
         }
+        outcome
     }
 }

@@ -1,4 +1,4 @@
-//! `check`: is everything all right?
+//! `check`: the checks of the build script, for protocol files or for a package.
 
 mod arguments;
 mod files;
@@ -7,11 +7,13 @@ pub(crate) mod settings;
 
 use rumpsteak_build::command::Notice;
 
-pub(crate) use self::arguments::{Arguments, Form};
+pub(crate) use self::arguments::Arguments;
+use self::arguments::Form;
 use crate::outcome::Outcome;
 use crate::terminal::Terminal;
 
 pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outcome, Notice> {
+    terminal.is_json = arguments.format == Form::Json;
     match arguments.files.is_empty() {
         true => package::run(arguments, terminal),
         false => Ok(files::run(arguments, terminal)),

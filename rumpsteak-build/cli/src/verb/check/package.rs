@@ -28,11 +28,11 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
             "say with `--protocols` what its build script says, or name the `.scr` files to check",
         ));
     }
-    let limits = arguments.limits.build(arguments.generated_lines);
+    let limits = arguments.reading.limits.build(arguments.generated_lines);
     let check = configuration.check(&folder, &limits);
 
     let outcome = check.gravest().into();
-    match arguments.form() {
+    match arguments.format {
         Form::JsonLines => print_lines(&check, outcome, terminal),
         Form::Json => {
             print_diagnostics(&check, terminal);
@@ -44,7 +44,7 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
         }
         Form::Text => {
             print_diagnostics(&check, terminal);
-            // Where an error left nothing to verify, the numbers say nothing.
+            // If errors left nothing to verify, the numbers mean nothing.
             let summary = check.summary;
             if summary.verified > 0 || outcome == Outcome::Holds {
                 let sessions = count(summary.sessions, "session");
@@ -65,7 +65,7 @@ pub(crate) fn package_folder() -> Result<PathBuf, Notice> {
     let manifests = here.ancestors().map(|folder| (folder, folder.join("Cargo.toml")));
     let found =
         { manifests }.find_map(|(folder, path)| Some((folder, fs::read_to_string(path).ok()?)));
-    // A workspace may be no package.
+    // The manifest of a workspace need not be a package.
     let is_package = |manifest: &str| {
         { manifest.lines() }.any(|line| line.trim_start_matches(['[', ' ']).starts_with("package"))
     };

@@ -9,11 +9,8 @@ use rumpsteak_build::Configuration;
 use rumpsteak_build::command::{self, Notice};
 use serde_json::Value;
 
-/// The configuration of the build script of the package in `folder`, and a note where it may be
-/// another one.
-///
-/// A build script that has not run yet is taken to verify against the folder `protocols`, if there
-/// is one.
+/// The configuration of the build script of the package in `folder`, and a note if it may be out of
+/// date. If the build script has not run yet, the folder `protocols` is assumed, if it exists.
 pub(crate) fn read(folder: &Path) -> (Configuration, Option<Notice>) {
     let script = modified(&folder.join("build.rs"));
     let Some((configuration, written)) = latest(folder) else {
@@ -30,7 +27,7 @@ pub(crate) fn read(folder: &Path) -> (Configuration, Option<Notice>) {
     (configuration, changed.map(|_| Notice::note(note).help("run `cargo check` first")))
 }
 
-/// The configuration that the latest run of the build script wrote, and when.
+/// The configuration that the latest run of the build script wrote, and the time of that run.
 fn latest(folder: &Path) -> Option<(Configuration, SystemTime)> {
     let (target, package) = cargo_metadata(folder)?;
     let read = out_dirs(&target, &package).into_iter().filter_map(|out_dir| {
@@ -45,7 +42,7 @@ fn cargo_metadata(folder: &Path) -> Option<(PathBuf, String)> {
     let arguments = ["metadata", "--no-deps", "--format-version=1"];
     let output = Command::new(cargo).args(arguments).current_dir(folder).output().ok()?;
     let metadata: Value = serde_json::from_slice(&output.stdout).ok()?;
-    // Cargo builds elsewhere than it puts the results, if it is told to.
+    // Cargo can be told to build in another folder than the one for the results.
     let target = metadata["build_directory"].as_str().or(metadata["target_directory"].as_str())?;
     let manifest = fs::canonicalize(folder.join("Cargo.toml")).ok()?;
     let is_here = |package: &&Value| {
@@ -57,7 +54,7 @@ fn cargo_metadata(folder: &Path) -> Option<(PathBuf, String)> {
 }
 
 /// The `OUT_DIR`s of a package: `<profile>/build/<package>-<hash>/out`, also below the folder of a
-/// target that was named to Cargo.
+/// `--target`.
 fn out_dirs(target: &Path, package: &str) -> Vec<PathBuf> {
     let mut profiles = folders(target);
     let nested: Vec<PathBuf> = profiles.iter().flat_map(|folder| folders(folder)).collect();

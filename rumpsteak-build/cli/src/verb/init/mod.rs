@@ -1,6 +1,6 @@
 //! `init`: a package that verifies and runs.
 //!
-//! The files are those of README's first example; a test keeps them the same.
+//! A test compares the files with README's first example.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -9,8 +9,10 @@ use std::{env, fs};
 
 use clap::Args;
 use rumpsteak_build::command::Notice;
+use serde_json::Value;
 
-use crate::reply::Reply;
+use crate::outcome::{Outcome, Reply};
+use crate::terminal::Terminal;
 
 /// Makes a package that verifies and runs: a protocol, a build script and a program of two roles
 #[derive(Debug, Args)]
@@ -18,7 +20,7 @@ pub(crate) struct Arguments {
     /// The folder of the package, which is made if it is not there
     #[arg(default_value = ".")]
     folder: PathBuf,
-    /// The clone of rumpsteak that the package depends on [default: that of this command]
+    /// The clone of rumpsteak that the package depends on [default: the clone of this command]
     #[arg(long, value_name = "FOLDER")]
     source: Option<PathBuf>,
 }
@@ -32,7 +34,7 @@ const FILES: [(&str, &str); 3] = [
 /// The program of a package that Cargo has just made.
 const HELLO: &str = "fn main() {\n    println!(\"Hello, world!\");\n}\n";
 
-pub(crate) fn run(arguments: &Arguments) -> Result<Reply, Notice> {
+pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     let Arguments { folder, source } = arguments;
     let own = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let source = source.clone().unwrap_or_else(own);
@@ -81,12 +83,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Reply, Notice> {
     let files: Vec<&str> = is_begun.then_some("Cargo.toml").into_iter().chain(files).collect();
     let is_new = !is_versioned && repository.exists();
     let begun = if is_new { ", and began a git repository" } else { "" };
-    let words = format!(
+    terminal.say(&format!(
         "wrote {} in {}{begun}\n`cargo run` verifies the protocol's roles and runs them\n",
         files.join(", "),
         std::path::absolute(folder).as_deref().unwrap_or(folder).display()
-    );
-    Ok(Reply::text(words))
+    ));
+    Ok((Outcome::Holds, Value::Null))
 }
 
 fn cargo(add: impl FnOnce(&mut Command) -> &mut Command) -> Result<(), Notice> {

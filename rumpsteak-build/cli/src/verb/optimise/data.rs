@@ -1,9 +1,9 @@
-//! The received messages that a sent one is made from, as the protocol declares them.
+//! The data dependencies of a role: the received messages that a sent message is made from.
 //!
-//! It declares them by labels, `value(i32) from k to t; @"depends: value, ready"`, or by payloads
-//! of one name, `value(x: i32)` on both sides. Where it declares nothing, or labels that the role
-//! never receives, a payload is taken to be made from what was received before it in the round, if
-//! that has a payload, too.
+//! The protocol declares them by labels, `value(i32) from k to t; @"depends: value, ready"`, or by
+//! payloads of one name, `value(x: i32)` on both sides. If it declares nothing, or labels that the
+//! role never receives, then a payload is assumed to be made from all messages that were received
+//! before it in the round, provided that one of them has a payload.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,13 +16,13 @@ use crate::modules::Module;
 #[derive(Debug, Default)]
 pub(super) struct Data {
     known: BTreeMap<Action, Known>,
-    /// The sends of which nothing is declared, and what they are taken to be made from.
+    /// The sends without declared dependencies, and the messages that they may depend on.
     assumed: BTreeMap<Action, BTreeSet<Action>>,
 }
 
 #[derive(Debug, Default)]
 struct Known {
-    /// The labels that it depends on, where they are declared.
+    /// The labels that it depends on, if they are declared.
     labels: Option<BTreeSet<String>>,
     /// The names of its payloads.
     payloads: BTreeSet<String>,
@@ -31,13 +31,10 @@ struct Known {
 impl Data {
     /// Reads the interactions of a projection. With `independent`, nothing is assumed.
     pub(super) fn new(module: &Module, projection: &Projection, independent: bool) -> Self {
-        let mut interactions: BTreeMap<Span, &Interaction> = BTreeMap::new();
-        for found in module.contents.modules.iter() {
-            for protocol in &found.protocols {
-                let all = protocol.body.interactions();
-                interactions.extend(all.map(|(_, interaction)| (interaction.span, interaction)));
-            }
-        }
+        let protocols = module.contents.modules.iter().flat_map(|found| &found.protocols);
+        let all = protocols.flat_map(|protocol| protocol.body.interactions());
+        let interactions: BTreeMap<Span, &Interaction> =
+            all.map(|(_, interaction)| (interaction.span, interaction)).collect();
         let actions = projection.fsm.transitions().map(|transition| transition.action);
         let received = actions.filter(|action| action.direction == Direction::Receive);
         let received: BTreeSet<&str> =
@@ -69,7 +66,7 @@ impl Data {
     }
 
     fn assume(&mut self, fsm: &Fsm) {
-        // No order of a larger machine is tried.
+        // Other orders of a larger machine are not tried.
         if fsm.len() > Options::default().states {
             return;
         }
@@ -84,29 +81,29 @@ impl Data {
         }
     }
 
-    /// Whether the protocol says what a send is made from: by labels, or by a payload of the same
-    /// name as one that is received.
+    /// Returns true if the protocol says what a send is made from: by labels, or by a payload of
+    /// the same name as one that is received.
     fn is_declared(&self, send: &Action) -> bool {
         let Some(sent) = self.known.get(send) else { return false };
-        let mut received =
-            self.known.iter().filter(|(action, _)| action.direction == Direction::Receive);
+        let received = self.known.iter();
+        let mut received = received.filter(|(action, _)| action.direction == Direction::Receive);
         sent.labels.is_some()
             || received.any(|(_, received)| !sent.payloads.is_disjoint(&received.payloads))
     }
 
-    /// The sends of which is assumed what they are made from.
+    /// The sends whose dependencies are assumed.
     pub(super) fn assumed(&self) -> Vec<&Action> {
         self.assumed.keys().collect()
     }
 
-    /// The label of a payload that a send, of which that is assumed, may be made from.
+    /// The label of a received payload that a send with assumed dependencies may be made from.
     pub(super) fn source(&self, send: &Action) -> Option<&str> {
         let carries = |received: &&Action| !received.message.payload.is_empty();
         Some(self.assumed.get(send)?.iter().find(carries)?.message.label.as_str())
     }
 
-    /// Whether what is sent is made from what is received. Of the sends that are `free` nothing is
-    /// assumed.
+    /// Returns true if a send is made from a received message. Of the sends that are `free`,
+    /// nothing is assumed.
     pub(super) fn depends(&self, send: &Action, receive: &Action, free: &[&Action]) -> bool {
         let (Some(sent), Some(received)) = (self.known.get(send), self.known.get(receive)) else {
             return false;

@@ -2,7 +2,6 @@
 
 mod data;
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::builder::RangedU64ValueParser;
@@ -15,8 +14,8 @@ use rumpsteak_fsm::optimise::{
 use rumpsteak_fsm::run::{Failure, Step};
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::verify::VerifyError;
-use rumpsteak_fsm::{Action, Defect, Fsm, Role, Run};
-use rumpsteak_scribble::{Diagnostic, Protocol};
+use rumpsteak_fsm::{Action, Defect, Fsm, Role, Run, TransitionId};
+use rumpsteak_scribble::{Diagnostic, Projection, Protocol};
 use serde_json::{Value, json};
 
 use self::data::Data;
@@ -24,8 +23,7 @@ use crate::input::Reader;
 use crate::json::{self, Answer};
 use crate::modules::{self, Module};
 use crate::options::Scribble;
-use crate::outcome::Outcome;
-use crate::reply::{Reply, Words};
+use crate::outcome::{Outcome, Reply};
 use crate::terminal::Terminal;
 
 /// Proposes orders of a role's sends and receives that are faster, and proven safe
@@ -44,15 +42,15 @@ The gain is predicted: an action takes its role --work, a message --latency from
 pub(crate) struct Arguments {
     /// The Scribble file; `-` is standard input
     file: PathBuf,
-    /// Whose order to change
+    /// The role whose order to change
     #[arg(long, value_name = "ROLE", required_unless_present = "all_roles")]
     role: Option<String>,
-    /// Change the orders of all roles together, as far as each can be changed
+    /// Change the orders of all roles together
     #[arg(long, conflicts_with = "role")]
     all_roles: bool,
     #[command(flatten)]
     scribble: Scribble,
-    /// What to print of a proposal [default: all]
+    /// The form of a proposal to print [default: all]
     #[arg(long, value_enum, value_name = "FORM")]
     format: Option<Format>,
     /// Print the N best proposals
@@ -65,13 +63,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = Options::default().window,
         value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     window: usize,
-    /// How long a message is on its way: N for all, FROM:TO=N for one direction
+    /// The time from send to arrival of a message: N for all, FROM:TO=N for one direction
     #[arg(long, value_name = "[FROM:TO=]N", value_parser = latency)]
     latency: Vec<Latency>,
-    /// Take nothing to be made from what was received, but where the protocol says so
+    /// Assume that payloads are independent, unless the protocol says otherwise
     #[arg(long)]
     assume_independent: bool,
-    /// How long a send or a receive takes its role
+    /// The time that a send or a receive takes its role
     #[arg(long, value_name = "N", default_value_t = 1)]
     work: u64,
 }
@@ -82,28 +80,23 @@ enum Format {
     Dot,
     /// The session type, for the protocol's module in Rust
     Alias,
-    /// What happens first, before and after
+    /// The first steps, before and after
     Chart,
     /// One JSON object
     Json,
 }
 
 impl Arguments {
-    /// Whether standard output is to be one JSON object.
-    pub(crate) fn json(&self) -> bool {
-        self.format == Some(Format::Json)
-    }
-
-    /// Whether standard output is to be a file for another tool.
+    /// Returns true if standard output is to be a file for another tool.
     fn is_file(&self) -> bool {
         matches!(self.format, Some(Format::Dot | Format::Alias))
     }
 
-    /// A sentence about the answer: on standard error where standard output is a file.
-    fn say(&self, text: &str) -> Words {
+    /// Prints a sentence about the answer: on standard error if standard output is a file.
+    fn say(&self, text: &str, terminal: &mut Terminal) {
         match self.is_file() {
-            true => Words::Remark(text.trim_start().to_owned()),
-            false => Words::Lines(text.to_owned()),
+            true => terminal.remark(text.trim_start()),
+            false => terminal.say(text),
         }
     }
 }
@@ -117,104 +110,98 @@ struct Latency {
 
 fn latency(text: &str) -> Result<Latency, String> {
     let number = |text: &str| {
-        // Times are added up, so there is a largest one.
+        // Times are added up, and the sum must not overflow.
         let time = text.parse().ok().filter(|&time| time <= 1_000_000_000_u64);
-        time.ok_or_else(|| format!("`{text}` is no time between 0 and 1000000000"))
+        time.ok_or_else(|| format!("`{text}` is not a time between 0 and 1000000000"))
     };
     match text.split_once('=') {
         None => Ok(Latency { between: None, time: number(text)? }),
         Some((link, time)) => {
-            let unnamed = || format!("`{link}` names no two roles: write `FROM:TO=N`");
+            let unnamed = || format!("`{link}` does not name two roles: write `FROM:TO=N`");
             let (from, to) = link.split_once(':').ok_or_else(unnamed)?;
             Ok(Latency { between: Some((from.into(), to.into())), time: number(time)? })
         }
     }
 }
 
-pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Reply, Notice> {
-    let Scribble { import_path, limits, .. } = &arguments.scribble;
-    let module = modules::read(&mut Reader::default(), &arguments.file, import_path, limits)?;
+pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
+    terminal.is_json = arguments.format == Some(Format::Json);
+    let Scribble { protocol, reading } = &arguments.scribble;
+    let module = modules::read(&mut Reader::default(), &arguments.file, reading)?;
     module.warn(terminal);
     if !module.contents.diagnostics.is_empty() {
         return Ok(refuse(&module, &module.contents.diagnostics, terminal));
     }
-    let protocol = module.pick(arguments.scribble.protocol.as_deref())?;
+    let protocol = module.pick(protocol.as_deref())?;
     let known = |role: &Role| {
         let message = || format!("`{}` has no role `{role}`", protocol.name());
         modules::position(role, protocol.roles(), message)
     };
     let role = arguments.role.as_deref().map(|role| known(&role.into())).transpose()?;
-    let mut latencies = BTreeMap::new();
-    let mut default = 1;
-    for Latency { between, time } in &arguments.latency {
-        match between {
-            None => default = *time,
-            Some((from, to)) => {
-                known(from)?;
-                known(to)?;
-                latencies.insert((from.clone(), to.clone()), *time);
-            }
-        }
+    for (from, to) in arguments.latency.iter().filter_map(|latency| latency.between.as_ref()) {
+        known(from)?;
+        known(to)?;
     }
-
+    // The last option about this link decides, or else the last option about all links.
+    let latency = |from: &Role, to: &Role| {
+        let is_link = |(a, b): &(Role, Role)| (a, b) == (from, to);
+        let all = || arguments.latency.iter().rev();
+        let link = all().find(|latency| latency.between.as_ref().is_some_and(is_link));
+        let default = || all().find(|latency| latency.between.is_none());
+        link.or_else(default).map_or(1, |latency| latency.time)
+    };
     let projections = match protocol.project_all() {
         Ok(projections) => projections,
         Err(found) => return Ok(refuse(&module, &found, terminal)),
     };
-    let data = projections.iter();
-    let data = data.map(|of| Data::new(&module, of, arguments.assume_independent)).collect();
-    let between = |from: &Role, to: &Role| {
-        let link = latencies.get(&(from.clone(), to.clone()));
-        link.copied().unwrap_or(default)
-    };
-    let machines = projections.into_iter().map(|projection| projection.fsm).collect();
+    let data = |of: &Projection| Data::new(&module, of, arguments.assume_independent);
     let optimiser = Optimiser {
         arguments,
         module: &module,
         protocol,
-        costs: Costs { latency: &between, work: arguments.work },
+        costs: Costs { latency: &latency, work: arguments.work },
         options: Options {
             candidates: arguments.budget,
             window: arguments.window,
-            limits: limits.verifier(),
+            limits: reading.limits.verifier(),
             ..Options::default()
         },
-        machines,
-        data,
+        data: projections.iter().map(data).collect(),
+        machines: projections.into_iter().map(|projection| projection.fsm).collect(),
     };
-    Ok(match role {
-        Some(position) => optimiser.one(position),
-        None => optimiser.all(),
-    }
-    .unwrap_or_else(|error| impossible(&error)))
+    let reply = match role {
+        Some(position) => optimiser.one(position, terminal),
+        None => optimiser.all(terminal),
+    };
+    Ok(reply.unwrap_or_else(|error| impossible(&error, terminal)))
 }
 
-fn refuse(module: &Module, diagnostics: &[Diagnostic], terminal: &mut Terminal) -> Reply {
+fn refuse(
+    module: &Module,
+    diagnostics: &[Diagnostic],
+    terminal: &mut Terminal,
+) -> (Outcome, Value) {
     let outcome = module.complain(diagnostics, terminal);
     let first = diagnostics.first().map(|found| found.message.as_str());
-    Reply::object(outcome, Answer::because(first.unwrap_or_default()).object(outcome))
+    (outcome, Answer::because(first.unwrap_or_default()).object(outcome))
 }
 
-/// The answer where a role cannot be judged.
-fn impossible(error: &VerifyError) -> Reply {
-    let text = match error {
-        VerifyError::Machine(error) => error.defect.to_string(),
-        error => error.to_string(),
+/// The answer for a role that cannot be judged.
+fn impossible(error: &VerifyError, terminal: &mut Terminal) -> (Outcome, Value) {
+    let (text, by_hand) = match error {
+        VerifyError::Machine(error) => (error.defect.to_string(), Some(BY_HAND)),
+        error => (error.to_string(), None),
     };
     let (text, way_out) = split_way_out(&text);
-    let help = if matches!(error, VerifyError::Machine(_)) { Some(BY_HAND) } else { way_out };
     let notice = Notice::error(format!("undecided whether another order is faster: {text}"));
-    Reply {
-        outcome: Outcome::Undecided,
-        words: vec![Words::Notice(notice.maybe_help(help))],
-        object: Answer::because(text).object(Outcome::Undecided),
-    }
+    terminal.say_notice(&notice.maybe_help(by_hand.or(way_out)));
+    (Outcome::Undecided, Answer::because(text).object(Outcome::Undecided))
 }
 
 const BY_HAND: &str =
     "write another order by hand: the build judges it together with all other roles";
 
-/// What it means that there is no faster order of a role, and the reason.
+/// The verdict on a role without a faster order, and the reason.
 fn not_faster(role: &Role, found: &Proposals) -> (Outcome, Option<String>) {
     let tried = count(found.candidates, "order");
     if found.cut || found.undecided > 0 {
@@ -237,19 +224,22 @@ struct Optimiser<'a> {
     costs: Costs<'a>,
     options: Options,
     machines: Vec<Fsm>,
-    /// For each role, the messages that its sends are made from.
+    /// The dependencies of each role's sends.
     data: Vec<Data>,
 }
 
 impl Optimiser<'_> {
-    fn one(&self, position: usize) -> Result<Reply, VerifyError> {
+    fn one(
+        &self,
+        position: usize,
+        terminal: &mut Terminal,
+    ) -> Result<(Outcome, Value), VerifyError> {
         let role = self.machines[position].role();
         let found = self.search(position, &[])?;
         let faster = found.proposals.iter().filter(|proposal| proposal.time < found.time);
         let faster: Vec<&Proposal> = faster.collect();
-        let tried = count(found.candidates, "order");
-        let verdict =
-            if faster.is_empty() { not_faster(role, &found) } else { (Outcome::Holds, None) };
+        let (number, tried) = (faster.len(), count(found.candidates, "order"));
+        let verdict = if number == 0 { not_faster(role, &found) } else { (Outcome::Holds, None) };
         let objects = faster.iter().zip(1..);
         let objects = objects.map(|(proposal, number)| self.object(found.time, proposal, number));
         let more = json!({
@@ -258,40 +248,46 @@ impl Optimiser<'_> {
             "tried": found.candidates,
             "proposals": objects.collect::<Vec<_>>(),
         });
-        let number = faster.len();
-        let is_cut = number > self.arguments.show;
-        let all =
-            if is_cut { format!("; `--show {number}` prints them all") } else { String::new() };
-        let summary = format!(
-            "`{role}` of `{}`: {} faster and proven, of {tried} tried{all}\n",
-            self.protocol.name(),
-            count(number, "order"),
-        );
-        let mut words = vec![self.arguments.say(&summary)];
+        let assumed = self.assumed(position, &found)?;
+        let is_faster = verdict.1.is_none();
+        let reply = self.reply(verdict, more, terminal);
+        if is_faster {
+            let all = match number > self.arguments.show {
+                true => format!("; `--show {number}` prints them all"),
+                false => String::new(),
+            };
+            let summary = format!(
+                "`{role}` of `{}`: {} faster and proven, of {tried} tried{all}\n",
+                self.protocol.name(),
+                count(number, "order"),
+            );
+            self.arguments.say(&summary, terminal);
+        }
         for (number, proposal) in (1..).zip(faster).take(self.arguments.show) {
             let gain = gain(found.time, proposal.time, self.costs.work);
             let summary = format!("\n{number}. {}: {gain}\n", windows(proposal));
-            words.push(self.arguments.say(&summary));
-            words.push(self.machine_forms(&proposal.fsm, number));
+            self.arguments.say(&summary, terminal);
+            self.say_machine(&proposal.fsm, number, terminal);
             let mut system = self.machines.clone();
             system[position] = proposal.fsm.clone();
-            words.extend(self.chart(&system));
+            self.say_chart(&system, terminal);
         }
-        let mut reply = self.reply(verdict, words, more);
-        reply.words.extend(self.assumed(position, &found)?.map(Words::Report));
+        if let Some(note) = assumed.filter(|_| !terminal.is_json) {
+            terminal.report(&note);
+        }
         Ok(reply)
     }
 
-    /// The orders of a role, where nothing is assumed of the sends that are `free`.
+    /// The orders of a role. Sends that are `free` are taken to depend on nothing.
     fn search(&self, position: usize, free: &[&Action]) -> Result<Proposals, VerifyError> {
         let depends = |send: &_, receive: &_| self.data[position].depends(send, receive, free);
         let role = self.machines[position].role();
         propose(&self.machines, role, &depends, &self.costs, &self.options)
     }
 
-    /// What the answer rests on that the protocol does not say, if an order is faster without it.
+    /// A note about the dependencies that are assumed, if an order is faster without them.
     fn assumed(&self, position: usize, found: &Proposals) -> Result<Option<Notice>, VerifyError> {
-        /// How many messages are looked at one by one.
+        /// So many messages are tried one by one.
         const MOST: usize = 8;
         let role = self.machines[position].role();
         let assumed = self.data[position].assumed();
@@ -311,8 +307,9 @@ impl Optimiser<'_> {
         }
         let example = *alone.first().unwrap_or(first);
         let source = self.data[position].source(example).unwrap_or_default();
-        let example = interaction(role, example);
-        let alone: Vec<_> = alone.into_iter().map(|send| interaction(role, send)).collect();
+        let interaction = |send: &Action| format!("{} from {role} to {}", send.message, send.peer);
+        let example = interaction(example);
+        let alone: Vec<String> = alone.into_iter().map(interaction).collect();
         let (sends, is, each) = match alone.len() {
             0 => (format!("what `{role}` sends"), "is", "each message"),
             1 => (list(&alone), "is", "it"),
@@ -327,21 +324,20 @@ impl Optimiser<'_> {
         ))))
     }
 
-    fn all(&self) -> Result<Reply, VerifyError> {
+    fn all(&self, terminal: &mut Terminal) -> Result<(Outcome, Value), VerifyError> {
         let depends = |position: usize, send: &_, receive: &_| {
             self.data[position].depends(send, receive, &[])
         };
         let found = propose_together(&self.machines, &depends, &self.costs, &self.options)?;
         let tried = count(found.candidates, "order");
         let roles = self.of_roles(&found);
-        let is_decided = roles.iter().all(|(_, outcome, _)| *outcome != Outcome::Undecided);
         let verdict = if found.after < found.before {
             (Outcome::Holds, None)
-        } else if is_decided {
+        } else if roles.iter().any(|(_, outcome, _)| *outcome == Outcome::Undecided) {
+            (Outcome::Undecided, Some(not_all("", &tried)))
+        } else {
             let reason = format!("no order of any role is faster, of {tried} tried");
             (Outcome::Fails, Some(reason))
-        } else {
-            (Outcome::Undecided, Some(not_all("", &tried)))
         };
         let system = self.machines.iter().zip(&found.proposals);
         let system = system.map(|(own, found)| found.as_ref().map_or(own, |found| &found.fsm));
@@ -359,36 +355,39 @@ impl Optimiser<'_> {
             "proposals": objects.collect::<Vec<_>>(),
             "roles": of_roles.collect::<Vec<_>>(),
         });
-        let summary = format!(
-            "all roles of `{}` together: {}, {tried} tried\n",
-            self.protocol.name(),
-            gain(found.before, found.after, self.costs.work),
-        );
-        let mut words = vec![self.arguments.say(&summary)];
-        for proposal in proposals() {
-            let summary = format!("\n`{}`: {}\n", proposal.fsm.role(), windows(proposal));
-            words.push(self.arguments.say(&summary));
-            words.push(self.machine_forms(&proposal.fsm, 1));
+        let is_faster = verdict.1.is_none();
+        let reply = self.reply(verdict, more, terminal);
+        if is_faster {
+            let summary = format!(
+                "all roles of `{}` together: {}, {tried} tried\n",
+                self.protocol.name(),
+                gain(found.before, found.after, self.costs.work),
+            );
+            self.arguments.say(&summary, terminal);
+            for proposal in proposals() {
+                let summary = format!("\n`{}`: {}\n", proposal.fsm.role(), windows(proposal));
+                self.arguments.say(&summary, terminal);
+                self.say_machine(&proposal.fsm, 1, terminal);
+            }
+            self.say_chart(&system, terminal);
         }
-        words.extend(self.chart(&system));
-        let mut reply = self.reply(verdict, words, more);
         for (number, reason) in roles.into_iter().filter_map(|(.., reason)| reason).enumerate() {
             let apart = if number == 0 { "\n" } else { "" };
-            reply.words.push(self.arguments.say(&format!("{apart}{reason}\n")));
+            self.arguments.say(&format!("{apart}{reason}\n"), terminal);
         }
         Ok(reply)
     }
 
-    /// For each role what was found beside the others, and the reason if it has no proposal.
+    /// The verdict on each role, and the reason if it has no proposal.
     fn of_roles(&self, found: &Together) -> Vec<(Role, Outcome, Option<String>)> {
         let roles = self.machines.iter().zip(&found.proposals).zip(&found.roles);
-        let of_role = |((fsm, proposal), found): ((&Fsm, &Option<Proposal>), &Result<_, _>)| {
+        let of_role = |((fsm, proposal), found): ((&Fsm, &Option<_>), &Result<_, Defect>)| {
             let role = fsm.role();
-            let (outcome, reason) = match (proposal, found) {
-                (Some(_), _) => (Outcome::Holds, None),
-                (None, Ok(found)) => not_faster(role, found),
-                (None, Err(defect)) => {
-                    let text = Defect::to_string(defect);
+            let (outcome, reason) = match found {
+                _ if proposal.is_some() => (Outcome::Holds, None),
+                Ok(found) => not_faster(role, found),
+                Err(defect) => {
+                    let text = defect.to_string();
                     let why = split_way_out(&text).0;
                     let reason = format!("no other order of `{role}` is tried: {why}; {BY_HAND}");
                     (Outcome::Undecided, Some(reason))
@@ -399,42 +398,45 @@ impl Optimiser<'_> {
         roles.map(of_role).collect()
     }
 
-    /// The answer: the reason, if nothing is faster, or else the proposals.
+    /// The answer. Prints the reason if nothing is faster.
     fn reply(
         &self,
         (outcome, reason): (Outcome, Option<String>),
-        proposals: Vec<Words>,
         more: Value,
-    ) -> Reply {
-        let told = reason.as_ref().map(|reason| vec![self.arguments.say(&format!("{reason}\n"))]);
+        terminal: &mut Terminal,
+    ) -> (Outcome, Value) {
+        if let Some(reason) = &reason {
+            self.arguments.say(&format!("{reason}\n"), terminal);
+        }
         let mut object = Answer { reason, ..Answer::default() }.object(outcome);
         object["protocol"] = self.protocol.name().as_str().into();
-        Reply { outcome, words: told.unwrap_or(proposals), object: json::joined(object, more) }
+        (outcome, json::joined(object, more))
     }
 
     fn wants(&self, format: Format) -> bool {
         self.arguments.format.is_none_or(|wanted| wanted == format)
     }
 
-    fn machine_forms(&self, fsm: &Fsm, number: usize) -> Words {
+    fn say_machine(&self, fsm: &Fsm, number: usize, terminal: &mut Terminal) {
         let apart = if self.arguments.is_file() { "" } else { "\n" };
         let dot = self.wants(Format::Dot).then(|| dot(fsm));
         let alias = self.wants(Format::Alias).then(|| self.alias(fsm, number));
-        let forms = dot.into_iter().chain(alias);
-        Words::Lines(forms.map(|form| format!("{apart}{form}")).collect())
+        for form in [dot, alias].into_iter().flatten() {
+            terminal.say(&format!("{apart}{form}"));
+        }
     }
 
     fn alias(&self, fsm: &Fsm, number: usize) -> String {
-        // What is proposed is a session type.
+        // Every proposal is a session type.
         optimised_items(&self.module.contents, self.protocol, fsm, number).unwrap_or_default()
     }
 
-    /// What happens first where the orders differ, before and after, if that was asked for.
-    fn chart(&self, system: &[Fsm]) -> Option<Words> {
+    /// Prints the steps of both orders from their first difference on, if that was asked for.
+    fn say_chart(&self, system: &[Fsm], terminal: &mut Terminal) {
         /// As many steps as fit beside each other on a screen.
         const MOST: usize = 12;
         if !self.wants(Format::Chart) {
-            return None;
+            return;
         }
         let work = Work::new(&self.machines);
         let events = |machines: &[Fsm]| work.events(machines, &self.costs, usize::MAX);
@@ -442,16 +444,17 @@ impl Optimiser<'_> {
         let start = start(&before, &after, MOST);
         let draw = |events: Vec<Event>| {
             let events: Vec<Event> = events.into_iter().skip(start).take(MOST).collect();
-            let time = |event: Option<&Event>| event.map_or(0, |event| event.time);
-            let times = match (time(events.first()), time(events.last())) {
-                (_, last) if start == 0 => format!("up to time {last}"),
-                (first, last) => format!("from time {first} to {last}"),
+            let (first, last) =
+                (events.first().map_or(0, |it| it.time), events.last().map_or(0, |it| it.time));
+            let times = match start {
+                0 => format!("up to time {last}"),
+                _ => format!("from time {first} to {last}"),
             };
             let states = system.iter().map(|fsm| (fsm.role().clone(), fsm.initial()));
-            let steps = events.into_iter().map(|event| Step {
-                role: event.role,
-                transition: rumpsteak_fsm::TransitionId::from_index(0),
-                action: event.action,
+            let steps = events.into_iter().map(|Event { role, action, .. }| Step {
+                role,
+                action,
+                transition: TransitionId::from_index(0),
             });
             let run = Run {
                 failure: Failure::Deadlock,
@@ -460,12 +463,12 @@ impl Optimiser<'_> {
                 queues: vec![],
                 waits: vec![],
             };
-            // Nothing goes wrong here: the chart without its last line, which says what does.
+            // The last line of the chart is the failure, and nothing fails here.
             let chart = run.chart();
             let shown = chart.trim_end().rsplit_once('\n').map_or("", |(shown, _)| shown);
             format!("{times}:\n{shown}\n")
         };
-        Some(Words::Lines(format!("\nbefore, {}after, {}", draw(before), draw(after))))
+        terminal.say(&format!("\nbefore, {}after, {}", draw(before), draw(after)));
     }
 
     fn object(&self, before: u64, proposal: &Proposal, number: usize) -> Value {
@@ -484,15 +487,15 @@ impl Optimiser<'_> {
     }
 }
 
-/// From where on the first difference of two runs is among so many steps: from the beginning, or
-/// else from where a round begins, if that is near enough.
+/// The number of steps to leave out of two runs, so that their first difference is among the next
+/// `most` steps: none if possible, or else as many as come before the difference's round.
 fn start(before: &[Event], after: &[Event], most: usize) -> usize {
-    let what = |event: &Event| (event.role.clone(), event.action.clone());
+    let done = |event: &Event| (event.role.clone(), event.action.clone());
     let mut both = before.iter().zip(after);
-    match both.position(|(before, after)| what(before) != what(after)) {
+    match both.position(|(before, after)| done(before) != done(after)) {
         Some(different) if different >= most => {
-            let first = what(&before[0]);
-            let round = before[..different].iter().rposition(|event| what(event) == first);
+            let first = done(&before[0]);
+            let round = before[..different].iter().rposition(|event| done(event) == first);
             round.unwrap_or_default().max(different + 1 - most)
         }
         _ => 0,
@@ -503,24 +506,18 @@ fn not_all(whose: &str, tried: &str) -> String {
     format!("no faster order{whose} was found among {tried}, which are not all")
 }
 
-/// A send as it is written in the protocol.
-fn interaction(role: &Role, send: &Action) -> String {
-    format!("{} from {role} to {}", send.message, send.peer)
-}
-
 fn dot(fsm: &Fsm) -> String {
-    // DOT can say everything.
+    // Every machine can be printed as DOT.
     text::print(Form::Dot, std::slice::from_ref(fsm)).unwrap_or_default()
 }
 
 /// `up to 1 message to `s` before its turn`.
 fn windows(proposal: &Proposal) -> String {
     let windows = proposal.windows.iter();
-    let windows: Vec<String> =
-        windows.map(|(peer, most)| format!("{} to `{peer}`", count(*most, "message"))).collect();
-    let one = proposal.windows.iter().map(|(_, window)| window).sum::<usize>() == 1;
-    let whose = if one { "its" } else { "their" };
-    format!("up to {} before {whose} turn", windows.join(" and "))
+    let windows = windows.map(|(peer, most)| format!("{} to `{peer}`", count(*most, "message")));
+    let windows = windows.collect::<Vec<_>>().join(" and ");
+    let sum: usize = proposal.windows.iter().map(|(_, most)| most).sum();
+    format!("up to {windows} before {} turn", if sum == 1 { "its" } else { "their" })
 }
 
 /// `20 % less time (480 instead of 600; an action takes 1)`.

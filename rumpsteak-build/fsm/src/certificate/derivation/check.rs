@@ -1,4 +1,4 @@
-//! The checker. It shares no code with the engines: only machines, and derivations as values.
+//! The checker of derivations. It shares no code with the engines.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -64,7 +64,7 @@ impl PartialEq for Act {
 struct Spine {
     /// `None` where an action was taken.
     acts: Vec<Option<Act>>,
-    /// By kind, where its actions are that were not taken, in order.
+    /// By kind, the places of its remaining actions, in order.
     places: BTreeMap<u32, VecDeque<usize>>,
 }
 
@@ -120,7 +120,6 @@ enum End {
 struct Claim {
     state: StateId,
     tree: Branch,
-    /// By kind.
     pending: Vec<bool>,
     ranks: Vec<u32>,
 }
@@ -130,7 +129,7 @@ struct Goal {
     own: Option<Act>,
     state: StateId,
     tree: Branch,
-    /// By kind, whether the subtype did it since the claim that is proved.
+    /// By kind, true if the subtype did it since the claim.
     done: Vec<bool>,
     moved: bool,
 }
@@ -138,7 +137,6 @@ struct Goal {
 struct Checker<'a> {
     sub: &'a Fsm,
     sup: &'a Fsm,
-    /// By transition.
     sub_acts: Vec<Act>,
     sup_acts: Vec<Act>,
     kinds: usize,
@@ -213,7 +211,7 @@ impl<'a> Checker<'a> {
         Ok(Branch { spine, tail })
     }
 
-    /// Applies a rule to a goal; what is left to prove is pushed on `goals`, the first on top.
+    /// Applies a rule to a goal; the remaining goals are pushed on `goals`, the first on top.
     fn apply(
         &self,
         rule: &Inference,
@@ -279,8 +277,8 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// Whether a goal is a claim, and the rank of each kind that was put off since the claim `from`
-    /// falls.
+    /// Checks that a goal is a claim, and that the rank of each kind that was put off since the
+    /// claim `from` falls.
     fn assume(&self, to: u32, goal: &Goal, claims: &[Claim], from: usize) -> Result<(), Fault> {
         let claim = claims.get(to as usize).ok_or(Fault::Unknown)?;
         if goal.own.is_some() || goal.state != claim.state || goal.tree != claim.tree {

@@ -1,10 +1,10 @@
-//! Derivations: certificates in which what is pending is known action by action.
+//! Derivations: certificates in which the pending actions are known one by one.
 //!
-//! A derivation is a finite set of [`Situation`]s. Each one claims that a state q of the subtype
-//! may go on where the supertype still has to do a *tree*: a spine of actions that are promised
-//! already, and behind it a state of the supertype, or a choice between outputs that the subtype
-//! overtook before it made it. Each comes with the rules that prove the claim from claims of the
-//! same derivation, in preorder, as one writes a derivation with a stack of goals:
+//! A derivation is a finite set of [`Situation`]s. Each claims that a state q of the subtype may go
+//! on where the supertype still has to do a *tree*: a spine of promised actions, and behind it a
+//! state of the supertype, or a choice between outputs that the subtype overtook before it made it.
+//! Each comes with the rules that prove the claim from claims of the same derivation, in preorder,
+//! as one writes a derivation with a stack of goals:
 //!
 //! ```text
 //!   claim 0:  q0 ≤ ⟨ε, p0⟩     Choose   the goals are all outputs of q0: here one, s!ready
@@ -24,56 +24,56 @@
 //!
 //! # Why a derivation that is accepted proves `T ≤ T′`
 //!
-//! Only claims that claim 0 leads to matter, and claim 0 is that of the two initial states
+//! Only claims that claim 0 leads to matter, and claim 0 is about the two initial states
 //! ([`Fault::Initial`](super::Fault::Initial)). Let U be a single-output tree of T, and V′ a
-//! single-input tree of T′. They tell which goal to follow: after Choose that of U's output, after
-//! Unfold that of V′'s input at that place of the tree. So there is exactly one way through the
-//! derivation. Along it we read off W, W′ and how they match.
+//! single-input tree of T′. They tell which goal to follow: after Choose the goal of U's output,
+//! after Unfold the goal of V′'s input at that place of the tree. So there is exactly one way
+//! through the derivation. Along it we read off W, W′ and how they match.
 //!
-//! *The tree is always what V′ may still do.* Unfold puts what V′ does next at the end of a branch,
+//! *The tree is always what V′ may still do.* Unfold puts V′'s next action at the end of a branch,
 //! and with several outputs offers all of them; Drop takes alternatives away, never the last one;
 //! Take takes away an action that was matched. Any way down the tree is therefore a legal W′, once
 //! the actions taken away are put back.
 //!
 //! *Each Take is a step of ≲.* An input p?ℓ is taken from the spine, from behind nothing but inputs
-//! from others: \[ref-A\], or \[ref-in\] at the front. W is given by it: T's branch ℓ, which must
+//! from others: \[ref-A\], or \[ref-in\] at the front. It determines W: T's branch ℓ, which must
 //! exist. An output p!ℓ is taken on *every* way down the tree, from behind actions that are not
-//! outputs to p: \[ref-B\], or \[ref-out\] at the front. Where the way comes to a choice between
+//! outputs to p: \[ref-B\], or \[ref-out\] at the front. If the way comes to a choice between
 //! outputs to p itself, p!ℓ decides it, and the alternative becomes part of the spine. Actions are
 //! compared with their sorts, and no rule takes two of one kind (p? or p!) out of order.
 //!
 //! *Nothing is forgotten.* It remains that act(W) = act(A.W′) and act(W) = act(B.W′) wherever these
-//! rules ask for it: it is enough that each action of W′ is matched sooner or later. If the way
-//! ends, it ends with End, where the spine is empty and T′ is finished. Otherwise it passes
-//! infinitely many Assumes, because the rules of a claim are finitely many, and at least one action
-//! is done before each of them ([`Fault::NoProgress`](super::Fault::NoProgress)); so W′ is
-//! infinite, and it is enough to look at actions that come to the spine (each action of W′ comes
-//! there if those before it are all matched), and at the choice at its end. Let a, of kind k, be
-//! the first of these that is never matched. From some claim on, an action of kind k is pending at
-//! each claim: a itself. Whenever T does kind k, the first pending one of that kind is taken, or
-//! the choice is decided. Finitely many are before a, so k is done finitely often. From then on
-//! each Assume goes from a claim where k is pending to another without doing k, and each time the
-//! rank of k falls ([`Fault::Rank`](super::Fault::Rank)), a natural number: contradiction.
+//! rules ask for it: it is enough that each action of W′ is matched eventually. If the way ends, it
+//! ends with End, where the spine is empty and T′ is finished. Otherwise it passes infinitely many
+//! Assumes, because the rules of a claim are finitely many, and at least one action is done before
+//! each of them ([`Fault::NoProgress`](super::Fault::NoProgress)). So W′ is infinite, and it is
+//! enough to look at actions that come to the spine (each action of W′ does if those before it are
+//! all matched), and at the choice at its end. Let a, of kind k, be the first of these that is
+//! never matched. From some claim on, a is pending at each claim. Whenever T does kind k, the first
+//! pending action of that kind is taken, or the choice is decided. Finitely many are before a, so k
+//! is done finitely often. From then on each Assume goes from a claim where k is pending to another
+//! without doing k, and each time the rank of k falls ([`Fault::Rank`](super::Fault::Rank)), a
+//! natural number: contradiction.
 //!
 //! The two machines are [directed](crate::Fsm::check_directed), which is checked first, and
-//! `Assume` compares the whole claim. It does not matter who wrote the derivation, or why.
+//! `Assume` compares the whole claim.
 //!
 //! # Cost
 //!
-//! The number of rules times the size of the trees they work on. The checker recurses on open
-//! choices inside each other only, at most [`DEEPEST`] deep.
+//! The number of rules times the size of the trees they work on. The checker recurses only on
+//! nested open choices, at most [`DEEPEST`] deep.
 
 pub(super) mod check;
 
 use crate::machine::{StateId, TransitionId};
 
-/// How deep open choices may be inside each other.
+/// How deep open choices may be nested.
 pub const DEEPEST: usize = 512;
 
 /// The evidence for `sub ≤ sup`, in the ids of the two machines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Derivation {
-    /// The claims. The first one is that of the initial states.
+    /// The claims; the first one is about the initial states.
     pub situations: Vec<Situation>,
 }
 
@@ -86,18 +86,17 @@ pub struct Situation {
     pub tree: Tree,
     /// The derivation, in preorder: each rule is applied to the first goal that is open.
     pub rules: Vec<Inference>,
-    /// Why each loop of claims does what is pending. A kind of action is written as a transition of
-    /// the supertype that does such an action; kinds that are not listed have rank 0. From here to
-    /// a claim that is assumed, the rank of each kind that is pending here falls, unless an action
-    /// of the kind is done on the way.
+    /// The reason why each loop of claims does every pending action. A kind is written as a
+    /// transition of the supertype of this kind; other kinds have rank 0. From here to a claim that
+    /// is assumed, the rank of each kind that is pending here falls, unless an action of the kind
+    /// is done on the way.
     pub ranks: Vec<(TransitionId, u32)>,
 }
 
 /// The actions that the supertype still has to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tree {
-    /// Transitions of the supertype whose actions are promised and not yet done. Only their actions
-    /// matter.
+    /// Transitions of the supertype whose actions are promised and not yet done.
     pub spine: Vec<TransitionId>,
     /// The continuation behind the spine.
     pub tail: Tail,
@@ -106,7 +105,7 @@ pub struct Tree {
 /// The continuation of a spine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tail {
-    /// Whatever the supertype does from this state on.
+    /// The supertype goes on from this state.
     State(StateId),
     /// An open choice between outputs of the supertype to one peer: each alternative begins with
     /// the action of a transition.
@@ -123,11 +122,10 @@ pub enum Inference {
     Choose,
     /// The supertype's state at the end of the branch at this path is unfolded. If it receives: one
     /// goal for each of its transitions, in order. If it sends: one goal, with its only transition
-    /// on the spine, or else with an open choice of all of them, in order.
+    /// on the spine, or else with an open choice of all of them.
     Unfold(Vec<u32>),
     /// Alternative `at.last()` of the open choice at the path before it is not chosen. One goal. If
-    /// one alternative is left, the choice is made, and the alternative prolongs the spine before
-    /// it.
+    /// one alternative is left, the choice is made, and it prolongs the spine before it.
     Drop(Vec<u32>),
     /// The chosen output, or else the input that is promised, is done by both. One goal.
     Take,

@@ -1,5 +1,4 @@
-//! The checker of invariants. It shares no code with the engines: only machines, and invariants as
-//! values.
+//! The checker of invariants. It shares no code with the engines.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +7,8 @@ use super::{Between, Invariant, Judgement, Step, Words};
 use crate::certificate::fault::{Fault, Invalid};
 use crate::machine::{Direction, Fsm, Role, StateId, Transition, TransitionId};
 
-/// Checks that `invariant` proves `sub ≤ sup`, of two directed machines; of a `fair` one, that it
-/// proves the fair relation. Judgements that are not well written are refused before all others.
+/// Checks that `invariant` proves `sub ≤ sup` for two directed machines, or the fair relation if it
+/// is `fair`. Malformed judgements are refused first.
 pub(crate) fn check(
     invariant: &Invariant,
     fair: Option<&FairInvariant>,
@@ -64,7 +63,7 @@ type Kind<'a> = (&'a Role, Direction);
 struct Goal<'a> {
     sub: StateId,
     sup: StateId,
-    /// Of all other kinds, nothing is pending.
+    /// Nothing is pending of all other kinds.
     pending: BTreeMap<Kind<'a>, Words>,
 }
 
@@ -80,7 +79,7 @@ struct Applied<'a> {
 }
 
 impl Claim<'_> {
-    /// Whether all situations of a goal are in the claim that is reached.
+    /// Checks that all situations of a goal are in the claim that is reached.
     fn leads_to(&self, goal: &Goal<'_>, to: &Self) -> Result<(), Fault> {
         let known = &to.goal;
         let within = (goal.sub, goal.sup) == (known.sub, known.sup)
@@ -93,7 +92,7 @@ impl Claim<'_> {
         within.then_some(()).ok_or(Fault::OtherClaim)
     }
 
-    /// Whether the rank of what is put off falls.
+    /// True if the rank of everything that is put off falls.
     fn falls(&self, taken: Option<Kind<'_>>, to: &Self) -> bool {
         let falls = |&(kind, rank): &(Kind<'_>, u32)| {
             let lower = to.ranks.iter().find(|&&(own, _)| own == kind);
@@ -166,8 +165,7 @@ impl<'a> Checker<'a> {
     fn apply(&self, rule: Step, goal: &Goal<'a>) -> Result<Applied<'a>, Fault> {
         let own: Vec<_> = self.sub.transitions_from(goal.sub).collect();
         let theirs: Vec<_> = self.sup.transitions_from(goal.sup).collect();
-        // The kind that the subtype does, if it may do it at all: no input while an output is
-        // pending.
+        // The kind that the subtype does; no input while an output is pending.
         let kind = || match own.first().map(kind_of) {
             Some((_, Direction::Receive)) if goal.sends() => Err(Fault::Order),
             Some(kind) => Ok(kind),
@@ -187,7 +185,7 @@ impl<'a> Checker<'a> {
         Ok(Applied { goals, taken })
     }
 
-    /// What a fair invariant claims of a judgement whose goals are checked.
+    /// Checks what a fair invariant claims of a judgement.
     fn fair(&self, fair: &FairInvariant, index: usize, goal: &Goal<'a>) -> Result<(), Fault> {
         let FairInvariant { invariant: Invariant { judgements }, drains, unfoldings, left } = fair;
         if drains.len() != judgements.len() || unfoldings.len() != judgements.len() {
@@ -265,7 +263,7 @@ fn matched<'a>(
 fn ahead<'a>(goal: &Goal<'a>, theirs: &[Transition<'a>]) -> Result<Vec<Goal<'a>>, Fault> {
     let [first, others @ ..] = theirs else { return Err(Fault::WrongRule) };
     let kind = kind_of(first);
-    // Of several outputs, it is not known which one is sent.
+    // It is not known which of several outputs is sent.
     if kind.1 == Direction::Send && !others.is_empty() {
         return Err(Fault::Order);
     }
@@ -280,7 +278,7 @@ fn ahead<'a>(goal: &Goal<'a>, theirs: &[Transition<'a>]) -> Result<Vec<Goal<'a>>
     Ok(theirs.iter().map(name).collect())
 }
 
-/// The fault where one machine does an action of a kind that the other does not.
+/// The fault if one machine does an action of a kind and the other does not.
 fn not_done(kind: Kind<'_>) -> Fault {
     match kind.1 {
         Direction::Send => Fault::Order,
@@ -288,7 +286,7 @@ fn not_done(kind: Kind<'_>) -> Fault {
     }
 }
 
-/// Of a directed machine, all transitions of a state are of one kind.
+/// All transitions of a state of a directed machine are of one kind.
 fn kind_of<'a>(transition: &Transition<'a>) -> Kind<'a> {
     (&transition.action.peer, transition.action.direction)
 }

@@ -2,7 +2,7 @@
 //!
 //! A system is **fair-safe** if it is safe and starves no role: from each configuration, each
 //! message *can* still be received, and each role that waits *can* still be served ([`system`]).
-//! The two relations differ in what becomes of a message that is put off:
+//! The two relations differ in messages that are put off:
 //!
 //! | relation | what is pending | among peers |
 //! |---|---|---|
@@ -43,18 +43,18 @@
 //! of these may come later for P, behind inputs that are not there yet: call them *early*. A
 //! machine of C that has not done all its actions again waits for an early output, or for a machine
 //! that does: it is directed, so it waits for this one role. So each run τ of C\[P] that goes on
-//! from there in which P does not send consists of actions of the others. These have done the same
+//! from there without a send of P consists of actions of the others. These have done the same
 //! in both systems, and their queues differ only by what was added behind. So C\[U] can do τ as
-//! well, but for the inputs of P, which wait in the queues of U.
+//! well, except the inputs of P, which wait in the queues of U.
 //!
 //! *Catching up.* P waits for an input before the next early output. As C\[P] is fair-safe, some
 //! run serves it; and by the second point some such runs lead to the output, which the way through
 //! the judgements has there with P's options. P sends it. So any run of C\[U] can be continued by
-//! actions of C alone until no output is early. Then what C\[U] does not share with C\[P] is what P
-//! has received and U has not: it is pending, and it is in the queues of U.
+//! actions of C alone until no output is early. Then C\[U] differs from C\[P] only in messages that
+//! P has received and U has not: they are pending, and in the queues of U.
 //!
-//! *Nothing unexpected.* At that point all that is at the front of a queue is so in C\[P], too, or
-//! is pending and taken by U. And what was there before it caught up, still is.
+//! *Nothing unexpected.* At that point every message at the front of a queue is so in C\[P], too,
+//! or is pending and taken by U. And what was there before it caught up, still is.
 //!
 //! *Draining.* From there let U go on. Where it sends, let P catch up to its output state first;
 //! then the inputs are known, and U chooses what the ranks say. Where it receives, it is served:
@@ -64,24 +64,15 @@
 //!
 //! *Every message.* From there some run ρ of C\[P] receives the message in question, or serves the
 //! role. U does ρ as well: where P sends after inputs, U sends at its own turn what P will send in
-//! ρ, for it has all options; where U receives, P does. After ρ, drain again: what P has received,
-//! U has. So the message can be received and the role served in C\[U].
+//! ρ, for it has all options; where U receives, P does. After ρ, drain again: U has received all
+//! that P has. So the message can be received and the role served in C\[U].
 //!
 //! Several roles are replaced one after the other: the rest is a directed context each time, and
-//! what another role can leave it can still leave, because U can follow each run.
+//! another role can still leave what it could leave, because U can follow each run.
 //!
-//! # What it is not
-//!
-//! Outputs are not put off, and pending words of different peers are independent. The fair relation
-//! holds for more pairs; it is undecidable. A subtype in every run that leaves out no option is
-//! fair, too, by the argument of [`together`](mod@crate::verify::together).
-//!
-//! # Sources
-//!
-//! Bravetti, Lange and Zavattaro (FoSSaCS'21) define fair refinement of two roles by success that
-//! stays reachable. It implies that loops can be left; a choice of outputs keeps all its options,
-//! as here. Orphan-message-freedom of Bravetti, Carbone, Lange, Yoshida and Zavattaro (LMCS'21)
-//! allows what may be put off for ever.
+//! The fair relation holds for more pairs and is undecidable. A subtype in every run that leaves
+//! out no option is fair, too, by the argument of [`together`](mod@crate::verify::together).
+//! Related: fair refinement of two roles (Bravetti, Lange and Zavattaro, FoSSaCS'21).
 //!
 //! [`system`]: mod@crate::system
 
@@ -96,9 +87,9 @@ pub struct FairInvariant {
     /// By judgement, a number that falls with each `Match`, if the subtype chooses well, until
     /// nothing is pending.
     pub drains: Vec<u32>,
-    /// By judgement, a number that falls with each `Ahead`, but in states that are left.
+    /// By judgement, a number that falls with each `Ahead`, except in states that are left.
     pub unfoldings: Vec<u32>,
-    /// The states of the supertype with receives that may go on for ever if nobody ends them: the
-    /// context must let it leave them.
+    /// The states of the supertype with receives that may go on for ever: the context must let it
+    /// leave them.
     pub left: Vec<StateId>,
 }

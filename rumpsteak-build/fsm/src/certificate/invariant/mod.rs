@@ -1,8 +1,7 @@
 //! Invariants: certificates in which a *set* of pending words is known for each kind of action.
 //!
-//! Where more and more is pending, no finite set of situations is closed under the subtype's
-//! actions. But a finite set of [`Judgement`]s may be, each of which stands for infinitely many
-//! situations:
+//! If more and more is pending, no finite set of situations is closed under the subtype's actions.
+//! But a finite set of [`Judgement`]s may be, each of which stands for infinitely many situations:
 //!
 //! ```text
 //!   q, s, (Lₖ)ₖ      the subtype is in state q, the supertype in state s, and the supertype's actions
@@ -10,8 +9,7 @@
 //!                    p? or p!), a word of Lₖ
 //! ```
 //!
-//! Each judgement comes with the one [`Step`] that is applied to it, and with the judgements that
-//! its goals are:
+//! Each judgement comes with the [`Step`] that is applied to it, and the judgements of its goals:
 //!
 //! ```text
 //!   T  = rec X. p!ok. p!ok. p?data. X         two answers for each question that is read
@@ -33,64 +31,62 @@
 //! # Why an invariant that is accepted proves `T ≤ T′`
 //!
 //! As for a [derivation](super::derivation): let U be any single-output tree of T, and V′ any
-//! single-input tree of T′. They tell which goal to follow wherever a rule has several, so there is
-//! one way through the judgements, from judgement 0 on. Along it we read off W, W′ and how they
-//! match.
+//! single-input tree of T′. They tell which goal to follow if a rule has several, so there is one
+//! way through the judgements, from judgement 0 on. Along it we read off W, W′ and how they match.
 //!
-//! *Judgements describe the way.* At each point of it let q be the state of T and s that of T′, and
-//! call what of W′ is named and not matched yet *pending*: a sequence. For each kind, its actions
-//! of this kind are a word of the judgement's Lₖ. So it is at the start: nothing is pending, and
-//! judgement 0 must say just that ([`Fault::Initial`](super::Fault::Initial)). So it stays: each
-//! rule computes from the Lₖ sets that contain the words after it (*append* and *take off*, below),
-//! and the judgement that a goal is must have the same states and, for each kind, a set that
-//! contains these ([`Fault::OtherClaim`](super::Fault::OtherClaim)). A kind that is not listed has
-//! nothing pending; a kind that is listed has, because no set contains the empty word.
+//! *Judgements describe the way.* At each point of it let q be the state of T and s the state of
+//! T′, and call the actions of W′ that are named and not matched yet *pending*: a sequence. For
+//! each kind, its actions of this kind are a word of the judgement's Lₖ. So it is at the start:
+//! nothing is pending, and judgement 0 must say just that
+//! ([`Fault::Initial`](super::Fault::Initial)). So it stays: each rule computes from the Lₖ sets
+//! that contain the words after it (*append* and *take off*, below), and the judgement of a goal
+//! must have the same states and, for each kind, a set that contains these
+//! ([`Fault::OtherClaim`](super::Fault::OtherClaim)). A kind that is not listed has nothing
+//! pending; a kind that is listed has, because no set contains the empty word.
 //!
 //! *Each rule is right.*
 //!
-//! | rule | what is done, if q and s are as described | checked |
+//! | rule | if q and s are as described | checked |
 //! |---|---|---|
 //! | `End` | nothing is left to do: \[ref-end\] | q and s end, nothing is pending |
-//! | `Match` | an action of kind k is done by both. Before it in W′ is what is pending: for an output no outputs to the same peer (\[ref-out\], \[ref-B\]), for an input only inputs from others (\[ref-in\], \[ref-A\]) | q and s both do kind k, none of it is pending; for inputs, no output is pending at all. U chooses among outputs, so each of q must be one of s; V′ chooses among inputs, so each of s must be one of q |
-//! | `Take` | an action of kind k that is pending, the first of its kind, is done. Before it is what is pending, as for `Match` | q does k, and it is pending; for inputs, no output is. Every possible first letter is what q does: one of its inputs, or its only output |
+//! | `Match` | both do an action of kind k. Before it in W′ are the pending actions: for an output no outputs to the same peer (\[ref-out\], \[ref-B\]), for an input only inputs from others (\[ref-in\], \[ref-A\]) | q and s both do kind k, none of it is pending; for inputs, no output is pending at all. U chooses among outputs, so each of q must be one of s; V′ chooses among inputs, so each of s must be one of q |
+//! | `Take` | the first pending action of its kind k is done. Before it are pending actions, as for `Match` | q does k, and it is pending; for inputs, no output is. Every possible first letter is what q does: one of its inputs, or its only output |
 //! | `Ahead` | the next action of W′ is named | s receives: V′ chooses, one goal for each. Or s has a single output: there is nothing else to choose |
 //!
 //! How pending actions of different kinds are interleaved is not known, and no rule asks: `Match`
-//! and `Take` do the first action of a kind, and for inputs there are no outputs that could be
-//! before it. Actions are compared with their sorts.
+//! and `Take` do the first action of a kind, and an input is only done while no output is pending.
+//! Actions are compared with their sorts.
 //!
-//! *Appending* a letter to one word gives one word. To a word of the other form: its last m letters
+//! *Appending* a letter to one word gives one word. To a set of the other form: its last m letters
 //! with the new one are one more window, and the end moves on by one. *Taking off* the first letter
 //! of one word leaves one word, or nothing. A word w of the other form begins with some window v
-//! among those that begin with the set's first m letters; its first letter is v's; and what is left
-//! begins with the other m letters of v. It may have m letters: then it is these, and it is the end
-//! as well. Or it has more: then it still ends as w does, and its windows are windows of w. They
-//! lie one after the other on a way from its first m letters to its last m, each window shifted by
-//! one letter against that before; so those that lie on no such way are not among them. There is a
-//! goal for each v and each of both cases. *A set contains another* if, for one word, it is that
-//! word or that word begins, ends and goes on as the set says; and, for two sets of the other form,
-//! if they begin and end alike and each window of one is of the other.
+//! among those that begin with the set's first m letters. Its first letter is v's, and the rest
+//! begins with the other m letters of v. The rest may have m letters: then it is these, and it is
+//! the end as well. Or it has more: then it still ends as w does, and its windows are windows of w.
+//! They lie one after the other on a way from its first m letters to its last m, each window
+//! shifted by one letter; so windows that lie on no such way are not among them. There is a goal
+//! for each v and each of both cases. *A set contains another* if, for one word, it is that word or
+//! that word begins, ends and goes on as the set says; and, for two sets of the other form, if they
+//! begin and end alike and each window of one is of the other.
 //!
 //! *Nothing is stuck.* A rule that does not apply is a fault. So the way goes on until `End`, or
 //! for ever.
 //!
-//! *Nothing is put off for ever.* In the end nothing is pending. On a way without end, suppose some
+//! *Nothing is put off for ever.* At `End` nothing is pending. On a way without end, suppose some
 //! action a of kind k stays pending from some point on. Whenever k is taken, the first letter goes,
 //! and finitely many are before a; so k is taken finitely often. After that, kind k is pending at
-//! each judgement and never taken; and a step that does not take a kind which is pending must lower
-//! the rank of that kind ([`Fault::Rank`](super::Fault::Rank)). Ranks are natural numbers:
-//! contradiction. So all that is ever pending is matched. In particular the way is not `Ahead` from
-//! some point on, so W is infinite. Nor is it `Take` from some point on, for that shortens what is
-//! pending; so W′ is infinite, and all its actions are matched. Hence act(W) = act(A.W′) and act(W)
-//! = act(B.W′) wherever the rules of ≲ ask for it.
+//! each judgement and never taken; and a step that does not take a pending kind must lower its rank
+//! ([`Fault::Rank`](super::Fault::Rank)). Ranks are natural numbers: contradiction. So everything
+//! that is ever pending is matched. In particular the way is not `Ahead` from some point on, so W
+//! is infinite. Nor is it `Take` from some point on, for that shortens what is pending; so W′ is
+//! infinite, and all its actions are matched. Hence act(W) = act(A.W′) and act(W) = act(B.W′)
+//! wherever the rules of ≲ ask for it.
 //!
-//! *What the argument rests on*: the two machines are [directed](crate::Fsm::check_directed), which
-//! is checked first. It does not matter who wrote the invariant, or why.
+//! The two machines are [directed](crate::Fsm::check_directed), which is checked first.
 //!
 //! # Cost
 //!
 //! For each goal the windows of the judgement it comes from, times the logarithm of their number.
-//! There is no recursion.
 
 pub(super) mod check;
 pub mod fair;
@@ -101,37 +97,37 @@ use crate::machine::{StateId, TransitionId};
 /// The evidence for `sub ≤ sup` where more and more may be pending, in the ids of the two machines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Invariant {
-    /// The first one is that of the initial states, with nothing pending.
+    /// The judgements; the first one is about the initial states, with nothing pending.
     pub judgements: Vec<Judgement>,
 }
 
-/// A set of situations, and why all that comes after them is in such a set as well.
+/// A set of situations, and the judgements that contain all situations after them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judgement {
     /// A state of the subtype.
     pub sub: StateId,
     /// A state of the supertype.
     pub sup: StateId,
-    /// The kinds of which something is pending: each once, in any order.
+    /// The kinds with pending actions: each once, in any order.
     pub pending: Vec<Pending>,
     /// The rule that is applied.
     pub rule: Step,
-    /// The judgements that the goals of the rule are, in the order in which the rule has them.
+    /// The judgements of the rule's goals, in order.
     pub next: Vec<u32>,
 }
 
 /// The pending actions of a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pending {
-    /// All that it may be.
+    /// The possible sequences.
     pub words: Words,
     /// Falls from here to the next judgement, unless an action of the kind is done by
     /// [`Step::Take`].
     pub rank: u32,
 }
 
-/// A set of words: of transitions of the supertype that all do actions of one kind, and never of
-/// the empty word.
+/// A set of words of transitions of the supertype that all do actions of one kind; never empty
+/// words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Words {
     /// One word.
@@ -157,13 +153,12 @@ pub struct Between {
 pub enum Step {
     /// Both are finished. No goals.
     End,
-    /// Both do an action of one kind, of which nothing is pending. One goal for each output of the
+    /// Both do an action of one kind that has nothing pending. One goal for each output of the
     /// subtype, or each input of the supertype, in order.
     Match,
-    /// The subtype does the first action that is pending of its kind. For one word, one goal.
-    /// Otherwise, for each window that the word may begin with, in the order of letters: a goal for
-    /// the case that it is all of the word, if it can be, and then one for the case that the word
-    /// goes on, if it can.
+    /// The subtype does the first pending action of its kind. For one word, one goal. Otherwise,
+    /// for each window that the word may begin with, in order: a goal for the case that it is all
+    /// of the word, if it can be, and then one for the case that the word goes on, if it can.
     Take,
     /// The supertype's next action is pending from now on. One goal for each of its transitions, in
     /// order.

@@ -1,5 +1,4 @@
-//! Sets of pending words, and what the rules do with them. The argument for each operation is in
-//! the [module above](super).
+//! Operations on sets of pending words. The [module above](super) has the argument for each.
 
 use super::{Between, Words};
 use crate::machine::TransitionId as Letter;
@@ -8,8 +7,7 @@ use crate::machine::TransitionId as Letter;
 type Windows = Vec<Vec<Letter>>;
 
 impl Words {
-    /// These words, of which windows are sorted, or the empty one if there are none, with a letter
-    /// behind them.
+    /// Appends a letter to words with sorted windows, or to the empty word.
     pub(super) fn append(words: Option<Self>, letter: Letter) -> Self {
         match words {
             None => Self::Exactly(vec![letter]),
@@ -29,8 +27,7 @@ impl Words {
         }
     }
 
-    /// The letters that the words begin with, each with what may be left then; `None` is the empty
-    /// word.
+    /// The first letters, each with what may be left; `None` is the empty word.
     pub(super) fn take_off(&self) -> Vec<(Letter, Option<Self>)> {
         let Between { first, last, windows } = match self {
             Self::Exactly(word) => {
@@ -60,7 +57,7 @@ impl Words {
         (!word.is_empty()).then(|| Self::Exactly(word.to_vec()))
     }
 
-    /// Whether all of `others` are among these. A "no" may be wrong, a "yes" is not.
+    /// True if all of `others` are known to be among these.
     pub(super) fn contains(&self, others: &Self) -> bool {
         match (self, others) {
             (Self::Exactly(word), Self::Exactly(other)) => word == other,
@@ -81,7 +78,7 @@ impl Words {
     }
 }
 
-/// The windows that lie on a way `from … to`, each shifted by one letter against that before.
+/// The windows on a way `from … to`; each step shifts by one letter.
 fn on_the_way(windows: &Windows, from: &[Letter], to: &[Letter]) -> Windows {
     // A window leads from all its letters but the last to all but the first.
     let mut forth: Vec<Step<'_>> = windows.iter().map(|window| split(window, from.len())).collect();
@@ -108,7 +105,7 @@ fn split(window: &[Letter], len: usize) -> Step<'_> {
 
 type Step<'a> = (&'a [Letter], &'a [Letter]);
 
-/// Where sorted steps lead to from a start, which is included; sorted.
+/// The ends of ways of sorted steps from a start, which is included; sorted.
 fn reached<'a>(steps: &[Step<'a>], start: &'a [Letter]) -> Vec<&'a [Letter]> {
     let mut reached = vec![start];
     let mut open = vec![start];

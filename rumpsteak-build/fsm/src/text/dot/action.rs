@@ -8,9 +8,8 @@ use crate::text::error::SpannedMessage;
 /// The label of the initial state of a machine that plays on demand.
 pub(super) const ON_DEMAND: &str = "on demand";
 
-/// Reads an action.
-///
-/// `text` are the label's characters with their places in the source, `span` is the whole label.
+/// Reads an action: the label's characters with their places in the source; `span` is the whole
+/// label.
 ///
 /// ```text
 /// action  ::= name ("!" | "?") ( name [ carried ] | carried )
@@ -19,8 +18,7 @@ pub(super) const ON_DEMAND: &str = "on demand";
 /// ```
 ///
 /// A name has no blanks, and a message may have none, as in Scribble: `s!()`. A sort is any text
-/// whose brackets match. A backslash makes the next character ordinary. No recursion: brackets are
-/// counted.
+/// whose brackets match. A backslash makes the next character ordinary.
 pub(super) fn parse(text: &[(usize, char)], span: Range<usize>) -> Result<Action, SpannedMessage> {
     let end = match text.last() {
         Some(&(position, c)) => position + c.len_utf8(),
@@ -57,7 +55,7 @@ pub(super) fn parse(text: &[(usize, char)], span: Range<usize>) -> Result<Action
 struct Reader<'a> {
     text: &'a [(usize, char)],
     at: usize,
-    /// Where the text ends in the source.
+    /// The end of the text in the source.
     end: usize,
 }
 
@@ -119,10 +117,10 @@ impl Reader<'_> {
     /// One sort, up to the `,` or `)` that ends it.
     fn sort(&mut self, opening: usize) -> Result<Sort, SpannedMessage> {
         let mut sort = String::new();
-        // How much of `sort` is to be kept at its end although it is blank.
+        // The length of `sort` that is kept although it ends with blanks.
         let mut kept = 0;
         let mut depth = 0_usize;
-        // Whether all so far could be the name of a payload.
+        // True while all so far could be the name of a payload.
         let mut named = true;
         loop {
             let Some(&(_, c)) = self.text.get(self.at) else {

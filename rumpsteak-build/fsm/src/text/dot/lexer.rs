@@ -1,13 +1,10 @@
-//! DOT's words.
+//! The lexer of DOT.
 
 use std::fmt;
-use std::iter::Peekable;
 use std::ops::Range;
-use std::str::CharIndices;
 
 use crate::text::error::SpannedMessage;
 
-/// A word and the bytes that it stands on.
 #[derive(Debug)]
 pub(super) struct Token {
     pub(super) kind: Kind,
@@ -43,7 +40,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// What quotes contain, escapes resolved: each character with where it starts in the source.
+/// The content of quotes, with escapes resolved: each character with its place in the source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Text(pub(super) Vec<(usize, char)>);
 
@@ -55,129 +52,114 @@ impl fmt::Display for Text {
 
 pub(super) struct Lexer<'a> {
     source: &'a str,
-    chars: Peekable<CharIndices<'a>>,
+    at: usize,
 }
 
 impl<'a> Lexer<'a> {
     pub(super) fn new(source: &'a str) -> Self {
-        // A byte-order mark says nothing about a machine.
-        let mut chars = source.char_indices().peekable();
-        chars.next_if(|&(_, c)| c == '\u{feff}');
-        Self { source, chars }
+        let at = if source.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        Self { source, at }
     }
 
     pub(super) fn token(&mut self) -> Result<Token, SpannedMessage> {
         self.skip_blanks()?;
-        let Some((start, first)) = self.chars.next() else {
-            let end = self.source.len();
-            return Ok(Token { kind: Kind::End, span: end..end });
-        };
-
-        let kind = match first {
-            '{' | '}' | '[' | ']' | ';' | ',' | '=' | ':' | '+' => Kind::Punctuation(first),
-            '"' => Kind::Quoted(self.quoted(start)?),
-            '<' => self.html(start)?,
-            '-' if self.follows('>') => Kind::Arrow,
-            '-' if self.follows('-') => Kind::Line,
-            '-' if self.chars.peek().is_some_and(|&(_, c)| c.is_ascii_digit() || c == '.') => {
-                self.bare(start)
+        let (start, rest) = (self.at, &self.source[self.at..]);
+        let kind = match rest.chars().next() {
+            None => Kind::End,
+            Some('"') => Kind::Quoted(self.quoted()?),
+            Some('<') => self.markup()?,
+            Some(first @ ('{' | '}' | '[' | ']' | ';' | ',' | '=' | ':' | '+')) => {
+                self.at += 1;
+                Kind::Punctuation(first)
             }
-            c if is_bare(c) => self.bare(start),
-            c => {
-                let message = format!(
-                    "`{}` cannot stand here; quote names that contain it",
-                    c.escape_debug()
-                );
-                return Err(SpannedMessage::new(start..self.position(), message));
+            Some(_) if rest.starts_with("->") => {
+                self.at += 2;
+                Kind::Arrow
+            }
+            Some(_) if rest.starts_with("--") => {
+                self.at += 2;
+                Kind::Line
+            }
+            Some(first) => {
+                let name = rest.strip_prefix('-').unwrap_or(rest);
+                let length = name.find(|c| !is_bare(c)).unwrap_or(name.len());
+                let is_number = name.starts_with(|c: char| c.is_ascii_digit() || c == '.');
+                if length == 0 || (first == '-' && !is_number) {
+                    let message = format!(
+                        "`{}` cannot stand here; quote names that contain it",
+                        first.escape_debug()
+                    );
+                    return Err(SpannedMessage::new(start..start + first.len_utf8(), message));
+                }
+                self.at += rest.len() - name.len() + length;
+                Kind::Bare(self.source[start..self.at].to_owned())
             }
         };
-        Ok(Token { kind, span: start..self.position() })
+        Ok(Token { kind, span: start..self.at })
     }
 
-    fn position(&mut self) -> usize {
-        self.chars.peek().map_or(self.source.len(), |&(position, _)| position)
-    }
-
-    fn follows(&mut self, expected: char) -> bool {
-        self.chars.next_if(|&(_, c)| c == expected).is_some()
-    }
-
+    /// Skips blanks and comments.
     fn skip_blanks(&mut self) -> Result<(), SpannedMessage> {
         loop {
-            match self.chars.peek() {
-                Some(&(_, c)) if c.is_whitespace() => {
-                    self.chars.next();
-                }
-                Some((_, '#')) => self.skip_line(),
-                Some(&(start, '/')) => {
-                    self.chars.next();
-                    if self.follows('/') {
-                        self.skip_line();
-                    } else if self.follows('*') {
-                        self.skip_block(start)?;
-                    } else {
-                        let message = "`/` cannot stand here; quote names that contain it";
-                        return Err(SpannedMessage::new(start..start + 1, message));
-                    }
-                }
-                _ => return Ok(()),
-            }
-        }
-    }
-
-    fn skip_line(&mut self) {
-        while self.chars.next_if(|&(_, c)| c != '\n').is_some() {}
-    }
-
-    fn skip_block(&mut self, start: usize) -> Result<(), SpannedMessage> {
-        while let Some((_, c)) = self.chars.next() {
-            if c == '*' && self.follows('/') {
+            let rest = self.source[self.at..].trim_start();
+            self.at = self.source.len() - rest.len();
+            self.at += if rest.starts_with('#') || rest.starts_with("//") {
+                rest.find('\n').unwrap_or(rest.len())
+            } else if let Some(comment) = rest.strip_prefix("/*") {
+                let end = comment.find("*/");
+                end.ok_or_else(|| self.open(2, "this comment has no end; close it with `*/`"))? + 4
+            } else {
                 return Ok(());
             }
         }
-        Err(SpannedMessage::new(start..start + 2, "this comment has no end; close it with `*/`"))
     }
 
-    fn bare(&mut self, start: usize) -> Kind {
-        while self.chars.next_if(|&(_, c)| is_bare(c)).is_some() {}
-        let end = self.position();
-        Kind::Bare(self.source[start..end].to_owned())
+    /// The error about something that begins here, with so many bytes, and does not end.
+    fn open(&self, length: usize, message: &str) -> SpannedMessage {
+        SpannedMessage::new(self.at..self.at + length, message)
     }
 
-    /// The rest of a quoted name. Graphviz's line breaks (`\n`, and `\l`, `\r` which also align)
-    /// become one; a backslash at the end of a line joins it with the next; any other escape stays
-    /// as it is, for the label's own grammar.
-    fn quoted(&mut self, start: usize) -> Result<Text, SpannedMessage> {
+    /// A quoted name. Graphviz's line breaks (`\n`, `\l` and `\r`) become `\n`; a backslash at the
+    /// end of a line joins it with the next; any other escape is left to the label's grammar.
+    fn quoted(&mut self) -> Result<Text, SpannedMessage> {
         let mut text = Text::default();
-        while let Some((position, c)) = self.chars.next() {
+        let mut chars = self.source[self.at + 1..].char_indices();
+        let place = |at| self.at + 1 + at;
+        while let Some((at, c)) = chars.next() {
             match c {
-                '"' => return Ok(text),
-                '\\' => match self.chars.next() {
+                '"' => {
+                    self.at = place(at) + 1;
+                    return Ok(text);
+                }
+                '\\' => match chars.next() {
                     None => break,
                     Some((_, '\n')) => {}
-                    Some((_, 'n' | 'l' | 'r')) => text.0.push((position, '\n')),
-                    Some((_, escaped @ ('"' | '\\'))) => text.0.push((position, escaped)),
-                    Some((next, other)) => text.0.extend([(position, '\\'), (next, other)]),
+                    Some((_, 'n' | 'l' | 'r')) => text.0.push((place(at), '\n')),
+                    Some((_, escaped @ ('"' | '\\'))) => text.0.push((place(at), escaped)),
+                    Some((next, other)) => {
+                        text.0.extend([(place(at), '\\'), (place(next), other)]);
+                    }
                 },
-                c => text.0.push((position, c)),
+                c => text.0.push((place(at), c)),
             }
         }
-        Err(SpannedMessage::new(start..start + 1, "this name has no end; close it with `\"`"))
+        Err(self.open(1, "this name has no end; close it with `\"`"))
     }
 
-    fn html(&mut self, start: usize) -> Result<Kind, SpannedMessage> {
-        let mut depth = 1_usize;
-        for (_, c) in self.chars.by_ref() {
+    fn markup(&mut self) -> Result<Kind, SpannedMessage> {
+        let mut depth = 0_usize;
+        for (at, c) in self.source[self.at..].char_indices() {
             match c {
                 '<' => depth += 1,
                 '>' => depth -= 1,
                 _ => {}
             }
             if depth == 0 {
+                self.at += at + 1;
                 return Ok(Kind::Html);
             }
         }
-        Err(SpannedMessage::new(start..start + 1, "this markup has no end; close it with `>`"))
+        Err(self.open(1, "this markup has no end; close it with `>`"))
     }
 }
 

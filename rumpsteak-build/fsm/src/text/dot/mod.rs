@@ -10,15 +10,15 @@
 //! }                                          further digraphs make a system
 //! ```
 //!
-//! Read tolerantly: names bare or quoted, attributes and default attributes of any kind (only an
-//! edge's `label` means something, and the label `on demand` of the first node: see
-//! [`Fsm::on_demand`]), trailing commas and semicolons, ports, chains `0 -> 1 -> 2`,
-//! comments `//`, `/* */` and `#`. What a machine cannot mean is refused at its place: undirected
-//! graphs, subgraphs, an edge without a label, a digraph without a name or a node.
+//! Read tolerantly: names bare or quoted, attributes of any kind (only an edge's `label` has a
+//! meaning, and the label `on demand` of the first node: see [`Fsm::on_demand`]), trailing commas
+//! and semicolons, ports, chains `0 -> 1 -> 2`, comments `//`, `/* */` and `#`. Refused at its
+//! place: undirected graphs, subgraphs, an edge without a label, a digraph without a name or a
+//! node.
 //!
 //! A backslash in an action makes the next character part of the name (`a\!b!x` sends `x` to the
-//! role `a!b`), on top of DOT's own escapes inside quotes, so that every machine whose roles
-//! have names can be printed and read back. [`print()`] writes such names so.
+//! role `a!b`), on top of DOT's own escapes. So every machine whose roles have names can be printed
+//! with [`print()`] and read back.
 
 mod action;
 mod lexer;
@@ -41,12 +41,13 @@ pub use self::printer::{escape, print, print_all};
 /// ```
 ///
 /// # Errors
-/// The first place that is no DOT, or no machine. Time and memory are linear in the text.
+/// The first place that is invalid DOT or an invalid machine. Time and memory are linear in the
+/// text.
 pub fn parse(source: &str) -> Result<Vec<Fsm>, ParseError> {
     Ok(parse_named(source)?.into_iter().map(|digraph| digraph.fsm).collect())
 }
 
-/// As [`parse`], and keeps what the states were called and where the transitions were written.
+/// As [`parse`], with the names of states and the places of transitions.
 ///
 /// # Errors
 /// As [`parse`].

@@ -1,14 +1,12 @@
-//! DOT's statements. Nothing nests, so nothing recurses.
+//! The parser of DOT. Nothing nests, so nothing recurses.
 
 use std::ops::Range;
 
-use hashbrown::HashMap;
-
 use super::action::{self, ON_DEMAND};
 use super::lexer::{Kind, Lexer, Text, Token};
-use crate::machine::{Fsm, FsmBuilder, StateId};
+use crate::machine::StateId;
 use crate::text::error::SpannedMessage;
-use crate::text::named::Named;
+use crate::text::named::{Named, NamedBuilder};
 
 pub(super) fn file(source: &str) -> Result<Vec<Named>, SpannedMessage> {
     let mut lexer = Lexer::new(source);
@@ -79,27 +77,23 @@ impl Parser<'_> {
             return Err(self.unexpected("`{`"));
         }
 
-        let mut digraph = Builder {
-            fsm: Fsm::builder(role),
-            ids: HashMap::new(),
-            states: vec![],
-            labels: vec![],
-            is_on_demand: false,
-        };
+        let (mut builder, mut is_on_demand) = (NamedBuilder::new(&role), false);
         while !self.at('}') {
-            self.statement(&mut digraph)?;
+            is_on_demand |= self.statement(&mut builder)?;
         }
         let closing = self.advance()?.span;
-        if digraph.states.is_empty() {
+        if builder.fsm.state_count() == 0 {
             let message = "this machine has no state; write at least its initial one, as in `0;`";
             return Err(SpannedMessage::new(closing, message));
         }
-        Ok(digraph.build())
+        let named = builder.build(StateId::from_index(0));
+        Ok(Named { fsm: named.fsm.on_demand(is_on_demand), ..named })
     }
 
-    fn statement(&mut self, digraph: &mut Builder) -> Result<(), SpannedMessage> {
+    /// Adds a statement; returns true if it says that the machine plays on demand.
+    fn statement(&mut self, builder: &mut NamedBuilder) -> Result<bool, SpannedMessage> {
         if self.eat(';')? || self.eat(',')? {
-            return Ok(());
+            return Ok(false);
         }
         if self.at('{') || self.at_keyword("subgraph") {
             let message = "a machine has no subgraphs; write its nodes and edges directly";
@@ -109,14 +103,14 @@ impl Parser<'_> {
         let first = self.name("a node, an edge or `}`")?;
         if self.eat('=')? {
             self.value()?;
-            return Ok(());
+            return Ok(false);
         }
         if default {
-            return self.attributes().map(drop);
+            return self.attributes().map(|_| false);
         }
 
         self.port()?;
-        let mut ends = vec![digraph.state(first.text.to_string())];
+        let mut ends = vec![builder.state(&first.text.to_string())];
         while self.next.kind == Kind::Arrow {
             self.advance()?;
             if self.at('{') {
@@ -125,7 +119,7 @@ impl Parser<'_> {
             }
             let end = self.name("the node where the edge ends")?;
             self.port()?;
-            ends.push(digraph.state(end.text.to_string()));
+            ends.push(builder.state(&end.text.to_string()));
         }
         if self.next.kind == Kind::Line {
             let message = "a transition has a direction; write `->`";
@@ -134,25 +128,23 @@ impl Parser<'_> {
 
         let end = self.next.span.start;
         let label = self.attributes()?;
-        if let ([state], Some(label)) = (&ends[..], &label) {
-            digraph.is_on_demand |= state.index() == 0 && label.text.to_string() == ON_DEMAND;
+        if let [state] = ends[..] {
+            let is_on_demand = label.is_some_and(|label| label.text.to_string() == ON_DEMAND);
+            return Ok(state.index() == 0 && is_on_demand);
         }
-        if let [_, _, ..] = ends[..] {
-            let Some(Name { text, span }) = label else {
-                let message = "this edge has no action; give it one, as in `[label=\"s!ready\"]`";
-                let span = first.span.start..end.max(first.span.end);
-                return Err(SpannedMessage::new(span, message));
-            };
-            let action = action::parse(&text.0, span.clone())?;
-            for edge in ends.windows(2) {
-                digraph.fsm.add_transition(edge[0], action.clone(), edge[1]);
-                digraph.labels.push(span.clone());
-            }
+        let Some(Name { text, span }) = label else {
+            let message = "this edge has no action; give it one, as in `[label=\"s!ready\"]`";
+            let span = first.span.start..end.max(first.span.end);
+            return Err(SpannedMessage::new(span, message));
+        };
+        let action = action::parse(&text.0, span.clone())?;
+        for edge in ends.windows(2) {
+            builder.add_transition(edge[0], action.clone(), edge[1], span.clone());
         }
-        Ok(())
+        Ok(false)
     }
 
-    /// `:port` or `:port:compass` after a node, which say where Graphviz attaches an edge.
+    /// Skips `:port` or `:port:compass` after a node.
     fn port(&mut self) -> Result<(), SpannedMessage> {
         while self.eat(':')? {
             self.name("a port")?;
@@ -180,7 +172,7 @@ impl Parser<'_> {
         Ok(label)
     }
 
-    /// What an attribute is set to; markup counts as an empty text.
+    /// The value of an attribute; markup counts as an empty text.
     fn value(&mut self) -> Result<Name, SpannedMessage> {
         if self.next.kind == Kind::Html {
             let span = self.advance()?.span;
@@ -201,7 +193,7 @@ impl Parser<'_> {
                 let start = span.start;
                 Text(name.char_indices().map(|(at, c)| (start + at, c)).collect())
             }
-            // Neither, as just checked.
+            // Not reached, as just checked.
             _ => Text::default(),
         };
         while self.eat('+')? {
@@ -221,33 +213,4 @@ impl Parser<'_> {
 struct Name {
     text: Text,
     span: Range<usize>,
-}
-
-struct Builder {
-    fsm: FsmBuilder,
-    ids: HashMap<String, StateId>,
-    states: Vec<String>,
-    labels: Vec<Range<usize>>,
-    is_on_demand: bool,
-}
-
-impl Builder {
-    fn state(&mut self, name: String) -> StateId {
-        if let Some(&known) = self.ids.get(&name) {
-            return known;
-        }
-        let state = self.fsm.add_state();
-        self.states.push(name.clone());
-        self.ids.insert(name, state);
-        state
-    }
-
-    /// The machine, started in its first node; the caller has seen that there is one.
-    fn build(self) -> Named {
-        Named {
-            fsm: self.fsm.build(StateId::from_index(0)).on_demand(self.is_on_demand),
-            states: self.states,
-            actions: self.labels,
-        }
-    }
 }

@@ -53,7 +53,7 @@ pub fn print_all<'a>(machines: impl IntoIterator<Item = &'a Fsm>) -> String {
     machines.into_iter().map(print).collect()
 }
 
-/// The one place where text becomes the inside of a quoted DOT string: dot-writer escapes nothing.
+/// Escapes text for the inside of a quoted DOT string; dot-writer escapes nothing.
 pub fn escape(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
@@ -88,8 +88,8 @@ fn ordinary(text: &str, is_special: impl Fn(char) -> bool) -> String {
     text.chars().flat_map(escape).collect()
 }
 
-/// A sort as it is if it reads back as it is (`Vec<(u8, u8)>`), otherwise with each doubtful
-/// character escaped.
+/// The sort as it is if it reads back (`Vec<(u8, u8)>`), otherwise with each doubtful character
+/// escaped.
 fn sort(sort: &str) -> String {
     let alone: Vec<(usize, char)> = format!("p!l({sort})").char_indices().collect();
     let read = action::parse(&alone, 0..0);

@@ -4,14 +4,12 @@ use std::ops::Range;
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::machine::{Action, Direction, Fsm};
+use crate::machine::{Action, Direction, StateId};
 use crate::text::error::SpannedMessage;
 use crate::text::lexer::{Kind, Lexer, Token};
-use crate::text::named::Named;
+use crate::text::named::{Named, NamedBuilder};
 
-/// What the only machine of a binary type is called.
 pub(super) const BINARY_ROLE: &str = "self";
-/// What the peer of a binary type is called.
 pub(super) const BINARY_PEER: &str = "peer";
 
 /// `A: type B: type …`
@@ -27,20 +25,19 @@ pub(in crate::text) fn parse_local(source: &str) -> Result<Vec<Named>, SpannedMe
                 format!("the participant `{role}` is defined twice; leave one of the two");
             return Err(SpannedMessage::new(span, message));
         }
-        machines.push(Tree::parse(&mut lexer, true)?.machine(role)?);
+        machines.push(parse(&mut lexer, role, true)?);
     }
     Ok(machines)
 }
 
-/// One type without participants.
 pub(in crate::text) fn parse_binary(source: &str) -> Result<Vec<Named>, SpannedMessage> {
     let mut lexer = Lexer::new(source);
-    let tree = Tree::parse(&mut lexer, false)?;
+    let machine = parse(&mut lexer, BINARY_ROLE, false)?;
     if !at_end(&mut lexer)? {
         let message = "expected the end of the type; a file holds one";
         return Err(SpannedMessage::new(lexer.next()?.span, message));
     }
-    Ok(vec![tree.machine(BINARY_ROLE)?])
+    Ok(vec![machine])
 }
 
 fn at_end(lexer: &mut Lexer<'_>) -> Result<bool, SpannedMessage> {
@@ -48,69 +45,53 @@ fn at_end(lexer: &mut Lexer<'_>) -> Result<bool, SpannedMessage> {
     Ok(lexer.peek()?.kind == Kind::End)
 }
 
-/// A place in a [`Tree`].
-type Place = usize;
-
-#[derive(Debug)]
-enum Node {
-    /// Begins in the choice `owner`, or is a state of its own.
-    Action { action: Action, owner: Option<Place>, next: Place },
-    /// A choice in no other choice; what it offers are the actions that it owns.
-    Choice,
-    /// `end`.
-    End,
-    /// A choice within a choice, which its outermost choice owns. No machine state.
-    Nested,
-    /// `rec X . T`, standing for `T`.
-    Rec { body: Place },
-    /// `X`, standing for its binder.
-    Variable { binder: Place },
+/// Reads one type; actions name their peers if `peers`.
+fn parse(lexer: &mut Lexer<'_>, role: &str, peers: bool) -> Result<Named, SpannedMessage> {
+    let machine = NamedBuilder::new(role);
+    let (open, binders, transitions) = (vec![], HashMap::new(), vec![]);
+    let mut reading = Reading { lexer, peers, machine, end: None, open, binders, transitions };
+    loop {
+        if let Some(state) = reading.begin()?
+            && let Some(initial) = reading.finish(state)?
+        {
+            let Reading { mut machine, transitions, .. } = reading;
+            for (source, action, target, span) in transitions {
+                machine.add_transition(source, action, target, span);
+            }
+            return Ok(machine.build(initial));
+        }
+    }
 }
 
-/// The text as it is written, in the order in which it is written: a node is before the nodes in
-/// it.
-#[derive(Debug, Default)]
-struct Tree {
-    nodes: Vec<Node>,
-    spans: Vec<Range<usize>>,
-}
-
-/// What is open while reading, innermost last.
+/// A part of a type that is not read to its end.
 enum Open<'a> {
-    /// `a; …`: the continuation of the action is to come.
-    Action(Place),
+    /// `a; …`: the continuation of the transition with this number is to come.
+    Action(usize),
     /// `{a, …`: another branch may come.
-    Choice {
-        /// The outermost choice, which owns the actions.
-        owner: Place,
-        place: Place,
-        closing: char,
-    },
-    /// `rec X . …`: the body is to come.
-    Rec(Place, &'a str),
+    Choice { state: StateId, closing: char },
+    /// `rec X . …`: the body is to come. The state is known once it begins.
+    Rec { variable: &'a str, span: Range<usize>, state: Option<StateId> },
 }
 
-/// What is read so far of a type.
 struct Reading<'a, 'b> {
     lexer: &'b mut Lexer<'a>,
-    /// Whether actions name their peers.
     peers: bool,
-    tree: Tree,
-    /// What is open, innermost last.
+    machine: NamedBuilder,
+    /// The state of each `end`, once there is one.
+    end: Option<StateId>,
     open: Vec<Open<'a>>,
-    /// The binders in scope, innermost last.
-    binders: HashMap<&'a str, Vec<Place>>,
+    /// For each variable the positions of its binders in `open`, innermost last.
+    binders: HashMap<&'a str, Vec<usize>>,
+    /// In the order of the text; the target is the source until the continuation is read.
+    transitions: Vec<(StateId, Action, StateId, Range<usize>)>,
 }
 
 impl<'a> Reading<'a, '_> {
-    /// Reads the beginning of a type, and says whether that is the whole type.
-    fn begin(&mut self, place: Place) -> Result<bool, SpannedMessage> {
+    /// Reads the beginning of a type; returns its state if that is the whole type.
+    fn begin(&mut self) -> Result<Option<StateId>, SpannedMessage> {
         self.lexer.skip_roles()?;
         let Token { kind, span } = self.lexer.next()?;
-        let owner = match self.open.last() {
-            Some(&Open::Choice { owner, .. }) => Some(owner),
-            _ => None,
-        };
+        let is_branch = matches!(self.open.last(), Some(Open::Choice { .. }));
         let action = match kind {
             Kind::Name(peer) if self.peers => (peer, self.lexer.peek()?.kind.direction()),
             _ if !self.peers => (BINARY_PEER, kind.direction()),
@@ -120,21 +101,21 @@ impl<'a> Reading<'a, '_> {
             if self.peers {
                 self.lexer.next()?;
             }
-            self.action(peer, direction, owner, span.start)?;
-            return Ok(false);
+            self.action(peer, direction, span.start)?;
+            return Ok(None);
         }
         match kind {
             Kind::Mark('+' | '&') => {
                 let bracket = self.lexer.next()?;
-                self.choice(bracket, owner, place)?;
+                self.choice(bracket)?;
             }
-            Kind::Mark('{' | '[') => self.choice(Token { kind, span }, owner, place)?,
-            Kind::Name(_) if owner.is_some() => {
+            Kind::Mark('{' | '[') => self.choice(Token { kind, span })?,
+            Kind::Name(_) if is_branch => {
                 let message = "a branch begins with an action or a choice; \
                                put `rec`, `end` or a variable after an action";
                 return Err(SpannedMessage::new(span, message));
             }
-            Kind::Name(word) => return self.word(word, span, place),
+            Kind::Name(word) => return self.word(word, span),
             _ => {
                 let example = if self.peers { "B!a; end" } else { "!a; end" };
                 let message = format!(
@@ -143,7 +124,21 @@ impl<'a> Reading<'a, '_> {
                 return Err(SpannedMessage::new(span, message));
             }
         }
-        Ok(false)
+        Ok(None)
+    }
+
+    /// The state of an action or a choice that begins here: of the choice that it is a branch of,
+    /// or a new one, which is also the state of the binders just before it.
+    fn state(&mut self) -> StateId {
+        if let Some(&Open::Choice { state, .. }) = self.open.last() {
+            return state;
+        }
+        let new = self.machine.add_state();
+        for open in self.open.iter_mut().rev() {
+            let Open::Rec { state, .. } = open else { break };
+            *state = Some(new);
+        }
+        new
     }
 
     /// `label<sorts>;` after the peer and the direction.
@@ -151,7 +146,6 @@ impl<'a> Reading<'a, '_> {
         &mut self,
         peer: &str,
         direction: Direction,
-        owner: Option<Place>,
         start: usize,
     ) -> Result<(), SpannedMessage> {
         let (message, span) = self.lexer.message("the label of a message, as in `B!a; end`")?;
@@ -163,21 +157,14 @@ impl<'a> Reading<'a, '_> {
         };
         self.lexer.expect(';', context)?;
         let action = Action { peer: peer.into(), direction, message };
-        let place = self.tree.nodes.len();
-        // The continuation is not known yet; `end` sets it.
-        let node = Node::Action { action, owner, next: place };
-        self.tree.push(node, start..span.end);
-        self.open.push(Open::Action(place));
+        let state = self.state();
+        self.open.push(Open::Action(self.transitions.len()));
+        self.transitions.push((state, action, state, start..span.end));
         Ok(())
     }
 
     /// A choice after its sign.
-    fn choice(
-        &mut self,
-        bracket: Token<'a>,
-        owner: Option<Place>,
-        place: Place,
-    ) -> Result<(), SpannedMessage> {
+    fn choice(&mut self, bracket: Token<'a>) -> Result<(), SpannedMessage> {
         let closing = match bracket.kind {
             Kind::Mark('{') => '}',
             Kind::Mark('[') => ']',
@@ -186,36 +173,33 @@ impl<'a> Reading<'a, '_> {
                 return Err(SpannedMessage::new(bracket.span, message));
             }
         };
-        let node = match owner {
-            Some(_) => Node::Nested,
-            None => Node::Choice,
-        };
-        self.tree.push(node, bracket.span);
-        self.open.push(Open::Choice { owner: owner.unwrap_or(place), place, closing });
+        let state = self.state();
+        self.open.push(Open::Choice { state, closing });
         Ok(())
     }
 
-    /// `end`, a variable or `rec X .`; whether that is a whole type. A variable may be called `end`
-    /// or `rec`.
+    /// `end`, a variable or `rec X .`; returns the state if that is a whole type. A variable may be
+    /// called `end` or `rec`.
     fn word(
         &mut self,
         word: &'a str,
         span: Range<usize>,
-        place: Place,
-    ) -> Result<bool, SpannedMessage> {
+    ) -> Result<Option<StateId>, SpannedMessage> {
         if word == "end" {
-            self.tree.push(Node::End, span);
-            Ok(true)
+            let end = self.end.unwrap_or_else(|| self.machine.add_state());
+            self.end = Some(end);
+            Ok(self.end)
         } else if let Some(&binder) = self.binders.get(word).and_then(|b| b.last()) {
-            self.tree.push(Node::Variable { binder }, span);
-            Ok(true)
+            match &self.open[binder] {
+                Open::Rec { state: Some(state), .. } => Ok(Some(*state)),
+                _ => Err(self.unguarded()),
+            }
         } else if word == "rec" {
             let (variable, _) = self.lexer.name("a variable, as in `rec X . B!a; X`")?;
             self.lexer.expect('.', "after the variable, as in `rec X . B!a; X`")?;
-            self.tree.push(Node::Rec { body: place }, span);
-            self.binders.entry(variable).or_default().push(place);
-            self.open.push(Open::Rec(place, variable));
-            Ok(false)
+            self.binders.entry(variable).or_default().push(self.open.len());
+            self.open.push(Open::Rec { variable, span, state: None });
+            Ok(None)
         } else if word == "continue"
             && let Ok((variable, _)) = self.lexer.name("a variable")
             && self.binders.get(variable).is_some_and(|known| !known.is_empty())
@@ -235,136 +219,40 @@ impl<'a> Reading<'a, '_> {
         }
     }
 
-    /// Hands a whole type to what is open around it, and says whether nothing is.
-    fn end(&mut self, mut done: Place) -> Result<bool, SpannedMessage> {
+    /// The error at the first of the binders without an action before their variable.
+    fn unguarded(&self) -> SpannedMessage {
+        let binders = self.open.iter().rev().map_while(|open| match open {
+            Open::Rec { span, .. } => Some(span.clone()),
+            _ => None,
+        });
+        let message = "this recursion does nothing; put an action before its variable";
+        SpannedMessage::new(binders.last().unwrap_or_default(), message)
+    }
+
+    /// Hands the state of a whole type to the parts that are open around it. Returns the initial
+    /// state if the text of the type is over.
+    fn finish(&mut self, mut done: StateId) -> Result<Option<StateId>, SpannedMessage> {
         while let Some(open) = self.open.pop() {
             match open {
-                Open::Action(place) => {
-                    if let Some(Node::Action { next, .. }) = self.tree.nodes.get_mut(place) {
-                        *next = done;
-                    }
-                    done = place;
+                Open::Action(number) => {
+                    let (source, _, target, _) = &mut self.transitions[number];
+                    (*target, done) = (done, *source);
                 }
-                Open::Rec(place, variable) => {
-                    if let Some(Node::Rec { body }) = self.tree.nodes.get_mut(place) {
-                        *body = done;
+                Open::Rec { variable, .. } => {
+                    if let Some(positions) = self.binders.get_mut(variable) {
+                        positions.pop();
                     }
-                    if let Some(places) = self.binders.get_mut(variable) {
-                        places.pop();
-                    }
-                    done = place;
                 }
-                Open::Choice { place, closing, .. } => {
+                Open::Choice { state, closing } => {
                     if self.lexer.follows(',')? {
                         self.open.push(open);
-                        return Ok(false);
+                        return Ok(None);
                     }
                     self.lexer.expect(closing, "or `,` after the branch of a choice")?;
-                    done = place;
+                    done = state;
                 }
             }
         }
-        Ok(true)
-    }
-}
-
-impl Tree {
-    fn parse(lexer: &mut Lexer<'_>, peers: bool) -> Result<Self, SpannedMessage> {
-        let mut reading =
-            Reading { lexer, peers, tree: Self::default(), open: vec![], binders: HashMap::new() };
-        loop {
-            let place = reading.tree.nodes.len();
-            if reading.begin(place)? && reading.end(place)? {
-                return Ok(reading.tree);
-            }
-        }
-    }
-
-    fn push(&mut self, node: Node, span: Range<usize>) {
-        self.nodes.push(node);
-        self.spans.push(span);
-    }
-
-    /// The machine that the tree, whose root is its first node, stands for.
-    ///
-    /// States are the places that something leads to, once `rec` and variables are followed; their
-    /// order is the order of the text.
-    fn machine(self, role: &str) -> Result<Named, SpannedMessage> {
-        let stands_for = self.resolve()?;
-        let mut builder = Fsm::builder(role);
-        let mut states = HashMap::new();
-        let mut is_state = vec![false; self.nodes.len()];
-        is_state[stands_for[0]] = true;
-        for node in &self.nodes {
-            if let Node::Action { next, .. } = *node {
-                is_state[stands_for[next]] = true;
-            }
-        }
-        let mut end = None;
-        for (place, node) in self.nodes.iter().enumerate() {
-            if is_state[place] {
-                let state = match (node, end) {
-                    (Node::End, Some(end)) => end,
-                    _ => builder.add_state(),
-                };
-                if let Node::End = node {
-                    end = Some(state);
-                }
-                states.insert(place, state);
-            }
-        }
-
-        let count = builder.state_count();
-        let mut actions = vec![];
-        for (place, node) in self.nodes.into_iter().enumerate() {
-            if let Node::Action { action, owner, next } = node {
-                // An action is a state, or its choice is: whatever leads to one leads there.
-                let source = states.get(&owner.unwrap_or(place)).copied();
-                let target = states.get(&stands_for[next]).copied();
-                if let (Some(source), Some(target)) = (source, target) {
-                    builder.add_transition(source, action, target);
-                    actions.push(self.spans[place].clone());
-                }
-            }
-        }
-        // A type has a node, and what the first stands for is a state, see above.
-        let initial = states[&stands_for[0]];
-        Ok(Named {
-            fsm: builder.build(initial),
-            states: (0..count).map(|state| state.to_string()).collect(),
-            actions,
-        })
-    }
-
-    /// For each place the action, choice or end that it stands for.
-    fn resolve(&self) -> Result<Vec<Place>, SpannedMessage> {
-        const UNKNOWN: Place = Place::MAX;
-        let mut stands_for = vec![UNKNOWN; self.nodes.len()];
-        let mut path = vec![];
-        for place in 0..self.nodes.len() {
-            let mut at = place;
-            let target = loop {
-                if stands_for[at] != UNKNOWN {
-                    break stands_for[at];
-                }
-                let next = match self.nodes[at] {
-                    Node::Rec { body } => body,
-                    Node::Variable { binder } => binder,
-                    _ => break at,
-                };
-                path.push(at);
-                // A way through `rec` and variables only that is longer than the text goes round.
-                if path.len() > self.nodes.len() {
-                    let message = "this recursion does nothing; put an action before its variable";
-                    return Err(SpannedMessage::new(self.spans[place].clone(), message));
-                }
-                at = next;
-            };
-            stands_for[target] = target;
-            for at in path.drain(..) {
-                stands_for[at] = target;
-            }
-        }
-        Ok(stands_for)
+        Ok(Some(done))
     }
 }

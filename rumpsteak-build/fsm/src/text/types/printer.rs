@@ -1,16 +1,13 @@
-//! Machines into types: the machine is unfolded into a tree with ways back up, and the tree is
-//! written.
+//! Machines into types: the machine is unfolded into a tree with ways back up.
 
 use std::fmt::Write;
 
 use super::parser::{BINARY_PEER, BINARY_ROLE};
 use crate::machine::{Action, Fsm, StateId};
-use crate::text::form::Form;
+use crate::text::form::{Form, PrintError};
 use crate::text::lexer::{is_name, sorts};
-use crate::text::unsayable::Unsayable;
 
-/// One line for each machine.
-pub(in crate::text) fn print_local(machines: &[Fsm]) -> Result<String, Unsayable> {
+pub(in crate::text) fn print_local(machines: &[Fsm]) -> Result<String, PrintError> {
     let mut text = String::new();
     for (index, fsm) in machines.iter().enumerate() {
         let role = fsm.role();
@@ -19,7 +16,7 @@ pub(in crate::text) fn print_local(machines: &[Fsm]) -> Result<String, Unsayable
         }
         if machines[..index].iter().any(|other| other.role() == role) {
             let message = "there are two of this name, and a text of local types has one; rename or remove one";
-            return Err(Unsayable::new(Form::Local, role, message));
+            return Err(PrintError::new(Form::Local, role, message));
         }
         text.push_str(role.as_str());
         text.push_str(": ");
@@ -29,10 +26,10 @@ pub(in crate::text) fn print_local(machines: &[Fsm]) -> Result<String, Unsayable
     Ok(text)
 }
 
-/// The only machine, if it speaks of nobody by name.
-pub(in crate::text) fn print_binary(machines: &[Fsm]) -> Result<String, Unsayable> {
+/// Prints the only machine, if it uses no names.
+pub(in crate::text) fn print_binary(machines: &[Fsm]) -> Result<String, PrintError> {
     let [fsm] = machines else {
-        return Err(Unsayable {
+        return Err(PrintError {
             form: Form::Binary,
             role: None,
             message: format!(
@@ -47,7 +44,7 @@ pub(in crate::text) fn print_binary(machines: &[Fsm]) -> Result<String, Unsayabl
         let message = format!(
             "a binary type has no names, so that its role is `{BINARY_ROLE}` and its only peer `{BINARY_PEER}`; use local types"
         );
-        return Err(Unsayable::new(Form::Binary, fsm.role(), message));
+        return Err(PrintError::new(Form::Binary, fsm.role(), message));
     }
     let mut text = String::new();
     print_type(Form::Binary, fsm, &mut text)?;
@@ -55,12 +52,12 @@ pub(in crate::text) fn print_binary(machines: &[Fsm]) -> Result<String, Unsayabl
     Ok(text)
 }
 
-fn unquoted(form: Form, fsm: &Fsm, kind: &str, name: &str) -> Unsayable {
+fn unquoted(form: Form, fsm: &Fsm, kind: &str, name: &str) -> PrintError {
     let message = format!("the {kind} `{name}` is not made of letters, digits and `_`; use DOT");
-    Unsayable::new(form, fsm.role(), message)
+    PrintError::new(form, fsm.role(), message)
 }
 
-fn print_type(form: Form, fsm: &Fsm, text: &mut String) -> Result<(), Unsayable> {
+fn print_type(form: Form, fsm: &Fsm, text: &mut String) -> Result<(), PrintError> {
     let places = unfold(form, fsm)?;
     let mut is_bound = vec![false; fsm.len()];
     for place in places.iter().filter(|place| place.is_bound) {
@@ -76,7 +73,7 @@ fn print_type(form: Form, fsm: &Fsm, text: &mut String) -> Result<(), Unsayable>
         };
     }
 
-    /// What is still to be written, last first.
+    /// The pieces that are still to be written, last first.
     enum Piece<'a> {
         Text(&'static str),
         Action(&'a Action),
@@ -125,7 +122,7 @@ fn print_action(
     fsm: &Fsm,
     action: &Action,
     text: &mut String,
-) -> Result<(), Unsayable> {
+) -> Result<(), PrintError> {
     let label = action.message.label.as_str();
     if !is_name(label) {
         return Err(unquoted(form, fsm, "label", label));
@@ -147,7 +144,7 @@ fn print_action(
             "a binary type has no sorts and `{}` carries some; use local types",
             action.message
         );
-        return Err(Unsayable::new(form, fsm.role(), message));
+        return Err(PrintError::new(form, fsm.role(), message));
     }
     text.push_str(&payload(form, fsm, action)?);
     Ok(())
@@ -158,13 +155,13 @@ pub(in crate::text) fn payload(
     form: Form,
     fsm: &Fsm,
     action: &Action,
-) -> Result<String, Unsayable> {
+) -> Result<String, PrintError> {
     let sort_names = action.message.payload.iter().map(|sort| sort.as_str());
     for sort in sort_names.clone() {
         let alone = format!("<{sort}>");
         if sorts(&alone) != Ok((vec![sort], alone.len())) {
             let message = format!("the sort `{sort}` cannot stand between `<` and `>`; use DOT");
-            return Err(Unsayable::new(form, fsm.role(), message));
+            return Err(PrintError::new(form, fsm.role(), message));
         }
     }
     let names: Vec<&str> = sort_names.collect();
@@ -174,16 +171,15 @@ pub(in crate::text) fn payload(
 /// A place of a type: a state of the machine, reached in one way.
 struct Place {
     state: StateId,
-    /// Whether something below leads back to it.
+    /// True if a place below leads back to it.
     is_bound: bool,
-    /// Where the transitions of the state lead.
     next: Vec<Next>,
 }
 
 #[derive(Clone, Copy)]
 enum Next {
     End,
-    /// To the place of this state that it is below of.
+    /// To the place of this state above it.
     Back(StateId),
     Place(usize),
 }
@@ -192,7 +188,7 @@ enum Next {
 const MOST_COPIES: usize = 10_000;
 
 /// The machine as a tree with ways back up. A state that several ways lead to is written once for
-/// each of them:
+/// each:
 ///
 /// ```text
 ///   0 ──b!a──▶ 1 ──b!c──▶ 0          rec x . {b!a; {b!c; x, b!stop; b?ok; end},
@@ -201,8 +197,8 @@ const MOST_COPIES: usize = 10_000;
 ///   ▼          ▼
 ///   2 ◀────────┘ ──b?ok──▶ 3
 /// ```
-fn unfold(form: Form, fsm: &Fsm) -> Result<Vec<Place>, Unsayable> {
-    let refuse = |why: String| Unsayable::new(form, fsm.role(), why + "; use DOT or CFSM text");
+fn unfold(form: Form, fsm: &Fsm) -> Result<Vec<Place>, PrintError> {
+    let refuse = |why: String| PrintError::new(form, fsm.role(), why + "; use DOT or CFSM text");
     let mut is_reached = vec![false; fsm.len()];
     fsm.reachable().for_each(|state| is_reached[state.index()] = true);
     if let Some(state) = fsm.states().find(|state| !is_reached[state.index()]) {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rumpsteak_fsm::subtype::{self, Refusal};
 use rumpsteak_fsm::{Fsm, Limits, StateId, TransitionId, Verdict, text};
 
-/// Two machines, of which the first may or may not be a subtype of the second.
+/// Two machines; the first may be a subtype of the second.
 pub(crate) struct Pair {
     pub(crate) sub: Fsm,
     pub(crate) sup: Fsm,

@@ -28,7 +28,7 @@ fn machines(rng: &mut Rng) -> Option<Vec<Fsm>> {
     directed.then_some(machines)
 }
 
-/// What the explorer finds with longer and longer queues.
+/// Compares with the explorer, with longer and longer queues.
 fn explore(system: &oracle::System) -> oracle::Report {
     let with =
         |queue| system.explore(&oracle::Limits { queue, configurations: 3_000, steps: usize::MAX });
@@ -64,7 +64,7 @@ fn the_explorer_agrees() {
             }
             Verdict::Unsafe(run) => {
                 tally[1] += 1;
-                assert_eq!(run.replay(&system), Ok(()), "{}", context());
+                assert!(run.replay(&system), "{}", context());
                 let nothing = report.findings.is_empty() && report.coverage > Coverage::Partial;
                 assert!(!nothing, "{}", context());
             }

@@ -9,7 +9,7 @@ use rumpsteak_oracle::seeds;
 use super::reference::{Kind, Reference};
 use crate::common::{changed, dual};
 
-/// What random machines look like.
+/// The shape of random machines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// Anything.
@@ -187,7 +187,7 @@ fn a_verdict_is_right_at_every_bound() {
                 }
                 Verdict::Unsafe(run) => {
                     tally[1] += 1;
-                    assert_eq!(run.replay(&system), Ok(()), "{}", context());
+                    assert!(run.replay(&system), "{}", context());
                 }
                 Verdict::Undecided { .. } => {
                     tally[2] += 1;

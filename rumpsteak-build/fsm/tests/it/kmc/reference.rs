@@ -160,7 +160,7 @@ impl<'a> Reference<'a> {
         self.machine(edge.machine).transition(edge.transition)
     }
 
-    /// Whether the property is violated in this configuration.
+    /// True if the property is violated in this configuration.
     fn violates(&self, at: usize, kind: Kind) -> bool {
         let machines = 0..self.system.machines().len();
         let is_send = |t: &Transition<'_>| t.action.direction == Direction::Send;
@@ -217,7 +217,7 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// Whether after a reception the rival's message is sent; if `independent`, by somebody who
+    /// True if the rival's message is sent after a reception; if `independent`, by a machine that
     /// does not depend on it.
     fn is_sent_later(&self, reception: &Edge, rival: &Transition<'_>, independent: bool) -> bool {
         let receiver = reception.machine;
@@ -269,7 +269,7 @@ impl<'a> Reference<'a> {
         Some(self.depths[at])
     }
 
-    /// Whether the steps are a run that ends where the property is violated by this flaw's role.
+    /// True if the steps are a run that ends where this flaw's role violates the property.
     pub(crate) fn shows(&self, kind: Kind, steps: &[Step], flaw: &Flaw) -> bool {
         let mut at = 0;
         for step in steps {
@@ -306,7 +306,6 @@ impl<'a> Reference<'a> {
         role_is_there && self.violates(at, kind)
     }
 
-    /// Whether some send is blocked somewhere.
     pub(crate) fn hits_bound(&self) -> bool {
         (0..self.configurations.len()).any(|at| {
             (0..self.system.machines().len()).any(|machine| {

@@ -1,0 +1,192 @@
+//! `kmc --capacity`: can a system hang at these capacities?
+
+use clap::Args;
+use rumpsteak_build::command::{Notice, count, list, visible};
+use rumpsteak_fsm::bounded::{Bounded, Hang, Queue, Safe, Topology, TopologyError};
+use rumpsteak_fsm::run::fold;
+use rumpsteak_fsm::{Fsm, Limit, Limits, Role, Verdict};
+use serde_json::{Value, json};
+
+use crate::json::{self, Answer};
+use crate::machines::{Machine, mark, no_system};
+use crate::options::raise;
+use crate::outcome::{Outcome, Reply};
+use crate::terminal::Terminal;
+
+/// The options about queues.
+#[derive(Debug, Args)]
+pub(crate) struct Queues {
+    /// Tell whether the system can hang at these capacities: `64` for all queues, `least` to search
+    /// for that number, `a->b=1` for one queue, `b=8` for the mailbox of `b`
+    #[arg(long, value_name = "N|QUEUE=N", conflicts_with_all = ["k", "unreduced"], value_parser = capacity)]
+    capacity: Vec<Capacity>,
+    /// Give a role one queue for all of its senders, as `tokio::sync::mpsc` does
+    #[arg(long, value_name = "ROLE", conflicts_with_all = ["k", "unreduced"])]
+    mailbox: Vec<String>,
+    /// Drop what is sent while this queue is full, as `try_send` does
+    #[arg(long, value_name = "QUEUE", value_parser = str::parse::<Queue>, conflicts_with_all = ["k", "unreduced"])]
+    drop: Vec<Queue>,
+    /// Let a role do whichever is possible first if it can send or receive. Without this, it may
+    /// choose to send before there is room
+    #[arg(long, value_name = "ROLE", conflicts_with_all = ["k", "unreduced"])]
+    race: Vec<String>,
+}
+
+#[derive(Clone, Debug)]
+enum Capacity {
+    All(usize),
+    Least,
+    Of(Queue, usize),
+}
+
+fn capacity(text: &str) -> Result<Capacity, String> {
+    let number = |text: &str| text.parse().map_err(|_| format!("`{text}` is not a number"));
+    match text.split_once('=') {
+        Some((queue, capacity)) => Ok(Capacity::Of(queue.parse()?, number(capacity)?)),
+        None if text == "least" => Ok(Capacity::Least),
+        None if text.contains("->") => Err(format!("give it a number, as in `{text}=1`")),
+        None => Ok(Capacity::All(number(text)?)),
+    }
+}
+
+impl Queues {
+    /// True if the question is about queues with capacities.
+    pub(super) fn are_given(&self) -> bool {
+        let Self { capacity, mailbox, drop, race } = self;
+        !(capacity.is_empty() && mailbox.is_empty() && drop.is_empty() && race.is_empty())
+    }
+
+    fn topology(&self) -> Topology {
+        let topology = self.capacity.iter().fold(Topology::default(), |all, given| match given {
+            Capacity::All(capacity) => all.capacity(*capacity),
+            // The search replaces it.
+            Capacity::Least => all.capacity(1),
+            Capacity::Of(queue, capacity) => all.bound(queue.clone(), *capacity),
+        });
+        let topology = self.mailbox.iter().fold(topology, |all, role| all.mailbox(role.as_str()));
+        let topology = self.drop.iter().fold(topology, |all, queue| all.drops(queue.clone()));
+        self.race.iter().fold(topology, |all, role| all.race(role.as_str()))
+    }
+}
+
+pub(super) fn run(
+    queues: &Queues,
+    machines: &[Machine],
+    fsms: Vec<Fsm>,
+    limits: &Limits,
+    terminal: &mut Terminal,
+) -> Reply {
+    let bounded = Bounded::new(fsms, &queues.topology()).map_err(|error| match &error {
+        TopologyError::System(error) => no_system(machines, error),
+        error => Notice::of_error(error),
+    })?;
+    let names = list(machines.iter().map(|machine| machine.fsm.role().as_str()));
+    let is_least = queues.capacity.iter().any(|given| matches!(given, Capacity::Least));
+    let (verdict, least) = match is_least {
+        false => (bounded.check(limits), None),
+        true => match bounded.least(limits) {
+            Verdict::Safe((least, safe)) => (Verdict::Safe(safe), Some(least)),
+            Verdict::Unsafe(hang) => (Verdict::Unsafe(hang), None),
+            Verdict::Undecided(limit) => (Verdict::Undecided(limit), None),
+        },
+    };
+    let committing = || list(bounded.committing());
+    let (outcome, mut object) = match &verdict {
+        Verdict::Safe(safe) => {
+            let at = match least {
+                Some(least) => format!("with a capacity of {least}, the least that is enough"),
+                None => "at these capacities".to_owned(),
+            };
+            let how = match safe {
+                Safe::AndLarger => ", nor at any larger ones".to_owned(),
+                Safe::Explored(met) => format!(": {}", count(*met, "configuration")),
+            };
+            let answer = format!("the system of {names} cannot hang {at}{how}\n");
+            terminal.say(&visible(&answer));
+            (Outcome::Holds, Answer::default().object(Outcome::Holds))
+        }
+        Verdict::Unsafe(hang) => {
+            let mixed = bounded.committing().next().is_some().then(committing);
+            terminal.say_notice(&hangs(machines, hang, is_least, mixed));
+            (Outcome::Fails, object(hang))
+        }
+        Verdict::Undecided(limit) => {
+            let message = format!("undecided whether the system can hang: {limit}");
+            let help = match limit {
+                Limit::Queue(_) => "raise the limit with `--max-k`, or give every queue a capacity",
+                limit => &raise(*limit),
+            };
+            terminal.say_notice(&Notice::error(message).help(help));
+            (Outcome::Undecided, Answer::limited(*limit).object(Outcome::Undecided))
+        }
+    };
+    if let Verdict::Safe(safe) = verdict {
+        object["larger"] = (safe == Safe::AndLarger).into();
+    }
+    object["least"] = least.into();
+    Ok((outcome, object))
+}
+
+fn hangs(machines: &[Machine], hang: &Hang, is_least: bool, mixed: Option<String>) -> Notice {
+    let at = if is_least { "at every capacity" } else { "at these capacities" };
+    let mut notice = Notice::error(format!("the system hangs {at}: {hang}"));
+    for wait in &hang.waits {
+        for (transition, action) in &wait.actions {
+            let label = match wait.full {
+                Some(_) => format!("`{}` waits for room for `{}`", wait.role, action.message),
+                None => format!("`{}` waits for `{action}`", wait.role),
+            };
+            notice = mark(notice, machines, &wait.role, *transition, &label);
+        }
+    }
+    for (number, wait) in hang.waits.iter().enumerate() {
+        notice = match number + 1 == hang.cycle && hang.cycle > 1 {
+            true => notice.remark(format!("{wait}: this closes the cycle")),
+            false => notice.remark(wait.to_string()),
+        };
+    }
+    let receives =
+        |role: &Role| hang.waits.iter().any(|wait| wait.role == *role && wait.full.is_none());
+    for (queue, messages) in hang.queues.iter().filter(|(queue, _)| receives(queue.to())) {
+        if let Some((from, message)) = messages.first() {
+            notice = notice.remark(format!("at the head of {queue} is {message} from {from}"));
+        }
+    }
+    let length = count(hang.steps.len(), "step");
+    let which = if hang.is_shortest { "a shortest run" } else { "a run" };
+    notice = match hang.steps.is_empty() {
+        true => notice.remark("this is so from the start"),
+        false => {
+            notice.remark(format!("{which} that leads there, {length}: {}", fold(&hang.steps)))
+        }
+    };
+    if let Some(from) = hang.every_capacity_from {
+        let from = if from == 0 { String::new() } else { format!(" from {from} on") };
+        notice = notice.remark(format!("proven for every capacity{from}: more room does not help"));
+    }
+    match mixed {
+        Some(roles) => notice.help(format!(
+            "{roles} may choose to send before there is room; \
+             if such a role receives while it waits to send, say so with `--race`"
+        )),
+        None => notice,
+    }
+}
+
+fn object(hang: &Hang) -> Value {
+    let run = Some(json::steps(&hang.steps));
+    let mut object = Answer { run, ..Answer::because(hang.to_string()) }.object(Outcome::Fails);
+    let waits = hang.waits.iter().map(|wait| {
+        let actions = wait.actions.iter().map(|(_, action)| action.to_string());
+        let full = wait
+            .full
+            .as_ref()
+            .map(|(queue, capacity)| json!({"queue": queue.to_string(), "capacity": capacity}));
+        json!({"role": wait.role.as_str(), "for": actions.collect::<Vec<_>>(), "full": full})
+    });
+    object["waits"] = waits.collect();
+    object["cycle"] = hang.cycle.into();
+    object["shortest"] = hang.is_shortest.into();
+    object["every_capacity_from"] = hang.every_capacity_from.into();
+    object
+}

@@ -1,0 +1,165 @@
+//! Dead receives: receives that never happen, in states that could do something else.
+//!
+//! # The judgement
+//!
+//! A machine may wait in a state that also sends. If the message can never come there, a program
+//! that waits hangs, though the machine is safe: it can always send.
+//!
+//! ```text
+//!   rec Work { choice at owner { item() from owner to task; continue Work; }
+//!              or { closed() from owner to task; } }
+//!   joined() from task to owner;
+//!
+//!   owner′ = rec X . {task!item; X, task?joined; task!closed; end}
+//! ```
+//!
+//! The task joins only after `closed`, so `task?joined` is *dead*: no run of the machine with the
+//! projections of its peers does it. A reachable state that sends and has a dead receive is
+//! refused, unless the projection has the same receive there. A state that only receives takes more
+//! than the protocol says, or starves, which [together](super::together) finds.
+//!
+//! # Why it is sound
+//!
+//! A receive is alive if some run does it. It is dead if all configurations were explored without a
+//! full queue, or if the message is never sent while the machine is on its way to that state: the
+//! sends on that way are taken for possible at any time, and each peer receives whatever may have
+//! been sent and sends whatever it can reach by that. Each run to that state is among those. All
+//! else is undecided.
+//!
+//! # Cost
+//!
+//! Nothing without such states. Otherwise an exploration for each bound, and O(transitions · kinds
+//! of messages) for each receive.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::iter;
+
+use crate::machine::{Action, Direction, Fsm, Message, Role, StateId, Transition, TransitionId};
+use crate::run::{Failure, Run};
+use crate::system::explorer::{Explorer, Node};
+use crate::system::interned::InternedSystem;
+use crate::system::{System, SystemError};
+use crate::verdict::{Limit, Limits, Verdict};
+
+/// Judges a machine that stands for its projection and is safe among these peers. Unsafe: a run to
+/// a state with a dead receive.
+///
+/// # Errors
+/// If the machines make no system.
+pub(super) fn check(
+    fsm: &Fsm,
+    projected: &Fsm,
+    peers: &[&Fsm],
+    limits: &Limits,
+) -> Result<Verdict<(), Box<Run>>, SystemError> {
+    let open = suspects(fsm, projected);
+    if open.is_empty() {
+        return Ok(Verdict::Safe(()));
+    }
+    let machines = iter::once(fsm).chain(peers.iter().copied());
+    Ok(search(&System::new(machines.cloned().collect())?, open, limits))
+}
+
+/// Looks for runs with these receives of the first machine.
+fn search(system: &System, mut open: Vec<TransitionId>, limits: &Limits) -> Verdict<(), Box<Run>> {
+    let fsm = &system.machines()[0];
+    let interned = InternedSystem::whole(system);
+    let mut bound = 1;
+    while !open.is_empty() {
+        let bounds = interned.uniform(bound);
+        let explorer = Explorer::all(&interned, &bounds, limits.configurations);
+        let moves = explorer.graph.edge_weights().map(|&by| by as usize);
+        let own = moves.filter(|&by| interned.get(by).machine == 0);
+        let done: BTreeSet<TransitionId> = own.map(|by| interned.get(by).transition).collect();
+        open.retain(|id| !done.contains(id));
+        let is_whole = !explorer.is_truncated && !explorer.is_held_back();
+        let base = interned.initial[0] as usize - fsm.initial().index();
+        let stands_at = |state: StateId| {
+            let is_there = |&node: &Node| explorer.state(node, 0) as usize - base == state.index();
+            explorer.nodes().find(is_there)
+        };
+        for &id in &open {
+            let by = fsm.transition(id);
+            let never = |more: Option<&Action>| !may_come(system, by.source, by.action, more);
+            let Some(node) = stands_at(by.source).filter(|_| is_whole || never(None)) else {
+                continue;
+            };
+            let unlocks = |action: &&Action| is_send(action) && !never(Some(action));
+            let after = fsm.transitions().map(|found| found.action).find(unlocks).cloned();
+            let after = after.filter(|_| never(None));
+            let (role, action) = (fsm.role().clone(), by.action.clone());
+            let steps = interned.steps(&explorer.paths.to(node));
+            let run = Run::of(system, steps, Failure::Never { role, action, after });
+            // Always there: each run that a search finds replays.
+            return run.map_or(Verdict::Undecided(Limit::Queue(bound)), |run| {
+                Verdict::Unsafe(Box::new(run))
+            });
+        }
+        if is_whole {
+            return Verdict::Safe(());
+        }
+        if explorer.is_truncated || bound >= limits.queue {
+            let limit = Limit::Queue(limits.queue);
+            let configurations = explorer.limit(limits.configurations, limits);
+            return Verdict::Undecided(if explorer.is_truncated { configurations } else { limit });
+        }
+        bound = bound.saturating_mul(2).min(limits.queue);
+    }
+    Verdict::Safe(())
+}
+
+fn is_send(action: &Action) -> bool {
+    action.direction == Direction::Send
+}
+
+/// The receives in states that also send, except those that the projection has there too.
+fn suspects(fsm: &Fsm, projected: &Fsm) -> Vec<TransitionId> {
+    let sends = |state| fsm.transitions_from(state).any(|by| is_send(by.action));
+    let receives = fsm.transitions().filter(|by| !is_send(by.action) && sends(by.source));
+    let mut suspects: Vec<TransitionId> = receives.map(|by| by.id).collect();
+    if suspects.is_empty() {
+        return suspects;
+    }
+    let known = fsm.in_step(projected).flat_map(|(own, due)| {
+        let has = move |by: &Transition<'_>| {
+            projected.transitions_from(due).any(|due| due.action == by.action)
+        };
+        fsm.transitions_from(own).filter(has).map(|by| by.id)
+    });
+    let known: BTreeSet<TransitionId> = known.collect();
+    let reachable: BTreeSet<StateId> = fsm.reachable().collect();
+    suspects.retain(|&id| !known.contains(&id) && reachable.contains(&fsm.transition(id).source));
+    suspects
+}
+
+/// True if the first machine may find this message in a state, after the send `more`.
+fn may_come(system: &System, state: StateId, wanted: &Action, more: Option<&Action>) -> bool {
+    let [own, peers @ ..] = system.machines() else { return true };
+    let leads_there = |from: StateId| own.reachable_from(from).any(|to| to == state);
+    let before = own.transitions().filter(|by| is_send(by.action) && leads_there(by.target));
+    let before = before.map(|by| by.action).chain(more);
+    let mut sent: BTreeSet<(&Role, &Role, &Message)> =
+        before.map(|action| (own.role(), &action.peer, &action.message)).collect();
+    let mut reached: BTreeMap<&Role, BTreeSet<StateId>> =
+        peers.iter().map(|peer| (peer.role(), BTreeSet::from([peer.initial()]))).collect();
+    loop {
+        let mut is_new = false;
+        for by in peers.iter().flat_map(|peer| peer.transitions().map(move |by| (peer.role(), by)))
+        {
+            let (role, by) = by;
+            let Action { peer, message, .. } = by.action;
+            let Some(reached) = reached.get_mut(role).filter(|at| at.contains(&by.source)) else {
+                continue;
+            };
+            if is_send(by.action) {
+                is_new |= sent.insert((role, peer, message));
+            } else if !sent.contains(&(peer, role, message)) {
+                continue;
+            }
+            is_new |= reached.insert(by.target);
+        }
+        if !is_new {
+            return sent.contains(&(&wanted.peer, own.role(), &wanted.message));
+        }
+    }
+}
