@@ -18,6 +18,9 @@
 //! the role is lent on this thread only, until the poll returns.
 //!
 //! Each action compares one thread-local variable, and each poll of a process makes a few writes.
+//!
+//! The claim to a [watched](watch) role has a mark in its address, so its actions take the path of
+//! roles that were lent before the last one.
 
 #![allow(
     unsafe_code,
@@ -29,6 +32,8 @@ use std::marker::PhantomData;
 use std::num::NonZero;
 use std::ptr::{self, NonNull};
 
+use crate::watch;
+
 /// A role that can be lent to the states of a session while a poll runs.
 pub(crate) struct Lender<'s, R> {
     role: &'s mut R,
@@ -38,13 +43,16 @@ pub(crate) struct Lender<'s, R> {
 ///
 /// Invariant: there is one per [`Lender`], made together with it. It cannot be cloned.
 pub(crate) struct Claim<'s, R> {
-    /// The address of the role, or [`NOWHERE`].
+    /// The address of the role, with [`WATCHED`] if it is watched, or [`NOWHERE`].
     address: NonZero<usize>,
     role: PhantomData<&'s mut R>,
 }
 
-/// The address of a claim to nothing. No role begins at the last byte of memory.
-const NOWHERE: NonZero<usize> = NonZero::<usize>::MAX;
+/// The mark of watched roles. No address of a role has it, since roles are aligned.
+const WATCHED: usize = 1;
+
+/// The address of a claim to nothing. No role begins at the last two bytes of memory.
+const NOWHERE: NonZero<usize> = NonZero::new(usize::MAX - WATCHED).unwrap();
 
 /// The role that was lent before another one, in a list on the stack of the calls of `lend`.
 struct Lent {
@@ -72,6 +80,7 @@ impl<'s, R> Lender<'s, R> {
                 size_of::<R>() > 0,
                 "a role of size zero cannot run a session: its routes must contain their marks"
             );
+            assert!(align_of::<R>() > WATCHED, "the routes of a role must contain their marks");
         }
         let claim = Claim { address: address(role), role: PhantomData };
         (Self { role }, claim)
@@ -93,10 +102,16 @@ impl<'s, R> Lender<'s, R> {
         poll()
     }
 
-    /// Returns true if this is the claim to the role.
+    /// Returns true if this is the claim to the role, which is not watched.
     #[inline]
     pub(crate) fn is_claimed_by<Q>(&self, claim: &Claim<'_, Q>) -> bool {
         claim.address == address(self.role)
+    }
+
+    /// Returns true if this is the claim to the role, which is watched.
+    #[cold]
+    pub(crate) fn is_watched_by<Q>(&self, claim: &Claim<'_, Q>) -> bool {
+        claim.address == address(self.role) | WATCHED
     }
 }
 
@@ -121,17 +136,38 @@ impl<R> Claim<'_, R> {
         self.address == NOWHERE
     }
 
-    /// Returns the role if it is lent, or else an error.
+    /// Marks that the role is watched.
+    #[cold]
+    pub(crate) fn watch(&mut self) {
+        self.address |= WATCHED;
+    }
+
+    /// Returns true if the role is watched.
+    #[inline]
+    pub(crate) fn is_watched(&self) -> bool {
+        self.address.get() & WATCHED != 0
+    }
+
+    /// Returns the role if it is lent, or else an error. Calls `if_watched` if the role is watched.
     ///
     /// The caller drops the reference before its poll returns. (A closure that gets the role would
     /// enforce this, but is not fully inlined: a stream takes 17 % more instructions.)
     #[inline(always)]
-    pub(crate) fn role<E>(&mut self, error: impl FnOnce(&Self) -> E) -> Result<&mut R, E> {
+    pub(crate) fn role<E>(
+        &mut self,
+        if_watched: impl FnOnce(&mut R),
+        error: impl FnOnce(&Self) -> E,
+    ) -> Result<&mut R, E> {
         let last = LAST.get();
         let role = if last.addr() == self.address.get() {
             last
         } else {
-            search(self.address).ok_or_else(|| error(self))?
+            // A call that can change memory would cost each action 4 instructions.
+            let found = match watch::IS_ON {
+                true => find(self.address, if_watched),
+                false => search(self.address.get()),
+            };
+            found.ok_or_else(|| error(self))?
         };
         // SAFETY: this address is the address of the claim's role: while the claim exists, the role
         // is borrowed for it and its lender, and no other role can be lent at this address, because
@@ -148,16 +184,31 @@ fn address<R>(role: &R) -> NonZero<usize> {
     NonNull::from(role).addr()
 }
 
+/// Finds the role with this address. Calls `if_watched` if it has the mark.
+#[cold]
+#[inline(never)]
+fn find<R>(address: NonZero<usize>, if_watched: impl FnOnce(&mut R)) -> Option<*mut ()> {
+    if address.get() & WATCHED == 0 {
+        return search(address.get());
+    }
+    let (address, last) = (address.get() & !WATCHED, LAST.get());
+    let role = if last.addr() == address { last } else { search(address)? };
+    // SAFETY: as in `Claim::role`, which is the only caller and has borrowed its claim. This
+    // reference ends before the caller makes its own.
+    if_watched(unsafe { &mut *role.cast() });
+    Some(role)
+}
+
 /// Finds the role with this address among those lent before the last one.
 #[cold]
 #[inline(never)]
-fn search(address: NonZero<usize>) -> Option<*mut ()> {
+fn search(address: usize) -> Option<*mut ()> {
     let mut before = BEFORE.get();
     loop {
         // SAFETY: the pointer is null, or points into a call of `lend` on this thread that has not
         // returned: these calls return in turn, and each takes its entry off the list.
         let lent = unsafe { before.as_ref()? };
-        if lent.role.addr() == address.get() {
+        if lent.role.addr() == address {
             return Some(lent.role);
         }
         before = lent.before;

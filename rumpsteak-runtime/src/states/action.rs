@@ -17,6 +17,7 @@ use crate::message::{Labelled as _, Message};
 use crate::role::participant;
 use crate::role::{Role, Route};
 use crate::transport::{Incoming, Left, Outgoing, RouteError};
+use crate::watch::{self, Doing, Step};
 
 /// Sends `label` from the role to `P`, and flushes, because the next action may wait for the
 /// answer. Takes `label` out once the route is ready, and the state once the label is sent.
@@ -31,7 +32,11 @@ where
     R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
     P: Role,
 {
-    let role = state.role()?;
+    let role = state.role_for(|role| {
+        let waits = role.route().poll_ready(context).is_pending();
+        let labels = const { &[<R::Message as Message<L>>::NAME] };
+        watch::acts(role, waits, Step { receives: false, peers: vec![P::NAME], labels });
+    })?;
     let sent = ready!(role.route().poll_send(label, R::Message::upcast, context));
     Poll::Ready(match sent {
         Ok(()) => {
@@ -74,7 +79,10 @@ where
     R: Route<P, Link: Incoming<R::Message>>,
     P: Role,
 {
-    let role = state.role()?;
+    let role = state.role_for(|role| {
+        let waits = role.route().is_empty(|_| true, context);
+        watch::acts(role, waits, Step { receives: true, peers: vec![P::NAME], labels });
+    })?;
     let received = ready!(role.route().poll_receive(context));
     Poll::Ready(match received {
         Ok(message) => {
@@ -137,5 +145,6 @@ pub(super) fn abort<R: Role>(mut state: State<'_, R>) {
     // The role is lent: an action has just used it.
     if let Ok(role) = state.role() {
         participant::abort(role);
+        watch::changes(role, Doing::Aborted);
     }
 }

@@ -7,6 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::lending::Claim;
 use crate::role::Role;
 use crate::seal::ByMacro;
+use crate::watch::{self, Doing};
 
 /// A state of a session: [`Send`](super::Send), [`End`](super::End), …, or a session type of a
 /// module that is made of them.
@@ -53,10 +54,28 @@ impl<'s, R: Role> State<'s, R> {
     /// [taken](Self::take).
     #[inline(always)]
     pub(crate) fn role(&mut self) -> Result<&mut R> {
+        self.role_for(|_| {})
+    }
+
+    /// Returns the role as [`role`](Self::role) does, for an action. Calls `if_watched` if the role
+    /// is [watched](crate::watch).
+    #[inline(always)]
+    pub(super) fn role_for(&mut self, if_watched: impl FnOnce(&mut R)) -> Result<&mut R> {
         match R::owned(&mut self.owned) {
-            Some(role) => Ok(role),
-            None => self.claim.role(outside),
+            Some(role) => {
+                if watch::IS_ON && self.claim.is_watched() {
+                    if_watched(role);
+                }
+                Ok(role)
+            }
+            None => self.claim.role(if_watched, outside),
         }
+    }
+
+    /// Marks that the role is [watched](crate::watch).
+    #[cold]
+    pub(crate) fn watch(&mut self) {
+        self.claim.watch();
     }
 
     /// Takes the state out of a future, which thereby completes.
@@ -79,6 +98,9 @@ impl<'s, R: Role> State<'s, R> {
     #[inline(always)]
     pub(super) fn complete_owned(&mut self) {
         if let Some(role) = R::owned(&mut self.owned) {
+            if self.claim.is_watched() {
+                watch::changes(role, Doing::Ended);
+            }
             role.complete();
         }
     }
