@@ -18,9 +18,6 @@
 //! the role is lent on this thread only, until the poll returns.
 //!
 //! Each action compares one thread-local variable, and each poll of a process makes a few writes.
-//!
-//! The claim to a [watched](watch) role has a mark in its address, so its actions take the path of
-//! roles that were lent before the last one.
 
 #![allow(
     unsafe_code,
@@ -31,8 +28,6 @@ use std::cell::Cell;
 use std::marker::PhantomData;
 use std::num::NonZero;
 use std::ptr::{self, NonNull};
-
-use crate::watch;
 
 /// A role that can be lent to the states of a session while a poll runs.
 pub(crate) struct Lender<'s, R> {
@@ -48,11 +43,11 @@ pub(crate) struct Claim<'s, R> {
     role: PhantomData<&'s mut R>,
 }
 
-/// The mark of watched roles. No address of a role has it, since roles are aligned.
-const WATCHED: usize = 1;
+/// The address of a claim to nothing. No role begins at the last byte of memory.
+const NOWHERE: NonZero<usize> = NonZero::<usize>::MAX;
 
-/// The address of a claim to nothing. No role begins at the last two bytes of memory.
-const NOWHERE: NonZero<usize> = NonZero::new(usize::MAX - WATCHED).unwrap();
+/// The mark of [watched](crate::watch) roles. No address of a role has it, since roles are aligned.
+const WATCHED: usize = 1;
 
 /// The role that was lent before another one, in a list on the stack of the calls of `lend`.
 struct Lent {
@@ -139,35 +134,29 @@ impl<R> Claim<'_, R> {
     /// Marks that the role is watched.
     #[cold]
     pub(crate) fn watch(&mut self) {
-        self.address |= WATCHED;
+        self.address = match self.is_none() {
+            true => NonZero::<usize>::MIN,
+            false => self.address | WATCHED,
+        };
     }
 
     /// Returns true if the role is watched.
     #[inline]
     pub(crate) fn is_watched(&self) -> bool {
-        self.address.get() & WATCHED != 0
+        self.address.get() & WATCHED != 0 && !self.is_none()
     }
 
-    /// Returns the role if it is lent, or else an error. Calls `if_watched` if the role is watched.
+    /// Returns the role if it is lent, or else an error.
     ///
     /// The caller drops the reference before its poll returns. (A closure that gets the role would
     /// enforce this, but is not fully inlined: a stream takes 17 % more instructions.)
     #[inline(always)]
-    pub(crate) fn role<E>(
-        &mut self,
-        if_watched: impl FnOnce(&mut R),
-        error: impl FnOnce(&Self) -> E,
-    ) -> Result<&mut R, E> {
+    pub(crate) fn role<E>(&mut self, error: impl FnOnce(&Self) -> E) -> Result<&mut R, E> {
         let last = LAST.get();
         let role = if last.addr() == self.address.get() {
             last
         } else {
-            // A call that can change memory would cost each action 4 instructions.
-            let found = match watch::IS_ON {
-                true => find(self.address, if_watched),
-                false => search(self.address.get()),
-            };
-            found.ok_or_else(|| error(self))?
+            search(self.address).ok_or_else(|| error(self))?
         };
         // SAFETY: this address is the address of the claim's role: while the claim exists, the role
         // is borrowed for it and its lender, and no other role can be lent at this address, because
@@ -184,26 +173,17 @@ fn address<R>(role: &R) -> NonZero<usize> {
     NonNull::from(role).addr()
 }
 
-/// Finds the role with this address. Calls `if_watched` if it has the mark.
+/// Finds the role with this address among those that are lent. It was not lent last, or is watched.
 #[cold]
 #[inline(never)]
-fn find<R>(address: NonZero<usize>, if_watched: impl FnOnce(&mut R)) -> Option<*mut ()> {
-    if address.get() & WATCHED == 0 {
-        return search(address.get());
+fn search(address: NonZero<usize>) -> Option<*mut ()> {
+    let (address, last, mut before) = (address.get() & !WATCHED, LAST.get(), BEFORE.get());
+    if address == 0 {
+        return None; // a watched role that its state owns
     }
-    let (address, last) = (address.get() & !WATCHED, LAST.get());
-    let role = if last.addr() == address { last } else { search(address)? };
-    // SAFETY: as in `Claim::role`, which is the only caller and has borrowed its claim. This
-    // reference ends before the caller makes its own.
-    if_watched(unsafe { &mut *role.cast() });
-    Some(role)
-}
-
-/// Finds the role with this address among those lent before the last one.
-#[cold]
-#[inline(never)]
-fn search(address: usize) -> Option<*mut ()> {
-    let mut before = BEFORE.get();
+    if last.addr() == address {
+        return Some(last);
+    }
     loop {
         // SAFETY: the pointer is null, or points into a call of `lend` on this thread that has not
         // returned: these calls return in turn, and each takes its entry off the list.

@@ -41,7 +41,6 @@ use std::fmt;
 use std::io::{self, Write as _};
 use std::mem;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
@@ -106,30 +105,25 @@ impl Watch {
         Self::new(limit, |report| print(report))
     }
 
-    /// The watch that the environment asks for.
+    /// The watch that the environment asks for, if watching is compiled in.
     #[inline]
     pub fn from_environment() -> Option<Self> {
-        if IS_OFF.load(Ordering::Relaxed) { None } else { Self::look_at_environment() }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn look_at_environment() -> Option<Self> {
         static LIMIT: OnceLock<Option<Duration>> = OnceLock::new();
-        let limit = *LIMIT.get_or_init(|| {
+        // The least call costs each new set 1 % of its instructions.
+        if !IS_ON {
+            return None;
+        }
+        let limit = LIMIT.get_or_init(|| {
             let seconds = env::var("RUMPSTEAK_WATCH").ok()?.trim().parse().ok()?;
             Duration::try_from_secs_f64(seconds).ok().filter(|limit| !limit.is_zero())
         });
-        IS_OFF.store(limit.is_none(), Ordering::Relaxed);
         limit.map(Self::printing)
     }
 
     /// Watches a role from now on, together with the other roles of its set.
     pub fn add<R: Role>(&self, role: &R) {
         if !IS_ON {
-            return print(
-                "only debug builds and the feature `watch` of `rumpsteak-runtime` can watch",
-            );
+            return print("nothing is watched: set the feature `watch` of `rumpsteak-runtime`");
         }
         let Some(number) = participant::set(role) else { return };
         role.for_each_mark(|_, mark| mark.watch());
@@ -161,9 +155,6 @@ impl Watch {
 
 /// True if watching is compiled in.
 pub(crate) const IS_ON: bool = cfg!(any(debug_assertions, feature = "watch"));
-
-/// True once it is known that the environment asks for no watch.
-static IS_OFF: AtomicBool = AtomicBool::new(false);
 
 /// The number of sets without a running session that stay known.
 const MOST_IDLE: usize = 1000;

@@ -32,11 +32,14 @@ where
     R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
     P: Role,
 {
-    let role = state.role_for(|role| {
-        let waits = role.route().poll_ready(context).is_pending();
-        let labels = const { &[<R::Message as Message<L>>::NAME] };
-        watch::acts(role, waits, Step { receives: false, peers: vec![P::NAME], labels });
-    })?;
+    if watch::IS_ON {
+        state.acts(|role| {
+            let waits = role.route().poll_ready(context).is_pending();
+            let labels = const { &[<R::Message as Message<L>>::NAME] };
+            watch::acts(role, waits, Step { receives: false, peers: vec![P::NAME], labels });
+        })?;
+    }
+    let role = state.role()?;
     let sent = ready!(role.route().poll_send(label, R::Message::upcast, context));
     Poll::Ready(match sent {
         Ok(()) => {
@@ -79,10 +82,13 @@ where
     R: Route<P, Link: Incoming<R::Message>>,
     P: Role,
 {
-    let role = state.role_for(|role| {
-        let waits = role.route().is_empty(|_| true, context);
-        watch::acts(role, waits, Step { receives: true, peers: vec![P::NAME], labels });
-    })?;
+    if watch::IS_ON {
+        state.acts(|role| {
+            let waits = role.route().is_empty(|_| true, context);
+            watch::acts(role, waits, Step { receives: true, peers: vec![P::NAME], labels });
+        })?;
+    }
+    let role = state.role()?;
     let received = ready!(role.route().poll_receive(context));
     Poll::Ready(match received {
         Ok(message) => {

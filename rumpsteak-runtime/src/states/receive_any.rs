@@ -253,11 +253,14 @@ pub(super) fn receive_any<'s, R: Role, C: AmongPeers<'s, R>>(
         assert!(C::Peers::COUNT > 0, "no option of this choice receives");
         assert!(C::Peers::COUNT < usize::BITS as usize, "a choice has at most 63 peers");
     }
-    let role = state.role_for(|role| {
-        let waits = C::Peers::are_empty::<C>(role, context);
-        let peers = (0..C::Peers::COUNT).map(C::Peers::name).collect();
-        watch::acts(role, waits, Step { receives: true, peers, labels: C::LABELS });
-    })?;
+    if watch::IS_ON {
+        state.acts(|role| {
+            let waits = C::Peers::are_empty::<C>(role, context);
+            let peers = (0..C::Peers::COUNT).map(C::Peers::name).collect();
+            watch::acts(role, waits, Step { receives: true, peers, labels: C::LABELS });
+        })?;
+    }
+    let role = state.role()?;
     // Constant at compile time, and `None` for channels.
     if let Some(peer) = C::Peers::confusable(role) {
         abort(state.take());

@@ -54,22 +54,19 @@ impl<'s, R: Role> State<'s, R> {
     /// [taken](Self::take).
     #[inline(always)]
     pub(crate) fn role(&mut self) -> Result<&mut R> {
-        self.role_for(|_| {})
+        match R::owned(&mut self.owned) {
+            Some(role) => Ok(role),
+            None => self.claim.role(outside),
+        }
     }
 
-    /// Returns the role as [`role`](Self::role) does, for an action. Calls `if_watched` if the role
-    /// is [watched](crate::watch).
+    /// Calls `acts` if the role is [watched](crate::watch).
     #[inline(always)]
-    pub(super) fn role_for(&mut self, if_watched: impl FnOnce(&mut R)) -> Result<&mut R> {
-        match R::owned(&mut self.owned) {
-            Some(role) => {
-                if watch::IS_ON && self.claim.is_watched() {
-                    if_watched(role);
-                }
-                Ok(role)
-            }
-            None => self.claim.role(if_watched, outside),
+    pub(super) fn acts(&mut self, acts: impl FnOnce(&mut R)) -> Result<()> {
+        if self.claim.is_watched() {
+            acts(self.role()?);
         }
+        Ok(())
     }
 
     /// Marks that the role is [watched](crate::watch).

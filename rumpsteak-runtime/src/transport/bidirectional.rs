@@ -29,6 +29,8 @@ use crate::seal::ByMacro;
 /// ```
 ///
 /// A sink or stream that is not `Unpin` goes in as a `Pin<Box<_>>`.
+// Each action uses the halves, so they come first.
+#[repr(C)]
 pub struct Bidirectional<Tx, Rx> {
     /// `None` once the route is closed: dropping both halves wakes the peer.
     halves: Option<(Tx, Rx)>,
