@@ -36,11 +36,12 @@
 //!
 //! # Features
 //!
-//! Both are off by default.
+//! All are off by default.
 //!
 //! * `fsm`: `serialize::<S>()` returns the machine of a session as an `Fsm` of `rumpsteak-fsm`.
 //! * `tracing`: a span for each session, and an event when an action begins to wait and when it
 //!   completes.
+//! * `watch`: [`watch`] works in optimised builds, too.
 //!
 //! # When not to use it
 //!

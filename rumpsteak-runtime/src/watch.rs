@@ -21,7 +21,8 @@
 //! ```
 //!
 //! `Roles::default().watch(duration)` prints the reports to stderr. `RUMPSTEAK_WATCH=5` in the
-//! environment watches all sets and all roles of `rumpsteak-net`, for 5 seconds.
+//! environment watches all sets and all roles of `rumpsteak-net`, for 5 seconds. Optimised builds
+//! watch only with the feature `watch` of this package.
 //!
 //! A report is no error, and ends nothing: a server may well wait for an hour. It is made if no
 //! action of the set has completed for the given time and at least one role waits, and again after
@@ -30,10 +31,11 @@
 //!
 //! # Cost
 //!
-//! Nothing for roles that are not watched: an action of a watched role takes a rare path, which all
-//! actions have. There it looks if it will wait, and takes one lock that all watched sets share. One
-//! thread, started for the first watched set, looks at all of them. A set stays known while a session of it runs;
-//! of the other ones, the last 1,000 do.
+//! Nothing in optimised builds without the feature `watch`. With it, each action looks if its role
+//! is watched, which takes 1 % to 4 % more instructions. An action of a watched role looks if it will
+//! wait, and takes one lock that all watched sets share. One thread, started for the first watched
+//! set, looks at all of them. A set stays known while a session of it runs; of the other ones, the
+//! last 1,000 do.
 
 use std::collections::BTreeMap;
 use std::env;

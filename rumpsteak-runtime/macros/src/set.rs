@@ -142,7 +142,8 @@ fn watch(krate: &TokenStream, members: &[TokenStream]) -> TokenStream {
         /// Watches the roles: if no action of the set completes for this long and a role waits,
         /// prints to stderr who waits for which message from whom, and what the others do. It is
         /// no error, and ends nothing. `RUMPSTEAK_WATCH=5` in the environment does the same for
-        /// all sets of the program, with 5 seconds. See `rumpsteak::watch`.
+        /// all sets of the program, with 5 seconds. An optimised build needs the feature `watch`.
+        /// See `rumpsteak::watch`.
         ///
         /// ```text
         /// Roles::default().watch(Duration::from_secs(5)).run(client, server).await?;
