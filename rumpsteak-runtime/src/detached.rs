@@ -14,6 +14,7 @@ use crate::role::participant::{self, Leaves};
 use crate::seal::ByMacro;
 use crate::states::proof::InRole;
 use crate::states::{End, Session, State};
+use crate::watch::Watching;
 
 /// A session that was taken from its process in the state `S`. Its owner can continue it.
 ///
@@ -114,6 +115,7 @@ where
             return Err(Error::from(ErrorKind::Poisoned { role: R::NAME }).into());
         }
         let mut guard = SessionGuard::new(&mut self.role);
+        guard.watch();
         let ended = {
             let mut process = pin!(guard.begin(|state| process(N::from_state(state))));
             poll_fn(|context| guard.poll(process.as_mut(), context)).await
@@ -138,7 +140,8 @@ where
     {
         const { assert_same::<N, S>() };
         let role = self.into_role(ByMacro(())).ok_or(ErrorKind::Poisoned { role: R::NAME })?;
-        Ok(N::from_state(held(role)))
+        let watching = Watching::new(&role);
+        Ok(N::from_state(held(role, watching)))
     }
 
     /// The session of a state that owns its role: `N` is the state `S` of the role

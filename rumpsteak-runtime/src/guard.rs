@@ -3,13 +3,14 @@
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::lending::Lender;
 use crate::role::Role;
 use crate::role::participant;
 use crate::states::state::state_of;
 use crate::states::{End, State};
 use crate::testing;
+use crate::watch::{self, Doing};
 
 /// A role while its process runs. Dropping the guard in the middle of the session aborts it: the
 /// role is poisoned, and its peers wake.
@@ -17,6 +18,8 @@ pub(crate) struct SessionGuard<'s, R: Role> {
     role: Lender<'s, R>,
     state: State<'s, R>,
     is_in_session: bool,
+    #[cfg(feature = "tracing")]
+    span: tracing::Span,
 }
 
 impl<'s, R: Role> SessionGuard<'s, R> {
@@ -24,7 +27,52 @@ impl<'s, R: Role> SessionGuard<'s, R> {
     #[inline]
     pub(crate) fn new(role: &'s mut R) -> Self {
         let (role, claim) = Lender::new(role);
-        Self { role, state: state_of(claim), is_in_session: false }
+        Self {
+            role,
+            state: state_of(claim),
+            is_in_session: false,
+            #[cfg(feature = "tracing")]
+            span: tracing::Span::none(),
+        }
+    }
+
+    /// Checks that the role may begin a session.
+    #[inline]
+    pub(crate) fn check(&mut self) -> Result<()> {
+        let role = self.role();
+        let is_plain = participant::is_plain(role) && !cfg!(feature = "tracing");
+        if !is_plain || participant::misplaced(role).is_some() || is_second(role) {
+            return self.look_closer();
+        }
+        Ok(())
+    }
+
+    /// Fails with the reason why the role cannot begin a session, unless it is only watched.
+    #[cold]
+    #[inline(never)]
+    fn look_closer(&mut self) -> Result<()> {
+        let role = self.role();
+        let kind = match participant::misplaced(role) {
+            _ if role.is_poisoned() => ErrorKind::Poisoned { role: R::NAME },
+            Some((route, belongs)) => ErrorKind::Misplaced { role: R::NAME, route, belongs },
+            None if is_second(role) => {
+                ErrorKind::SecondSession { role: R::NAME, peer: R::ONCE.unwrap_or_default() }
+            }
+            None => {
+                self.watch();
+                return Ok(());
+            }
+        };
+        // The future of an earlier session may have been leaked, so wake its peers.
+        participant::abort(role);
+        Err(kind.into())
+    }
+
+    /// Lets the session be [watched](crate::watch) if the role is.
+    pub(crate) fn watch(&mut self) {
+        if watch::begins(self.role()) {
+            self.state.watch();
+        }
     }
 
     /// The role. The process must not be polled meanwhile.
@@ -38,6 +86,18 @@ impl<'s, R: Role> SessionGuard<'s, R> {
     pub(crate) fn begin<T>(&mut self, process: impl FnOnce(State<'s, R>) -> T) -> T {
         participant::begin(self.role());
         self.is_in_session = true;
+        #[cfg(feature = "tracing")]
+        let _entered = {
+            let (set, number) = participant::session(self.role());
+            self.span = tracing::trace_span!(
+                target: "rumpsteak",
+                "session",
+                protocol = R::PROTOCOL,
+                role = R::NAME,
+                session = format_args!("{set}.{number}")
+            );
+            self.span.clone().entered()
+        };
         let state = self.state.take();
         self.role.lend(|| process(state))
     }
@@ -49,6 +109,8 @@ impl<'s, R: Role> SessionGuard<'s, R> {
         process: Pin<&mut F>,
         context: &mut Context<'_>,
     ) -> Poll<F::Output> {
+        #[cfg(feature = "tracing")]
+        let _entered = self.span.enter();
         self.role.lend(|| process.poll(context))
     }
 
@@ -58,6 +120,9 @@ impl<'s, R: Role> SessionGuard<'s, R> {
         let begun = self.role().poll_begin(context.waker());
         if begun.is_pending() {
             testing::waits_to_begin(R::NAME);
+            if watch::IS_ON {
+                watch::changes(self.role(), Doing::WaitsToBegin);
+            }
         }
         begun
     }
@@ -72,7 +137,7 @@ impl<'s, R: Role> SessionGuard<'s, R> {
     ) -> Result<T, E> {
         let ended = ended.and_then(|returned| {
             let (value, end) = split(returned);
-            Ok(end.check(&self.role).map(|()| value)?)
+            Ok(end.check(&mut self.role).map(|()| value)?)
         });
         match ended {
             Ok(_) => {
@@ -89,7 +154,14 @@ impl<'s, R: Role> SessionGuard<'s, R> {
     fn abort(&mut self) {
         self.is_in_session = false;
         participant::abort(self.role());
+        watch::changes(self.role(), Doing::Aborted);
     }
+}
+
+/// Returns true if the role can run no further session over its routes.
+#[inline]
+fn is_second<R: Role>(role: &R) -> bool {
+    R::ONCE.is_some() && participant::has_completed(role)
 }
 
 impl<R: Role> Drop for SessionGuard<'_, R> {

@@ -39,8 +39,10 @@ macro_rules! chapters {
             /// [`peers`]: crate::guide::peers
             /// [`interrupts`]: crate::guide::interrupts
             /// [`failure`]: crate::guide::failure
+            /// [`executors`]: crate::guide::executors
             /// [`linearity`]: crate::guide::linearity
             /// [`server`]: crate::guide::server
+            /// [`testing`]: mod@crate::guide::testing
             ///
             #[doc = include_str!(concat!("../guide/", stringify!($chapter), ".md"))]
             pub mod $chapter {}

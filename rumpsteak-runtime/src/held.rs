@@ -8,12 +8,12 @@ use crate::error::Result;
 use crate::guard::SessionGuard;
 use crate::role::participant::{self, Participant};
 use crate::role::{Role, Route};
-use crate::run::check;
 use crate::seal::{ByMacro, Played};
 use crate::states::state::state_owning;
 use crate::states::{End, Holds, Session, State};
 use crate::transport::Mark;
 use crate::transport::capacity::Capacity;
+use crate::watch::Watching;
 
 /// A role that its session owns.
 ///
@@ -27,7 +27,7 @@ use crate::transport::capacity::Capacity;
 /// the role back: see [`End::into_role`].
 ///
 /// See [`guide::server`](crate::guide::server) for a server, an actor, and an HTTP handler.
-pub struct Held<R>(R);
+pub struct Held<R>(R, #[expect(dead_code, reason = "its destructor counts")] Watching);
 
 /// Begins a session that owns its role, in the first state of a session type with
 /// `#[session(Role)]`.
@@ -73,15 +73,23 @@ where
     const {
         assert!(R::VERIFIED, "a session of this role was not verified, and no error says why");
     }
-    check(&mut role)?;
-    poll_fn(|context| SessionGuard::new(&mut role).poll_begin(context)).await;
+    let mut guard = SessionGuard::new(&mut role);
+    guard.check()?;
+    let watching = Watching::new(guard.role());
+    poll_fn(|context| guard.poll_begin(context)).await;
+    drop(guard);
     participant::begin(&role);
-    Ok(S::from_state(held(role)))
+    Ok(S::from_state(held(role, watching)))
 }
 
 /// The state of a session that is in progress.
-pub(crate) fn held<R: Role>(role: R) -> State<'static, Held<R>> {
-    state_owning(Some(Box::new(Held(role))))
+pub(crate) fn held<R: Role>(role: R, watching: Watching) -> State<'static, Held<R>> {
+    let is_watched = watching.is_watched();
+    let mut state = state_owning(Some(Box::new(Held(role, watching))));
+    if is_watched {
+        state.watch();
+    }
+    state
 }
 
 /// The role of a session that owns it.

@@ -38,13 +38,16 @@ pub(crate) struct Lender<'s, R> {
 ///
 /// Invariant: there is one per [`Lender`], made together with it. It cannot be cloned.
 pub(crate) struct Claim<'s, R> {
-    /// The address of the role, or [`NOWHERE`].
+    /// The address of the role, with [`WATCHED`] if it is watched, or [`NOWHERE`].
     address: NonZero<usize>,
     role: PhantomData<&'s mut R>,
 }
 
 /// The address of a claim to nothing. No role begins at the last byte of memory.
 const NOWHERE: NonZero<usize> = NonZero::<usize>::MAX;
+
+/// The mark of [watched](crate::watch) roles. No address of a role has it, since roles are aligned.
+const WATCHED: usize = 1;
 
 /// The role that was lent before another one, in a list on the stack of the calls of `lend`.
 struct Lent {
@@ -72,6 +75,7 @@ impl<'s, R> Lender<'s, R> {
                 size_of::<R>() > 0,
                 "a role of size zero cannot run a session: its routes must contain their marks"
             );
+            assert!(align_of::<R>() > WATCHED, "the routes of a role must contain their marks");
         }
         let claim = Claim { address: address(role), role: PhantomData };
         (Self { role }, claim)
@@ -93,10 +97,16 @@ impl<'s, R> Lender<'s, R> {
         poll()
     }
 
-    /// Returns true if this is the claim to the role.
+    /// Returns true if this is the claim to the role, which is not watched.
     #[inline]
     pub(crate) fn is_claimed_by<Q>(&self, claim: &Claim<'_, Q>) -> bool {
         claim.address == address(self.role)
+    }
+
+    /// Returns true if this is the claim to the role, which is watched.
+    #[cold]
+    pub(crate) fn is_watched_by<Q>(&self, claim: &Claim<'_, Q>) -> bool {
+        claim.address == address(self.role) | WATCHED
     }
 }
 
@@ -119,6 +129,21 @@ impl<R> Claim<'_, R> {
     /// Returns true if it is a claim to nothing.
     pub(crate) fn is_none(&self) -> bool {
         self.address == NOWHERE
+    }
+
+    /// Marks that the role is watched.
+    #[cold]
+    pub(crate) fn watch(&mut self) {
+        self.address = match self.is_none() {
+            true => NonZero::<usize>::MIN,
+            false => self.address | WATCHED,
+        };
+    }
+
+    /// Returns true if the role is watched.
+    #[inline]
+    pub(crate) fn is_watched(&self) -> bool {
+        self.address.get() & WATCHED != 0 && !self.is_none()
     }
 
     /// Returns the role if it is lent, or else an error.
@@ -148,16 +173,22 @@ fn address<R>(role: &R) -> NonZero<usize> {
     NonNull::from(role).addr()
 }
 
-/// Finds the role with this address among those lent before the last one.
+/// Finds the role with this address among those that are lent. It was not lent last, or is watched.
 #[cold]
 #[inline(never)]
 fn search(address: NonZero<usize>) -> Option<*mut ()> {
-    let mut before = BEFORE.get();
+    let (address, last, mut before) = (address.get() & !WATCHED, LAST.get(), BEFORE.get());
+    if address == 0 {
+        return None; // a watched role that its state owns
+    }
+    if last.addr() == address {
+        return Some(last);
+    }
     loop {
         // SAFETY: the pointer is null, or points into a call of `lend` on this thread that has not
         // returned: these calls return in turn, and each takes its entry off the list.
         let lent = unsafe { before.as_ref()? };
-        if lent.role.addr() == address.get() {
+        if lent.role.addr() == address {
             return Some(lent.role);
         }
         before = lent.before;

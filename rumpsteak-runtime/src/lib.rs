@@ -18,6 +18,7 @@
 //! * A session that fails returns an [`Error`], poisons its role and wakes the peers. The roles run
 //!   again once the set is [reset](guide::failure#reset).
 //! * [`machine`] has the machine of a session, for tests and tools.
+//! * [`watch`] reports who waits for whom if a program hangs.
 //! * [`testing`](mod@testing) runs all roles in every order, and plays a peer by hand.
 //!
 //! The [`guide`] has a chapter for each question: [`module`](mod@guide::module),
@@ -35,10 +36,12 @@
 //!
 //! # Features
 //!
-//! Both are off by default.
+//! All are off by default.
 //!
 //! * `fsm`: `serialize::<S>()` returns the machine of a session as an `Fsm` of `rumpsteak-fsm`.
-//! * `tracing`: one event for each action of a session.
+//! * `tracing`: a span for each session, and an event when an action begins to wait and when it
+//!   completes.
+//! * `watch`: [`watch`] works in optimised builds, too.
 //!
 //! # When not to use it
 //!
@@ -69,6 +72,7 @@ pub mod states;
 mod sync;
 pub mod testing;
 pub mod transport;
+pub mod watch;
 mod woken;
 
 pub use channel::Channel;

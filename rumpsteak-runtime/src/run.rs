@@ -10,7 +10,6 @@ use pin_project_lite::pin_project;
 use crate::error::{Error, ErrorKind, Result};
 use crate::guard::SessionGuard;
 use crate::role::Role;
-use crate::role::participant;
 use crate::states::Plays;
 use crate::states::Process;
 use crate::states::state::polled_again;
@@ -92,7 +91,7 @@ where
         const {
             assert!(R::VERIFIED, "a session of this role was not verified, and no error says why");
         }
-        check(this.guard.role())?;
+        this.guard.check()?;
         if this.guard.poll_begin(context).is_pending() {
             *this.begins = Some(process);
         } else {
@@ -199,28 +198,4 @@ impl<J: Future, T, W> fmt::Debug for RunningAll<J, T, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RunningAll").finish_non_exhaustive()
     }
-}
-
-/// Checks that the role may begin a session.
-#[inline]
-pub(crate) fn check<R: Role>(role: &mut R) -> Result<()> {
-    let is_second = R::ONCE.is_some() && participant::has_completed(role);
-    if role.is_poisoned() || participant::misplaced(role).is_some() || is_second {
-        return Err(refused(role));
-    }
-    Ok(())
-}
-
-/// The reason why the role cannot begin a session.
-#[cold]
-#[inline(never)]
-fn refused<R: Role>(role: &mut R) -> Error {
-    let kind = match participant::misplaced(role) {
-        _ if role.is_poisoned() => ErrorKind::Poisoned { role: R::NAME },
-        Some((route, belongs)) => ErrorKind::Misplaced { role: R::NAME, route, belongs },
-        None => ErrorKind::SecondSession { role: R::NAME, peer: R::ONCE.unwrap_or_default() },
-    };
-    // The future of an earlier session may have been leaked, so wake its peers.
-    participant::abort(role);
-    kind.into()
 }

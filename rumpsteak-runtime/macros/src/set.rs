@@ -7,6 +7,7 @@
 //!     impl Roles {
 //!         fn reset(&mut self)                 replaces all routes
 //!         fn reset_each(&mut C, &mut S)
+//!         fn watch(self, Duration)            reports if nothing happens any more
 //!         fn run(&mut self, c, s)             one process for each role, in one task
 //!     }
 //! ```
@@ -39,11 +40,13 @@ pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
     let code = are_roles.then(|| {
         let wiring = wiring(set, scope, &members);
         let resets = resets(set, &members, &parameters);
+        let watch = watch(krate, &members);
         let run = run(set, krate, &members, &parameters);
         quote! {
             #[allow(dead_code, private_interfaces, reason = "a program may need no reset, and run its roles by itself")]
             impl #name {
                 #resets
+                #watch
                 #run
             }
             #wiring
@@ -90,7 +93,11 @@ fn wiring(set: &SetItem, scope: &Scope<'_>, members: &[TokenStream]) -> TokenStr
     let body = match scope.is_whole() {
         true => quote! {
             let mut wiring = #krate::private::wiring::Wiring::new();
-            Self { #(#members: #wired),* }
+            let set = Self { #(#members: #wired),* };
+            if let ::core::option::Option::Some(watch) = #krate::private::Watch::from_environment() {
+                set.__watch(&watch);
+            }
+            set
         },
         // Roles with a mistake may lack routes.
         false => quote!(::core::unreachable!()),
@@ -125,6 +132,47 @@ fn resets(set: &SetItem, members: &[TokenStream], parameters: &[Ident]) -> Token
         pub fn reset_each(#(#parameters: &mut #roles),*) {
             let #fresh: Self = ::core::default::Default::default();
             #(*#parameters = #fresh.#members;)*
+        }
+    }
+}
+
+/// The methods that watch the roles.
+fn watch(krate: &TokenStream, members: &[TokenStream]) -> TokenStream {
+    quote! {
+        /// Watches the roles: if no action of the set completes for this long and a role waits,
+        /// prints to stderr who waits for which message from whom, and what the others do. It is
+        /// no error, and ends nothing. `RUMPSTEAK_WATCH=5` in the environment does the same for
+        /// all sets of the program, with 5 seconds. An optimised build needs the feature `watch`.
+        /// See `rumpsteak::watch`.
+        ///
+        /// ```text
+        /// Roles::default().watch(Duration::from_secs(5)).run(client, server).await?;
+        /// ```
+        #[must_use]
+        pub fn watch(self, limit: ::core::time::Duration) -> Self {
+            self.__watch(&#krate::private::Watch::printing(limit));
+            self
+        }
+
+        /// Watches the roles as `watch` does, and passes the reports to `tell`, which is called on
+        /// a thread that all watched sets share.
+        #[must_use]
+        pub fn watch_with(
+            self,
+            limit: ::core::time::Duration,
+            tell: impl ::core::ops::Fn(&#krate::watch::Report)
+                + ::core::marker::Send
+                + ::core::marker::Sync
+                + 'static,
+        ) -> Self {
+            self.__watch(&#krate::private::Watch::new(limit, tell));
+            self
+        }
+
+        #[cold]
+        #[inline(never)]
+        fn __watch(&self, watch: &#krate::private::Watch) {
+            #(watch.add(&self.#members);)*
         }
     }
 }

@@ -110,13 +110,44 @@ type Misplaced = (&'static str, Option<(&'static str, &'static str)>);
 /// Marks the role as in a session, or as poisoned.
 #[inline]
 pub(crate) fn begin<R: Participant>(role: &R) {
-    role.for_each_mark(|_, mark| mark.set_in_session(true));
+    role.for_each_mark(|_, mark| mark.begin());
 }
 
 /// Closes all routes, which wakes waiting peers, and leaves the role poisoned.
 pub(crate) fn abort<R: Participant>(role: &mut R) {
     begin(role);
     role.close();
+}
+
+/// Returns true if the role is neither in a session, nor poisoned, nor watched.
+#[inline]
+pub(crate) fn is_plain<R: Participant>(role: &R) -> bool {
+    let mut state = 0;
+    role.for_each_mark(|_, mark| state |= mark.state());
+    state == 0
+}
+
+/// The number of the role's set.
+pub(crate) fn set<R: Participant>(role: &R) -> Option<usize> {
+    let mut set = None;
+    role.for_each_mark(|_, mark| set = set.or(mark.place().map(|(set, _)| set)));
+    set
+}
+
+/// The number of the role's set, if the role is watched.
+pub(crate) fn watched<R: Participant>(role: &R) -> Option<usize> {
+    let mut is_watched = false;
+    role.for_each_mark(|_, mark| is_watched |= mark.is_watched());
+    if is_watched { set(role) } else { None }
+}
+
+/// The session that the role is in: the number of its set, and the number of sessions before it.
+/// All roles of a set have the same.
+#[cfg(feature = "tracing")]
+pub(crate) fn session<R: Participant>(role: &R) -> (usize, usize) {
+    let mut completed = 0;
+    role.for_each_mark(|_, mark| completed = completed.max(mark.completed()));
+    (set(role).unwrap_or_default(), completed)
 }
 
 /// Returns the first route that is not where its set put it: routes of one type can be exchanged.

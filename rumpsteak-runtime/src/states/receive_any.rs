@@ -11,6 +11,7 @@ use super::state::State;
 use crate::error::{Action, ErrorKind, Result};
 use crate::role::{Role, Route};
 use crate::transport::{Incoming, Link as _, RouteError};
+use crate::watch::{self, Step};
 
 /// The peers that the options of a choice receive from, made by the macro: `(A, (B, ()))`.
 ///
@@ -43,6 +44,12 @@ pub trait Peers<R: Role> {
     #[doc(hidden)]
     fn has_left(_role: &mut R, _index: usize, _error: &RouteError) -> bool {
         false
+    }
+
+    /// Returns true if no peer has sent a label that the choice `C` takes, for a watched role.
+    #[doc(hidden)]
+    fn are_empty<C: Choice<Message = R::Message>>(_: &mut R, _: &mut Context<'_>) -> bool {
+        true
     }
 
     /// Receives a label of the choice `C` from a peer if there is one. If not, returns the reason
@@ -161,6 +168,12 @@ where
         Others::confusable(role)
     }
 
+    fn are_empty<C: Choice<Message = R::Message>>(role: &mut R, context: &mut Context<'_>) -> bool {
+        let is_wanted = |message: &R::Message| C::takes(message, P::NUMBER.0);
+        Route::<P>::route(role).is_empty(is_wanted, context)
+            && Others::are_empty::<C>(role, context)
+    }
+
     fn has_left(role: &mut R, index: usize, error: &RouteError) -> bool {
         match index {
             0 => role.route().has_left(error),
@@ -239,6 +252,13 @@ pub(super) fn receive_any<'s, R: Role, C: AmongPeers<'s, R>>(
     const {
         assert!(C::Peers::COUNT > 0, "no option of this choice receives");
         assert!(C::Peers::COUNT < usize::BITS as usize, "a choice has at most 63 peers");
+    }
+    if watch::IS_ON {
+        state.acts(|role| {
+            let waits = C::Peers::are_empty::<C>(role, context);
+            let peers = (0..C::Peers::COUNT).map(C::Peers::name).collect();
+            watch::acts(role, waits, Step { receives: true, peers, labels: C::LABELS });
+        })?;
     }
     let role = state.role()?;
     // Constant at compile time, and `None` for channels.

@@ -7,6 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::lending::Claim;
 use crate::role::Role;
 use crate::seal::ByMacro;
+use crate::watch::{self, Doing};
 
 /// A state of a session: [`Send`](super::Send), [`End`](super::End), …, or a session type of a
 /// module that is made of them.
@@ -59,6 +60,21 @@ impl<'s, R: Role> State<'s, R> {
         }
     }
 
+    /// Calls `acts` if the role is [watched](crate::watch).
+    #[inline(always)]
+    pub(super) fn acts(&mut self, acts: impl FnOnce(&mut R)) -> Result<()> {
+        if self.claim.is_watched() {
+            acts(self.role()?);
+        }
+        Ok(())
+    }
+
+    /// Marks that the role is [watched](crate::watch).
+    #[cold]
+    pub(crate) fn watch(&mut self) {
+        self.claim.watch();
+    }
+
     /// Takes the state out of a future, which thereby completes.
     #[inline(always)]
     pub(crate) fn take(&mut self) -> Self {
@@ -79,6 +95,9 @@ impl<'s, R: Role> State<'s, R> {
     #[inline(always)]
     pub(super) fn complete_owned(&mut self) {
         if let Some(role) = R::owned(&mut self.owned) {
+            if self.claim.is_watched() {
+                watch::changes(role, Doing::Ended);
+            }
             role.complete();
         }
     }

@@ -149,9 +149,15 @@ pub(crate) fn ends_queues() -> bool {
 }
 
 /// "`c` waits for `Pong` from `s`".
-pub(super) fn waits_for(role: &str, peer: &str, labels: &[&str]) -> String {
-    let labels: Vec<String> = labels.iter().map(|label| format!("`{label}`")).collect();
-    format!("`{role}` waits for {} from `{peer}`", labels.join(" or "))
+pub(crate) fn waits_for(role: &str, peers: &[&str], labels: &[&str]) -> String {
+    format!("`{role}` waits for {} from {}", any_of(labels), any_of(peers))
+}
+
+/// "`a` or `b`". Labels that several peers send are named once.
+pub(crate) fn any_of(names: &[&str]) -> String {
+    let is_first = |&(place, name): &(usize, &&str)| !names[..place].contains(name);
+    let names = names.iter().enumerate().filter(is_first).map(|(_, name)| format!("`{name}`"));
+    names.collect::<Vec<_>>().join(" or ")
 }
 
 /// Records that a role waits for its peers before its next session, if this is being asked.
@@ -205,7 +211,7 @@ fn wait(
 fn told(error: &(dyn StdError + 'static)) -> Option<String> {
     match error.downcast_ref::<Error>()?.kind() {
         ErrorKind::Closed { role, peer, action: Action::Receive(labels) } => {
-            Some(waits_for(role, peer, labels))
+            Some(waits_for(role, &[*peer], labels))
         }
         _ => None,
     }

@@ -101,7 +101,7 @@ impl<R: Role> Mock<R> {
         let poll = |acting: &mut Acting<'_, R, R::Message>, context: &mut Context<'_>| {
             let received = <R as HearsFrom<Peer>>::poll_receive(&mut acting.mock.role, context);
             let labels: Vec<_> = acting.mock.labels(acting.peer).collect();
-            let waits = || waits_for(<R as Role>::NAME, acting.peer, &labels);
+            let waits = || waits_for(<R as Role>::NAME, &[acting.peer], &labels);
             WAITS.set(received.is_pending().then(waits));
             received.map(|received| {
                 let message = received.unwrap_or_else(|error| acting.failed(&error));

@@ -1,6 +1,7 @@
 //! Routes made of a sink and a stream.
 
 use std::any::{Any, TypeId};
+use std::cell::Cell;
 use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
@@ -28,6 +29,8 @@ use crate::seal::ByMacro;
 /// ```
 ///
 /// A sink or stream that is not `Unpin` goes in as a `Pin<Box<_>>`.
+// Each action uses the halves, so they come first.
+#[repr(C)]
 pub struct Bidirectional<Tx, Rx> {
     /// `None` once the route is closed: dropping both halves wakes the peer.
     halves: Option<(Tx, Rx)>,
@@ -266,6 +269,30 @@ where
             }
         }
         self.poll_receive(context).map_ok(Some)
+    }
+
+    fn is_empty(&mut self, is_wanted: impl Fn(&M) -> bool, context: &mut Context<'_>) -> bool
+    where
+        Self: 'static,
+        M: 'static,
+    {
+        let Some((_, rx)) = &mut self.halves else { return false };
+        let is_found = Cell::new(false);
+        // Every message is left in place.
+        let find = |message: &M| {
+            is_found.set(is_wanted(message));
+            false
+        };
+        let any: &mut dyn Any = rx;
+        let is_ready = if let Some(queue) = any.downcast_mut::<QueueReceiver<M>>() {
+            queue.poll_if(false, find, context).map(|next| next.is_none())
+        } else if let Some(look) = (self.abilities)().1.look {
+            look(rx, &|message| message.downcast_ref().is_none_or(find), context)
+        } else {
+            Poll::Pending
+        };
+        // The end is no message.
+        !is_found.get() && is_ready != Poll::Ready(true)
     }
 
     #[inline(always)]

@@ -158,6 +158,19 @@ pub trait Incoming<M>: Link {
         self.poll_receive(context).map_ok(Some)
     }
 
+    /// Returns true if a receive would wait: there is neither a wanted message nor an error. The
+    /// default, for routes that cannot look ahead, is that it would. Only a [watched](crate::watch)
+    /// role asks.
+    #[doc(hidden)]
+    fn is_empty(&mut self, is_wanted: impl Fn(&M) -> bool, context: &mut Context<'_>) -> bool
+    where
+        Self: Sized + 'static,
+        M: 'static,
+    {
+        let _ = (is_wanted, context);
+        true
+    }
+
     /// Returns true if the last attempt to receive found nothing and the next message will wake
     /// `waker`. Returns false right after an attempt that [waits](Incoming::receive_if) if the
     /// waker is woken in any case.

@@ -2,7 +2,7 @@
 
 use std::any::TypeId;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 use once_cell::race::OnceRef;
 
@@ -14,17 +14,24 @@ use once_cell::race::OnceRef;
 /// session after an aborted one by mistake.
 #[derive(Debug, Default)]
 pub struct Mark {
-    /// Only one session at a time uses the role, so relaxed accesses suffice.
-    in_session: AtomicBool,
+    /// [`IN_SESSION`], or the state between sessions. Only one session at a time uses the role, so
+    /// relaxed accesses suffice.
+    state: AtomicU8,
     completed: AtomicUsize,
-    /// True if the route was moved away in the middle of a session: none ever begins here again.
-    is_left: bool,
+    /// The state between sessions: 0, [`WATCHED`], or [`IN_SESSION`] if the route was moved away in
+    /// the middle of a session, so that none ever begins here again.
+    idle: AtomicU8,
     /// The round in which a choice among peers last began with this one. Later rounds are larger.
     turn: AtomicUsize,
     /// The number of the route's set of roles.
     set: AtomicUsize,
     place: OnceRef<'static, Place>,
 }
+
+/// A session uses the route, or was aborted on it.
+const IN_SESSION: u8 = 1;
+/// The role is [watched](crate::watch).
+const WATCHED: u8 = 2;
 
 /// The place of a route in its set.
 #[derive(Debug)]
@@ -58,9 +65,9 @@ impl Mark {
     #[must_use]
     pub const fn new() -> Self {
         Self {
-            in_session: AtomicBool::new(false),
+            state: AtomicU8::new(0),
             completed: AtomicUsize::new(0),
-            is_left: false,
+            idle: AtomicU8::new(0),
             turn: AtomicUsize::new(0),
             set: AtomicUsize::new(0),
             place: OnceRef::new(),
@@ -71,24 +78,40 @@ impl Mark {
     /// belongs to a route over which no session begins any more.
     #[must_use]
     pub fn take(&mut self) -> Self {
-        let left = Self { in_session: AtomicBool::new(true), is_left: true, ..Self::new() };
-        std::mem::replace(self, left)
+        let left = || AtomicU8::new(IN_SESSION);
+        std::mem::replace(self, Self { state: left(), idle: left(), ..Self::new() })
     }
 
     #[inline]
     pub(crate) fn in_session(&self) -> bool {
-        self.in_session.load(Ordering::Relaxed)
+        self.state.load(Ordering::Relaxed) & IN_SESSION != 0
+    }
+
+    /// 0 if no session uses the route or was aborted on it, and its role is not watched.
+    #[inline]
+    pub(crate) fn state(&self) -> u8 {
+        self.state.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn is_watched(&self) -> bool {
+        self.idle.load(Ordering::Relaxed) & WATCHED != 0
+    }
+
+    /// Marks that the role is watched.
+    pub(crate) fn watch(&self) {
+        self.idle.fetch_or(WATCHED, Ordering::Relaxed);
+        self.state.fetch_or(WATCHED, Ordering::Relaxed);
     }
 
     #[inline]
-    pub(crate) fn set_in_session(&self, in_session: bool) {
-        self.in_session.store(in_session | self.is_left, Ordering::Relaxed);
+    pub(crate) fn begin(&self) {
+        self.state.store(IN_SESSION, Ordering::Relaxed);
     }
 
     /// Counts a completed session and returns the number of completed sessions.
     #[inline]
     pub(crate) fn complete(&self) -> usize {
-        self.set_in_session(false);
+        self.state.store(self.idle.load(Ordering::Relaxed), Ordering::Relaxed);
         let completed = self.completed() + 1;
         self.completed.store(completed, Ordering::Relaxed);
         completed

@@ -27,7 +27,8 @@ impl Shared {
         let (shared, limit) = (Arc::clone(self), self.limits.handshake);
         let hears = tokio::spawn(async move {
             let heard = timeout(MOMENT.min(limit), hear_greeting(opening)).await;
-            let Ok(Ok((connection, hello))) = heard else { return };
+            let Ok(Ok((mut connection, hello))) = heard else { return };
+            connection.caller = caller;
             tokio::spawn(async move {
                 // A peer that resumes needs no permit. A new peer may call again.
                 let place = shared.handshakes.try_acquire().ok();

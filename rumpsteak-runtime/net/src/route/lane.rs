@@ -228,6 +228,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     /// Begins to use a first connection.
     pub(crate) fn connect(&mut self, connection: &Connection) {
         self.largest = self.frame.min(connection.max_payload());
+        self.status.connected(connection);
         self.sent = 0;
         self.must_acknowledge = true;
         self.silence.reset();
@@ -290,6 +291,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         }
         if came {
             self.silence.reset();
+            self.status.heard();
         }
         Ok(came)
     }

@@ -4,8 +4,9 @@ use std::any::Any;
 use std::cell::Cell;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll, Waker, ready};
+use std::time::Instant;
 
 use atomic_waker::AtomicWaker;
 use futures_core::Stream;
@@ -15,8 +16,9 @@ use rumpsteak_runtime::error::BoxError;
 use rumpsteak_runtime::private::ByMacro;
 use rumpsteak_runtime::transport::{Bidirectional, Half, Left, Pair};
 
-use crate::NetError;
+use crate::transport::Connection;
 use crate::wire::{Messages, Numbers};
+use crate::{Address, NetError};
 
 /// A route whose other end is in this process or in another one. The role that has it cannot tell,
 /// and its process does not change.
@@ -38,6 +40,8 @@ pub(crate) struct RouteStatus {
     /// The number of messages that the role has received, as it reports now and then.
     received: AtomicU64,
     lane: AtomicWaker,
+    /// The address of the peer, and the time of the last frame from it, once there is a connection.
+    connection: Mutex<Option<(String, Instant)>>,
 }
 
 pub(crate) type SharedStatus = Arc<RouteStatus>;
@@ -50,6 +54,35 @@ impl RouteStatus {
 
     pub(crate) fn check(&self) -> Result<(), NetError> {
         self.failed.get().cloned().map_or(Ok(()), Err)
+    }
+
+    /// The role has a connection with its peer.
+    pub(crate) fn connected(&self, Connection { at, caller, .. }: &Connection) {
+        let address = at.as_ref().map(Address::to_string);
+        let address = address.or_else(|| caller.map(|address| address.to_string()));
+        let address = address.unwrap_or_else(|| "an unknown address".to_owned());
+        *self.connection() = Some((address, Instant::now()));
+    }
+
+    /// A frame has come from the peer.
+    pub(crate) fn heard(&self) {
+        if let Some((_, last)) = &mut *self.connection() {
+            *last = Instant::now();
+        }
+    }
+
+    /// Describes the connection, for the report of a watch.
+    pub(crate) fn describe(&self) -> String {
+        match &*self.connection() {
+            Some((address, last)) => {
+                format!("at {address}, the connection is silent for {:.1?}", last.elapsed())
+            }
+            None => "no connection yet".to_owned(),
+        }
+    }
+
+    fn connection(&self) -> MutexGuard<'_, Option<(String, Instant)>> {
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The error of a process that finds the other end of a queue gone.

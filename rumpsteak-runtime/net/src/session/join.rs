@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 use rumpsteak_runtime::channel::{QueueReceiver, QueueSender};
+use rumpsteak_runtime::private::{Watch, connection};
 use rumpsteak_runtime::transport::Labelled;
+use rumpsteak_runtime::watch::Report;
 use rumpsteak_runtime::{Error, ErrorKind, Role};
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::task::JoinSet;
@@ -203,7 +205,11 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
     {
         return Err(shared.absent(own, &join.addresses_of(&own.route.peer), None));
     }
-    Ok(Joined { role: role_of(ends), routes, guard, codec: Box::new(join.codec) })
+    let joined = Joined { role: role_of(ends), routes, guard, codec: Box::new(join.codec) };
+    Ok(match Watch::from_environment() {
+        Some(watch) => joined.watched(&watch),
+        None => joined,
+    })
 }
 
 /// A role that takes part in a session.
@@ -310,6 +316,35 @@ impl<R: Role> Joined<R> {
         let value = ended.unwrap_or_else(|panic| resume_unwind(panic))?;
         let failed = |error| ErrorKind::Leave { role: R::NAME, source: Box::new(error) };
         left.map(|()| value).map_err(|error| Error::from(failed(error)).into())
+    }
+
+    /// Watches the role: if no action of it completes for this long and it waits, prints to stderr
+    /// for which message of which peer, where the peer is, and for how long its connection has been
+    /// silent. It is no error, and ends nothing. `RUMPSTEAK_WATCH=5` in the environment watches all
+    /// roles, with 5 seconds: see [`watch`](rumpsteak_runtime::watch).
+    #[must_use]
+    pub fn watch(self, limit: Duration) -> Self {
+        self.watched(&Watch::printing(limit))
+    }
+
+    /// Watches the role as [`watch`](Self::watch) does, and passes the reports to `tell`.
+    #[must_use]
+    pub fn watch_with(
+        self,
+        limit: Duration,
+        tell: impl Fn(&Report) + Send + Sync + 'static,
+    ) -> Self {
+        self.watched(&Watch::new(limit, tell))
+    }
+
+    fn watched(self, watch: &Watch) -> Self {
+        let session = self.routes.first().map_or("", |route| &route.own.route.session);
+        watch.of_session(session).add(&self.role);
+        for RouteTask { own, status, .. } in self.routes.iter().filter(|it| it.lane.is_some()) {
+            let status = Arc::clone(status);
+            connection(&self.role, &own.route.peer, Box::new(move || status.describe()));
+        }
+        self
     }
 
     /// Leaves the session: waits until each peer has all messages of the role, and has left or

@@ -72,6 +72,8 @@ pub struct Connection {
     max_payload: usize,
     /// The address at which the very end that has answered is called again.
     pub(crate) at: Option<Address>,
+    /// The address of the other end, if that has called.
+    pub(crate) caller: Option<IpAddr>,
 }
 
 /// Returns true if the other end may play the role of this protocol and name.
@@ -81,7 +83,7 @@ impl Connection {
     /// A connection whose other end is not known.
     pub fn new(frames: impl Duplex + 'static) -> Self {
         let (frames, max_payload) = (Box::new(frames), usize::MAX);
-        Self { frames, may_play: None, max_payload, at: None }
+        Self { frames, may_play: None, max_payload, at: None, caller: None }
     }
 
     /// A connection whose other end may play only the roles for which `may_play` returns true,

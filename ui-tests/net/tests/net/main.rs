@@ -19,4 +19,5 @@ mod strangers;
 mod successive_sessions;
 mod transports;
 mod versions;
+mod watch;
 mod window;

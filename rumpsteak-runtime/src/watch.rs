@@ -1,0 +1,455 @@
+//! Watching sets of roles: a report of who waits for whom when nothing happens any more.
+//!
+//! The proof is about roles that all run. A program can leave one out, mix two sets, await one role
+//! after the other, or drop a session, and then waits in silence. A watched set reports it:
+//!
+//! ```
+//! # use rumpsteak_doctests::*;
+//! use std::{sync::mpsc, time::Duration};
+//!
+//! let (tell, told) = mpsc::channel();
+//! let Roles { mut c, mut s } = Roles::default()
+//!     .watch_with(Duration::from_millis(50), move |report| drop(tell.send(report.to_string())));
+//! std::thread::spawn(move || {
+//!     futures::executor::block_on(async {
+//!         try_run(&mut c, client).await?; // waits for the server, which has not started
+//!         try_run(&mut s, server).await
+//!     })
+//! });
+//! assert!(told.recv()?.contains("`c` waits for `Pong` from `s`"));
+//! # Ok::<(), mpsc::RecvError>(())
+//! ```
+//!
+//! `Roles::default().watch(duration)` prints the reports to stderr. `RUMPSTEAK_WATCH=5` in the
+//! environment watches all sets and all roles of `rumpsteak-net`, for 5 seconds. Optimised builds
+//! watch only with the feature `watch` of this package.
+//!
+//! A report is no error, and ends nothing: a server may well wait for an hour. It is made if no
+//! action of the set has completed for the given time and at least one role waits, and again after
+//! the next action. Routes of other transports cannot look ahead: after their last message was
+//! received, the report still says that the role waits for it.
+//!
+//! # Cost
+//!
+//! Nothing in optimised builds without the feature `watch`. With it, each action looks if its role
+//! is watched, which takes 1 % to 4 % more instructions. An action of a watched role looks if it will
+//! wait, and takes one lock that all watched sets share. One thread, started for the first watched
+//! set, looks at all of them. A set stays known while a session of it runs; of the other ones, the
+//! last 1,000 do.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::fmt;
+use std::io::{self, Write as _};
+use std::mem;
+use std::ptr;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+use crate::role::Role;
+use crate::role::participant;
+use crate::testing::{any_of, waits_for};
+
+/// A report that no action of a set of roles has completed for some time although a role waits.
+///
+/// Its `Display` output is what [`watch`](self) prints: one line for the set, and one per role.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Report {
+    /// The protocol of the roles, or the name of the module of a closed system.
+    pub protocol: &'static str,
+    /// The time since the last action.
+    pub silence: Duration,
+    /// A sentence for each role.
+    pub roles: Vec<String>,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { protocol, silence, roles } = self;
+        write!(f, "no action of the roles of `{protocol}` has completed for {silence:.1?}")?;
+        roles.iter().try_for_each(|role| write!(f, "\n  {role}"))
+    }
+}
+
+/// Not `eprintln`, which panics if stderr is closed.
+fn print(message: impl fmt::Display) {
+    let _ = writeln!(io::stderr(), "rumpsteak: {message}");
+}
+
+/// A way to watch sets. Used by the macro.
+#[doc(hidden)]
+#[derive(Clone)]
+#[allow(missing_debug_implementations, reason = "only generated code has one")]
+pub struct Watch {
+    limit: Duration,
+    tell: Arc<dyn Fn(&Report) + Send + Sync>,
+    /// The name of a session that roles have joined one by one.
+    session: Option<Arc<str>>,
+}
+
+/// Describes the connection to a peer in another process.
+type Connection = Box<dyn Fn() -> String + Send + Sync>;
+
+impl Watch {
+    pub fn new(limit: Duration, tell: impl Fn(&Report) + Send + Sync + 'static) -> Self {
+        Self { limit, tell: Arc::new(tell), session: None }
+    }
+
+    /// Takes roles that have joined a session of this name to be one set.
+    pub fn of_session(&self, session: &str) -> Self {
+        Self { session: Some(session.into()), ..self.clone() }
+    }
+
+    /// Prints its reports.
+    pub fn printing(limit: Duration) -> Self {
+        Self::new(limit, |report| print(report))
+    }
+
+    /// The watch that the environment asks for, if watching is compiled in.
+    #[inline]
+    pub fn from_environment() -> Option<Self> {
+        static LIMIT: OnceLock<Option<Duration>> = OnceLock::new();
+        // The least call costs each new set 1 % of its instructions.
+        if !IS_ON {
+            return None;
+        }
+        let limit = LIMIT.get_or_init(|| {
+            let seconds = env::var("RUMPSTEAK_WATCH").ok()?.trim().parse().ok()?;
+            Duration::try_from_secs_f64(seconds).ok().filter(|limit| !limit.is_zero())
+        });
+        limit.map(Self::printing)
+    }
+
+    /// Watches a role from now on, together with the other roles of its set.
+    pub fn add<R: Role>(&self, role: &R) {
+        if !IS_ON {
+            return print("nothing is watched: set the feature `watch` of `rumpsteak-runtime`");
+        }
+        let Some(number) = participant::set(role) else { return };
+        role.for_each_mark(|_, mark| mark.watch());
+        let mut sets = sets();
+        let set = sets.entry(number).or_insert_with(|| Set {
+            protocol: R::PROTOCOL,
+            watch: self.clone(),
+            last: Instant::now(),
+            is_reported: false,
+            roles: Vec::new(),
+            connections: Vec::new(),
+        });
+        let replaced = mem::replace(&mut set.watch, self.clone());
+        if set.roles.iter().all(|known| known.name != R::NAME) {
+            set.roles.push(Watched { name: R::NAME, doing: Doing::Nothing });
+        }
+        let idle: Vec<_> = sets.iter().filter(|(_, set)| !set.is_running()).collect();
+        let oldest = idle.iter().min_by_key(|(_, set)| set.last).map(|(number, _)| **number);
+        let forgotten = oldest.filter(|_| idle.len() > MOST_IDLE);
+        let forgotten = forgotten.and_then(|number| sets.remove(&number));
+        drop(sets);
+        // Not under the lock: it may run code of users.
+        drop((replaced, forgotten));
+        if let Some(thread) = thread() {
+            thread.unpark();
+        }
+    }
+}
+
+/// True if watching is compiled in.
+pub(crate) const IS_ON: bool = cfg!(any(debug_assertions, feature = "watch"));
+
+/// The number of sets without a running session that stay known.
+const MOST_IDLE: usize = 1000;
+
+/// Describes the connection of a watched role to a peer. Used by `rumpsteak-net`.
+#[doc(hidden)]
+pub fn connection<R: Role>(role: &R, peer: &str, describe: Connection) {
+    let Some(set) = participant::watched(role) else { return };
+    if let Some(set) = sets().get_mut(&set) {
+        set.connections.retain(|(known, _)| known != peer);
+        set.connections.push((peer.to_owned(), describe));
+    }
+}
+
+/// The watched sets, by their numbers.
+static SETS: Mutex<BTreeMap<usize, Set>> = Mutex::new(BTreeMap::new());
+
+struct Set {
+    protocol: &'static str,
+    watch: Watch,
+    /// The time of the last action, or at which the last role began to wait.
+    last: Instant,
+    is_reported: bool,
+    roles: Vec<Watched>,
+    connections: Vec<(String, Connection)>,
+}
+
+struct Watched {
+    name: &'static str,
+    doing: Doing,
+}
+
+/// What a role does.
+#[derive(PartialEq)]
+pub(crate) enum Doing {
+    /// It has begun no session.
+    Nothing,
+    WaitsToBegin,
+    /// It has begun a session, and no action.
+    Begun,
+    /// An action waits.
+    Waits(Step),
+    /// This was its last action, and it has begun no other one.
+    Did(Step),
+    /// It has ended its session or given it away, and begun no other one.
+    Ended,
+    Aborted,
+}
+
+/// An action of a role.
+#[derive(PartialEq)]
+pub(crate) struct Step {
+    pub(crate) receives: bool,
+    pub(crate) peers: Vec<&'static str>,
+    pub(crate) labels: &'static [&'static str],
+}
+
+/// Locks the sets. No code of users runs under the lock.
+fn sets() -> MutexGuard<'static, BTreeMap<usize, Set>> {
+    SETS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Doing {
+    fn is_in_session(&self) -> bool {
+        matches!(self, Self::Begun | Self::Waits(_) | Self::Did(_))
+    }
+
+    fn waits(&self) -> bool {
+        matches!(self, Self::Waits(_) | Self::WaitsToBegin)
+    }
+}
+
+impl Set {
+    fn is_running(&self) -> bool {
+        self.roles.iter().any(|role| role.doing.is_in_session())
+    }
+
+    /// Returns true if the roles of both belong to one set.
+    fn is_same(&self, other: &Self) -> bool {
+        ptr::eq(self, other)
+            || self.protocol == other.protocol
+                && self.watch.session.is_some()
+                && self.watch.session == other.watch.session
+    }
+}
+
+/// Changes what a role does, unless `doing` returns `None`. Returns true if it has.
+fn change(set: Option<usize>, name: &str, doing: impl FnOnce(&Doing) -> Option<Doing>) -> bool {
+    let mut sets = sets();
+    let Some(set) = set.and_then(|set| sets.get_mut(&set)) else { return false };
+    let role = set.roles.iter_mut().find(|role| role.name == name);
+    let Some((role, doing)) = role.and_then(|role| doing(&role.doing).map(|doing| (role, doing)))
+    else {
+        return false;
+    };
+    (role.doing, set.last, set.is_reported) = (doing, Instant::now(), false);
+    true
+}
+
+/// The role now does something else, if it is watched.
+#[cold]
+#[inline(never)]
+pub(crate) fn changes<R: Role>(role: &R, doing: Doing) {
+    change(participant::watched(role), R::NAME, |_| Some(doing));
+}
+
+/// The role begins a session, or waits to. Returns true if the role is watched. A role that is
+/// traced is, too, because only the watch knows when an action begins to wait.
+#[cold]
+#[inline(never)]
+pub(crate) fn begins<R: Role>(role: &R) -> bool {
+    #[cfg(feature = "tracing")]
+    if participant::watched(role).is_none()
+        && tracing::enabled!(target: "rumpsteak", tracing::Level::TRACE)
+    {
+        Watch::new(Duration::MAX, |_| {}).add(role);
+    }
+    let set = participant::watched(role);
+    change(set, R::NAME, |doing| (!doing.is_in_session()).then_some(Doing::Begun));
+    set.is_some()
+}
+
+/// An action of the role waits, or is about to complete.
+#[cold]
+#[inline(never)]
+pub(crate) fn acts<R: Role>(role: &R, waits: bool, step: Step) {
+    #[cfg(feature = "tracing")]
+    let (peer, label) = (step.peers.join(" or "), step.labels.join(" or "));
+    #[cfg(feature = "tracing")]
+    let action = if step.receives { "receive" } else { "send" };
+    let next = if waits { Doing::Waits(step) } else { Doing::Did(step) };
+    // A role that is polled again, and still waits, is silent.
+    let is_new = change(participant::watched(role), R::NAME, |doing| {
+        (!waits || *doing != next).then_some(next)
+    });
+    #[cfg(feature = "tracing")]
+    if waits && is_new {
+        tracing::trace!(
+            target: "rumpsteak",
+            protocol = R::PROTOCOL,
+            role = R::NAME,
+            peer,
+            label,
+            "waits to {action}"
+        );
+    }
+    #[cfg(not(feature = "tracing"))]
+    let _ = is_new;
+}
+
+/// A session that owns its role. Dropping it ends the session.
+pub(crate) struct Watching {
+    set: Option<usize>,
+    role: &'static str,
+}
+
+impl Watching {
+    pub(crate) fn new<R: Role>(role: &R) -> Self {
+        begins(role);
+        Self { set: participant::watched(role), role: R::NAME }
+    }
+
+    pub(crate) fn is_watched(&self) -> bool {
+        self.set.is_some()
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        change(self.set, self.role, |doing| doing.is_in_session().then_some(Doing::Ended));
+    }
+}
+
+/// The thread that looks at all sets, unless it cannot be started.
+fn thread() -> Option<&'static Thread> {
+    static THREAD: OnceLock<Option<Thread>> = OnceLock::new();
+    let start = || {
+        let started = thread::Builder::new().name("rumpsteak-watch".to_owned()).spawn(run);
+        started.ok().map(|handle| handle.thread().clone())
+    };
+    THREAD.get_or_init(start).as_ref()
+}
+
+/// Looks at all sets, forever.
+fn run() {
+    loop {
+        let (mut due, mut pause, now) = (Vec::new(), Duration::MAX, Instant::now());
+        let mut sets = sets();
+        for (&number, set) in &mut *sets {
+            let left = set.watch.limit.saturating_sub(now.duration_since(set.last));
+            if left.is_zero() && !set.is_reported && set.roles.iter().any(|it| it.doing.waits()) {
+                set.is_reported = true;
+                due.push(number);
+            }
+            let quarter = set.watch.limit / 4;
+            pause = pause.min(if left.is_zero() { quarter } else { left.min(quarter) });
+        }
+        let due = due.iter().filter_map(|number| sets.get(number));
+        let reports = due.map(|set| (report(&sets, set, now), Arc::clone(&set.watch.tell)));
+        let reports: Vec<_> = reports.collect();
+        // A callback may use watched roles.
+        drop(sets);
+        for (report, tell) in reports {
+            tell(&report);
+        }
+        // A short pause, so that short limits take no core.
+        thread::park_timeout(pause.max(Duration::from_millis(1)));
+    }
+}
+
+fn report(sets: &BTreeMap<usize, Set>, set: &Set, now: Instant) -> Report {
+    let roles = roles_of(sets, set).map(|(set, role)| describe(sets, set, role)).collect();
+    Report { protocol: set.protocol, silence: now.duration_since(set.last), roles }
+}
+
+/// All watched roles of the set. Roles that have joined one by one are in a set each.
+fn roles_of<'a>(
+    sets: &'a BTreeMap<usize, Set>,
+    set: &'a Set,
+) -> impl Iterator<Item = (&'a Set, &'a Watched)> {
+    let same = sets.values().filter(|other| set.is_same(other));
+    same.flat_map(|set| set.roles.iter().map(move |role| (set, role)))
+}
+
+/// Says what a role does.
+fn describe(sets: &BTreeMap<usize, Set>, set: &Set, role: &Watched) -> String {
+    let name = role.name;
+    let others = || roles_of(sets, set).map(|(_, role)| role);
+    let missed = others().filter_map(|other| match &other.doing {
+        Doing::Waits(Step { receives: true, peers, labels }) if peers.contains(&name) => {
+            Some(format!("{} to `{}`", any_of(labels), other.name))
+        }
+        _ => None,
+    });
+    let missed: Vec<String> = missed.collect();
+    let owes = match missed.is_empty() {
+        true => String::new(),
+        false => format!("; it owes {}", missed.join(" and ")),
+    };
+    let idle = "it is in code of its own, or has dropped its session, by `drop(session)` or by an \
+                action that was never awaited, as in `let _ = session.send(…)`";
+    match &role.doing {
+        Doing::Waits(Step { receives, peers, labels }) => {
+            let described = set.connections.iter().filter(|(peer, _)| peers.contains(&&**peer));
+            let described = described.map(|(peer, text)| format!(" (`{peer}`: {})", text()));
+            let described = described.collect::<String>();
+            match receives {
+                true => waits_for(name, peers, labels) + &described,
+                false => format!(
+                    "`{name}` waits for room to send {} to {}{described}",
+                    any_of(labels),
+                    any_of(peers)
+                ),
+            }
+        }
+        Doing::WaitsToBegin => {
+            format!("`{name}` waits to begin a session: a peer is two sessions behind")
+        }
+        Doing::Nothing => {
+            let begun = others().filter(|other| other.doing != Doing::Nothing);
+            let begun: Vec<&str> = begun.map(|other| other.name).collect();
+            if is_mixed(sets, set, name, &begun) {
+                return format!(
+                    "`{name}` has begun no session, but the `{name}` of another set has: two sets \
+                     are mixed{owes}. Take all roles from one set"
+                );
+            }
+            format!(
+                "`{name}` has begun no session: it was left out, or is awaited in sequence, after \
+                 {}{owes}. Run all roles at once, with `run` of the set, `join` or tasks",
+                any_of(&begun)
+            )
+        }
+        Doing::Begun => format!("`{name}` has begun its session, and no action: {idle}{owes}"),
+        Doing::Did(Step { receives, peers, labels }) => format!(
+            "`{name}` has {} {} {}, and begun no other action: {idle}{owes}",
+            if *receives { "received" } else { "sent" },
+            any_of(labels),
+            if *receives { "from" } else { "to" }.to_owned() + " " + &any_of(peers),
+        ),
+        Doing::Ended => format!("`{name}` has ended its session, and begun no other"),
+        Doing::Aborted => format!("`{name}` has aborted its session"),
+    }
+}
+
+/// Returns true if the role `fresh`, which has begun no session in this set, waits in another set
+/// of the same protocol, in which one of the running roles of this set has begun none.
+fn is_mixed(sets: &BTreeMap<usize, Set>, set: &Set, fresh: &str, begun: &[&str]) -> bool {
+    let others =
+        sets.values().filter(|other| other.protocol == set.protocol && !other.is_same(set));
+    others.into_iter().any(|other| {
+        let has = |is: &dyn Fn(&Watched) -> bool| roles_of(sets, other).any(|(_, role)| is(role));
+        has(&|role| role.name == fresh && role.doing.waits())
+            && has(&|role| role.doing == Doing::Nothing && begun.contains(&role.name))
+    })
+}
