@@ -261,10 +261,13 @@ impl Check {
         self.problems.is_empty() && self.reports.is_empty()
     }
 
-    /// The most serious consequence of all mistakes.
+    /// The most serious consequence of all mistakes. Sessions that were not verified without one are
+    /// undecided: rustc reports why.
     pub fn gravest(&self) -> Option<Gravity> {
         let problems = self.problems.iter().map(|problem| problem.gravity);
-        problems.chain(self.reports.iter().map(|report| report.gravity)).max()
+        let gravest = problems.chain(self.reports.iter().map(|report| report.gravity)).max();
+        let is_left = self.summary.verified < self.summary.sessions;
+        gravest.or(is_left.then_some(Gravity::Undecided))
     }
 }
 

@@ -297,6 +297,15 @@ impl Fault {
         )
     }
 
+    /// Adds faults to those that are known. One mistake is one error.
+    pub(crate) fn add_once(known: &mut Vec<Self>, faults: Vec<Self>) {
+        for fault in faults {
+            if !known.iter().any(|known| known.is_same(&fault)) {
+                known.push(fault);
+            }
+        }
+    }
+
     /// True if another fault reports the same mistake.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         let is_similar = match (&self.cause, &other.cause) {

@@ -10,7 +10,8 @@ use crate::guard::SessionGuard;
 use crate::held::{Held, held, into_role};
 use crate::role::Role;
 use crate::role::fingerprint::Structure;
-use crate::role::participant::{self, Leaves};
+use crate::role::participant::Leaves;
+use crate::role::poisoning;
 use crate::seal::ByMacro;
 use crate::states::proof::InRole;
 use crate::states::{End, Session, State};
@@ -169,7 +170,7 @@ where
         R: Leaves<()>,
     {
         let role = role.take();
-        participant::begin(&role);
+        poisoning::begin(&role);
         Self { role, has_begun: false, session: PhantomData }
     }
 }

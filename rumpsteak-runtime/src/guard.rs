@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 use crate::error::{Error, ErrorKind, Result};
 use crate::lending::Lender;
 use crate::role::Role;
-use crate::role::participant;
+use crate::role::{participant, poisoning};
 use crate::states::state::state_of;
 use crate::states::{End, State};
 use crate::testing;
@@ -64,7 +64,7 @@ impl<'s, R: Role> SessionGuard<'s, R> {
             }
         };
         // The future of an earlier session may have been leaked, so wake its peers.
-        participant::abort(role);
+        poisoning::abort(role);
         Err(kind.into())
     }
 
@@ -84,7 +84,7 @@ impl<'s, R: Role> SessionGuard<'s, R> {
     /// Begins the session: passes its first state to `process`.
     #[inline]
     pub(crate) fn begin<T>(&mut self, process: impl FnOnce(State<'s, R>) -> T) -> T {
-        participant::begin(self.role());
+        poisoning::begin(self.role());
         self.is_in_session = true;
         #[cfg(feature = "tracing")]
         let _entered = {
@@ -153,7 +153,7 @@ impl<'s, R: Role> SessionGuard<'s, R> {
     #[inline(never)]
     fn abort(&mut self) {
         self.is_in_session = false;
-        participant::abort(self.role());
+        poisoning::abort(self.role());
         watch::changes(self.role(), Doing::Aborted);
     }
 }

@@ -6,7 +6,8 @@ use std::task::{Poll, Waker};
 
 use crate::error::Result;
 use crate::guard::SessionGuard;
-use crate::role::participant::{self, Participant};
+use crate::role::participant::Participant;
+use crate::role::poisoning;
 use crate::role::{Role, Route};
 use crate::seal::{ByMacro, Played};
 use crate::states::state::state_owning;
@@ -78,7 +79,7 @@ where
     let watching = Watching::new(guard.role());
     poll_fn(|context| guard.poll_begin(context)).await;
     drop(guard);
-    participant::begin(&role);
+    poisoning::begin(&role);
     Ok(S::from_state(held(role, watching)))
 }
 

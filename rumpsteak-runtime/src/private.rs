@@ -4,7 +4,7 @@
 pub use crate::__stub as stub;
 pub use crate::join::Processes;
 pub use crate::payload::{ChangesHands, Is, carries, carries_session};
-pub use crate::role::{fingerprint::Structure, participant::*, session_count::*, wiring};
+pub use crate::role::{fingerprint::Structure, on_demand::*, participant::*, wiring};
 pub use crate::run::{root_cause, running};
 pub use crate::seal::{ByMacro, Label, Played, Seals};
 pub use crate::states::{Plays, Process, choice::NeverReceived, choice::enter, proof::Unnamed};

@@ -4,8 +4,9 @@
 //! routes: `try_run` borrows it exclusively for the duration of a session.
 
 pub(crate) mod fingerprint;
+pub(crate) mod on_demand;
 pub(crate) mod participant;
-pub(crate) mod session_count;
+pub(crate) mod poisoning;
 pub(crate) mod stub;
 pub mod wiring;
 

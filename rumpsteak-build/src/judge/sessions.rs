@@ -135,11 +135,7 @@ impl Judge<'_> {
         if self.scope.is_generated(session) && !self.scope.faults.is_empty() {
             return;
         }
-        for fault in faults {
-            if !self.found.faults.iter().any(|known| known.is_same(&fault)) {
-                self.found.faults.push(fault);
-            }
-        }
+        Fault::add_once(&mut self.found.faults, faults);
     }
 
     /// The position in the protocol of the role of a session.

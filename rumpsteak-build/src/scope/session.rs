@@ -99,7 +99,11 @@ impl Names<'_> {
     /// True if the item has a mistake, which the macro reports.
     fn is_broken(&mut self, found: ItemId) -> bool {
         let is_broken = matches!(self.scope.item(found), Item::Broken(_));
-        self.reached.is_broken |= is_broken;
+        // Not `|=`: rustc up to 1.97 miscompiles that in an optimised build, if this function is
+        // inlined: the flag is then always set.
+        if is_broken {
+            self.reached.is_broken = true;
+        }
         is_broken
     }
 

@@ -26,6 +26,7 @@ mod queue;
 mod receiver;
 mod ring;
 mod sender;
+mod sessions;
 mod shared;
 
 #[cfg(all(test, rumpsteak_loom))]
@@ -34,6 +35,6 @@ mod models;
 pub use self::queue::{Channel, Receiver, Sender};
 pub use self::receiver::QueueReceiver;
 pub use self::sender::QueueSender;
-pub(crate) use self::sender::leave;
+pub(crate) use self::sessions::leave;
 pub use crate::transport::capacity::{Capacity, Queue};
 pub use crate::transport::link::Disconnected;

@@ -1,15 +1,13 @@
 //! The sending half of a queue.
 
-use std::cell::Cell;
+use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
-use std::{fmt, mem};
 
 use futures_sink::Sink;
 
-use super::parking::{Parker, ReceiverState, SenderState};
-use super::ring::ring;
-use super::shared::{FULL, GONE, Producer, Shared};
+use super::sessions::{leave, leaving_after};
+use super::shared::{FULL, GONE, Producer};
 use crate::sync::atomic::Ordering;
 use crate::transport::capacity::{Capacity, Queue};
 use crate::transport::link::Disconnected;
@@ -20,7 +18,7 @@ use crate::transport::link::Disconnected;
 /// Dropping it closes the queue; the receiver still gets the messages sent before.
 pub struct QueueSender<M> {
     /// The ring that takes messages now. It has ended once this half is closed.
-    producer: Producer<M>,
+    pub(super) producer: Producer<M>,
 }
 
 impl<M> QueueSender<M> {
@@ -54,78 +52,10 @@ impl<M> QueueSender<M> {
         leave(&mut Some(self), completed);
     }
 
-    /// Begins a session. Its messages reach the receiver once that has completed the sessions
-    /// before. Waits if the receiver has not begun the session of the last message yet.
-    #[doc(hidden)]
-    #[inline]
-    pub fn poll_begin(&mut self, session: usize, waker: &Waker) -> Poll<()> {
-        if self.producer.shared().completed.load(Ordering::Acquire) >= session {
-            return Poll::Ready(());
-        }
-        self.begin_ahead(session, waker)
-    }
-
-    /// The number of sessions that the receiver has completed. Used by `rumpsteak-net`.
-    #[doc(hidden)]
-    pub fn completed(&self) -> usize {
-        self.producer.shared().completed.load(Ordering::Acquire)
-    }
-
-    /// Begins a session that the receiver cannot begin yet: the sender is ahead.
-    #[cold]
-    #[inline(never)]
-    fn begin_ahead(&mut self, session: usize, waker: &Waker) -> Poll<()> {
-        let waits = |this: &Self| {
-            let due = this.producer.shared().due.load(Ordering::Acquire);
-            due > 0 && !this.receiver_is_gone()
-        };
-        if waits(self) {
-            let (shared, state) = self.producer.state();
-            shared.sender.park(&mut state.own, waker);
-            if waits(self) {
-                return Poll::Pending;
-            }
-        }
-        if !self.producer.has_ended() {
-            self.producer.hold();
-            self.producer.state().1.session = session;
-        }
-        Poll::Ready(())
-    }
-
     /// Returns true if there is room for a message of the current session.
     #[inline]
     fn has_room(&mut self) -> bool {
         self.producer.has_room() || self.is_opened() && self.producer.has_room()
-    }
-
-    /// Decides, at the first message of a session that began ahead of the receiver, if it needs a
-    /// new ring. Returns true if the decision was due.
-    fn is_opened(&mut self) -> bool {
-        if !self.producer.release() {
-            return false;
-        }
-        let session = self.producer.state().1.session;
-        if self.producer.shared().completed.load(Ordering::Acquire) < session {
-            self.go_on(self.producer.capacity(), session);
-        }
-        true
-    }
-
-    /// Continues in a new ring of this size, which the receiver enters in this session.
-    fn go_on(&mut self, size: usize, session: usize) {
-        let (mut producer, consumer) = ring(
-            size,
-            || Shared::new(self.queue(), session),
-            SenderState::default,
-            ReceiverState::default,
-        );
-        self.producer.shared().continue_at(consumer);
-        self.end_ring();
-        *producer.state().1 = mem::take(self.producer.state().1);
-        // The receiver may not have taken the waker that was left at the old ring.
-        producer.state().1.own = Parker::default();
-        self.producer = producer;
     }
 
     #[inline]
@@ -133,7 +63,7 @@ impl<M> QueueSender<M> {
         self.producer.shared().obstacle.load(Ordering::Acquire)
     }
 
-    fn receiver_is_gone(&self) -> bool {
+    pub(super) fn receiver_is_gone(&self) -> bool {
         self.obstacle() == GONE
     }
 
@@ -158,7 +88,7 @@ impl<M> QueueSender<M> {
     }
 
     /// Ends the ring. Its receiver then looks for the next one.
-    fn end_ring(&mut self) {
+    pub(super) fn end_ring(&mut self) {
         let flags = self.producer.end();
         self.wake(flags);
     }
@@ -263,31 +193,12 @@ impl<M> Sink<M> for QueueSender<M> {
 
 impl<M> Drop for QueueSender<M> {
     fn drop(&mut self) {
-        self.producer.shared().left_after.store(LEAVING_AFTER.get(), Ordering::Relaxed);
+        self.producer.shared().left_after.store(leaving_after(), Ordering::Relaxed);
         // If the receiver is gone, there is nothing to report to it.
         if !self.receiver_is_gone() {
             self.close();
         }
     }
-}
-
-thread_local! {
-    /// The number of sessions completed by the role whose routes this thread is dropping.
-    static LEAVING_AFTER: Cell<usize> = const { Cell::new(0) };
-}
-
-/// Drops the halves of a route whose role has completed this many sessions and is in none, so that
-/// its peer can tell this from an aborted session. The number is passed in a thread-local variable,
-/// because a route may consist of any halves.
-pub(crate) fn leave<T>(halves: &mut Option<T>, completed: usize) {
-    struct Before(usize);
-    impl Drop for Before {
-        fn drop(&mut self) {
-            LEAVING_AFTER.set(self.0);
-        }
-    }
-    let _before = Before(LEAVING_AFTER.replace(completed));
-    *halves = None;
 }
 
 // It is never pinned: messages are only moved.

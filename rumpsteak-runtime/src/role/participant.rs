@@ -107,18 +107,6 @@ impl<L: Movable, T> Moves<T> for L {
 /// role and peer of the route, or `None` if the route belongs to this field of another set.
 type Misplaced = (&'static str, Option<(&'static str, &'static str)>);
 
-/// Marks the role as in a session, or as poisoned.
-#[inline]
-pub(crate) fn begin<R: Participant>(role: &R) {
-    role.for_each_mark(|_, mark| mark.begin());
-}
-
-/// Closes all routes, which wakes waiting peers, and leaves the role poisoned.
-pub(crate) fn abort<R: Participant>(role: &mut R) {
-    begin(role);
-    role.close();
-}
-
 /// Returns true if the role is neither in a session, nor poisoned, nor watched.
 #[inline]
 pub(crate) fn is_plain<R: Participant>(role: &R) -> bool {

@@ -3,7 +3,7 @@
 use std::future::Ready;
 
 use super::end::Remains;
-use super::{Branch, Ended, Race, Receive, Select, Send, State};
+use super::{Branch, End, Ended, Race, Receive, Select, Send, State};
 use crate::channel::{Capacity, Channel};
 use crate::error::Result;
 use crate::role::{Role, Route};
@@ -42,20 +42,17 @@ not!(
 );
 not!(ToRace, "the session is not over: `Race<…>` is left to do", "`race` before the end");
 not!(ToDo<C>, "the session is not over: `{C}` is left to do", "go on with `{C}` before the end");
-not!(NotSend, "one message is due here, and there is no choice", "this is a `Send`: call `send`");
-not!(
-    NotReceive,
-    "one message is due here, and there is no choice",
-    "this is a `Receive`: call `receive`"
-);
-not!(NotSelect, "there is a choice between messages here", "this is a `Select`: call `select`");
-not!(NotBranch, "there is a choice between messages here", "this is a `Branch`: call `branch`");
-not!(NotRace, "there is a choice between messages here", "this is a `Race`: call `race`");
+not!(NotSend, "the role sends one message here", "this is a `Send`: call `send`");
+not!(NotReceive, "the role receives one message here", "this is a `Receive`: call `receive`");
+not!(NotSelect, "the role chooses a message here", "this is a `Select`: call `select`");
+not!(NotBranch, "a peer chooses the message here", "this is a `Branch`: call `branch`");
+not!(NotRace, "the role or a peer chooses a message here", "this is a `Race`: call `race`");
+not!(NotEnd, "the session is over here", "this is the `End`: call `end`");
 
 // rustc prints the type that lacks the bound. It is `State`, because the states' own types are
 // long. rustc points at the definition of a `tt` argument, without the macro.
 macro_rules! misused {
-    ($State:ident<$($parameter:ident),*> $method:ident<$($generic:ident),*>($($argument:ident)?) -> $Result:ty, $($Not:tt)*) => {
+    ($State:ident($($parameter:ident),*) $method:ident<$($generic:ident),*>($($argument:ident)?) -> $Result:ty, $($Not:tt)*) => {
         impl<'s, R: Role, $($parameter),*> $State<'s, R, $($parameter),*> {
             #[doc(hidden)]
             pub fn $method<$($generic),*>(self$(, _: $argument)?) -> $Result
@@ -67,18 +64,22 @@ macro_rules! misused {
         }
     };
 }
-misused!(Branch<P, C> receive<Then>() -> Ready<Result<Then>>, NotBranch);
-misused!(Select<P, C> send<Then, L>(L) -> Ready<Result<Then>>, NotSelect);
-misused!(Race<P, C> receive<Then>() -> Ready<Result<Then>>, NotRace);
-misused!(Race<P, C> send<Then, L>(L) -> Ready<Result<Then>>, NotRace);
-misused!(Race<P, C> branch<Then>() -> Ready<Result<Then>>, NotRace);
-misused!(Race<P, C> select<Then, L>(L) -> Ready<Result<Then>>, NotRace);
-misused!(Receive<P, L, C> branch<Then>() -> Ready<Result<Then>>, NotReceive);
-misused!(Send<P, L, C> select<Then, M>(M) -> Ready<Result<Then>>, NotSend);
+macro_rules! calls {
+    ($State:ident $parameters:tt, $Not:tt: $($receives:ident)* | $($sends:ident)*) => {
+        $(misused!($State $parameters $receives<Then>() -> Ready<Result<Then>>, $Not);)*
+        $(misused!($State $parameters $sends<Then, M>(M) -> Ready<Result<Then>>, $Not);)*
+    };
+}
+calls!(Send(P, L, C), NotSend: receive branch | select);
+calls!(Receive(P, L, C), NotReceive: branch | send select);
+calls!(Select(P, C), NotSelect: receive branch | send);
+calls!(Branch(P, C), NotBranch: receive | send select);
+calls!(Race(P, C), NotRace: receive branch | send select);
+calls!(End(), NotEnd: receive branch | send select);
 
 macro_rules! not_over {
     ($State:ident<$($parameter:ident),*>, $($To:tt)*) => {
-        misused!($State<$($parameter),*> end<T>(T) -> Ended<'s, R, T>, $($To)*);
+        misused!($State($($parameter),*) end<T>(T) -> Ended<'s, R, T>, $($To)*);
 
         impl<'s, R: Role, $($parameter),*> Remains<$State<'s, R, $($parameter),*>> for State<'s, R>
         where

@@ -23,7 +23,7 @@ pub(crate) mod state;
 pub use self::branch::{Branch, Branching};
 pub use self::choice::{AnyPeer, Choice, Offers, Peer};
 pub use self::end::{End, Ended, Ends, Over, Remains};
-pub use self::misused::{NotBranch, NotRace, NotReceive, NotSelect, NotSend};
+pub use self::misused::{NotBranch, NotEnd, NotRace, NotReceive, NotSelect, NotSend};
 pub use self::misused::{ToBranch, ToDo, ToRace, ToReceive, ToSelect, ToSend};
 pub use self::proof::{Holds, Plays, Process};
 pub use self::race::{Race, Raced, Until};

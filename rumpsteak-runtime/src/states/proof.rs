@@ -12,7 +12,8 @@ use crate::states::{Session, State};
 #[diagnostic::on_unimplemented(
     message = "role `{Self}` has no verified session that begins like this",
     label = "this session was never verified for `{Self}`",
-    note = "a session begins with a type that carries `#[session({Self})]`: name it in the process, `async |session: Name<'_>| …`"
+    note = "a session begins with a type that carries `#[session({Self})]`: name it in the process, `async |session: Name<'_>| …`",
+    note = "`Roles::run` takes one process for each role, in the order in which the protocol names the roles"
 )]
 pub trait Plays<S>: Sized {
     /// True if the session was verified. If not, the proof only keeps rustc from reporting errors

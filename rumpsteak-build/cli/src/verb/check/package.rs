@@ -52,6 +52,10 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
                 let verified = summary.verified;
                 terminal.print(&format!("{verified} of {sessions} verified against {protocols}\n"));
             }
+            if check.problems.is_empty() && summary.verified < summary.sessions {
+                let text = "not all sessions were verified, because of mistakes that rustc reports";
+                terminal.report(&Notice::error(text).help("run `cargo check`"));
+            }
         }
     }
     Ok(outcome)

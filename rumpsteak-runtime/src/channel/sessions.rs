@@ -1,0 +1,108 @@
+//! Successive sessions over one queue, kept apart by their numbers.
+//!
+//! A sender may begin a session before its receiver has completed the one before. Then it continues
+//! in a new ring, which the receiver enters in that session.
+
+use std::cell::Cell;
+use std::mem;
+use std::task::{Poll, Waker};
+
+use super::parking::{Parker, ReceiverState, SenderState};
+use super::ring::ring;
+use super::sender::QueueSender;
+use super::shared::Shared;
+use crate::sync::atomic::Ordering;
+
+impl<M> QueueSender<M> {
+    /// Begins a session. Its messages reach the receiver once that has completed the sessions
+    /// before. Waits if the receiver has not begun the session of the last message yet.
+    #[doc(hidden)]
+    #[inline]
+    pub fn poll_begin(&mut self, session: usize, waker: &Waker) -> Poll<()> {
+        if self.producer.shared().completed.load(Ordering::Acquire) >= session {
+            return Poll::Ready(());
+        }
+        self.begin_ahead(session, waker)
+    }
+
+    /// The number of sessions that the receiver has completed. Used by `rumpsteak-net`.
+    #[doc(hidden)]
+    pub fn completed(&self) -> usize {
+        self.producer.shared().completed.load(Ordering::Acquire)
+    }
+
+    /// Begins a session that the receiver cannot begin yet: the sender is ahead.
+    #[cold]
+    #[inline(never)]
+    fn begin_ahead(&mut self, session: usize, waker: &Waker) -> Poll<()> {
+        let waits = |this: &Self| {
+            let due = this.producer.shared().due.load(Ordering::Acquire);
+            due > 0 && !this.receiver_is_gone()
+        };
+        if waits(self) {
+            let (shared, state) = self.producer.state();
+            shared.sender.park(&mut state.own, waker);
+            if waits(self) {
+                return Poll::Pending;
+            }
+        }
+        if !self.producer.has_ended() {
+            self.producer.hold();
+            self.producer.state().1.session = session;
+        }
+        Poll::Ready(())
+    }
+
+    /// Decides, at the first message of a session that began ahead of the receiver, if it needs a
+    /// new ring. Returns true if the decision was due.
+    pub(super) fn is_opened(&mut self) -> bool {
+        if !self.producer.release() {
+            return false;
+        }
+        let session = self.producer.state().1.session;
+        if self.producer.shared().completed.load(Ordering::Acquire) < session {
+            self.go_on(self.producer.capacity(), session);
+        }
+        true
+    }
+
+    /// Continues in a new ring of this size, which the receiver enters in this session.
+    pub(super) fn go_on(&mut self, size: usize, session: usize) {
+        let (mut producer, consumer) = ring(
+            size,
+            || Shared::new(self.queue(), session),
+            SenderState::default,
+            ReceiverState::default,
+        );
+        self.producer.shared().continue_at(consumer);
+        self.end_ring();
+        *producer.state().1 = mem::take(self.producer.state().1);
+        // The receiver may not have taken the waker that was left at the old ring.
+        producer.state().1.own = Parker::default();
+        self.producer = producer;
+    }
+}
+
+thread_local! {
+    /// The number of sessions completed by the role whose routes this thread is dropping.
+    static LEAVING_AFTER: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Drops the halves of a route whose role has completed this many sessions and is in none, so that
+/// its peer can tell this from an aborted session. The number is passed in a thread-local variable,
+/// because a route may consist of any halves.
+pub(crate) fn leave<T>(halves: &mut Option<T>, completed: usize) {
+    struct Before(usize);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            LEAVING_AFTER.set(self.0);
+        }
+    }
+    let _before = Before(LEAVING_AFTER.replace(completed));
+    *halves = None;
+}
+
+/// The number of sessions that the role has completed whose routes this thread is dropping.
+pub(super) fn leaving_after() -> usize {
+    LEAVING_AFTER.get()
+}
