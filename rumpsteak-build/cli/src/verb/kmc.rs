@@ -77,25 +77,18 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     for file in &arguments.files {
         machines.extend(machines::read(&mut reader, file, &arguments.scribble, terminal)?);
     }
-    let fsms: Vec<Fsm> = machines.iter().map(|machine| machine.fsm.clone()).collect();
-    let system = System::new(fsms.clone()).map_err(|error| no_system(&machines, &error));
-    let system = match arguments.repeated {
-        true => system.map(|system| capacity::repeated(&system)),
-        false => system,
-    };
+    let mut fsms: Vec<Fsm> = machines.iter().map(|machine| machine.fsm.clone()).collect();
+    let system_of = |fsms| System::new(fsms).map_err(|error| no_system(&machines, &error));
+    if arguments.repeated {
+        fsms = capacity::repeated(&system_of(fsms)?).machines().to_vec();
+    }
     let given = &arguments.scribble.reading.limits;
     let limits = given.verifier().queue(arguments.k.unwrap_or(arguments.max_k));
     if arguments.queues.are_given() {
-        let fsms = match arguments.repeated {
-            true => system?.machines().to_vec(),
-            // Here, a role may also send to itself.
-            false => fsms,
-        };
         let limits = given.for_capacities(limits);
         return bounded::run(&arguments.queues, &machines, fsms, &limits, terminal);
     }
-    let system = system?;
-
+    let system = system_of(fsms)?;
     let report = kmc::check(&system, &limits);
     let reduction = if arguments.unreduced { Reduction::None } else { Reduction::PartialOrder };
     let properties = match arguments.k {

@@ -3,8 +3,23 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use crate::common::Folder;
+use crate::common::{Folder, says};
 use rumpsteak_oracle::corpus;
+
+/// The guide's chapter on channels quotes what the command prints.
+#[test]
+fn the_guide_is_true() {
+    let chapter = include_str!("../../../../rumpsteak-runtime/guide/channels.md");
+    let blocks = chapter.split("```text\n").skip(1);
+    let blocks: Vec<&str> = blocks.map(|block| block.split("```").next().unwrap()).collect();
+    let [tasks, call] = blocks[..] else { panic!("two blocks") };
+    let (call, printed) = call.split_once('\n').unwrap();
+    let call = call.strip_prefix("$ cargo rumpsteak ").unwrap();
+    let run = Folder::new("kmc_guide").with("tasks.txt", tasks).call(call).exits(1);
+    for line in printed.lines().filter(|line| line.trim() != "…") {
+        says(&run.stdout, line);
+    }
+}
 
 /// The values that were computed on the unreduced system, by the field's own tool.
 #[test]

@@ -226,8 +226,8 @@ impl Symbolic {
     }
 }
 
-/// The configurations that an event leads to, and those that a repetition of events leads to of
-/// which it is the last.
+/// The configurations after an event: taken once, or repeated together with the events before it
+/// until a queue is full.
 fn after(network: &Network<'_>, nodes: &[Node], last: usize, event: Event) -> Vec<Node> {
     let mut next = nodes[last].at.clone();
     next.take(network, event);
