@@ -459,8 +459,7 @@ as optimised, and Table 1 does not. Here it is as in Table 1.
 | [`smtp_reset`](tasks/smtp_reset.rs) | SMTP: `RSET` while answers are in flight |
 | [`raft_timeout`](tasks/raft_timeout.rs) | Raft: a follower that hears nothing asks for votes |
 | [`pipeline_cancel`](tasks/pipeline_cancel.rs) | a supervisor cancels an endless pipeline |
-
-[`sequence_chart`](sequence_chart.rs) turns a log of the feature `tracing` into a sequence chart.
+| [`sequence_chart`](tasks/sequence_chart.rs) | a tool: turns a log of the feature `tracing` into a sequence chart |
 
 [`applications/`](applications/README.md) has programs whose roles are processes, and [`servers/`](servers/README.md) has
 verified clients of `redis-server` and PostgreSQL, and an HTTP server that holds sessions. `workflows/` has six of the protocols top-down, hybrid and bottom-up, with

@@ -24,7 +24,7 @@
 //! environment watches all sets and all roles of `rumpsteak-net`, for 5 seconds. Optimised builds
 //! watch only with the feature `watch` of this package.
 //!
-//! A report is no error, and ends nothing: a server may well wait for an hour. It is made if no
+//! A report ends nothing: a server may well wait for an hour. It is made if no
 //! action of the set has completed for the given time and at least one role waits, and again after
 //! the next action. Routes of other transports cannot look ahead: after their last message was
 //! received, the report still says that the role waits for it.
@@ -32,10 +32,10 @@
 //! # Cost
 //!
 //! Nothing in optimised builds without the feature `watch`. With it, each action looks if its role
-//! is watched, which takes 1 % to 4 % more instructions. An action of a watched role looks if it will
-//! wait, and takes one lock that all watched sets share. One thread, started for the first watched
-//! set, looks at all of them. A set stays known while a session of it runs; of the other ones, the
-//! last 1,000 do.
+//! is watched, which takes 1 % to 4 % more instructions. An action of a watched role looks if it
+//! will wait, and takes one lock that all watched sets share. One thread, started for the first
+//! watched set, looks at all of them. A set stays known while a session of it runs; of the other
+//! ones, the last 1,000 do.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -189,7 +189,7 @@ struct Watched {
     doing: Doing,
 }
 
-/// What a role does.
+/// The activity of a role.
 #[derive(PartialEq)]
 pub(crate) enum Doing {
     /// It has begun no session.

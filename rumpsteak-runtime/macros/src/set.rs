@@ -140,8 +140,8 @@ fn resets(set: &SetItem, members: &[TokenStream], parameters: &[Ident]) -> Token
 fn watch(krate: &TokenStream, members: &[TokenStream]) -> TokenStream {
     quote! {
         /// Watches the roles: if no action of the set completes for this long and a role waits,
-        /// prints to stderr who waits for which message from whom, and what the others do. It is
-        /// no error, and ends nothing. `RUMPSTEAK_WATCH=5` in the environment does the same for
+        /// prints to stderr who waits for which message from whom, and what the others do.
+        /// A report ends nothing. `RUMPSTEAK_WATCH=5` in the environment does the same for
         /// all sets of the program, with 5 seconds. An optimised build needs the feature `watch`.
         /// See `rumpsteak::watch`.
         ///

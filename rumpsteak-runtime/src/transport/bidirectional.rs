@@ -291,7 +291,7 @@ where
         } else {
             Poll::Pending
         };
-        // The end is no message.
+        // The route has ended or failed, or there is a message.
         !is_found.get() && is_ready != Poll::Ready(true)
     }
 
