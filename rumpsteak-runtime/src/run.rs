@@ -44,6 +44,7 @@ use crate::states::{End, Ends, Over, State};
 /// The error of the process; [`ErrorKind::Poisoned`] if an earlier session of this role did not
 /// end; [`ErrorKind::Misplaced`] if a route is not where its set put it;
 /// [`ErrorKind::SecondSession`] if the role can only run one session over its routes;
+/// [`ErrorKind::SmallQueue`] if a queue has less room than its route declares;
 /// [`ErrorKind::ForeignEnd`] if the process returned the end of another session. On an error, the
 /// role is poisoned, and peers that wait for it wake with [`ErrorKind::Closed`].
 ///
@@ -205,7 +206,8 @@ impl<J: Future, T, W> fmt::Debug for RunningAll<J, T, W> {
 #[inline]
 pub(crate) fn check<R: Role>(role: &mut R) -> Result<()> {
     let is_second = R::ONCE.is_some() && participant::has_completed(role);
-    if role.is_poisoned() || participant::misplaced(role).is_some() || is_second {
+    let is_misplaced = participant::misplaced(role).is_some();
+    if role.is_poisoned() || is_misplaced || is_second || role.undersized().is_some() {
         return Err(refused(role));
     }
     Ok(())
@@ -218,6 +220,9 @@ fn refused<R: Role>(role: &mut R) -> Error {
     let kind = match participant::misplaced(role) {
         _ if role.is_poisoned() => ErrorKind::Poisoned { role: R::NAME },
         Some((route, belongs)) => ErrorKind::Misplaced { role: R::NAME, route, belongs },
+        None if let Some((peer, declared, capacity)) = role.undersized() => {
+            ErrorKind::SmallQueue { role: R::NAME, peer, declared, capacity }
+        }
         None => ErrorKind::SecondSession { role: R::NAME, peer: R::ONCE.unwrap_or_default() },
     };
     // The future of an earlier session may have been leaked, so wake its peers.

@@ -6,6 +6,9 @@
 //! #[message(Label)]                     the enum of messages
 //! struct K { #[route(S)] s: Channel }   the roles that it talks to
 //! ```
+//!
+//! `#[route(S, capacity = 4)]` declares a queue in which a send waits for room, and
+//! `#[route(S, unbounded)]` one in which it never does.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens as _;
@@ -18,7 +21,7 @@ use syn::{
 };
 
 use crate::attribute::{
-    argument, check_generics, derive_input, first, name, take, take_derive, word,
+    argument, capacity, check_generics, derive_input, first, ident, name, take, take_derive, word,
 };
 use crate::cut::has;
 
@@ -58,6 +61,8 @@ pub struct Link {
 pub struct Route {
     /// The role at the other end.
     pub peer: Ident,
+    /// The declared room of the queue to the peer, if there is a declaration.
+    pub room: Option<Room>,
     /// The name of the field; `None` in a tuple struct.
     pub field: Option<Ident>,
     /// The position of the field.
@@ -68,6 +73,15 @@ pub struct Route {
     pub attributes: Vec<Attribute>,
     /// The visibility of the field; `pub` if it is inherited.
     pub visibility: Visibility,
+}
+
+/// The room of a queue that a route declares.
+#[derive(Clone, Copy)]
+pub enum Room {
+    /// `capacity = 4`, with the place of the number: a send waits for room.
+    Capacity(usize, Span),
+    /// `unbounded`: a send never waits for room.
+    Unbounded,
 }
 
 /// The attributes of a role and of its fields.
@@ -200,12 +214,27 @@ impl Route {
                 return Err(Error::new(word.span(), text));
             }
             argument(attribute, &mut peer, |input| {
-                name(input, "expected the role at the other end: `#[route(S)]`")
+                let peer = name(input, "expected the role at the other end: `#[route(S)]`")?;
+                Ok((peer, room(input)?))
             })?;
         }
-        let peer = peer.ok_or_else(|| Error::new(first(&field.vis), NO_ROUTE))?;
+        let (peer, room) = peer.ok_or_else(|| Error::new(first(&field.vis), NO_ROUTE))?;
         let Field { ident: field, ty, attrs: attributes, vis: visibility, .. } = field;
-        Ok(Self { peer, field, index, ty, attributes, visibility })
+        Ok(Self { peer, room, field, index, ty, attributes, visibility })
+    }
+}
+
+/// Parses the declaration after the peer, if there is one.
+fn room(input: ParseStream<'_>) -> Result<Option<Room>> {
+    if !(input.peek(Token![,]) && input.peek2(Ident::peek_any)) {
+        return Ok(None);
+    }
+    input.parse::<Token![,]>()?;
+    let word = ident(input, EXPECTED_ROOM)?;
+    match word.to_string().as_str() {
+        "capacity" => capacity(input).map(Some),
+        "unbounded" => Ok(Some(Room::Unbounded)),
+        _ => Err(Error::new(word.span(), EXPECTED_ROOM)),
     }
 }
 
@@ -214,6 +243,8 @@ const NO_HALF: &str = "this is not a route: a route both sends and receives, by 
                        half that is not needed";
 const EXPECTED_LINK: &str =
     "expected the protocol and the role in it: `#[protocol(DoubleBuffering::k)]`";
+const EXPECTED_ROOM: &str =
+    "expected nothing more in this attribute, or after a comma `capacity = 4` or `unbounded`";
 const EXPECTED_ROLE: &str = "expected the role's name in quotes: `#[role(\"k\")]`";
 const NO_ROUTE: &str = "expected the role at the other end: `#[route(S)]`. Each field of a role is a route; keep other \
                         data beside the role";

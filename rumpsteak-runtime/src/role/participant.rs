@@ -35,6 +35,12 @@ pub trait Participant: Sized + 'static {
     /// and the route's mark.
     fn for_each_mark<'a>(&'a self, visit: impl FnMut(&'static str, &'a Mark));
 
+    /// Returns the first route with less room than it declares, unless a session was completed.
+    #[inline]
+    fn undersized(&self) -> Option<Undersized> {
+        None
+    }
+
     /// Begins the next session on all routes: [`Link::poll_begin`].
     fn poll_begin(&mut self, waker: &Waker) -> Poll<()>;
 
@@ -43,6 +49,19 @@ pub trait Participant: Sized + 'static {
 
     /// Closes all routes.
     fn close(&mut self);
+}
+
+/// A route with less room than it declares: the peer, the declared capacity, and the real one.
+pub type Undersized = (&'static str, usize, usize);
+
+/// Compares the capacity of a route with its declaration, before the first session over it.
+pub fn undersized<M: 'static, L: Link + 'static>(
+    link: &L,
+    peer: &'static str,
+    declared: usize,
+) -> Option<Undersized> {
+    let real = if link.mark().completed() == 0 { link.capacity::<M>()? } else { return None };
+    (real < declared).then_some((peer, declared, real))
 }
 
 /// Begins the next session on a route if both ends count the same sessions. `others` is the result

@@ -17,6 +17,8 @@ pub struct Mark {
     /// Only one session at a time uses the role, so relaxed accesses suffice.
     in_session: AtomicBool,
     completed: AtomicUsize,
+    /// The capacity of the queue to the peer, if the author of the route has named it.
+    pub(super) capacity: Option<u32>,
     /// True if the route was moved away in the middle of a session: none ever begins here again.
     is_left: bool,
     /// The round in which a choice among peers last began with this one. Later rounds are larger.
@@ -60,6 +62,7 @@ impl Mark {
         Self {
             in_session: AtomicBool::new(false),
             completed: AtomicUsize::new(0),
+            capacity: None,
             is_left: false,
             turn: AtomicUsize::new(0),
             set: AtomicUsize::new(0),

@@ -12,7 +12,7 @@ use futures_core::Stream;
 use futures_sink::Sink;
 use rumpsteak_runtime::channel::{Capacity, Disconnected, Queue, QueueReceiver, QueueSender};
 use rumpsteak_runtime::error::BoxError;
-use rumpsteak_runtime::private::ByMacro;
+use rumpsteak_runtime::private::{ByMacro, KnownRoom};
 use rumpsteak_runtime::transport::{Bidirectional, Half, Left, Pair};
 
 use crate::NetError;
@@ -70,6 +70,9 @@ pub struct Outbox<M> {
     queue: QueueSender<M>,
     pub(crate) status: SharedStatus,
 }
+
+#[diagnostic::do_not_recommend]
+impl<M, P> KnownRoom<P> for Outbox<M> {}
 
 /// The receiving half of a [`Net`].
 pub struct Inbox<M> {

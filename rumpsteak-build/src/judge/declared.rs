@@ -1,0 +1,182 @@
+//! The capacities that routes declare: can the sessions of a module hang at these sizes?
+//!
+//! [`rumpsteak_fsm::bounded`] judges every combination of the roles' sessions. A queue is unbounded
+//! if its route declares nothing. A role may have chosen a send before there is room, even in a
+//! `Race`: once its future has completed, the role only sends.
+//!
+//! # Why it is sound
+//!
+//! *Larger queues.* A real queue may hold more than is declared, for example in the buffers of a
+//! connection. So "safe" counts only if larger queues are safe too. Either the cut-off of
+//! [`Safe::AndLarger`] proves that, or the sessions are directed: see
+//! [`capacity`](rumpsteak_fsm::capacity).
+//!
+//! *Successive sessions.* A queue that is made by hand holds messages of several sessions. Consider
+//! the lowest session that some role is in. A role that has ended it has received all messages of
+//! it, and its own are in the queues, before all later ones. So between two roles in this session,
+//! a queue holds messages of this session only, and they act as judged. Each later session is a run
+//! of the judged system in which some sends wait longer. A role on demand is in no session between
+//! two calls, so such sessions are also judged as one that repeats.
+//!
+//! *Other programs.* The sessions are safe with one another, as a closed system is. The number of
+//! the system covers the capacities, so a peer with others is refused.
+//!
+//! *Every run.* A sender that waits for room needs a receiver that receives. This is so in every
+//! run if all roles must be live in every run. If only some must, no sender may wait.
+
+use proc_macro2::Span;
+use rumpsteak_front::arguments::Liveness;
+use rumpsteak_fsm::bounded::{Bounded, Hang, Queue, Safe, Topology};
+use rumpsteak_fsm::capacity::{self, Occupancy};
+use rumpsteak_fsm::{Direction, Fsm, Role, System, Verdict};
+
+use crate::fault::{Cause, Doubt, Fault};
+use crate::judge::closed_system::combinations;
+use crate::judge::sessions::Judgement;
+use crate::scope::Scope;
+use crate::settings::Settings;
+
+/// A queue with its declared capacity.
+#[derive(Clone, Debug)]
+struct Declared {
+    from: Role,
+    to: Role,
+    most: usize,
+    span: Span,
+}
+
+/// The largest capacity that is tried for advice, and the number of configurations for each.
+const ADVICE: (usize, usize) = (32, 5_000);
+
+/// Judges the sessions of a module without a mistake at the capacities of its routes.
+pub(crate) fn judge(
+    scope: &Scope<'_>,
+    judgement: &mut Judgement,
+    settings: &Settings,
+) -> Option<Fault> {
+    let declared: Vec<Declared> = declared(scope).collect();
+    let first = declared.first()?;
+    judgement.is_closed = true;
+    let tell = |Declared { from, to, most, .. }: &Declared| format!("{from}->{to}={most};");
+    judgement.capacities = declared.iter().map(tell).collect();
+    let of_role = |role: usize| {
+        let own = judgement.roots.iter().filter(|root| root.role == role);
+        own.filter_map(|root| Some((root.item, &root.machine.as_ref()?.fsm))).collect()
+    };
+    let sessions: Vec<Vec<_>> = (0..scope.roles.len()).map(of_role).collect();
+    let set = scope.module.name.to_string();
+    let undecided = |doubt| Cause::UndecidedCapacities { set: set.clone(), doubt }.at(first.span);
+    let chosen = match combinations(&sessions, &settings.limits) {
+        Ok(chosen) => chosen,
+        Err(reason) => return Some(undecided(Doubt::Other(reason))),
+    };
+    for chosen in chosen {
+        let machines: Vec<Fsm> = chosen.iter().map(|(_, fsm)| (*fsm).clone()).collect();
+        let (hang, enough) = match judge_one(machines, &declared, settings) {
+            Ok(()) => continue,
+            Err(Refusal::Undecided(doubt)) => return Some(undecided(doubt)),
+            Err(Refusal::Hangs(hang, enough)) => (hang, enough),
+        };
+        let full = hang.waits.iter().filter_map(|wait| wait.full.as_ref());
+        let full: Vec<Queue> = full.map(|(queue, _)| queue.clone()).collect();
+        let is_full = |own: &&Declared| own.queue().is_some_and(|queue| full.contains(&queue));
+        let Declared { from, to, most, span } = declared.iter().find(is_full).unwrap_or(first);
+        let several = chosen.iter().zip(&sessions).filter(|(_, of_role)| of_role.len() > 1);
+        let with = several.map(|((item, _), _)| scope.name_of(*item)).collect();
+        let queue = [from.to_string(), to.to_string()];
+        let roles = chosen.iter().map(|(_, fsm)| (fsm.role().clone(), fsm.initial())).collect();
+        return Some(Cause::Hangs { queue, most: *most, hang, roles, enough, with }.at(*span));
+    }
+    None
+}
+
+fn declared<'a>(scope: &'a Scope<'_>) -> impl Iterator<Item = Declared> + 'a {
+    scope.roles.iter().flat_map(move |own| {
+        own.item.routes.iter().filter_map(move |route| {
+            let ((most, span), peer) = (scope.capacity(route)?, scope.role(&route.peer)?);
+            Some(Declared { from: own.role.clone(), to: peer.role.clone(), most, span })
+        })
+    })
+}
+
+enum Refusal {
+    /// With the least capacity that is enough for all of these queues, if one was found.
+    Hangs(Box<Hang>, Option<usize>),
+    Undecided(Doubt),
+}
+
+/// Judges one combination of sessions.
+fn judge_one(
+    machines: Vec<Fsm>,
+    declared: &[Declared],
+    settings: &Settings,
+) -> Result<(), Refusal> {
+    let doubt = |doubt| Err(Refusal::Undecided(doubt));
+    let system = match System::new(machines) {
+        Ok(system) => system,
+        Err(error) => return doubt(Doubt::Other(error.to_string())),
+    };
+    let is_used = |own: &&Declared| {
+        let sender = system.machines().iter().find(|machine| *machine.role() == own.from);
+        let sends = |action: &rumpsteak_fsm::Action| {
+            action.direction == Direction::Send && action.peer == own.to
+        };
+        sender.is_some_and(|sender| sender.transitions().any(|found| sends(found.action)))
+    };
+    let used: Vec<&Declared> = declared.iter().filter(is_used).collect();
+    let limits = settings.limits.verifier;
+    let mut systems = vec![system.clone()];
+    if system.machines().iter().any(Fsm::is_on_demand) {
+        systems.push(capacity::repeated(&system));
+    }
+    for system in systems {
+        let check = |least: usize, limits| {
+            let topology = used.iter().fold(Topology::default(), |all, own| match own.queue() {
+                Some(queue) => all.bound(queue, own.most.max(least)),
+                None => all,
+            });
+            Bounded::new(system.machines().to_vec(), &topology).map(|of| of.check(&limits))
+        };
+        match check(0, limits) {
+            Err(error) => return doubt(Doubt::Other(error.to_string())),
+            Ok(Verdict::Undecided(limit)) => return doubt(Doubt::Limit(limit)),
+            Ok(Verdict::Unsafe(hang)) => {
+                let (largest, configurations) = ADVICE;
+                let few = limits.configurations(limits.configurations.min(configurations));
+                let is_enough = |&all: &usize| check(all, few).is_ok_and(|found| found.is_safe());
+                return Err(Refusal::Hangs(hang, (1..=largest).find(is_enough)));
+            }
+            Ok(Verdict::Safe(safe)) => {
+                let is_directed = |fsm: &Fsm| fsm.check_directed().is_ok();
+                if safe != Safe::AndLarger && !system.machines().iter().all(is_directed) {
+                    return doubt(Doubt::Larger);
+                }
+            }
+        }
+    }
+    let required = &settings.required;
+    let is_strict = |role: &Option<Liveness>| *role == Some(Liveness::EveryRun);
+    let asks_some = required.iter().any(is_strict) && !required.iter().all(is_strict);
+    if asks_some && !is_never_full(&system, &used, settings) {
+        return doubt(Doubt::EveryRun);
+    }
+    Ok(())
+}
+
+/// True if it is proven that no send ever waits for room.
+fn is_never_full(system: &System, used: &[&Declared], settings: &Settings) -> bool {
+    let Ok(found) = capacity::find(system, &settings.limits.verifier) else { return false };
+    used.iter().all(|own| {
+        let mut channels = found.channels.iter();
+        let channel = channels.find(|channel| channel.from == own.from && channel.to == own.to);
+        channel.is_some_and(
+            |channel| matches!(channel.occupancy, Occupancy::AtMost(held) if held <= own.most),
+        )
+    })
+}
+
+impl Declared {
+    fn queue(&self) -> Option<Queue> {
+        format!("{}->{}", self.from, self.to).parse().ok()
+    }
+}
