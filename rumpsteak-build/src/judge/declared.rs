@@ -15,8 +15,8 @@
 //! the lowest session that some role is in. A role that has ended it has received all messages of
 //! it, and its own are in the queues, before all later ones. So between two roles in this session,
 //! a queue holds messages of this session only, and they act as judged. Each later session is a run
-//! of the judged system in which some sends wait longer. A role on demand is in no session between
-//! two calls, so such sessions are also judged as one that repeats.
+//! of the judged system in which some sends wait longer. A role on demand between two calls is in
+//! the session of the next call, or in none if there is none.
 //!
 //! *Other programs.* The sessions are safe with one another, as a closed system is. The number of
 //! the system covers the capacities, so a peer with others is refused.
@@ -125,32 +125,26 @@ fn judge_one(
     };
     let used: Vec<&Declared> = declared.iter().filter(is_used).collect();
     let limits = settings.limits.verifier;
-    let mut systems = vec![system.clone()];
-    if system.machines().iter().any(Fsm::is_on_demand) {
-        systems.push(capacity::repeated(&system));
-    }
-    for system in systems {
-        let check = |least: usize, limits| {
-            let topology = used.iter().fold(Topology::default(), |all, own| match own.queue() {
-                Some(queue) => all.bound(queue, own.most.max(least)),
-                None => all,
-            });
-            Bounded::new(system.machines().to_vec(), &topology).map(|of| of.check(&limits))
-        };
-        match check(0, limits) {
-            Err(error) => return doubt(Doubt::Other(error.to_string())),
-            Ok(Verdict::Undecided(limit)) => return doubt(Doubt::Limit(limit)),
-            Ok(Verdict::Unsafe(hang)) => {
-                let (largest, configurations) = ADVICE;
-                let few = limits.configurations(limits.configurations.min(configurations));
-                let is_enough = |&all: &usize| check(all, few).is_ok_and(|found| found.is_safe());
-                return Err(Refusal::Hangs(hang, (1..=largest).find(is_enough)));
-            }
-            Ok(Verdict::Safe(safe)) => {
-                let is_directed = |fsm: &Fsm| fsm.check_directed().is_ok();
-                if safe != Safe::AndLarger && !system.machines().iter().all(is_directed) {
-                    return doubt(Doubt::Larger);
-                }
+    let check = |least: usize, limits| {
+        let topology = used.iter().fold(Topology::default(), |all, own| match own.queue() {
+            Some(queue) => all.bound(queue, own.most.max(least)),
+            None => all,
+        });
+        Bounded::new(system.machines().to_vec(), &topology).map(|of| of.check(&limits))
+    };
+    match check(0, limits) {
+        Err(error) => return doubt(Doubt::Other(error.to_string())),
+        Ok(Verdict::Undecided(limit)) => return doubt(Doubt::Limit(limit)),
+        Ok(Verdict::Unsafe(hang)) => {
+            let (largest, configurations) = ADVICE;
+            let few = limits.configurations(limits.configurations.min(configurations));
+            let is_enough = |&all: &usize| check(all, few).is_ok_and(|found| found.is_safe());
+            return Err(Refusal::Hangs(hang, (1..=largest).find(is_enough)));
+        }
+        Ok(Verdict::Safe(safe)) => {
+            let is_directed = |fsm: &Fsm| fsm.check_directed().is_ok();
+            if safe != Safe::AndLarger && !system.machines().iter().all(is_directed) {
+                return doubt(Doubt::Larger);
             }
         }
     }

@@ -170,7 +170,7 @@ impl<'a> Scope<'a> {
 
     /// The capacity that a route declares, or else the module for it, with its place.
     pub(crate) fn capacity(&self, route: &Route) -> Option<(usize, Span)> {
-        match route.room.or(self.module.arguments.capacity)? {
+        match route.room.or(self.module.arguments.room)? {
             Room::Capacity(most, span) => Some((most, span)),
             Room::Unbounded => None,
         }

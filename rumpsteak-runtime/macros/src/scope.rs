@@ -64,7 +64,7 @@ impl<'a> Scope<'a> {
 
     /// The room that a route, or else the module for it, declares.
     pub(crate) fn room(&self, route: &Route) -> Option<Room> {
-        route.room.or(self.judged.module.arguments.capacity)
+        route.room.or(self.judged.module.arguments.room)
     }
 
     /// The sessions in the order of expansion.

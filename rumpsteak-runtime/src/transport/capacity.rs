@@ -49,8 +49,9 @@ impl Queue {
 #[diagnostic::on_unimplemented(
     message = "the build does not know how many messages a route of type `{Self}` has room for",
     label = "this route does not declare its room",
-    note = "if a send waits while n messages are in the queue, write that number: `#[route({Peer}, capacity = 4)]`",
-    note = "if a send never waits for `{Peer}`, write `#[route({Peer}, unbounded)]`"
+    note = "write `#[route({Peer}, capacity = 4)]` if a send waits while 4 messages are in the queue, and \
+            `#[route({Peer}, unbounded)]` if a send never waits for `{Peer}`; for generated routes, \
+            write `capacity = 4` or `unbounded` in the attribute of the module"
 )]
 pub trait KnownRoom<Peer> {}
 
