@@ -88,7 +88,7 @@ pub(crate) enum Cause {
     /// A limit stopped the search for a proof. If `fair`, the session is a fair subtype.
     Undecided { subject: Box<Subject>, limit: Limit, fair: bool },
     /// The verifier does not know whether sessions hang at the capacities that routes declare.
-    UndecidedCapacities { set: String, doubt: Doubt },
+    UndecidedCapacities { set: String, reason: String },
     /// The verifier does not know whether a closed system is safe.
     UndecidedSystem { set: String, reason: String },
     /// The projections make no system.
@@ -110,17 +110,6 @@ pub(crate) enum Cause {
     },
     /// The protocol cannot be expressed in Rust.
     Unwritable { protocol: String, reason: String },
-}
-
-/// The reason why it is not known whether sessions hang at declared capacities.
-#[derive(Clone, Debug)]
-pub(crate) enum Doubt {
-    /// Only some roles must be live in every run, and a sender may wait for others.
-    EveryRun,
-    /// They are safe at exactly these capacities, and maybe not at larger ones.
-    Larger,
-    Limit(Limit),
-    Other(String),
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

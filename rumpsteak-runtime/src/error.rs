@@ -144,9 +144,8 @@ pub enum ErrorKind {
     /// demand and has several peers of its own, so calls of two sessions could be confused.
     SecondSession { role: &'static str, peer: &'static str },
 
-    /// The queue to `peer` has room for `capacity` messages only, and its route declares more:
-    /// `#[route(Peer, capacity = …)]`, or the attribute of the module. The build has proven that the
-    /// declared room is enough. Nothing was sent.
+    /// The queue to `peer` has room for `capacity` messages only, and its route declares more with
+    /// `capacity = …`. The build has proven that the declared room is enough. Nothing was sent.
     SmallQueue { role: &'static str, peer: &'static str, declared: usize, capacity: usize },
 
     /// The transport failed.

@@ -8,7 +8,6 @@ pub use crate::role::{fingerprint::Structure, participant::*, session_count::*, 
 pub use crate::run::{root_cause, running};
 pub use crate::seal::{ByMacro, Label, Played, Seals};
 pub use crate::states::{Plays, Process, choice::NeverReceived, choice::enter, proof::Unnamed};
-pub use crate::transport::capacity::{KnownRoom, known_room};
 
 /// The names that a module has without an import. Its own items take precedence.
 pub mod scope {

@@ -217,13 +217,11 @@ pub(crate) fn check<R: Role>(role: &mut R) -> Result<()> {
 #[cold]
 #[inline(never)]
 fn refused<R: Role>(role: &mut R) -> Error {
-    let kind = match participant::misplaced(role) {
+    let kind = match (participant::misplaced(role), role.undersized()) {
         _ if role.is_poisoned() => ErrorKind::Poisoned { role: R::NAME },
-        Some((route, belongs)) => ErrorKind::Misplaced { role: R::NAME, route, belongs },
-        None if let Some((peer, declared, capacity)) = role.undersized() => {
-            ErrorKind::SmallQueue { role: R::NAME, peer, declared, capacity }
-        }
-        None => ErrorKind::SecondSession { role: R::NAME, peer: R::ONCE.unwrap_or_default() },
+        (Some((route, belongs)), _) => ErrorKind::Misplaced { role: R::NAME, route, belongs },
+        (None, Some(undersized)) => undersized,
+        _ => ErrorKind::SecondSession { role: R::NAME, peer: R::ONCE.unwrap_or_default() },
     };
     // The future of an earlier session may have been leaked, so wake its peers.
     participant::abort(role);

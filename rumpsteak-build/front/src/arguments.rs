@@ -20,10 +20,10 @@ use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
 use syn::{Error, Ident, LitInt, LitStr, Path, Result, Token, parenthesized, token};
 
-use crate::attribute::{capacity, expect, ident};
+use crate::attribute::{expect, ident};
 use crate::cut::{ModuleKind, check_depth, parse};
 use crate::name;
-use crate::role::Room;
+use crate::room::Room;
 
 /// The arguments of the attribute.
 #[derive(Default)]
@@ -107,7 +107,7 @@ impl Arguments {
                     "`capacity` and `unbounded` exclude each other",
                 ));
             }
-            "capacity" => self.room = Some(capacity(input)?),
+            "capacity" => self.room = Some(Room::capacity(input)?),
             "unbounded" => self.room = Some(Room::Unbounded),
             "crate" => {
                 expect::<Token![=]>(input, EXPECTED_RUNTIME)?;

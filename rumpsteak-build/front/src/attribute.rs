@@ -6,11 +6,10 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, Data, DeriveInput, Error, LitInt, Meta, Result, Token, Visibility};
+use syn::{Attribute, Data, DeriveInput, Error, Meta, Result, Token, Visibility};
 
 use crate::cut::{self, attribute_path, check_depth, end_of, has, is_punct, trees};
 use crate::hash::{Piece, Pieces};
-use crate::role::Room;
 
 /// Returns the visibility of an item or a field: `pub` in place of an inherited one, because the
 /// visibility of the module decides. `place` is the token that follows, so that rustc points there.
@@ -73,16 +72,6 @@ pub(crate) fn ident(input: ParseStream<'_>, message: &str) -> Result<Ident> {
 /// Expects the end of the group.
 pub(crate) fn expect_end(input: ParseStream<'_>, message: &str) -> Result<()> {
     if input.is_empty() { Ok(()) } else { Err(Error::new(input.span(), message)) }
-}
-
-/// Parses `= 4`, the number of messages that a queue has room for.
-pub(crate) fn capacity(input: ParseStream<'_>) -> Result<Room> {
-    expect::<Token![=]>(input, EXPECTED_CAPACITY)?;
-    let place = input.span();
-    match input.parse::<LitInt>().and_then(|literal| literal.base10_parse::<u32>()) {
-        Ok(most @ 1..) => Ok(Room::Capacity(most as usize, place)),
-        _ => Err(Error::new(place, EXPECTED_CAPACITY)),
-    }
 }
 
 /// Parses a name of an item of the module.
@@ -252,8 +241,6 @@ pub(crate) fn attributes(item: TokenStream) -> Vec<(TokenTree, Group, Vec<Ident>
     attributes
 }
 
-const EXPECTED_CAPACITY: &str =
-    "expected the number of messages that a queue has room for, at least 1: `capacity = 4`";
 const NO_CFG: &str = "a condition cannot stand in a module that is verified: put `#[cfg(…)]` on the whole module, and write the module once for each case";
 const NO_PATH: &str = "everything that a session names is an item of the module: import a payload \
                        with `use`, and wrap it in a label";

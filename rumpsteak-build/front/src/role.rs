@@ -21,9 +21,10 @@ use syn::{
 };
 
 use crate::attribute::{
-    argument, capacity, check_generics, derive_input, first, ident, name, take, take_derive, word,
+    argument, check_generics, derive_input, first, name, take, take_derive, word,
 };
 use crate::cut::has;
+pub use crate::room::Room;
 
 /// A `#[derive(Role)]` struct.
 #[derive(Clone)]
@@ -73,15 +74,6 @@ pub struct Route {
     pub attributes: Vec<Attribute>,
     /// The visibility of the field; `pub` if it is inherited.
     pub visibility: Visibility,
-}
-
-/// The room of a queue that a route declares.
-#[derive(Clone, Copy)]
-pub enum Room {
-    /// `capacity = 4`, with the place of the number: a send waits for room.
-    Capacity(usize, Span),
-    /// `unbounded`: a send never waits for room.
-    Unbounded,
 }
 
 /// The attributes of a role and of its fields.
@@ -215,7 +207,7 @@ impl Route {
             }
             argument(attribute, &mut peer, |input| {
                 let peer = name(input, "expected the role at the other end: `#[route(S)]`")?;
-                Ok((peer, room(input)?))
+                Ok((peer, Room::after_peer(input)?))
             })?;
         }
         let (peer, room) = peer.ok_or_else(|| Error::new(first(&field.vis), NO_ROUTE))?;
@@ -224,27 +216,11 @@ impl Route {
     }
 }
 
-/// Parses the declaration after the peer, if there is one.
-fn room(input: ParseStream<'_>) -> Result<Option<Room>> {
-    if !(input.peek(Token![,]) && input.peek2(Ident::peek_any)) {
-        return Ok(None);
-    }
-    input.parse::<Token![,]>()?;
-    let word = ident(input, EXPECTED_ROOM)?;
-    match word.to_string().as_str() {
-        "capacity" => capacity(input).map(Some),
-        "unbounded" => Ok(Some(Room::Unbounded)),
-        _ => Err(Error::new(word.span(), EXPECTED_ROOM)),
-    }
-}
-
 const NO_HALF: &str = "this is not a route: a route both sends and receives, by itself\n\n\
                        help: use `Channel<Label>`, or wrap a sink and a stream: `Bidirectional<Tx, Rx>`, with `Nil` for a \
                        half that is not needed";
 const EXPECTED_LINK: &str =
     "expected the protocol and the role in it: `#[protocol(DoubleBuffering::k)]`";
-const EXPECTED_ROOM: &str =
-    "expected nothing more in this attribute, or after a comma `capacity = 4` or `unbounded`";
 const EXPECTED_ROLE: &str = "expected the role's name in quotes: `#[role(\"k\")]`";
 const NO_ROUTE: &str = "expected the role at the other end: `#[route(S)]`. Each field of a role is a route; keep other \
                         data beside the role";

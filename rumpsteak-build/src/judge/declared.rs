@@ -22,15 +22,14 @@
 //! the system covers the capacities, so a peer with others is refused.
 //!
 //! *Every run.* A sender that waits for room needs a receiver that receives. This is so in every
-//! run if all roles must be live in every run. If only some must, no sender may wait.
+//! run if all roles are live in every run.
 
 use proc_macro2::Span;
 use rumpsteak_front::arguments::Liveness;
 use rumpsteak_fsm::bounded::{Bounded, Hang, Queue, Safe, Topology};
-use rumpsteak_fsm::capacity::{self, Occupancy};
 use rumpsteak_fsm::{Direction, Fsm, Role, System, Verdict};
 
-use crate::fault::{Cause, Doubt, Fault};
+use crate::fault::{Cause, Fault};
 use crate::judge::closed_system::combinations;
 use crate::judge::sessions::Judgement;
 use crate::scope::Scope;
@@ -65,16 +64,16 @@ pub(crate) fn judge(
     };
     let sessions: Vec<Vec<_>> = (0..scope.roles.len()).map(of_role).collect();
     let set = scope.module.name.to_string();
-    let undecided = |doubt| Cause::UndecidedCapacities { set: set.clone(), doubt }.at(first.span);
+    let undecided = |reason| Cause::UndecidedCapacities { set: set.clone(), reason }.at(first.span);
     let chosen = match combinations(&sessions, &settings.limits) {
         Ok(chosen) => chosen,
-        Err(reason) => return Some(undecided(Doubt::Other(reason))),
+        Err(reason) => return Some(undecided(reason)),
     };
     for chosen in chosen {
         let machines: Vec<Fsm> = chosen.iter().map(|(_, fsm)| (*fsm).clone()).collect();
         let (hang, enough) = match judge_one(machines, &declared, settings) {
             Ok(()) => continue,
-            Err(Refusal::Undecided(doubt)) => return Some(undecided(doubt)),
+            Err(Refusal::Undecided(reason)) => return Some(undecided(reason)),
             Err(Refusal::Hangs(hang, enough)) => (hang, enough),
         };
         let full = hang.waits.iter().filter_map(|wait| wait.full.as_ref());
@@ -102,7 +101,7 @@ fn declared<'a>(scope: &'a Scope<'_>) -> impl Iterator<Item = Declared> + 'a {
 enum Refusal {
     /// With the least capacity that is enough for all of these queues, if one was found.
     Hangs(Box<Hang>, Option<usize>),
-    Undecided(Doubt),
+    Undecided(String),
 }
 
 /// Judges one combination of sessions.
@@ -111,10 +110,10 @@ fn judge_one(
     declared: &[Declared],
     settings: &Settings,
 ) -> Result<(), Refusal> {
-    let doubt = |doubt| Err(Refusal::Undecided(doubt));
+    let undecided = |reason: String| Err(Refusal::Undecided(reason));
     let system = match System::new(machines) {
         Ok(system) => system,
-        Err(error) => return doubt(Doubt::Other(error.to_string())),
+        Err(error) => return undecided(error.to_string()),
     };
     let is_used = |own: &&Declared| {
         let sender = system.machines().iter().find(|machine| *machine.role() == own.from);
@@ -133,8 +132,8 @@ fn judge_one(
         Bounded::new(system.machines().to_vec(), &topology).map(|of| of.check(&limits))
     };
     match check(0, limits) {
-        Err(error) => return doubt(Doubt::Other(error.to_string())),
-        Ok(Verdict::Undecided(limit)) => return doubt(Doubt::Limit(limit)),
+        Err(error) => return undecided(error.to_string()),
+        Ok(Verdict::Undecided(limit)) => return undecided(limit.to_string()),
         Ok(Verdict::Unsafe(hang)) => {
             let (largest, configurations) = ADVICE;
             let few = limits.configurations(limits.configurations.min(configurations));
@@ -144,29 +143,14 @@ fn judge_one(
         Ok(Verdict::Safe(safe)) => {
             let is_directed = |fsm: &Fsm| fsm.check_directed().is_ok();
             if safe != Safe::AndLarger && !system.machines().iter().all(is_directed) {
-                return doubt(Doubt::Larger);
+                return undecided(LARGER.to_owned());
             }
         }
     }
     let required = &settings.required;
     let is_strict = |role: &Option<Liveness>| *role == Some(Liveness::EveryRun);
     let asks_some = required.iter().any(is_strict) && !required.iter().all(is_strict);
-    if asks_some && !is_never_full(&system, &used, settings) {
-        return doubt(Doubt::EveryRun);
-    }
-    Ok(())
-}
-
-/// True if it is proven that no send ever waits for room.
-fn is_never_full(system: &System, used: &[&Declared], settings: &Settings) -> bool {
-    let Ok(found) = capacity::find(system, &settings.limits.verifier) else { return false };
-    used.iter().all(|own| {
-        let mut channels = found.channels.iter();
-        let channel = channels.find(|channel| channel.from == own.from && channel.to == own.to);
-        channel.is_some_and(
-            |channel| matches!(channel.occupancy, Occupancy::AtMost(held) if held <= own.most),
-        )
-    })
+    if asks_some { undecided(EVERY_RUN.to_owned()) } else { Ok(()) }
 }
 
 impl Declared {
@@ -174,3 +158,8 @@ impl Declared {
         format!("{}->{}", self.from, self.to).parse().ok()
     }
 }
+
+const EVERY_RUN: &str = "only some roles are `every_run`, and a sender may wait for room while another role does something \
+                         else for ever";
+const LARGER: &str = "with exactly this room they do not, but a queue may hold more, and a role that chooses among several \
+                      peers, or races, may then go another way";

@@ -23,7 +23,7 @@ use super::failure;
 use super::notice::Report;
 use super::refusal;
 use super::rules::ActionText;
-use crate::fault::{Blamed, Cause, Doubt, Fault, Gap, NameProblem, Note};
+use crate::fault::{Blamed, Cause, Fault, Gap, NameProblem, Note};
 use crate::named_text::NamedText;
 use crate::protocols::{Loaded, Protocols, ScrFile};
 use crate::settings::{attribute, raised};
@@ -200,30 +200,10 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
             ),
             refusal::fair_note(*fair, None, subject, protocols)
         ),
-        Cause::UndecidedCapacities { set, doubt } => {
-            let (reason, help) = match doubt {
-                Doubt::EveryRun => (
-                    "a sender may wait for room while its receiver does something else for ever".to_owned(),
-                    "ask `every_run` of all roles, or give each queue room for all messages that it may hold".to_owned(),
-                ),
-                Doubt::Larger => (
-                    "with exactly this room they do not hang, but a queue may hold more, and the sessions of a role that \
-                     chooses among several peers, or races, may then hang".to_owned(),
-                    "give each queue room for all messages that it may hold; then no sender waits".to_owned(),
-                ),
-                Doubt::Limit(limit) => (
-                    limit.to_string(),
-                    format!(
-                        "give each queue that may grow a capacity, too, or raise the limit in the attribute of the module: `{}`",
-                        raised(limit.setting(), limit.value())
-                    ),
-                ),
-                Doubt::Other(reason) => (reason.clone(), "let the routes declare `unbounded`, if they are".to_owned()),
-            };
-            format!(
-                "it is not known whether the sessions of `{set}` hang with the room that routes declare: {reason}\n\nhelp: {help}"
-            )
-        }
+        Cause::UndecidedCapacities { set, reason } => format!(
+            "it is not known whether the sessions of `{set}` hang with the room that routes declare: {reason}\n\n\
+             help: give each queue that may grow a capacity, and each other one room for all messages that it may hold"
+        ),
         Cause::UndecidedSystem { set, reason } => format!(
             "`{set}` could not be verified: {reason}\n\n\
              help: let a role wait for an answer where it runs ahead without bound, or write the protocol in Scribble and let \

@@ -32,7 +32,7 @@ pub(crate) fn expand(item: &RoleItem, scope: &Scope<'_>) -> TokenStream {
         let Route { ty, peer, .. } = route;
         let krate = at(krate, ty.span());
         let known = scope.room(route).is_none().then(
-            || quote_spanned!(ty.span()=> const _: () = #krate::private::known_room::<#ty, #peer>();),
+            || quote_spanned!(ty.span()=> const _: () = #krate::transport::known_room::<#ty, #peer>();),
         );
         quote!(#implemented #known)
     });
@@ -158,15 +158,16 @@ fn undersized(routes: &[Route], message: &Ident, scope: &Scope<'_>) -> TokenStre
     let compared = routes.iter().filter_map(|route| {
         let Some(Room::Capacity(most, _)) = scope.room(route) else { return None };
         let peer = route.peer.to_string();
+        let names = quote!([<Self as #krate::Role>::NAME, #peer]);
         let member = member(route.field.as_ref(), route.index);
-        Some(quote!(#krate::private::undersized::<#message, _>(&self.#member, #peer, #most)))
+        Some(quote!(#krate::private::undersized::<#message, _>(&self.#member, #names, #most)))
     });
     let compared: Vec<_> = compared.collect();
     if compared.is_empty() {
         return TokenStream::new();
     }
     quote! {
-        fn undersized(&self) -> ::core::option::Option<#krate::private::Undersized> {
+        fn undersized(&self) -> ::core::option::Option<#krate::ErrorKind> {
             ::core::option::Option::None #(.or_else(|| #compared))*
         }
     }

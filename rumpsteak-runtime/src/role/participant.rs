@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::task::{Poll, Waker};
 
+use crate::error::ErrorKind;
 use crate::transport::link::{Link, Movable};
 use crate::transport::mark::Mark;
 
@@ -35,9 +36,9 @@ pub trait Participant: Sized + 'static {
     /// and the route's mark.
     fn for_each_mark<'a>(&'a self, visit: impl FnMut(&'static str, &'a Mark));
 
-    /// Returns the first route with less room than it declares, unless a session was completed.
+    /// Returns the error of the first route with less room than it declares.
     #[inline]
-    fn undersized(&self) -> Option<Undersized> {
+    fn undersized(&self) -> Option<ErrorKind> {
         None
     }
 
@@ -51,17 +52,15 @@ pub trait Participant: Sized + 'static {
     fn close(&mut self);
 }
 
-/// A route with less room than it declares: the peer, the declared capacity, and the real one.
-pub type Undersized = (&'static str, usize, usize);
-
 /// Compares the capacity of a route with its declaration, before the first session over it.
 pub fn undersized<M: 'static, L: Link + 'static>(
     link: &L,
-    peer: &'static str,
+    [role, peer]: [&'static str; 2],
     declared: usize,
-) -> Option<Undersized> {
-    let real = if link.mark().completed() == 0 { link.capacity::<M>()? } else { return None };
-    (real < declared).then_some((peer, declared, real))
+) -> Option<ErrorKind> {
+    let is_new = link.mark().completed() == 0;
+    let capacity = link.capacity::<M>().filter(|&capacity| is_new && capacity < declared)?;
+    Some(ErrorKind::SmallQueue { role, peer, declared, capacity })
 }
 
 /// Begins the next session on a route if both ends count the same sessions. `others` is the result

@@ -70,8 +70,8 @@ impl<Tx, Rx> Bidirectional<Tx, Rx> {
         Self::of_halves(Some((tx, rx)), || (Half::PLAIN, Half::PLAIN), ByMacro(()))
     }
 
-    /// A route that sends into a sink with room for `capacity` messages. A role refuses to begin its
-    /// first session if the route [declares](crate::guide::channels) more.
+    /// A route that sends into a sink with room for `capacity` messages. A role refuses to begin
+    /// its first session if the route [declares](crate::guide::channels) more.
     ///
     /// ```
     /// # use rumpsteak_doctests::rumpsteak;

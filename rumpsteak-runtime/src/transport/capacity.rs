@@ -45,7 +45,6 @@ impl Queue {
 
 /// A route to `Peer`, or its sending half, whose room the build script knows: it is what was proven
 /// to be enough, or unbounded. Any other route declares its room.
-#[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "the build does not know how many messages a route of type `{Self}` has room for",
     label = "this route does not declare its room",
@@ -59,5 +58,4 @@ pub trait KnownRoom<Peer> {}
 impl<M, P> KnownRoom<P> for UnboundedSender<M> {}
 
 /// Compiles if the room of this route is known. Used by the macro.
-#[doc(hidden)]
 pub const fn known_room<L: KnownRoom<P>, P>() {}

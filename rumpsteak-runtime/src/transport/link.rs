@@ -41,8 +41,8 @@ pub trait Link {
     /// Must not panic: a role closes all its routes in turn, perhaps during a panic.
     fn close(&mut self);
 
-    /// The number of messages that the queue to the other end has room for, if the route knows it. A
-    /// role compares it with the capacity that the route declares, before the first session.
+    /// The number of messages that the queue to the other end has room for, if the route knows it.
+    /// A role compares it with the declared capacity before its first session.
     fn capacity<M: 'static>(&self) -> Option<usize>
     where
         Self: Sized + 'static,

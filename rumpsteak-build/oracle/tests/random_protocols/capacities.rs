@@ -67,7 +67,7 @@ fn declared_capacities_are_enough_in_larger_queues_and_in_successive_sessions() 
     let outcome = fuzz::for_each_seed("declared", |seed, watch| {
         let (mut sample, mut machines) = Sample::projected(seed, Shape::random, watch);
         for machine in &mut machines {
-            for _ in 0..sample.rng.usize(..3) {
+            for _ in 0..sample.rng.usize(..9) {
                 let mutation = Mutation::gentle(&mut sample.rng);
                 machine.clone_from(
                     &mutate(machine, mutation, &mut sample.rng).unwrap_or(machine.clone()),
@@ -84,7 +84,7 @@ fn declared_capacities_are_enough_in_larger_queues_and_in_successive_sessions() 
             (Topology::default(), vec![vec![None; machines.len()]; machines.len()]);
         for channel in &found.channels {
             if sample.rng.usize(..4) > 0 {
-                let most = sample.rng.usize(1..=3);
+                let most = sample.rng.usize(1..=2);
                 let ends = [&channel.from, &channel.to].map(|role| composed.index_of(role));
                 let [Some(from), Some(to)] = ends else { return Err("a role is no role".into()) };
                 declared[from][to] = Some(most);

@@ -12,8 +12,8 @@ use futures_core::Stream;
 use futures_sink::Sink;
 use rumpsteak_runtime::channel::{Capacity, Disconnected, Queue, QueueReceiver, QueueSender};
 use rumpsteak_runtime::error::BoxError;
-use rumpsteak_runtime::private::{ByMacro, KnownRoom};
-use rumpsteak_runtime::transport::{Bidirectional, Half, Left, Pair};
+use rumpsteak_runtime::private::ByMacro;
+use rumpsteak_runtime::transport::{Bidirectional, Half, KnownRoom, Left, Pair};
 
 use crate::NetError;
 use crate::wire::{Messages, Numbers};
