@@ -15,20 +15,21 @@ use crate::terminal::Terminal;
 
 /// The options about queues.
 #[derive(Debug, Args)]
+#[group(multiple = true, conflicts_with_all = ["k", "unreduced"])]
 pub(crate) struct Queues {
     /// Tell whether the system can hang at these capacities: `64` for all queues, `least` to search
     /// for that number, `a->b=1` for one queue, `b=8` for the mailbox of `b`
-    #[arg(long, value_name = "N|QUEUE=N", conflicts_with_all = ["k", "unreduced"], value_parser = capacity)]
+    #[arg(long, value_name = "N|QUEUE=N", value_parser = capacity)]
     capacity: Vec<Capacity>,
     /// Give a role one queue for all of its senders, as `tokio::sync::mpsc` does
-    #[arg(long, value_name = "ROLE", conflicts_with_all = ["k", "unreduced"])]
+    #[arg(long, value_name = "ROLE")]
     mailbox: Vec<String>,
     /// Drop what is sent while this queue is full, as `try_send` does
-    #[arg(long, value_name = "QUEUE", value_parser = str::parse::<Queue>, conflicts_with_all = ["k", "unreduced"])]
+    #[arg(long, value_name = "QUEUE", value_parser = str::parse::<Queue>)]
     drop: Vec<Queue>,
     /// Let a role do whichever is possible first if it can send or receive. Without this, it may
     /// choose to send before there is room
-    #[arg(long, value_name = "ROLE", conflicts_with_all = ["k", "unreduced"])]
+    #[arg(long, value_name = "ROLE")]
     race: Vec<String>,
 }
 
@@ -82,15 +83,13 @@ pub(super) fn run(
     })?;
     let names = list(machines.iter().map(|machine| machine.fsm.role().as_str()));
     let is_least = queues.capacity.iter().any(|given| matches!(given, Capacity::Least));
-    let (verdict, least) = match is_least {
-        false => (bounded.check(limits), None),
-        true => match bounded.least(limits) {
-            Verdict::Safe((least, safe)) => (Verdict::Safe(safe), Some(least)),
-            Verdict::Unsafe(hang) => (Verdict::Unsafe(hang), None),
-            Verdict::Undecided(limit) => (Verdict::Undecided(limit), None),
-        },
+    let (least, verdict) = match is_least {
+        false => (None, bounded.check(limits)),
+        true => {
+            let (least, verdict) = bounded.least(limits);
+            (Some(least).filter(|_| verdict.is_safe()), verdict)
+        }
     };
-    let committing = || list(bounded.committing());
     let (outcome, mut object) = match &verdict {
         Verdict::Safe(safe) => {
             let at = match least {
@@ -106,8 +105,7 @@ pub(super) fn run(
             (Outcome::Holds, Answer::default().object(Outcome::Holds))
         }
         Verdict::Unsafe(hang) => {
-            let mixed = bounded.committing().next().is_some().then(committing);
-            terminal.say_notice(&hangs(machines, hang, is_least, mixed));
+            terminal.say_notice(&hangs(machines, hang, is_least, &bounded.committing()));
             (Outcome::Fails, object(hang))
         }
         Verdict::Undecided(limit) => {
@@ -127,7 +125,7 @@ pub(super) fn run(
     Ok((outcome, object))
 }
 
-fn hangs(machines: &[Machine], hang: &Hang, is_least: bool, mixed: Option<String>) -> Notice {
+fn hangs(machines: &[Machine], hang: &Hang, is_least: bool, committing: &[Role]) -> Notice {
     let at = if is_least { "at every capacity" } else { "at these capacities" };
     let mut notice = Notice::error(format!("the system hangs {at}: {hang}"));
     for wait in &hang.waits {
@@ -140,37 +138,33 @@ fn hangs(machines: &[Machine], hang: &Hang, is_least: bool, mixed: Option<String
         }
     }
     for (number, wait) in hang.waits.iter().enumerate() {
-        notice = match number + 1 == hang.cycle && hang.cycle > 1 {
-            true => notice.remark(format!("{wait}: this closes the cycle")),
-            false => notice.remark(wait.to_string()),
-        };
+        let is_last = number + 1 == hang.cycle && hang.cycle > 1;
+        notice = notice
+            .remark(format!("{wait}{}", if is_last { ": this closes the cycle" } else { "" }));
     }
     let receives =
         |role: &Role| hang.waits.iter().any(|wait| wait.role == *role && wait.full.is_none());
-    for (queue, messages) in hang.queues.iter().filter(|(queue, _)| receives(queue.to())) {
-        if let Some((from, message)) = messages.first() {
-            notice = notice.remark(format!("at the head of {queue} is {message} from {from}"));
-        }
+    for (queue, from, message) in hang.heads.iter().filter(|(queue, ..)| receives(&queue.to)) {
+        notice = notice.remark(format!("at the head of {queue} is {message} from {from}"));
     }
-    let length = count(hang.steps.len(), "step");
-    let which = if hang.is_shortest { "a shortest run" } else { "a run" };
-    notice = match hang.steps.is_empty() {
-        true => notice.remark("this is so from the start"),
-        false => {
-            notice.remark(format!("{which} that leads there, {length}: {}", fold(&hang.steps)))
-        }
-    };
+    let (length, steps) = (count(hang.steps.len(), "step"), fold(&hang.steps));
+    notice = notice.remark(match (hang.steps.is_empty(), hang.is_shortest) {
+        (true, _) => "this is so from the start".to_owned(),
+        (_, true) => format!("a shortest run that leads there, {length}: {steps}"),
+        (_, false) => format!("a run that leads there, {length}: {steps}"),
+    });
     if let Some(from) = hang.every_capacity_from {
         let from = if from == 0 { String::new() } else { format!(" from {from} on") };
         notice = notice.remark(format!("proven for every capacity{from}: more room does not help"));
     }
-    match mixed {
-        Some(roles) => notice.help(format!(
-            "{roles} may choose to send before there is room; \
-             if such a role receives while it waits to send, say so with `--race`"
-        )),
-        None => notice,
+    if committing.is_empty() {
+        return notice;
     }
+    notice.help(format!(
+        "{} may choose to send before there is room; \
+         if such a role receives while it waits to send, say so with `--race`",
+        list(committing)
+    ))
 }
 
 fn object(hang: &Hang) -> Value {

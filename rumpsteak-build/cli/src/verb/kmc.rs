@@ -9,7 +9,7 @@ use rumpsteak_fsm::capacity::{self, Capacities, ChannelCapacity, Occupancy};
 use rumpsteak_fsm::kmc::{self, Flaw, Obstacle, Properties, Property, Reduction, Verdict, Witness};
 use rumpsteak_fsm::run::fold;
 use rumpsteak_fsm::system::{explore, live_in_every_run};
-use rumpsteak_fsm::{Defect, Direction, Fsm, Limit, Limits, Role, Run, System};
+use rumpsteak_fsm::{Defect, Fsm, Limit, Limits, Role, Run, System};
 use serde_json::{Value, json};
 
 use super::bounded::{self, Queues};
@@ -178,20 +178,14 @@ fn undecided(machines: &[Machine], limit: Limit, obstacle: Option<&Obstacle>) ->
 /// Names the queue that grows, and the role that fills it.
 fn grows(report: Notice, growth: &Growth, obstacle: Option<&Obstacle>) -> Notice {
     let Growth { queue, before, again } = growth;
-    let sender = again
-        .iter()
-        .find(|step| step.action.direction == Direction::Send && step.action.peer == *queue.to());
-    let by = sender.map_or("", |step| step.role.as_str());
+    let by = queue.from.as_ref().map_or("", Role::as_str);
+    let after = if before.is_empty() { "" } else { &format!("after {}, ", fold(before)) };
     let again = fold(again);
-    let report = report.remark(match before.is_empty() {
-        true => format!("{queue} grows without bound: {by} fills it by {again}, again and again"),
-        false => format!(
-            "{queue} grows without bound: after {}, {by} fills it by {again}, again and again",
-            fold(before)
-        ),
-    });
+    let report = report.remark(format!(
+        "{queue} grows without bound: {after}{by} fills it by {again}, again and again"
+    ));
     if let Some(Obstacle::Mixed(..) | Obstacle::Nondeterministic(..)) = obstacle {
-        return report;
+        return report.remark("`--capacity` tells whether it can hang with queues of a given size");
     }
     report.help(format!(
         "let {by} wait for an answer before it sends on, \

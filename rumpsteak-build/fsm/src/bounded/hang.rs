@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::network::{Network, View};
 use super::search::{At, Search};
-use super::topology::Queue;
+use super::topology::{Place, Queue};
 use crate::machine::{Action, Message, Role, TransitionId};
 use crate::system::components::Node;
 use crate::system::interned::MachineIndex;
@@ -25,8 +25,8 @@ pub struct Hang {
     /// If this is n > 0, the first n roles of `waits` wait in a cycle: each for the next one, and
     /// the last one for the first.
     pub cycle: usize,
-    /// The queues that are not empty at the end, and the senders of their messages.
-    pub queues: Vec<(Queue, Vec<(Role, Message)>)>,
+    /// The queues that are not empty at the end, with the sender and the message at their head.
+    pub heads: Vec<(Queue, Role, Message)>,
     /// If it is proven that some run hangs with every capacity from a number on, the least such
     /// number that is known. It is about the queues without a capacity of their own.
     pub every_capacity_from: Option<usize>,
@@ -48,18 +48,15 @@ impl fmt::Display for Wait {
         let Self { role, actions, full } = self;
         match full {
             Some((queue, 0)) => {
-                write!(f, "{role} waits until {} takes a message from {queue}", queue.to())
+                write!(f, "{role} waits until {} takes a message from {queue}", queue.to)
             }
             Some((queue, capacity)) => {
                 write!(f, "{role} waits for room in {queue}, which is full ({capacity})")
             }
             None => {
-                write!(f, "{role} waits for ")?;
-                for (number, (_, action)) in actions.iter().enumerate() {
-                    let before = if number == 0 { "" } else { " or " };
-                    write!(f, "{before}{} from {}", action.message, action.peer)?;
-                }
-                Ok(())
+                let wanted = actions.iter();
+                let wanted = wanted.map(|(_, by)| format!("{} from {}", by.message, by.peer));
+                write!(f, "{role} waits for {}", wanted.collect::<Vec<_>>().join(" or "))
             }
         }
     }
@@ -67,110 +64,101 @@ impl fmt::Display for Wait {
 
 impl fmt::Display for Hang {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut waits = self.waits.iter();
-        match (&self.failure, self.cycle) {
-            (Failure::Deadlock, 0 | 1) => match waits.next() {
-                Some(wait) => write!(f, "{} waits for ever", wait.role),
-                None => Ok(()),
-            },
-            (Failure::Deadlock, cycle) => {
-                for (number, wait) in waits.take(cycle).enumerate() {
-                    let before = match number {
-                        0 => "",
-                        _ if number + 1 == cycle => " and ",
-                        _ => ", ",
-                    };
-                    write!(f, "{before}{}", wait.role)?;
-                }
-                write!(f, " wait for each other")
+        if self.failure != Failure::Deadlock {
+            return self.failure.fmt(f);
+        }
+        let waits = self.waits.iter().take(self.cycle.max(1));
+        let roles: Vec<&str> = waits.map(|wait| wait.role.as_str()).collect();
+        match roles.split_last() {
+            None => Ok(()),
+            Some((role, [])) => write!(f, "{role} waits for ever"),
+            Some((last, others)) => {
+                write!(f, "{} and {last} wait for each other", others.join(", "))
             }
-            (failure, _) => failure.fmt(f),
         }
     }
 }
 
 impl Hang {
     /// The hang in a configuration of a search.
-    pub(super) fn at(network: &Network, search: &Search<'_>, node: Node, failure: Failure) -> Self {
-        let steps = network.steps(&search.path(node));
+    pub(super) fn at(
+        network: &Network<'_>,
+        search: &Search<'_>,
+        node: Node,
+        failure: Failure,
+    ) -> Self {
         let view = At(search, node);
         let mut stuck = vec![];
         network.stuck(&view, &mut stuck);
-        let is_lost = failure != Failure::Deadlock;
-        let waits = |machine: MachineIndex| match &failure {
-            Failure::Starvation { role } => network.role(machine) == role,
+        let waits = |&machine: &MachineIndex| match &failure {
+            Failure::Starvation { role } => network.machines.role(machine) == *role,
             _ => stuck[machine] && !network.is_finished(&view, machine),
         };
-        let mut waiting: Vec<(MachineIndex, Wait)> = (0..stuck.len())
-            .filter(|&machine| waits(machine))
-            .map(|machine| (machine, wait(network, &view, &stuck, machine)))
-            .collect();
-        let cycle = if is_lost { vec![] } else { cycle(network, &view, &waiting) };
-        let place = |machine: &MachineIndex| cycle.iter().position(|other| other == machine);
-        waiting.sort_by_key(|(machine, _)| place(machine).unwrap_or(cycle.len()));
-        let queues = network.queues.iter().enumerate().filter_map(|(queue, place)| {
-            let messages = view.messages(queue).into_iter();
-            let messages: Vec<_> = messages
-                .map(|held| network.message(held))
-                .map(|(sender, message)| (network.role(sender).clone(), message.clone()))
-                .collect();
-            (!messages.is_empty()).then(|| (place.queue.clone(), messages))
+        let waiting = (0..stuck.len()).filter(waits);
+        let waiting = waiting.map(|machine| Wait::of(network, &view, &stuck, machine));
+        let (mut waits, helpers): (Vec<Wait>, Vec<_>) = waiting.unzip();
+        let is_deadlock = failure == Failure::Deadlock;
+        let cycle = if is_deadlock { cycle(&waits, &helpers) } else { vec![] };
+        let place = |own: &Wait| cycle.iter().position(|role| *role == own.role);
+        waits.sort_by_key(|own| place(own).unwrap_or(cycle.len()));
+        let heads = network.queues.iter().enumerate().filter_map(|(queue, place)| {
+            let (from, message) = network.message(view.head(queue)?)?;
+            Some((place.queue.clone(), from, message))
         });
         Self {
-            failure,
-            steps,
-            is_shortest: !is_lost,
+            steps: network.steps(&search.path(node)),
+            is_shortest: is_deadlock,
             cycle: cycle.len(),
-            queues: queues.collect(),
+            heads: heads.collect(),
             every_capacity_from: None,
-            waits: waiting.into_iter().map(|(_, wait)| wait).collect(),
+            waits,
+            failure,
         }
     }
 }
 
-fn wait(network: &Network, view: &At<'_>, stuck: &[bool], machine: MachineIndex) -> Wait {
-    let fsm = &network.system.machines()[machine];
-    let action = |by: usize| {
-        let transition = network.moves[by].transition;
-        (transition, fsm.transition(transition).action.clone())
-    };
-    let moves = || network.moves_from(view.state(machine));
-    let is_send = |by: &usize| network.moves[*by].is_send;
-    let mut dead = moves().filter(|by| is_send(by) && network.is_dead(view, stuck, *by));
-    // A starving role may wait for room that others could make, but never do.
-    let send = dead.next().or_else(|| moves().find(is_send));
-    let full = send.map(|by| &network.queues[network.moves[by].channel as usize]);
-    Wait {
-        role: fsm.role().clone(),
-        actions: send.map_or_else(|| moves().map(action).collect(), |by| vec![action(by)]),
-        full: full.map(|place| (place.queue.clone(), place.capacity.unwrap_or(u32::MAX) as usize)),
+impl Wait {
+    /// The wait of a machine, and the roles that could end it.
+    fn of(
+        network: &Network<'_>,
+        view: &At<'_>,
+        stuck: &[bool],
+        machine: MachineIndex,
+    ) -> (Self, Vec<Role>) {
+        let moves = network.moves_from(view.state(machine));
+        let by = |number: usize| network.machines.get(number);
+        let mut sends = moves.clone().filter(|&number| by(number).is_send);
+        let dead = sends.clone().find(|&number| network.is_dead(view, stuck, number));
+        // A starving role may wait for room that others could make, but never do.
+        let send = dead.or_else(|| sends.next());
+        let place = send.map(|send| &network.queues[by(send).channel as usize]);
+        let moves = send.map_or(moves, |send| send..send + 1);
+        let helps = |&number: &usize| {
+            by(number).is_send || view.head(by(number).channel as usize).is_none()
+        };
+        let helpers = moves.clone().filter(helps);
+        let helpers = helpers.map(|number| network.machines.role(network.peers[number])).collect();
+        let steps = network.machines.steps(&moves.map(|by| by as u32).collect::<Vec<_>>());
+        let capacity = |place: &Place| place.capacity.unwrap_or(u32::MAX) as usize;
+        let wait = Self {
+            role: network.machines.role(machine),
+            actions: steps.into_iter().map(|step| (step.transition, step.action)).collect(),
+            full: place.map(|place| (place.queue.clone(), capacity(place))),
+        };
+        (wait, helpers)
     }
 }
 
 /// Roles that wait in a cycle, each for the next one. Empty if there is none.
-fn cycle(network: &Network, view: &At<'_>, waiting: &[(MachineIndex, Wait)]) -> Vec<MachineIndex> {
-    let wait_of = |machine| waiting.iter().find(|(other, _)| *other == machine);
-    let next = |machine: MachineIndex| {
-        let (_, wait) = wait_of(machine)?;
-        let to = |role: &Role| network.system.index_of(role);
-        let mut peers: Vec<MachineIndex> = match &wait.full {
-            Some((queue, _)) => to(queue.to()).into_iter().collect(),
-            None => {
-                let moves = network.moves_from(view.state(machine)).map(|by| &network.moves[by]);
-                let empty = moves.filter(|by| view.head(by.channel as usize).is_none());
-                empty.map(|by| network.message(by.message).0).collect()
-            }
-        };
-        peers.retain(|&peer| wait_of(peer).is_some());
-        peers.first().copied()
-    };
-    let mut path: Vec<MachineIndex> =
-        waiting.first().map(|(machine, _)| *machine).into_iter().collect();
-    while let Some(to) = path.last().and_then(|&last| next(last)) {
-        if let Some(start) = path.iter().position(|&machine| machine == to) {
-            return path.split_off(start);
+fn cycle(waits: &[Wait], helpers: &[Vec<Role>]) -> Vec<Role> {
+    let find = |role: &Role| waits.iter().position(|own| own.role == *role);
+    let (mut path, mut at): (Vec<usize>, _) = (vec![], (!waits.is_empty()).then_some(0));
+    while let Some(own) = at {
+        if let Some(start) = path.iter().position(|&other| other == own) {
+            return path[start..].iter().map(|&own| waits[own].role.clone()).collect();
         }
-        path.push(to);
+        path.push(own);
+        at = helpers[own].iter().find_map(find);
     }
     vec![]
 }

@@ -15,12 +15,6 @@
 //! head. The system *hangs* if it reaches a configuration where a role is stuck and not finished,
 //! or where a role never moves again in any run, or a message is never received in any run.
 //!
-//! ```text
-//!   D: rec X . {C?task; W!job; X, W?request; X}    With n places, W does n + 1 jobs and makes n requests, and
-//!   W: rec X . D?job; D!request; X                 D sends n jobs more. Now W waits for room for a request,
-//!   C: rec X . D!task; X                           which only D can make, and D has chosen to send a job.
-//! ```
-//!
 //! # Why it is sound
 //!
 //! *Hangs.* All configurations are explored breadth first, so the first run is a shortest one. It
@@ -45,8 +39,6 @@
 //! O(configurations · (moves + machines²)) time, and up to (states · messagesⁿ)^machines
 //! configurations, within [`Limits::configurations`].
 
-use std::sync::Arc;
-
 mod hang;
 mod network;
 mod pump;
@@ -54,13 +46,14 @@ mod search;
 mod topology;
 
 pub use self::hang::{Hang, Wait};
-use self::network::Network;
-use self::pump::Pump;
-use self::search::{Found, Search};
+use self::network::{Event, Network, View};
+use self::pump::{Part, Pump};
+use self::search::{At, Search};
+use self::topology::Place;
 pub use self::topology::{Queue, Topology, TopologyError};
 use crate::capacity::{self, Occupancy};
 use crate::kmc::check::reduces;
-use crate::machine::Fsm;
+use crate::machine::{Fsm, Role};
 use crate::system::System;
 use crate::system::interned::InternedSystem;
 use crate::system::run::{Failure, Step};
@@ -81,11 +74,14 @@ use crate::verdict::{Limit, Limits, Verdict};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Bounded {
-    network: Network,
+    system: System,
+    topology: Topology,
 }
 
 /// A longer run that is known is not made shorter.
 const LONG: usize = 1_000;
+/// The most configurations of a search for a proof about several capacities.
+const FEW: usize = 20_000;
 
 /// Why a system is safe at its capacities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,129 +99,127 @@ impl Bounded {
     /// The machines are not a system, or the topology names a role or a queue that is not there.
     pub fn new(machines: Vec<Fsm>, topology: &Topology) -> Result<Self, TopologyError> {
         let system = System::with_self_messages(machines).map_err(TopologyError::System)?;
-        Ok(Self { network: Network::new(Arc::new(system), topology)? })
+        topology.check(&system, &Network::new(&system, topology).queues)?;
+        Ok(Self { system, topology: topology.clone() })
     }
 
     /// The roles that may commit to a send in a state that also receives. Whether they
     /// [race](Topology::race) there instead may decide the answer.
-    pub fn committing(&self) -> impl Iterator<Item = &crate::Role> {
-        self.network.committing.ones().map(|machine| self.network.role(machine))
+    pub fn committing(&self) -> Vec<Role> {
+        self.network().committing()
     }
 
     /// Tells whether the system can hang.
     pub fn check(&self, limits: &Limits) -> Verdict<Safe, Box<Hang>> {
-        // A small search and the proofs about all capacities are cheap.
-        let few = few(limits);
-        let verdict = match self.search(&few) {
-            Verdict::Unsafe(hang) => Verdict::Unsafe(hang),
-            _ if self.is_safe_from_here_on(&few) => return Verdict::Safe(Safe::AndLarger),
-            Verdict::Undecided(_) if few != *limits => {
-                let pumped = self.pumped(limits);
-                match pumped {
-                    Some(hang) if hang.steps.len() > LONG => Verdict::Unsafe(hang),
-                    pumped => match (self.search(limits), pumped) {
-                        (Verdict::Undecided(_), Some(hang)) => Verdict::Unsafe(hang),
-                        (verdict, _) => verdict,
-                    },
-                }
-            }
-            verdict => verdict,
-        };
-        match verdict {
-            Verdict::Unsafe(hang) => Verdict::Unsafe(self.with_capacities(hang, &few)),
-            verdict => verdict,
-        }
-    }
-
-    /// Explores these capacities only.
-    fn search(&self, limits: &Limits) -> Verdict<Safe, Box<Hang>> {
-        let network = &self.network;
-        let mut search = Search::new(network, limits);
-        let (node, failure) = match search.run(limits) {
-            Found::Stuck(node) => (node, Failure::Deadlock),
-            Found::Limit(limit) => return Verdict::Undecided(limit),
-            Found::None => match search.lost() {
-                None => return Verdict::Safe(Safe::Explored(search.len())),
-                Some(lost) => lost,
+        let (network, few) =
+            (self.network(), limits.configurations(limits.configurations.min(FEW)));
+        let pump = Pump::blocking(&self.scaled(usize::MAX).network());
+        let pumped = pump.as_ref().and_then(|pump| pumped(&network, pump, limits));
+        let verdict = match pumped {
+            Some(hang) if hang.steps.len() > LONG => Verdict::Unsafe(hang),
+            None if self.is_safe_from_here_on(&few) => return Verdict::Safe(Safe::AndLarger),
+            pumped => match (explored(&network, limits), pumped) {
+                (Verdict::Undecided(_), Some(hang)) => Verdict::Unsafe(hang),
+                (verdict, _) => verdict,
             },
         };
-        Verdict::Unsafe(Box::new(Hang::at(network, &search, node, failure)))
+        let Verdict::Unsafe(mut hang) = verdict else { return verdict };
+        hang.every_capacity_from = pump.map(|pump| {
+            let hangs =
+                |&size: &usize| explored(&self.scaled(size).network(), &few).refusal().is_some();
+            (0..pump.from).rev().take_while(hangs).last().unwrap_or(pump.from)
+        });
+        Verdict::Unsafe(hang)
     }
 
     /// Searches for the least capacity of the queues that have none of their own, up to
-    /// [`Limits::queue`]. Each smaller one hangs. Larger ones may hang, too, unless the answer for
-    /// this one is [`Safe::AndLarger`].
+    /// [`Limits::queue`]. Returns the last capacity that it tried, and the answer for it. Each
+    /// smaller capacity hangs. Larger ones may hang, too, unless the answer is
+    /// [`Safe::AndLarger`].
     ///
-    /// Unsafe if it is proven that no capacity is enough, with the run for the last one tried.
-    pub fn least(&self, limits: &Limits) -> Verdict<(usize, Safe), Box<Hang>> {
-        for capacity in 0..=limits.queue {
-            match self.scaled(capacity).check(limits) {
-                Verdict::Safe(safe) => return Verdict::Safe((capacity, safe)),
-                Verdict::Undecided(limit) => return Verdict::Undecided(limit),
-                Verdict::Unsafe(hang) => {
-                    // Without such a queue, the capacity makes no difference.
-                    let scales = self.network.queues.iter().any(|place| place.is_scaled);
-                    if !scales || hang.every_capacity_from.is_some_and(|from| from <= capacity) {
-                        return Verdict::Unsafe(hang);
-                    }
+    /// Unsafe if it is proven that no capacity is enough.
+    pub fn least(&self, limits: &Limits) -> (usize, Verdict<Safe, Box<Hang>>) {
+        let queues = self.network().queues;
+        // Without such a queue, the capacity makes no difference.
+        let is_scaled = queues.iter().any(|place| place.is_scaled);
+        let first = usize::from(queues.iter().any(|place| place.is_scaled && place.drops));
+        for capacity in first..=limits.queue {
+            let verdict = self.scaled(capacity).check(limits);
+            match &verdict {
+                Verdict::Unsafe(hang)
+                    if is_scaled && hang.every_capacity_from.is_none_or(|from| from > capacity) => {
                 }
+                _ => return (capacity, verdict),
             }
         }
-        Verdict::Undecided(Limit::Queue(limits.queue))
+        (limits.queue, Verdict::Undecided(Limit::Queue(limits.queue)))
     }
 
+    fn network(&self) -> Network<'_> {
+        Network::new(&self.system, &self.topology)
+    }
+
+    /// The system with this capacity of all queues that have none of their own.
     fn scaled(&self, capacity: usize) -> Self {
-        Self { network: self.network.scaled(capacity) }
+        let mut scaled = self.clone();
+        scaled.topology.capacity = self.topology.capacity.map(|_| capacity);
+        scaled
     }
 
     /// True if a cut-off proves the system safe at these capacities and all larger ones.
     fn is_safe_from_here_on(&self, limits: &Limits) -> bool {
-        let Network { system, queues, .. } = &self.network;
-        let is_pair = |queue: &Queue| matches!(queue, Queue::Pair { .. });
-        let is_plain = queues.iter().all(|place| is_pair(&place.queue) && !place.drops);
-        let Ok(system) = System::new(system.machines().to_vec()) else { return false };
-        if !is_plain || queues.iter().any(|place| place.capacity == Some(0)) {
-            return false;
-        }
+        let queues = self.network().queues;
+        let is_plain = |Place { queue, capacity, drops, .. }: &Place| {
+            queue.from.is_some() && queue.labels.is_empty() && *capacity != Some(0) && !drops
+        };
+        let Ok(system) = System::new(self.system.machines().to_vec()) else { return false };
         let Ok(found) = capacity::find(&system, limits) else { return false };
         let is_monotone = InternedSystem::parts(&system).iter().all(reduces);
-        queues.iter().all(|place| {
-            let Some(most) = place.capacity else { return true };
-            let Queue::Pair { from, to } = &place.queue else { return false };
+        let is_enough = |Place { queue, capacity, .. }: &Place| {
+            let Some(most) = capacity.map(|most| most as usize) else { return true };
             let mut channels = found.channels.iter();
-            channels.find(|channel| channel.from == *from && channel.to == *to).is_none_or(
-                |channel| {
-                    let never_full = match channel.occupancy {
-                        Occupancy::AtMost(held) => held <= most as usize,
-                        Occupancy::Unbounded | Occupancy::Unknown(_) => false,
-                    };
-                    never_full || (is_monotone && channel.capacity <= most as usize)
-                },
-            )
-        })
+            let own = channels.find(|channel| {
+                Some(&channel.from) == queue.from.as_ref() && channel.to == queue.to
+            });
+            own.is_none_or(|channel| {
+                matches!(channel.occupancy, Occupancy::AtMost(held) if held <= most)
+                    || (is_monotone && channel.capacity <= most)
+            })
+        };
+        queues.iter().all(|place| is_plain(place) && is_enough(place))
     }
+}
 
-    /// A hang at these capacities by a run that exists at all large ones.
-    fn pumped(&self, limits: &Limits) -> Option<Box<Hang>> {
-        let network = &self.network;
-        let events = Pump::find(network)?.events(network, limits.configurations)?;
-        // The run is taken step by step, and judged at its end.
-        let mut search = Search::new(network, limits);
-        let node = search.walk(&events)?;
-        let hang = Hang::at(network, &search, node, Failure::Deadlock);
-        (!hang.waits.is_empty()).then(|| Box::new(Hang { is_shortest: false, ..hang }))
-    }
+/// Explores these capacities only.
+fn explored(network: &Network<'_>, limits: &Limits) -> Verdict<Safe, Box<Hang>> {
+    let mut search = Search::new(network, limits);
+    let (node, failure) = match search.run() {
+        Err(limit) => return Verdict::Undecided(limit),
+        Ok(Some(node)) => (node, Failure::Deadlock),
+        Ok(None) => match search.lost() {
+            None => return Verdict::Safe(Safe::Explored(search.len())),
+            Some(lost) => lost,
+        },
+    };
+    Verdict::Unsafe(Box::new(Hang::at(network, &search, node, failure)))
+}
 
-    /// Adds the least capacity from which on it is proven that each one hangs.
-    fn with_capacities(&self, hang: Box<Hang>, few: &Limits) -> Box<Hang> {
-        let hangs = |capacity: &usize| self.scaled(*capacity).search(few).refusal().is_some();
-        let pump = Pump::find(&self.network);
-        let from = pump.map(|Pump { from, .. }| {
-            let smaller = (0..from).rev().take_while(hangs);
-            smaller.last().unwrap_or(from)
-        });
-        Box::new(Hang { every_capacity_from: from, ..*hang })
+/// A hang at these capacities by a run that exists at all large ones.
+fn pumped(network: &Network<'_>, pump: &Pump, limits: &Limits) -> Option<Box<Hang>> {
+    // The run is taken step by step, and judged at its end.
+    let (mut search, mut node) = (Search::new(network, limits), 0);
+    for Part { events, fills } in &pump.parts {
+        match *fills {
+            None => node = search.walk(node, events)?,
+            Some(queue) => {
+                while !At(&search, node).is_full(queue) {
+                    node = search.walk(node, events)?;
+                }
+            }
+        }
     }
+    let hang = Hang::at(network, &search, node, Failure::Deadlock);
+    (!hang.waits.is_empty()).then(|| Box::new(Hang { is_shortest: false, ..hang }))
 }
 
 /// A queue that grows without bound if nothing limits it.
@@ -241,15 +235,13 @@ pub struct Growth {
 
 /// Searches for a queue of a system that grows without bound. `None` if none is found.
 pub fn growth(system: &System) -> Option<Growth> {
-    let bounded =
-        Bounded::new(system.machines().to_vec(), &Topology::default().capacity(1)).ok()?;
-    let network = &bounded.network;
-    let (before, again, queue) = Pump::growing(network)?;
-    let [before, again] = [before, again].map(|events| network.steps(&events));
-    Some(Growth { queue: network.queues[queue].queue.clone(), before, again })
-}
-
-/// The limits of what is tried before the whole search.
-fn few(limits: &Limits) -> Limits {
-    limits.configurations(limits.configurations.min(20_000))
+    let network = Network::new(system, &Topology::default().capacity(usize::MAX));
+    let mut before = Pump::growing(&network)?.parts;
+    let again = before.pop()?;
+    let before: Vec<Event> = before.into_iter().flat_map(|part| part.events).collect();
+    Some(Growth {
+        queue: network.queues[again.fills?].queue.clone(),
+        before: network.steps(&before),
+        again: network.steps(&again.events),
+    })
 }

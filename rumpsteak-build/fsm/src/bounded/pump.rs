@@ -41,7 +41,7 @@
 use hashbrown::HashSet;
 
 use super::network::{Event, Network, View};
-use crate::system::interned::{MachineIndex, Move, StateIndex};
+use crate::system::interned::{MachineIndex, StateIndex};
 
 const MOST_CONFIGURATIONS: usize = 4_000;
 /// The longest word, and the most free places of a pumped queue.
@@ -52,14 +52,10 @@ const LONGEST: usize = 2;
 struct Word {
     /// The word, or the messages before the pumped ones.
     first: Vec<u32>,
-    pumped: Option<Pumped>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Pumped {
-    message: u32,
-    /// How many messages are missing to the capacity.
+    /// The message of which there are so many that `missing` are missing to the capacity.
+    pumped: Option<u32>,
     missing: usize,
+    /// The messages after the pumped ones.
     last: Vec<u32>,
 }
 
@@ -69,8 +65,8 @@ struct Symbolic {
     queues: Vec<Word>,
 }
 
-/// A configuration of a network with its fixed capacities.
-struct At<'a>(&'a Network, &'a Symbolic);
+/// A symbolic configuration of a network.
+struct At<'a>(&'a Network<'a>, &'a Symbolic);
 
 impl View for At<'_> {
     fn state(&self, machine: MachineIndex) -> StateIndex {
@@ -79,14 +75,13 @@ impl View for At<'_> {
 
     fn head(&self, queue: usize) -> Option<u32> {
         let word = &self.1.queues[queue];
-        let pumped = word.pumped.as_ref().map(|pumped| pumped.message);
-        word.first.first().copied().or(pumped)
+        word.first.first().copied().or(word.pumped)
     }
 
     fn is_full(&self, queue: usize) -> bool {
         let (place, word) = (&self.0.queues[queue], &self.1.queues[queue]);
-        match &word.pumped {
-            Some(pumped) => pumped.missing == 0,
+        match word.pumped {
+            Some(_) => word.missing == 0,
             None if place.is_scaled => false,
             None => place.capacity.is_some_and(|most| word.first.len() >= most as usize),
         }
@@ -96,26 +91,21 @@ impl View for At<'_> {
 impl Word {
     /// The capacity from which on this is a queue with room, and with a pumped message.
     fn least_size(&self) -> usize {
-        let pumped = self.pumped.as_ref();
-        1 + self.first.len() + pumped.map_or(0, |pumped| pumped.missing + pumped.last.len())
+        1 + self.first.len() + self.missing + self.last.len()
     }
 
     fn push(&mut self, message: u32) {
-        match &mut self.pumped {
-            None => self.first.push(message),
-            Some(pumped) => {
-                pumped.missing -= 1;
-                if !pumped.last.is_empty() || message != pumped.message {
-                    pumped.last.push(message);
-                }
-            }
+        if self.pumped.is_none() {
+            return self.first.push(message);
+        }
+        self.missing -= 1;
+        if !self.last.is_empty() || self.pumped != Some(message) {
+            self.last.push(message);
         }
     }
 
     fn pop(&mut self) {
-        if let Some(pumped) = &mut self.pumped {
-            pumped.missing += 1;
-        }
+        self.missing += usize::from(self.pumped.is_some());
         // Otherwise a pumped message is taken.
         if !self.first.is_empty() {
             self.first.remove(0);
@@ -123,144 +113,94 @@ impl Word {
     }
 
     fn is_short(&self) -> bool {
-        let pumped = self.pumped.as_ref();
-        self.first.len() <= LONGEST
-            && pumped.is_none_or(|pumped| pumped.missing.max(pumped.last.len()) <= LONGEST)
+        self.first.len().max(self.missing).max(self.last.len()) <= LONGEST
     }
 }
 
-/// A part of a run.
-#[derive(Clone, Debug)]
-enum Part {
-    Once(Event),
-    /// These events, until the queue is full.
-    Fill {
-        events: Vec<Event>,
-        queue: usize,
-    },
+/// A part of a run: events, once or until a queue is full.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Part {
+    pub(super) events: Vec<Event>,
+    /// The queue that the events fill.
+    pub(super) fills: Option<usize>,
 }
 
-/// A run that blocks roles at each capacity from `from` on.
+/// A run that is possible at each capacity from `from` on.
 #[derive(Clone, Debug)]
 pub(super) struct Pump {
     pub(super) from: usize,
-    parts: Vec<Part>,
+    pub(super) parts: Vec<Part>,
 }
 
-/// A node of the search: a symbolic configuration, and how it was met.
+/// A symbolic configuration, and how the search met it.
 struct Node {
+    at: Symbolic,
     least: usize,
     parent: usize,
-    part: Option<Part>,
+    part: Part,
 }
 
 impl Pump {
-    /// Searches for one. `None` if none is found.
-    pub(super) fn find(network: &Network) -> Option<Self> {
+    /// Searches for a run that blocks roles. Queues with the capacity of all queues need a large
+    /// one here. `None` if none is found.
+    pub(super) fn blocking(network: &Network<'_>) -> Option<Self> {
         let mut stuck = vec![];
-        let large = &network.scaled(usize::MAX);
-        let scales = network.queues.iter().any(|place| place.is_scaled);
-        if scales && large.stuck(&At(large, &Symbolic::initial(large)), &mut stuck) {
-            return Some(Self { from: 1, parts: vec![] });
-        }
-        Self::search(network, |network, _, at| network.stuck(&At(network, at), &mut stuck))
+        Self::find(network, |node| network.stuck(&At(network, &node.at), &mut stuck))
     }
 
-    /// Searches for a queue that can be filled at every capacity: the events before, the events
-    /// that fill it by being repeated, and the queue.
-    pub(super) fn growing(network: &Network) -> Option<(Vec<Event>, Vec<Event>, usize)> {
-        let is_filled = |_: &Network, part: &Part, _: &Symbolic| matches!(part, Part::Fill { .. });
-        let mut before = vec![];
-        for part in Self::search(network, is_filled)?.parts {
-            match part {
-                Part::Once(event) => before.push(event),
-                Part::Fill { events, queue } => return Some((before, events, queue)),
-            }
-        }
-        None
+    /// Searches for a run whose last part fills a queue.
+    pub(super) fn growing(network: &Network<'_>) -> Option<Self> {
+        Self::find(network, |node| node.part.fills.is_some())
     }
 
-    fn search(
-        network: &Network,
-        mut is_wanted: impl FnMut(&Network, &Part, &Symbolic) -> bool,
-    ) -> Option<Self> {
-        let is_fit = network.queues.iter().any(|place| place.is_scaled);
-        if !is_fit || network.queues.iter().any(|place| place.drops) {
+    fn find(network: &Network<'_>, mut is_wanted: impl FnMut(&Node) -> bool) -> Option<Self> {
+        if !network.is_scaled() || network.queues.iter().any(|place| place.drops) {
             return None;
         }
-        // Sends wait as at a large capacity.
-        let network = &network.scaled(usize::MAX);
-        let initial = Symbolic::initial(network);
-        let mut met = HashSet::new();
-        met.insert(initial.clone());
-        let mut all = vec![initial];
-        let mut nodes = vec![Node { least: 1, parent: 0, part: None }];
-        let mut at = 0;
-        while at < nodes.len() && nodes.len() < MOST_CONFIGURATIONS {
-            let mut events = vec![];
-            network.events(&At(network, &all[at]), |event| events.push(event), |_| {});
-            for event in events {
-                let mut next = all[at].clone();
-                next.take(network, event);
-                if !next.queues.iter().all(Word::is_short) {
-                    continue;
-                }
-                let filled = filled(network, &nodes, &all, at, event, &next);
-                let once = (at, Part::Once(event), next);
-                for (parent, part, next) in filled.into_iter().chain([once]) {
-                    let sizes = next.queues.iter().map(Word::least_size);
-                    // The events of a part are possible in this configuration's least size, too.
-                    let least = sizes.max().unwrap_or(1).max(nodes[at].least);
-                    if !met.insert(next.clone()) {
-                        continue;
-                    }
-                    let is_found = is_wanted(network, &part, &next);
-                    nodes.push(Node { least, parent, part: Some(part) });
-                    all.push(next);
+        let (mut met, mut next) = (HashSet::new(), 0);
+        let mut nodes: Vec<Node> = vec![];
+        let (at, part) = (Symbolic::initial(network), Part::default());
+        let mut found = vec![Node { at, least: 1, parent: 0, part }];
+        loop {
+            for node in found.drain(..) {
+                if met.insert(node.at.clone()) {
+                    let is_found = is_wanted(&node);
+                    nodes.push(node);
                     if is_found {
-                        return Some(Self { from: least, parts: parts(&nodes, nodes.len() - 1) });
+                        return Some(Self::to(&nodes));
                     }
                 }
             }
-            at += 1;
+            if next == nodes.len() || nodes.len() >= MOST_CONFIGURATIONS {
+                return None;
+            }
+            network.events(&At(network, &nodes[next].at), |event| {
+                found.extend(after(network, &nodes, next, event));
+            });
+            next += 1;
         }
-        None
     }
 
-    /// The events at this capacity. `None` if there are more than `most`.
-    pub(super) fn events(&self, network: &Network, most: usize) -> Option<Vec<Event>> {
-        let mut lengths = vec![0; network.queues.len()];
-        let mut all = vec![];
-        let mut take = |events: &[Event], lengths: &mut Vec<u32>| {
-            for by in events.iter().flat_map(|&event| network.moves_in(event)) {
-                let length = &mut lengths[by.channel as usize];
-                // A rendezvous adds and takes one.
-                *length = if by.is_send { *length + 1 } else { length.checked_sub(1)? };
-            }
-            all.extend_from_slice(events);
-            (all.len() <= most).then_some(())
-        };
-        for part in &self.parts {
-            match part {
-                Part::Once(event) => take(&[*event], &mut lengths)?,
-                Part::Fill { events, queue } => {
-                    while Some(lengths[*queue]) < network.queues[*queue].capacity {
-                        take(events, &mut lengths)?;
-                    }
-                }
-            }
+    /// The run to the last node.
+    fn to(nodes: &[Node]) -> Self {
+        let (mut at, mut parts) = (nodes.len() - 1, vec![]);
+        let from = nodes[at].least;
+        while at > 0 {
+            parts.push(nodes[at].part.clone());
+            at = nodes[at].parent;
         }
-        Some(all)
+        parts.reverse();
+        Self { from, parts }
     }
 }
 
 impl Symbolic {
-    fn initial(network: &Network) -> Self {
+    fn initial(network: &Network<'_>) -> Self {
         let queues = vec![Word::default(); network.queues.len()];
-        Self { states: network.initial.clone(), queues }
+        Self { states: network.machines.initial.clone(), queues }
     }
 
-    fn take(&mut self, network: &Network, event: Event) {
+    fn take(&mut self, network: &Network<'_>, event: Event) {
         let is_met = matches!(event, Event::Rendezvous(..));
         for by in network.moves_in(event) {
             self.states[by.machine as usize] = by.target;
@@ -286,48 +226,41 @@ impl Symbolic {
     }
 }
 
-/// The configurations that a repetition of events leads to, up to this event.
-fn filled(
-    network: &Network,
-    nodes: &[Node],
-    all: &[Symbolic],
-    at: usize,
-    last: Event,
-    next: &Symbolic,
-) -> Vec<(usize, Part, Symbolic)> {
-    let mut found = vec![];
-    let mut events = vec![last];
-    let mut start = at;
+/// The configurations that an event leads to, and those that a repetition of events leads to of
+/// which it is the last.
+fn after(network: &Network<'_>, nodes: &[Node], last: usize, event: Event) -> Vec<Node> {
+    let mut next = nodes[last].at.clone();
+    next.take(network, event);
+    // A send that waits changes nothing.
+    if matches!(event, Event::Wait(_)) || !next.queues.iter().all(Word::is_short) {
+        return vec![];
+    }
+    let node = |parent, part, at: Symbolic| {
+        let sizes = at.queues.iter().map(Word::least_size);
+        // The events of a part are possible in this configuration's least size, too.
+        let least = sizes.max().unwrap_or(1).max(nodes[last].least);
+        Node { at, least, parent, part }
+    };
+    let (mut found, mut events, mut start) = (vec![], vec![event], last);
     loop {
-        if let Some(queue) = all[start].grown(next)
+        let moves = || events.iter().flat_map(|&event| network.moves_in(event));
+        if let Some(queue) = nodes[start].at.grown(&next)
             && network.queues[queue].is_scaled
+            && let Some(&message) = next.queues[queue].first.last()
+            && !moves().any(|by| by.received() == Some(queue))
         {
-            let receives = |by: &Move| !by.is_send && by.channel as usize == queue;
-            let mut moves = events.iter().flat_map(|&event| network.moves_in(event));
-            if !moves.any(receives)
-                && let Some(&message) = next.queues[queue].first.last()
-            {
-                let mut full = all[start].clone();
-                full.queues[queue].pumped = Some(Pumped { message, missing: 0, last: vec![] });
-                let events = events.iter().rev().copied().collect();
-                found.push((start, Part::Fill { events, queue }, full));
-            }
+            let mut full = nodes[start].at.clone();
+            full.queues[queue].pumped = Some(message);
+            let events = events.iter().rev().copied().collect();
+            found.push(node(start, Part { events, fills: Some(queue) }, full));
         }
         // A repetition inside a repetition is not proven.
-        match &nodes[start].part {
-            Some(Part::Once(event)) => events.push(*event),
-            _ => return found,
+        if start == 0 || nodes[start].part.fills.is_some() {
+            break;
         }
+        events.extend(&nodes[start].part.events);
         start = nodes[start].parent;
     }
-}
-
-fn parts(nodes: &[Node], mut at: usize) -> Vec<Part> {
-    let mut parts = vec![];
-    while let Some(part) = &nodes[at].part {
-        parts.push(part.clone());
-        at = nodes[at].parent;
-    }
-    parts.reverse();
-    parts
+    found.push(node(last, Part { events: vec![event], fills: None }, next));
+    found
 }

@@ -5,40 +5,22 @@ use petgraph::graph::Graph;
 
 use super::network::{Event, Network, View};
 use crate::system::components::{Node, index};
-use crate::system::explorer::{Continuations, StepGraph};
+use crate::system::explorer::{Continuations, MOST_WORDS, StepGraph};
 use crate::system::interned::MachineIndex;
 use crate::system::run::Failure;
 use crate::system::store::{EMPTY, QueueContents, Rows};
 use crate::verdict::{Limit, Limits};
 
-/// The most memory for rows, in 32-bit words: a quarter of a gigabyte.
-const MOST_WORDS: usize = 1 << 26;
-
 /// The configurations met so far. Node 0 is the initial one.
 pub(super) struct Search<'a> {
-    network: &'a Network,
-    /// The most messages that each queue may hold.
-    bounds: Vec<u32>,
+    network: &'a Network<'a>,
+    limits: Limits,
     contents: QueueContents,
     /// The state of each machine, and the content of each queue.
     rows: Rows,
     /// By node but the initial one, the node before and the event that led here first.
     parents: Vec<(Node, Event)>,
-    /// True if a send into an unbounded queue was held back.
-    is_held_back: bool,
-    limit: Limit,
     draft: Vec<u32>,
-}
-
-/// The result of a search for stuck roles.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
-    /// Some role is stuck in this configuration.
-    Stuck(Node),
-    /// No role is ever stuck.
-    None,
-    /// A limit ended the search.
-    Limit(Limit),
 }
 
 /// A configuration of a search.
@@ -53,47 +35,35 @@ impl View for At<'_> {
         self.0.contents.head(self.content(queue))
     }
 
+    /// An unbounded queue is full at the limit.
     fn is_full(&self, queue: usize) -> bool {
-        let capacity = self.0.network.queues[queue].capacity;
-        capacity.is_some_and(|most| self.0.contents.length(self.content(queue)) >= most)
+        let length = self.0.contents.length(self.content(queue));
+        match self.0.network.queues[queue].capacity {
+            Some(most) => length >= most,
+            None => length as usize >= self.0.limits.queue,
+        }
     }
 }
 
 impl At<'_> {
     fn content(&self, queue: usize) -> u32 {
-        self.0.rows.row(self.1)[self.0.network.initial.len() + queue]
-    }
-
-    /// The messages in a queue, oldest first.
-    pub(super) fn messages(&self, queue: usize) -> Vec<u32> {
-        let contents = &self.0.contents;
-        let mut content = self.content(queue);
-        let next = || {
-            let head = contents.head(content);
-            content = contents.pop(content);
-            head
-        };
-        std::iter::from_fn(next).collect()
+        self.0.rows.row(self.1)[self.0.network.machines.machines() + queue]
     }
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn new(network: &'a Network, limits: &Limits) -> Self {
-        let mut row = network.initial.clone();
+    pub(super) fn new(network: &'a Network<'a>, limits: &Limits) -> Self {
+        let mut row = network.machines.initial.clone();
         row.resize(row.len() + network.queues.len(), EMPTY);
-        let longest = u32::try_from(limits.queue).unwrap_or(u32::MAX);
-        let bounds = network.queues.iter().map(|place| place.capacity.unwrap_or(longest));
         let most = limits.configurations.min(MOST_WORDS / row.len().max(1)).max(1);
         let mut rows = Rows::new(row.len(), most, 64);
         rows.intern(&row);
         Self {
             network,
-            bounds: bounds.collect(),
+            limits: limits.configurations(most),
             contents: QueueContents::new(),
             rows,
             parents: vec![],
-            is_held_back: false,
-            limit: Limit::Configurations(most),
             draft: row,
         }
     }
@@ -102,33 +72,27 @@ impl<'a> Search<'a> {
         self.rows.len()
     }
 
-    /// Searches for the shortest run to a configuration in which some role is stuck.
-    pub(super) fn run(&mut self, limits: &Limits) -> Found {
-        let mut stuck = vec![];
+    /// Searches for the shortest run to a configuration in which some role is stuck. `None` if
+    /// there is none.
+    pub(super) fn run(&mut self) -> Result<Option<Node>, Limit> {
+        let (mut stuck, mut events) = (vec![], vec![]);
+        let (mut node, mut is_held_back) = (0, false);
         if self.network.stuck(&At(self, 0), &mut stuck) {
-            return Found::Stuck(0);
+            return Ok(Some(0));
         }
-        let mut events = vec![];
-        let mut node = 0;
         while (node as usize) < self.len() {
-            self.is_held_back |= self.events(node, &mut events);
+            is_held_back |= self.events(node, &mut events);
             for &event in &events {
-                let Some((to, is_new)) = self.after(node, event) else {
-                    return Found::Limit(self.limit);
-                };
-                if is_new {
-                    self.parents.push((node, event));
-                    if self.network.stuck(&At(self, to), &mut stuck) {
-                        return Found::Stuck(to);
-                    }
+                let after = self.after(node, event);
+                let (to, is_new) =
+                    after.ok_or(Limit::Configurations(self.limits.configurations))?;
+                if is_new && self.network.stuck(&At(self, to), &mut stuck) {
+                    return Ok(Some(to));
                 }
             }
             node += 1;
         }
-        match self.is_held_back {
-            true => Found::Limit(Limit::Queue(limits.queue)),
-            false => Found::None,
-        }
+        if is_held_back { Err(Limit::Queue(self.limits.queue)) } else { Ok(None) }
     }
 
     /// Collects the events that are possible. Returns true if the search holds a send back whose
@@ -137,41 +101,34 @@ impl<'a> Search<'a> {
         events.clear();
         let (network, view) = (self.network, At(self, node));
         let mut is_held_back = false;
-        let mut waiting = vec![];
-        network.events(&view, |event| events.push(event), |send| waiting.push(send));
-        events.retain(|&event| {
-            let Event::Move(number) = event else { return true };
-            let by = &network.moves[number as usize];
-            let queue = by.channel as usize;
-            let is_unbounded = by.is_send && network.queues[queue].capacity.is_none();
-            let fits =
-                !is_unbounded || self.contents.length(view.content(queue)) < self.bounds[queue];
-            is_held_back |= !fits;
-            fits
+        network.events(&view, |event| {
+            if let Event::Wait(send) = event {
+                let by = network.machines.get(send as usize);
+                let is_unbounded = network.queues[by.channel as usize].capacity.is_none();
+                is_held_back |= is_unbounded;
+                if is_unbounded || !network.commits(view.state(by.machine as MachineIndex)) {
+                    return;
+                }
+            }
+            events.push(event);
         });
-        waiting.retain(|&send| {
-            let machine = network.moves[send as usize].machine as MachineIndex;
-            network.commits(view.state(machine))
-        });
-        events.extend(waiting.into_iter().map(Event::Commit));
         is_held_back
     }
 
     /// The configuration after an event, and true if it is new. `None` without room for it.
     fn after(&mut self, node: Node, event: Event) -> Option<(Node, bool)> {
         let Self { network, contents, rows, draft, .. } = self;
-        let machines = network.initial.len();
+        let machines = &network.machines;
         draft.clear();
         draft.extend_from_slice(rows.row(node));
-        if let Event::Commit(number) = event {
-            let machine = network.moves[number as usize].machine as usize;
-            draft[machine] = network.commitment(number);
+        if let Event::Wait(send) = event {
+            draft[machines.get(send as usize).machine as usize] = machines.states() + send;
         }
         let is_met = matches!(event, Event::Rendezvous(..));
         for by in network.moves_in(event) {
             draft[by.machine as usize] = by.target;
             let place = &network.queues[by.channel as usize];
-            let content = &mut draft[machines + by.channel as usize];
+            let content = &mut draft[machines.machines() + by.channel as usize];
             let is_full = place.capacity == Some(contents.length(*content));
             match by.is_send {
                 _ if is_met => {}
@@ -181,24 +138,24 @@ impl<'a> Search<'a> {
                 false => *content = contents.pop(*content),
             }
         }
-        rows.intern(draft)
-    }
-
-    /// Takes these events from the initial configuration. `None` if one is not possible.
-    pub(super) fn walk(&mut self, path: &[Event]) -> Option<Node> {
-        let (mut node, mut possible) = (0, vec![]);
-        for &event in path {
-            self.events(node, &mut possible);
-            let (to, is_new) = possible.contains(&event).then(|| self.after(node, event))??;
-            if is_new {
-                self.parents.push((node, event));
-            }
-            node = to;
+        let (to, is_new) = rows.intern(draft)?;
+        if is_new {
+            self.parents.push((node, event));
         }
-        Some(node)
+        Some((to, is_new))
     }
 
-    /// The events that lead to a node, commitments left out.
+    /// Takes these events from a configuration. `None` if one is not possible.
+    pub(super) fn walk(&mut self, from: Node, path: &[Event]) -> Option<Node> {
+        let mut possible = vec![];
+        path.iter().try_fold(from, |node, &event| {
+            self.events(node, &mut possible);
+            let after = possible.contains(&event).then(|| self.after(node, event))?;
+            after.map(|(to, _)| to)
+        })
+    }
+
+    /// The events that lead to a node.
     pub(super) fn path(&self, mut node: Node) -> Vec<Event> {
         let mut path = vec![];
         while node > 0 {
@@ -207,7 +164,6 @@ impl<'a> Search<'a> {
             node = parent;
         }
         path.reverse();
-        path.retain(|event| !matches!(event, Event::Commit(_)));
         path
     }
 
@@ -215,11 +171,11 @@ impl<'a> Search<'a> {
     /// again or a message is never received.
     pub(super) fn lost(&mut self) -> Option<(Node, Failure)> {
         let network = self.network;
-        let machines = network.initial.len();
-        let mut graph: StepGraph = Graph::with_capacity(self.len(), self.len());
-        (0..self.len()).for_each(|_| {
+        let machines = network.machines.machines();
+        let mut graph: StepGraph = Graph::new();
+        for _ in 0..self.len() {
             graph.add_node(());
-        });
+        }
         let (mut events, mut by_edge) = (vec![], vec![]);
         for node in 0..self.len() as Node {
             self.events(node, &mut events);
@@ -233,7 +189,7 @@ impl<'a> Search<'a> {
         let happens = |number: usize| {
             let moves = network.moves_in(by_edge[number]);
             moves.flat_map(move |by| {
-                let received = (!by.is_send).then_some(machines + by.channel as usize);
+                let received = by.received().map(|queue| machines + queue);
                 [Some(by.machine as usize), received].into_iter().flatten()
             })
         };
@@ -241,19 +197,17 @@ impl<'a> Search<'a> {
         let after = Continuations::of(&graph, count, happens, |_| None);
         (0..self.len() as Node).find_map(|node| {
             let view = At(self, node);
-            after.lost(None, node).filter(|&event| event < count).find_map(|event| {
-                let failure = match event.checked_sub(machines) {
-                    None if network.is_finished(&view, event) => return None,
-                    None => Failure::Starvation { role: network.role(event).clone() },
-                    Some(queue) => {
-                        let head = view.head(queue)?;
-                        let (from, _) = network.message(head);
-                        let to = network.role(network.queues[queue].to);
-                        Failure::Orphan { from: network.role(from).clone(), to: to.clone() }
-                    }
-                };
-                Some((node, failure))
-            })
+            let lost = after.lost(None, node).filter(|&event| event < count);
+            let mut failure = lost.filter_map(|event| match event.checked_sub(machines) {
+                None if network.is_finished(&view, event) => None,
+                None => Some(Failure::Starvation { role: network.machines.role(event) }),
+                Some(queue) => {
+                    let (from, _) = network.message(view.head(queue)?)?;
+                    let (_, to) = network.machines.end_roles(queue);
+                    Some(Failure::Orphan { from, to })
+                }
+            });
+            Some((node, failure.next()?))
         })
     }
 }

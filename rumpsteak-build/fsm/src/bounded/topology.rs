@@ -7,63 +7,32 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::machine::{Action, Direction, Label, Role};
-use crate::system::SystemError;
+use crate::system::{System, SystemError};
 
 /// A queue of a system.
 ///
 /// As text: `a->b`, `a->b:stop,pause` or `b`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Queue {
-    /// The messages from one role to another, or to itself.
-    Pair {
-        /// The sender.
-        from: Role,
-        /// The receiver.
-        to: Role,
-    },
-    /// A second queue from one role to another, for these labels only.
-    Labels {
-        /// The sender.
-        from: Role,
-        /// The receiver.
-        to: Role,
-        /// The labels of its messages.
-        labels: Vec<Label>,
-    },
-    /// One queue for all messages to a role, as an actor has. The role receives only at its head.
-    Mailbox {
-        /// The receiver.
-        to: Role,
-    },
-}
-
-impl Queue {
-    /// The receiver.
-    pub fn to(&self) -> &Role {
-        match self {
-            Self::Pair { to, .. } | Self::Labels { to, .. } | Self::Mailbox { to } => to,
-        }
-    }
-
-    fn from(&self) -> Option<&Role> {
-        match self {
-            Self::Pair { from, .. } | Self::Labels { from, .. } => Some(from),
-            Self::Mailbox { .. } => None,
-        }
-    }
+pub struct Queue {
+    /// The sender. `None` for a *mailbox*: one queue for all senders, as an actor has. The role
+    /// receives only at its head.
+    pub from: Option<Role>,
+    /// The receiver, which may be the sender.
+    pub to: Role,
+    /// The labels of its messages, if it is a second queue. Empty for all other messages.
+    pub labels: Vec<Label>,
 }
 
 /// `the queue from a to b`, in a sentence.
 impl fmt::Display for Queue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Pair { from, to } => write!(f, "the queue from {from} to {to}"),
-            Self::Labels { from, to, labels } => {
-                let labels: Vec<&str> = labels.iter().map(Label::as_str).collect();
-                write!(f, "the queue from {from} to {to} for {}", labels.join(", "))
-            }
-            Self::Mailbox { to } => write!(f, "the mailbox of {to}"),
+        let Self { from, to, labels } = self;
+        match from {
+            Some(from) => write!(f, "the queue from {from} to {to}")?,
+            None => write!(f, "the mailbox of {to}")?,
         }
+        let labels: Vec<&str> = labels.iter().map(Label::as_str).collect();
+        if labels.is_empty() { Ok(()) } else { write!(f, " for {}", labels.join(", ")) }
     }
 }
 
@@ -72,24 +41,19 @@ impl FromStr for Queue {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (ends, labels) = match text.split_once(':') {
-            Some((ends, labels)) => (ends, Some(labels)),
-            None => (text, None),
+            Some((ends, labels)) => (ends, labels.split(',').map(str::trim).collect()),
+            None => (text, vec![]),
         };
-        let names: Vec<&str> = ends.split("->").map(str::trim).collect();
-        let labels = labels.map(|labels| labels.split(',').map(str::trim).collect::<Vec<_>>());
-        let mut all = names.iter().chain(labels.iter().flatten());
-        match (&names[..], labels.as_deref()) {
-            _ if all.any(|name| name.is_empty()) => {
-                Err("a name is missing; write `a->b`, `a->b:label` or `b`".to_owned())
-            }
-            (&[from, to], None) => Ok(Self::Pair { from: from.into(), to: to.into() }),
-            (&[from, to], Some(labels)) => {
-                let labels = labels.iter().map(|&label| label.into()).collect();
-                Ok(Self::Labels { from: from.into(), to: to.into(), labels })
-            }
-            (&[to], None) => Ok(Self::Mailbox { to: to.into() }),
-            _ => Err("write `a->b`, `a->b:label`, or `b` for the mailbox of `b`".to_owned()),
+        let (from, to) = match ends.split_once("->") {
+            Some((from, to)) => (Some(from.trim()), to.trim()),
+            None => (None, ends.trim()),
+        };
+        let is_wrong = |name: &&str| name.is_empty() || name.contains("->");
+        if from.iter().chain([&to]).chain(&labels).any(is_wrong) {
+            return Err("write `a->b`, `a->b:label`, or `b` for the mailbox of `b`".to_owned());
         }
+        let labels = labels.into_iter().map(Label::from).collect();
+        Ok(Self { from: from.map(Role::from), to: to.into(), labels })
     }
 }
 
@@ -101,21 +65,32 @@ impl FromStr for Queue {
 /// use rumpsteak_fsm::bounded::Topology;
 ///
 /// // 64 places for each pair of roles, except that all senders of `b` share 8 places.
-/// let topology = Topology::default().capacity(64).mailbox("b").bound("b".parse()?, 8);
+/// let topology = Topology::default().capacity(64).bound("b".parse()?, 8);
 /// # Ok::<(), String>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Topology {
     pub(super) capacity: Option<usize>,
     named: BTreeMap<Queue, Named>,
-    races: Vec<Role>,
+    pub(super) races: Vec<Role>,
 }
 
 /// The settings of a named queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Named {
+struct Named {
     /// `None` if it has the capacity of all queues.
-    pub(super) capacity: Option<usize>,
+    capacity: Option<usize>,
+    drops: bool,
+}
+
+/// A queue with its settings.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    pub(super) queue: Queue,
+    /// `None` if it is unbounded.
+    pub(super) capacity: Option<u32>,
+    /// True if it has the capacity of all queues.
+    pub(super) is_scaled: bool,
     pub(super) drops: bool,
 }
 
@@ -128,7 +103,8 @@ impl Topology {
         self
     }
 
-    /// Gives a capacity to one queue. `Queue::Labels` and `Queue::Mailbox` also make that queue.
+    /// Gives a capacity to one queue. A mailbox, or a queue for some labels, exists if it is named
+    /// here or in [`mailbox`](Self::mailbox).
     #[must_use]
     pub fn bound(mut self, queue: Queue, capacity: usize) -> Self {
         self.named.entry(queue).or_default().capacity = Some(capacity);
@@ -138,7 +114,8 @@ impl Topology {
     /// Gives a role one queue for all of its senders.
     #[must_use]
     pub fn mailbox(mut self, to: impl Into<Role>) -> Self {
-        self.named.entry(Queue::Mailbox { to: to.into() }).or_default();
+        let mailbox = Queue { from: None, to: to.into(), labels: vec![] };
+        self.named.entry(mailbox).or_default();
         self
     }
 
@@ -158,59 +135,49 @@ impl Topology {
         self
     }
 
-    pub(super) fn races(&self, role: &Role) -> bool {
-        self.races.contains(role)
-    }
-
     /// The queue of an action.
     pub(super) fn queue_of(&self, role: &Role, action: &Action) -> Queue {
         let (from, to) = match action.direction {
             Direction::Send => (role, &action.peer),
             Direction::Receive => (&action.peer, role),
         };
-        let is_own = |queue: &&Queue| match queue {
-            Queue::Labels { labels, .. } => {
-                queue.from() == Some(from)
-                    && queue.to() == to
-                    && labels.contains(&action.message.label)
-            }
-            Queue::Mailbox { .. } => queue.to() == to,
-            Queue::Pair { .. } => false,
+        let fits = |queue: &&Queue| {
+            queue.to == *to
+                && queue.from.as_ref().is_none_or(|own| own == from)
+                && (queue.labels.is_empty() || queue.labels.contains(&action.message.label))
         };
-        let pair = || Queue::Pair { from: from.clone(), to: to.clone() };
-        self.named.keys().find(is_own).cloned().unwrap_or_else(pair)
+        let fitting = self.named.keys().filter(fits);
+        let named = fitting.max_by_key(|queue| (!queue.labels.is_empty(), queue.from.is_none()));
+        let pair = || Queue { from: Some(from.clone()), to: to.clone(), labels: vec![] };
+        named.cloned().unwrap_or_else(pair)
     }
 
-    pub(super) fn named(&self, queue: &Queue) -> Named {
-        self.named.get(queue).copied().unwrap_or_default()
+    pub(super) fn place(&self, queue: Queue) -> Place {
+        let Named { capacity, drops } = self.named.get(&queue).copied().unwrap_or_default();
+        let most = capacity.or(self.capacity);
+        Place {
+            capacity: most.map(|most| u32::try_from(most).unwrap_or(u32::MAX)),
+            is_scaled: capacity.is_none() && most.is_some(),
+            queue,
+            drops,
+        }
     }
 
-    /// Checks the settings against the queues that messages use, and against the roles.
-    pub(super) fn check(
-        &self,
-        used: &[Queue],
-        is_role: impl Fn(&Role) -> bool,
-    ) -> Result<(), TopologyError> {
+    /// Checks the settings against the machines, and the queues that messages use.
+    pub(super) fn check(&self, system: &System, used: &[Place]) -> Result<(), TopologyError> {
+        let ends = self.named.keys().flat_map(|queue| queue.from.iter().chain([&queue.to]));
+        let mut roles = ends.chain(&self.races);
+        if let Some(unknown) = roles.find(|role| system.index_of(role).is_none()) {
+            return Err(TopologyError::UnknownRole(unknown.clone()));
+        }
         for (queue, named) in &self.named {
-            let is_mailbox = |other: &&Queue| matches!(other, Queue::Mailbox { .. });
-            let mut others = self.named.keys().filter(|other| *other != queue);
-            let capacity = named.capacity.or(self.capacity);
-            if let Some(unknown) =
-                [queue.from(), Some(queue.to())].into_iter().flatten().find(|role| !is_role(role))
-            {
-                return Err(TopologyError::UnknownRole(unknown.clone()));
-            } else if others.any(|other| is_mailbox(&other) && other.to() == queue.to()) {
-                return Err(TopologyError::HasMailbox(queue.clone()));
-            } else if !used.contains(queue) {
+            if used.iter().all(|place| place.queue != *queue) {
                 return Err(TopologyError::Unused(queue.clone()));
-            } else if named.drops && matches!(capacity, None | Some(0)) {
+            } else if named.drops && matches!(named.capacity.or(self.capacity), None | Some(0)) {
                 return Err(TopologyError::NeverDrops(queue.clone()));
             }
         }
-        match self.races.iter().find(|role| !is_role(role)) {
-            Some(role) => Err(TopologyError::UnknownRole(role.clone())),
-            None => Ok(()),
-        }
+        Ok(())
     }
 }
 
@@ -224,8 +191,6 @@ pub enum TopologyError {
     UnknownRole(Role),
     /// The topology names a queue that no message uses.
     Unused(Queue),
-    /// It names a queue to a role that has a mailbox.
-    HasMailbox(Queue),
     /// A queue that drops messages has no capacity, or capacity 0.
     NeverDrops(Queue),
 }
@@ -235,10 +200,9 @@ impl fmt::Display for TopologyError {
         match self {
             Self::System(error) => error.fmt(f),
             Self::UnknownRole(role) => write!(f, "there is no machine of `{role}`"),
-            Self::Unused(queue) => write!(f, "no message uses {queue}"),
-            Self::HasMailbox(queue) => {
-                let to = queue.to();
-                write!(f, "{queue} does not exist: `{to}` has one mailbox; name it as `{to}`")
+            Self::Unused(queue) => {
+                let to = &queue.to;
+                write!(f, "no message uses {queue}; if `{to}` has a mailbox, its name is `{to}`")
             }
             Self::NeverDrops(queue) => {
                 write!(f, "{queue} drops messages if it is full; give it a capacity of 1 or more")

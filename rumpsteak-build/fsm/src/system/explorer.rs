@@ -15,7 +15,7 @@ use crate::verdict::{Limit, Limits};
 
 /// The most memory for rows, in 32-bit words: a quarter of a gigabyte. Only systems with hundreds
 /// of roles or millions of configurations come near it.
-const MOST_WORDS: usize = 1 << 26;
+pub(crate) const MOST_WORDS: usize = 1 << 26;
 const MOST_STEPS: usize = 1 << 24;
 
 /// The explored configurations; edges are moves.

@@ -9,7 +9,7 @@ use petgraph::unionfind::UnionFind;
 
 use super::composition::System;
 use super::run::Step;
-use crate::machine::{Direction, Fsm, Message, Role, StateId, TransitionId};
+use crate::machine::{Action, Direction, Fsm, Message, Role, StateId, TransitionId};
 
 /// A machine of an [`InternedSystem`].
 pub(crate) type MachineIndex = usize;
@@ -83,7 +83,7 @@ pub(crate) struct InternedSystem<'a> {
     /// The positions of these machines in the system.
     pub(crate) roles: Vec<usize>,
     pub(crate) initial: Vec<StateIndex>,
-    /// Sender and receiver of each channel.
+    /// Sender and receiver of each channel; one of the senders if it has several.
     pub(crate) ends: Vec<(MachineIndex, MachineIndex)>,
     moves: Vec<Move>,
     /// `moves[offsets[s]..offsets[s + 1]]` leave state `s`.
@@ -127,14 +127,28 @@ impl<'a> InternedSystem<'a> {
     }
 
     fn new(whole: &'a System, roles: Vec<usize>) -> Self {
+        let mut channels = HashMap::new();
+        Self::over(whole, roles, |_, _, ends| {
+            let next = channels.len() as u32;
+            *channels.entry(ends).or_insert(next)
+        })
+    }
+
+    /// The machines over other channels than one for each pair: `channel_of` numbers the channel of
+    /// each action of a role from 0 on. It is called for each move in order, with sender and
+    /// receiver.
+    pub(crate) fn over(
+        whole: &'a System,
+        roles: Vec<usize>,
+        mut channel_of: impl FnMut(&Role, &Action, (MachineIndex, MachineIndex)) -> u32,
+    ) -> Self {
         let machines: Vec<_> = roles.iter().map(|&role| &whole.machines()[role]).collect();
         let mut index_of = vec![None; whole.machines().len()];
         for (index, &role) in roles.iter().enumerate() {
             index_of[role] = Some(index);
         }
         let moves = machines.iter().map(|fsm| fsm.transition_count()).sum();
-        let mut channels: HashMap<(MachineIndex, MachineIndex), u32> = HashMap::new();
-        let mut messages: HashMap<&Message, u32> = HashMap::with_capacity(moves);
+        let mut messages: HashMap<(MachineIndex, &Message), u32> = HashMap::with_capacity(moves);
         let mut interned = Self {
             whole,
             initial: vec![],
@@ -163,15 +177,15 @@ impl<'a> InternedSystem<'a> {
                     let Some(peer) = peer.and_then(|peer| index_of[peer]) else { continue };
                     let is_send = action.direction == Direction::Send;
                     let ends = if is_send { (own, peer) } else { (peer, own) };
-                    let channel = *channels.entry(ends).or_insert_with(|| {
+                    let channel = channel_of(machine.role(), action, ends);
+                    if channel as usize == interned.ends.len() {
                         interned.ends.push(ends);
-                        interned.ends.len() as u32 - 1
-                    });
+                    }
                     let next = messages.len() as u32;
                     interned.moves.push(Move {
                         machine: own as u32,
                         channel,
-                        message: *messages.entry(&action.message).or_insert(next),
+                        message: *messages.entry((ends.0, &action.message)).or_insert(next),
                         target: state(transition.target),
                         is_send,
                         transition: transition.id,

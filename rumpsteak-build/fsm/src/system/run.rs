@@ -135,21 +135,19 @@ pub struct Step {
 /// Cost: O(steps · 24²), because a repetition has at most 24 steps.
 pub fn fold(steps: &[Step]) -> String {
     const LONGEST: usize = 24;
-    let mut parts = vec![];
-    let mut rest = steps;
+    let (mut parts, mut rest) = (vec![], steps);
     while !rest.is_empty() {
         let times = |length: usize| {
             let chunks = rest.chunks(length);
             chunks.take_while(|chunk| *chunk == &rest[..length]).count()
         };
-        let lengths = 1..=LONGEST.min(rest.len());
-        let folded = lengths.map(|length| (length, times(length))).filter(|found| found.1 > 1);
+        let lengths = (1..=LONGEST.min(rest.len())).map(|length| (length, times(length)));
         // Of repetitions that cover the same steps, the shortest.
-        let best = folded.rev().max_by_key(|(length, times)| length * times);
-        let (length, times) = best.unwrap_or((1, 1));
-        let written =
-            rest[..length].iter().map(|step| format!("`{}`: `{}`", step.role, step.action));
-        let written = written.collect::<Vec<_>>().join(", ");
+        let repeated = lengths.rev().filter(|&(_, times)| times > 1);
+        let (length, times) =
+            repeated.max_by_key(|(length, times)| length * times).unwrap_or((1, 1));
+        let step = |step: &Step| format!("`{}`: `{}`", step.role, step.action);
+        let written = rest[..length].iter().map(step).collect::<Vec<_>>().join(", ");
         parts.push(match (length, times) {
             (_, 1) => written,
             (1, times) => format!("{written} ×{times}"),
