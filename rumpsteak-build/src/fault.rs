@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use proc_macro2::Span;
 use rumpsteak_front::session::Direction;
-use rumpsteak_fsm::bounded::Hang;
+use rumpsteak_fsm::bounded::{Hang, Queue};
 use rumpsteak_fsm::repair::Misfit;
 use rumpsteak_fsm::verify::{Refused, VerifyError};
 use rumpsteak_fsm::{Action, Defect, Limit, Message, Role, Run, StateId, TransitionId};
@@ -37,9 +37,9 @@ pub(crate) enum Cause {
     Discontinued { protocol: usize, sessions: Vec<String>, variable: String, behind: ScrSpan },
     /// Two structs are named after the roles that the other one plays. With these roles.
     Exchanged(Box<[(String, String); 2]>),
-    /// Sessions hang with this capacity of the queue from one role to another, and the others.
+    /// Sessions hang with this capacity of a queue.
     Hangs {
-        queue: [String; 2],
+        queue: Queue,
         most: usize,
         hang: Box<Hang>,
         /// All roles, with their initial states.

@@ -27,7 +27,7 @@
 use proc_macro2::Span;
 use rumpsteak_front::arguments::Liveness;
 use rumpsteak_fsm::bounded::{Bounded, Hang, Queue, Safe, Topology};
-use rumpsteak_fsm::{Direction, Fsm, Role, System, Verdict};
+use rumpsteak_fsm::{Action, Direction, Fsm, System, Verdict};
 
 use crate::fault::{Cause, Fault};
 use crate::judge::closed_system::combinations;
@@ -35,13 +35,13 @@ use crate::judge::sessions::Judgement;
 use crate::scope::Scope;
 use crate::settings::Settings;
 
-/// A queue with its declared capacity.
-#[derive(Clone, Debug)]
-struct Declared {
-    from: Role,
-    to: Role,
-    most: usize,
-    span: Span,
+/// A queue with its declared capacity, and the place of the declaration.
+type Declared = (Queue, usize, Span);
+
+enum Refusal {
+    /// With the least capacity that is enough for all of these queues, if one was found.
+    Hangs(Box<Hang>, Option<usize>),
+    Undecided(String),
 }
 
 /// The largest capacity that is tried for advice, and the number of configurations for each.
@@ -53,55 +53,47 @@ pub(crate) fn judge(
     judgement: &mut Judgement,
     settings: &Settings,
 ) -> Option<Fault> {
-    let declared: Vec<Declared> = declared(scope).collect();
+    let mut declared: Vec<Declared> = vec![];
+    for own in &scope.roles {
+        declared.extend(own.item.routes.iter().filter_map(|route| {
+            let ((most, span), peer) = (scope.capacity(route)?, scope.role(&route.peer)?);
+            let (from, to) = (Some(own.role.clone()), peer.role.clone());
+            Some((Queue { from, to, labels: vec![] }, most, span))
+        }));
+    }
     let first = declared.first()?;
     judgement.is_closed = true;
-    let tell = |Declared { from, to, most, .. }: &Declared| format!("{from}->{to}={most};");
-    judgement.capacities = declared.iter().map(tell).collect();
+    judgement.capacities =
+        declared.iter().map(|(queue, most, _)| format!("{queue}: {most};")).collect();
     let of_role = |role: usize| {
         let own = judgement.roots.iter().filter(|root| root.role == role);
         own.filter_map(|root| Some((root.item, &root.machine.as_ref()?.fsm))).collect()
     };
     let sessions: Vec<Vec<_>> = (0..scope.roles.len()).map(of_role).collect();
     let set = scope.module.name.to_string();
-    let undecided = |reason| Cause::UndecidedCapacities { set: set.clone(), reason }.at(first.span);
+    let undecided = |reason| Some(Cause::UndecidedCapacities { set, reason }.at(first.2));
     let chosen = match combinations(&sessions, &settings.limits) {
         Ok(chosen) => chosen,
-        Err(reason) => return Some(undecided(reason)),
+        Err(reason) => return undecided(reason),
     };
     for chosen in chosen {
         let machines: Vec<Fsm> = chosen.iter().map(|(_, fsm)| (*fsm).clone()).collect();
         let (hang, enough) = match judge_one(machines, &declared, settings) {
             Ok(()) => continue,
-            Err(Refusal::Undecided(reason)) => return Some(undecided(reason)),
+            Err(Refusal::Undecided(reason)) => return undecided(reason),
             Err(Refusal::Hangs(hang, enough)) => (hang, enough),
         };
-        let full = hang.waits.iter().filter_map(|wait| wait.full.as_ref());
-        let full: Vec<Queue> = full.map(|(queue, _)| queue.clone()).collect();
-        let is_full = |own: &&Declared| own.queue().is_some_and(|queue| full.contains(&queue));
-        let Declared { from, to, most, span } = declared.iter().find(is_full).unwrap_or(first);
+        let is_full = |(queue, ..): &&Declared| {
+            let mut full = hang.waits.iter().filter_map(|wait| wait.full.as_ref());
+            full.any(|(full, _)| full == queue)
+        };
+        let (queue, most, span) = declared.iter().find(is_full).unwrap_or(first).clone();
         let several = chosen.iter().zip(&sessions).filter(|(_, of_role)| of_role.len() > 1);
         let with = several.map(|((item, _), _)| scope.name_of(*item)).collect();
-        let queue = [from.to_string(), to.to_string()];
         let roles = chosen.iter().map(|(_, fsm)| (fsm.role().clone(), fsm.initial())).collect();
-        return Some(Cause::Hangs { queue, most: *most, hang, roles, enough, with }.at(*span));
+        return Some(Cause::Hangs { queue, most, hang, roles, enough, with }.at(span));
     }
     None
-}
-
-fn declared<'a>(scope: &'a Scope<'_>) -> impl Iterator<Item = Declared> + 'a {
-    scope.roles.iter().flat_map(move |own| {
-        own.item.routes.iter().filter_map(move |route| {
-            let ((most, span), peer) = (scope.capacity(route)?, scope.role(&route.peer)?);
-            Some(Declared { from: own.role.clone(), to: peer.role.clone(), most, span })
-        })
-    })
-}
-
-enum Refusal {
-    /// With the least capacity that is enough for all of these queues, if one was found.
-    Hangs(Box<Hang>, Option<usize>),
-    Undecided(String),
 }
 
 /// Judges one combination of sessions.
@@ -115,19 +107,19 @@ fn judge_one(
         Ok(system) => system,
         Err(error) => return undecided(error.to_string()),
     };
-    let is_used = |own: &&Declared| {
-        let sender = system.machines().iter().find(|machine| *machine.role() == own.from);
-        let sends = |action: &rumpsteak_fsm::Action| {
-            action.direction == Direction::Send && action.peer == own.to
+    let is_used = |queue: &Queue| {
+        let sends = |Action { direction, peer, .. }: &Action| {
+            *direction == Direction::Send && *peer == queue.to
         };
-        sender.is_some_and(|sender| sender.transitions().any(|found| sends(found.action)))
+        let mut senders = system.machines().iter();
+        let sender = senders.find(|own| Some(own.role()) == queue.from.as_ref());
+        sender.is_some_and(|own| own.transitions().any(|found| sends(found.action)))
     };
-    let used: Vec<&Declared> = declared.iter().filter(is_used).collect();
     let limits = settings.limits.verifier;
     let check = |least: usize, limits| {
-        let topology = used.iter().fold(Topology::default(), |all, own| match own.queue() {
-            Some(queue) => all.bound(queue, own.most.max(least)),
-            None => all,
+        let used = declared.iter().filter(|(queue, ..)| is_used(queue));
+        let topology = used.fold(Topology::default(), |all, (queue, most, _)| {
+            all.bound(queue.clone(), least.max(*most))
         });
         Bounded::new(system.machines().to_vec(), &topology).map(|of| of.check(&limits))
     };
@@ -151,12 +143,6 @@ fn judge_one(
     let is_strict = |role: &Option<Liveness>| *role == Some(Liveness::EveryRun);
     let asks_some = required.iter().any(is_strict) && !required.iter().all(is_strict);
     if asks_some { undecided(EVERY_RUN.to_owned()) } else { Ok(()) }
-}
-
-impl Declared {
-    fn queue(&self) -> Option<Queue> {
-        format!("{}->{}", self.from, self.to).parse().ok()
-    }
 }
 
 const EVERY_RUN: &str = "only some roles are `every_run`, and a sender may wait for room while another role does something \

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use rumpsteak_front::name;
 use rumpsteak_front::session::Direction;
-use rumpsteak_fsm::bounded::Hang;
+use rumpsteak_fsm::bounded::{Hang, Queue};
 use rumpsteak_fsm::run::fold;
 use rumpsteak_fsm::verify::Evidence;
 use rumpsteak_fsm::{Action, Defect, Message, Role, Run, StateId};
@@ -447,7 +447,7 @@ fn several_sessions(with: &[String]) -> String {
 }
 
 fn hangs(
-    [from, to]: &[String; 2],
+    queue: &Queue,
     most: usize,
     hang: &Hang,
     roles: &[(Role, StateId)],
@@ -475,7 +475,7 @@ fn hangs(
     };
     let messages = if most == 1 { "message" } else { "messages" };
     format!(
-        "with room for {most} {messages} from `{from}` to `{to}`, the sessions hang: {hang}\n\n{which} that leads there, with the \
+        "with room for {most} {messages} in {queue}, the sessions hang: {hang}\n\n{which} that leads there, with the \
          sessions of all roles as they are written:\n\n{run}\n{waits}\nhelp: {advice}"
     )
 }

@@ -25,8 +25,7 @@ fn sessions_that_need_more_room_are_refused_at_the_declaration() {
         )
     };
     let [one, two, unbounded] = [", capacity = 1", ", capacity = 2", ", unbounded"];
-    let wait =
-        "with room for 1 message from `a` to `b`, the sessions hang: a and b wait for each other";
+    let wait = "with room for 1 message in the queue from a to b, the sessions hang: a and b wait for each other";
     for (settings, rooms, expected) in [
         ("", [one, one], Some(format!("2:48: {wait}"))),
         // The attribute of the module is for routes that do not declare their room.
