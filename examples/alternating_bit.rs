@@ -37,14 +37,14 @@ pub mod alternating_bit {
     #[derive(Role)]
     #[message(Label)]
     struct S {
-        #[route(R)]
+        #[route(R, unbounded)]
         r: Bidirectional<Line, Ear>,
     }
 
     #[derive(Role)]
     #[message(Label)]
     struct R {
-        #[route(S)]
+        #[route(S, unbounded)]
         s: Bidirectional<Line, UnboundedReceiver<Label>>,
     }
 

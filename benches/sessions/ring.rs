@@ -24,7 +24,7 @@ mod roles {
     #[derive(Debug, Role)]
     #[message(Label)]
     pub struct A {
-        #[route(B)]
+        #[route(B, unbounded)]
         b: Out<Label>,
         #[route(C)]
         c: In<Label>,
@@ -36,7 +36,7 @@ mod roles {
     pub struct B {
         #[route(A)]
         a: In<Label>,
-        #[route(C)]
+        #[route(C, unbounded)]
         c: Out<Label>,
     }
 
@@ -44,7 +44,7 @@ mod roles {
     #[derive(Debug, Role)]
     #[message(Label)]
     pub struct C {
-        #[route(A)]
+        #[route(A, unbounded)]
         a: Out<Label>,
         #[route(B)]
         b: In<Label>,

@@ -4,7 +4,7 @@
 use rumpsteak_runtime::{Result, try_run};
 
 /// The roles, over the route of the module around.
-#[rumpsteak_runtime::protocol(Streaming, routes = super::super::Both)]
+#[rumpsteak_runtime::protocol(Streaming, routes = super::super::Both, unbounded)]
 mod roles {
     #[session(S)]
     type Source = Receive<T, Ready, Select<T, SourceChoice>>;

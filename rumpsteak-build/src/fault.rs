@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use proc_macro2::Span;
 use rumpsteak_front::session::Direction;
+use rumpsteak_fsm::bounded::{Hang, Queue};
 use rumpsteak_fsm::repair::Misfit;
 use rumpsteak_fsm::verify::{Refused, VerifyError};
-use rumpsteak_fsm::{Action, Defect, Limit, Message, Role, Run, TransitionId};
+use rumpsteak_fsm::{Action, Defect, Limit, Message, Role, Run, StateId, TransitionId};
 use rumpsteak_scribble::Span as ScrSpan;
 
 use crate::named_text::NamedText;
@@ -36,6 +37,18 @@ pub(crate) enum Cause {
     Discontinued { protocol: usize, sessions: Vec<String>, variable: String, behind: ScrSpan },
     /// Two structs are named after the roles that the other one plays. With these roles.
     Exchanged(Box<[(String, String); 2]>),
+    /// Sessions hang with this capacity of a queue.
+    Hangs {
+        queue: Queue,
+        most: usize,
+        hang: Box<Hang>,
+        /// All roles, with their initial states.
+        roles: Vec<(Role, StateId)>,
+        /// A capacity that is enough, if one was found.
+        enough: Option<usize>,
+        /// The sessions of roles that have several.
+        with: Vec<String>,
+    },
     /// A session leads back to itself without an action.
     Idle { name: String },
     /// A file beside a `.scr` file is not a machine of the role in its name.
@@ -74,6 +87,8 @@ pub(crate) enum Cause {
     TwoStructs { role: String, structs: Box<[String; 2]>, idle: Vec<String> },
     /// A limit stopped the search for a proof. If `fair`, the session is a fair subtype.
     Undecided { subject: Box<Subject>, limit: Limit, fair: bool },
+    /// The verifier does not know whether sessions hang at the capacities that routes declare.
+    UndecidedCapacities { set: String, reason: String },
     /// The verifier does not know whether a closed system is safe.
     UndecidedSystem { set: String, reason: String },
     /// The projections make no system.
@@ -230,9 +245,10 @@ impl Cause {
 
     pub(crate) fn gravity(&self) -> Gravity {
         match self {
-            Self::BrokenFile { .. } | Self::Undecided { .. } | Self::UndecidedSystem { .. } => {
-                Gravity::Undecided
-            }
+            Self::BrokenFile { .. }
+            | Self::Undecided { .. }
+            | Self::UndecidedCapacities { .. }
+            | Self::UndecidedSystem { .. } => Gravity::Undecided,
             _ => Gravity::Fails,
         }
     }

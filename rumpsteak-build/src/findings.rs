@@ -14,7 +14,7 @@ use crate::codegen;
 use crate::codegen::machines;
 use crate::fault::{Cause, Fault};
 use crate::judge::sessions::{self, Judgement};
-use crate::judge::{self, capacities};
+use crate::judge::{self, capacities, declared};
 use crate::protocols::{Gravity, Loaded, Protocols};
 use crate::report::wording::{self, ErrorText};
 use crate::scope::{self, Scope};
@@ -111,6 +111,9 @@ impl Findings {
                 let note = judgement.note.clone().filter(|_| is_judged);
                 Fault { note, ..cause.at(anchor) }
             }));
+        }
+        if faults.is_empty() && module.errors.is_empty() {
+            faults.extend(declared::judge(&scope, &mut judgement, &settings));
         }
         let passed = faults.is_empty() && module.errors.is_empty();
         self.add_facts(&scope, &judgement, &settings, passed);

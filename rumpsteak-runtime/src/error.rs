@@ -144,6 +144,10 @@ pub enum ErrorKind {
     /// demand and has several peers of its own, so calls of two sessions could be confused.
     SecondSession { role: &'static str, peer: &'static str },
 
+    /// The queue to `peer` has room for `capacity` messages only, and its route declares more with
+    /// `capacity = …`. The build has proven that the declared room is enough. Nothing was sent.
+    SmallQueue { role: &'static str, peer: &'static str, declared: usize, capacity: usize },
+
     /// The transport failed.
     Transport { role: &'static str, peer: &'static str, action: Action, source: BoxError },
 
@@ -210,6 +214,11 @@ impl fmt::Display for ErrorKind {
                 f,
                 "`{role}` cannot run a second session over the same routes: messages of two sessions could be \
                  confused at `{role}` or `{peer}`; make fresh roles for each session"
+            ),
+            Self::SmallQueue { role, peer, declared, capacity } => write!(
+                f,
+                "`{role}` cannot begin a session: its route to `{peer}` declares room for {declared} messages, and its \
+                 queue has room for {capacity}; give the queue that room, or declare less, which the build judges"
             ),
             Self::Transport { role, peer, action, .. } => {
                 failed(f, role, peer, *action)?;

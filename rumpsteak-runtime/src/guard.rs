@@ -41,7 +41,8 @@ impl<'s, R: Role> SessionGuard<'s, R> {
     pub(crate) fn check(&mut self) -> Result<()> {
         let role = self.role();
         let is_plain = participant::is_plain(role) && !cfg!(feature = "tracing");
-        if !is_plain || participant::misplaced(role).is_some() || is_second(role) {
+        let is_misplaced = participant::misplaced(role).is_some();
+        if !is_plain || is_misplaced || is_second(role) || role.undersized().is_some() {
             return self.look_closer();
         }
         Ok(())
@@ -52,13 +53,14 @@ impl<'s, R: Role> SessionGuard<'s, R> {
     #[inline(never)]
     fn look_closer(&mut self) -> Result<()> {
         let role = self.role();
-        let kind = match participant::misplaced(role) {
+        let kind = match (participant::misplaced(role), role.undersized()) {
             _ if role.is_poisoned() => ErrorKind::Poisoned { role: R::NAME },
-            Some((route, belongs)) => ErrorKind::Misplaced { role: R::NAME, route, belongs },
-            None if is_second(role) => {
+            (Some((route, belongs)), _) => ErrorKind::Misplaced { role: R::NAME, route, belongs },
+            (None, Some(undersized)) => undersized,
+            (None, None) if is_second(role) => {
                 ErrorKind::SecondSession { role: R::NAME, peer: R::ONCE.unwrap_or_default() }
             }
-            None => {
+            (None, None) => {
                 self.watch();
                 return Ok(());
             }

@@ -43,6 +43,7 @@ use crate::states::{End, Ends, Over, State};
 /// The error of the process; [`ErrorKind::Poisoned`] if an earlier session of this role did not
 /// end; [`ErrorKind::Misplaced`] if a route is not where its set put it;
 /// [`ErrorKind::SecondSession`] if the role can only run one session over its routes;
+/// [`ErrorKind::SmallQueue`] if a queue has less room than its route declares;
 /// [`ErrorKind::ForeignEnd`] if the process returned the end of another session. On an error, the
 /// role is poisoned, and peers that wait for it wake with [`ErrorKind::Closed`].
 ///

@@ -202,7 +202,7 @@ mod unmarked {
 
     #[derive(Role)]
     #[role("c")]
-    struct Unmarked(#[route(S)] Bus);
+    struct Unmarked(#[route(S, unbounded)] Bus);
 
     #[session(Unmarked)]
     type Asking = Send<S, Ping, Receive<S, Pong, End>>;

@@ -23,10 +23,10 @@ mod ping {
     use super::Transport;
 
     #[derive(Role)]
-    struct C(#[route(S)] Transport);
+    struct C(#[route(S, capacity = 1)] Transport);
 
     #[derive(Role)]
-    struct S(#[route(C)] Transport);
+    struct S(#[route(C, capacity = 1)] Transport);
 
     #[session(C)]
     type Client = Send<S, Ping, Receive<S, Pong, End>>;
@@ -145,4 +145,80 @@ fn an_aborted_session_drops_both_halves() {
     assert_eq!(closed(waiting), ("c", "s", Action::Receive(&["Pong"])));
     assert!(c.0.is_closed() && s.0.is_closed());
     assert!(c.0.into_inner().is_none());
+}
+
+/// Roles that send all messages before they receive one, over queues with room for them.
+#[rumpsteak::protocol(Push, capacity = 2)]
+mod push {
+    use super::{Bidirectional, mpsc};
+
+    type Queues = Bidirectional<mpsc::Sender<Label>, mpsc::Receiver<Label>>;
+
+    #[derive(Role)]
+    struct A(#[route(B)] Queues);
+
+    #[session(A)]
+    type Ahead = Send<B, Chunk, Send<B, Chunk, Receive<B, Part, Receive<B, Part, End>>>>;
+
+    #[derive(Role)]
+    struct B(#[route(A, capacity = 1)] Queues);
+
+    #[session(B)]
+    type InTurn = Receive<A, Chunk, Send<A, Part, Receive<A, Chunk, Send<A, Part, End>>>>;
+}
+
+use push::{A, Ahead, B, Chunk, InTurn, Part};
+
+async fn ahead(role: &mut A) -> Result<[i32; 2]> {
+    try_run(role, async |s: Ahead<'_>| {
+        let s = s.send(Chunk(1)).await?.send(Chunk(2)).await?;
+        let (Part(first), s) = s.receive().await?;
+        let (Part(second), end) = s.receive().await?;
+        Ok(([first, second], end))
+    })
+    .await
+}
+
+async fn in_turn(role: &mut B) -> Result<()> {
+    try_run(role, async |s: InTurn<'_>| {
+        let (Chunk(first), s) = s.receive().await?;
+        let (Chunk(second), s) = s.send(Part(first)).await?.receive().await?;
+        Ok(((), s.send(Part(second)).await?))
+    })
+    .await
+}
+
+/// Both roles, over queues with room for so many messages from `A`, and for so many from `B`.
+fn bounded(from_a: usize, from_b: usize) -> (A, B) {
+    let ((to_b, from_a_rx), (to_a, from_b_rx)) = (mpsc::channel(from_a), mpsc::channel(from_b));
+    let a = Bidirectional::bounded(to_b, from_b_rx, from_a);
+    (A(a), B(Bidirectional::bounded(to_a, from_a_rx, from_b)))
+}
+
+#[test]
+fn a_queue_has_the_room_that_its_route_declares() {
+    for (from_a, from_b) in [(2, 1), (3, 8)] {
+        let (mut a, mut b) = bounded(from_a, from_b);
+        for _ in 0..3 {
+            let (parts, ()) = block_on(try_join(ahead(&mut a), in_turn(&mut b))).unwrap();
+            assert_eq!(parts, [1, 2]);
+        }
+    }
+}
+
+#[test]
+fn a_smaller_queue_is_an_error_before_the_first_message() {
+    let (mut a, mut b) = bounded(1, 1);
+    let (of_a, of_b) = block_on(join(ahead(&mut a), in_turn(&mut b)));
+    let error = of_a.unwrap_err();
+    assert!(matches!(
+        error.kind(),
+        ErrorKind::SmallQueue { role: "a", peer: "B", declared: 2, capacity: 1 }
+    ));
+    assert_eq!(
+        error.to_string(),
+        "`a` cannot begin a session: its route to `B` declares room for 2 messages, and its queue has room for 1; give \
+         the queue that room, or declare less, which the build judges"
+    );
+    assert_eq!(closed(of_b), ("b", "a", Action::Receive(&["Chunk"])));
 }

@@ -3,6 +3,8 @@
 //! ```text
 //! #[protocol(Hospital)]                               the protocol
 //! #[protocol(Hospital, routes = rumpsteak_net::Net)]  generated routes are `Net<Label>`
+//! #[protocol(Hospital, capacity = 4)]                 a send waits for room in a queue for 4,
+//! #[protocol(Hospital, unbounded)]                    or never waits
 //! #[protocol(Hospital, derive(Clone))]                generated messages have these derives, too
 //! #[protocol(Hospital, fair)]                         asks less liveness of all roles,
 //! #[protocol(Hospital, fair(p, q), every_run(r))]     or of these roles
@@ -21,6 +23,7 @@ use syn::{Error, Ident, LitInt, LitStr, Path, Result, Token, parenthesized, toke
 use crate::attribute::{expect, ident};
 use crate::cut::{ModuleKind, check_depth, parse};
 use crate::name;
+use crate::room::Room;
 
 /// The arguments of the attribute.
 #[derive(Default)]
@@ -29,6 +32,8 @@ pub struct Arguments {
     pub protocol: Option<Ident>,
     /// The type of generated routes, unless they are channels.
     pub routes: Option<Path>,
+    /// The room of routes that do not declare their own.
+    pub room: Option<Room>,
     /// The derives of generated messages, beside `Message`.
     pub derives: Vec<Path>,
     /// The liveness that is asked of roles; a name is a role of the protocol.
@@ -96,6 +101,14 @@ impl Arguments {
     fn option(&mut self, input: ParseStream<'_>, word: &Ident) -> Result<()> {
         let of_protocol = self.protocol.is_some();
         match word.to_string().as_str() {
+            "capacity" | "unbounded" if self.room.is_some() => {
+                return Err(Error::new(
+                    word.span(),
+                    "`capacity` and `unbounded` exclude each other",
+                ));
+            }
+            "capacity" => self.room = Some(Room::capacity(input)?),
+            "unbounded" => self.room = Some(Room::Unbounded),
             "crate" => {
                 expect::<Token![=]>(input, EXPECTED_RUNTIME)?;
                 self.krate = Some(runtime(input)?);
@@ -187,10 +200,10 @@ fn runtime(input: ParseStream<'_>) -> Result<Path> {
 const EXPECTED: &str = "expected the name of the protocol first: `#[protocol(DoubleBuffering)]`";
 const EXPECTED_DERIVES: &str = "expected derives of messages: `derive(Clone, Debug)`";
 const EXPECTED_LIMITS: &str = "expected limits of the verifier: `limits(queue = 128)`";
-const EXPECTED_OPTION: &str = "expected nothing more, or one of these, after a comma: `routes = rumpsteak_net::Net`, `derive(Clone)`, `fair`, \
-                               `every_run`, `accept_closed_system`, `limits(queue = 128)`, `crate = \"rumpsteak_runtime\"`";
-const EXPECTED_OPTION_OF_SYSTEM: &str = "a closed system has no protocol: expected nothing, or one of these: `derive(Clone)`, \
-                                         `limits(queue = 128)`, `crate = \"rumpsteak_runtime\"`";
+const EXPECTED_OPTION: &str = "expected nothing more, or one of these, after a comma: `routes = rumpsteak_net::Net`, `capacity = 4`, `unbounded`, \
+                               `derive(Clone)`, `fair`, `every_run`, `accept_closed_system`, `limits(queue = 128)`, `crate = \"rumpsteak_runtime\"`";
+const EXPECTED_OPTION_OF_SYSTEM: &str = "a closed system has no protocol: expected nothing, or one of these: `capacity = 4`, `unbounded`, \
+                                         `derive(Clone)`, `limits(queue = 128)`, `crate = \"rumpsteak_runtime\"`";
 const EXPECTED_ROLES: &str =
     "expected roles of the protocol: `fair(p, q)`, or `fair` for all of them";
 const EXPECTED_ROUTES: &str =

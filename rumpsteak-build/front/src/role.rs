@@ -6,6 +6,9 @@
 //! #[message(Label)]                     the enum of messages
 //! struct K { #[route(S)] s: Channel }   the roles that it talks to
 //! ```
+//!
+//! `#[route(S, capacity = 4)]` declares a queue in which a send waits for room, and
+//! `#[route(S, unbounded)]` one in which it never does.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens as _;
@@ -21,6 +24,7 @@ use crate::attribute::{
     argument, check_generics, derive_input, first, name, take, take_derive, word,
 };
 use crate::cut::has;
+pub use crate::room::Room;
 
 /// A `#[derive(Role)]` struct.
 #[derive(Clone)]
@@ -58,6 +62,8 @@ pub struct Link {
 pub struct Route {
     /// The role at the other end.
     pub peer: Ident,
+    /// The declared room of the queue to the peer, if there is a declaration.
+    pub room: Option<Room>,
     /// The name of the field; `None` in a tuple struct.
     pub field: Option<Ident>,
     /// The position of the field.
@@ -200,12 +206,13 @@ impl Route {
                 return Err(Error::new(word.span(), text));
             }
             argument(attribute, &mut peer, |input| {
-                name(input, "expected the role at the other end: `#[route(S)]`")
+                let peer = name(input, "expected the role at the other end: `#[route(S)]`")?;
+                Ok((peer, Room::after_peer(input)?))
             })?;
         }
-        let peer = peer.ok_or_else(|| Error::new(first(&field.vis), NO_ROUTE))?;
+        let (peer, room) = peer.ok_or_else(|| Error::new(first(&field.vis), NO_ROUTE))?;
         let Field { ident: field, ty, attrs: attributes, vis: visibility, .. } = field;
-        Ok(Self { peer, field, index, ty, attributes, visibility })
+        Ok(Self { peer, room, field, index, ty, attributes, visibility })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
-use rumpsteak_front::role::Link;
+use rumpsteak_front::role::{Link, Room};
 use rumpsteak_front::{LabelItem, MessageItem, RoleItem, SetItem, name};
 use syn::Result;
 
@@ -67,6 +67,14 @@ fn the_papers_tuple_struct() {
     );
     assert!(role.link.is_none() && role.attributes.is_empty() && role.is_tuple);
     assert!(role.routes.iter().all(|route| route.field.is_none()));
+    let source =
+        "struct K(#[route(S, capacity = 4,)] C, #[route(T, unbounded)] C, #[route(U,)] C);";
+    let rooms = accept(RoleItem::parse, source).routes.into_iter().map(|route| match route.room {
+        Some(Room::Capacity(most, span)) => format!("{most} {}", at(source, span)),
+        Some(Room::Unbounded) => "unbounded".to_owned(),
+        None => String::new(),
+    });
+    assert_eq!(rooms.collect::<Vec<_>>(), ["4 4", "unbounded", ""]);
     let role = accept(RoleItem::parse, "#[derive(Role)] struct K;");
     assert!(role.routes.is_empty() && role.message.is_none());
 }
@@ -92,6 +100,10 @@ fn the_role_is_named_by_link_attribute_or_struct() {
 fn refused_roles() {
     let link = "expected the protocol and the role in it: `#[protocol(DoubleBuffering::k)]`";
     let route = "expected the role at the other end: `#[route(S)]`";
+    let room =
+        "expected nothing more in this attribute, or after a comma `capacity = 4` or `unbounded`";
+    let capacity =
+        "expected the number of messages that a queue has room for, at least 1: `capacity = 4`";
     let other =
         format!("{route}. Each field of a role is a route; keep other data beside the role");
     let parameters = "a role has no parameters: it is one participant of one protocol";
@@ -119,7 +131,14 @@ fn refused_roles() {
         ("#[protocol(P::k)] enum K {}", "K: a role is a struct".to_owned()),
         ("#[route(S)] struct K;", "route: `#[route(…)]` stands on a field".to_owned()),
         ("struct K { #[message(M)] s: C }", "message: `#[message(…)]` stands on the struct".to_owned()),
-        ("struct K { #[route(S, T)] s: C }", "T: expected nothing more in this attribute".to_owned()),
+        ("struct K { #[route(S, T)] s: C }", format!("T: {room}")),
+        ("struct K { #[route(S, capacity)] s: C }", format!("): {capacity}")),
+        ("struct K { #[route(S, capacity = 0)] s: C }", format!("0: {capacity}")),
+        ("struct K { #[route(S, capacity = many)] s: C }", format!("many: {capacity}")),
+        (
+            "struct K { #[route(S, capacity = 1, unbounded)] s: C }",
+            "unbounded: expected nothing more in this attribute".to_owned(),
+        ),
         ("struct K { #[route()] s: C }", format!("): {route}")),
         (
             "struct K { #[route(super::S)] s: C }",

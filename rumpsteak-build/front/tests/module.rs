@@ -7,6 +7,7 @@ use rumpsteak_front::arguments::{Arguments, Liveness};
 use rumpsteak_front::cut::modules;
 use rumpsteak_front::hash::{Hasher, stamp};
 use rumpsteak_front::module::{Item, items};
+use rumpsteak_front::role::Room;
 use rumpsteak_front::{Module, ModuleKind};
 
 fn tokens(source: &str) -> TokenStream {
@@ -273,6 +274,9 @@ fn all_arguments() {
         all.limits.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>();
     assert_eq!(limits, ["bound 20", "states 1000"]);
     assert_eq!(all.krate.as_ref().map(text).as_deref(), Some(":: rt :: inner"));
+    let room = |source| arguments(ModuleKind::ClosedSystem, source).unwrap_or_default().room;
+    assert!(matches!(room("capacity = 4"), Some(Room::Capacity(4, _))));
+    assert!(matches!(room("unbounded"), Some(Room::Unbounded)));
     let closed = arguments(ModuleKind::ClosedSystem, "derive(Clone), crate = \"rt\"");
     assert!(closed.is_ok_and(|it| it.protocol.is_none() && it.derives.len() == 1));
 }
@@ -310,6 +314,12 @@ fn refused_arguments() {
         ("P, routes(Net)", "(", routes),
         ("P, routes = \"Net\"", "\"Net\"", routes),
         ("P, routes = net::Net<Label>", "<", routes),
+        ("P, capacity = 0", "0", "expected the number of messages that a queue has room for"),
+        (
+            "P, capacity = 1, unbounded",
+            "unbounded",
+            "`capacity` and `unbounded` exclude each other",
+        ),
         ("P, derive", "", "expected derives of messages: `derive(Clone, Debug)`"),
         ("P, derive(Clone Debug)", "Debug", "expected derives of messages: `derive(Clone, Debug)`"),
         ("P, limits(bound = -1)", "-1", "expected limits of the verifier: `limits(queue = 128)`"),

@@ -14,12 +14,15 @@
 //!   gets room for at least [`ROOM`] messages, so that the sender goes on for a while.
 //! * *Growable* otherwise: nothing is proven, and only the bound on memory is lost. This is so for
 //!   all queues if a role has no session or different sessions, because k-MC is about one machine a
-//!   role.
+//!   role; and for queues that would wait, if others have a declared capacity.
+//!
+//! A queue with a [declared](super::declared) capacity has this capacity, and its sender waits.
 //!
 //! The search is limited to [`CONFIGURATIONS`], and never makes a build fail.
 
 use std::collections::BTreeMap;
 
+use rumpsteak_front::role::Route;
 use rumpsteak_fsm::capacity::{self, ChannelCapacity, Occupancy};
 use rumpsteak_fsm::{Fsm, Limits, Role};
 
@@ -52,17 +55,25 @@ pub(crate) fn find(
     let machines: Option<Vec<Fsm>> = (0..scope.roles.len()).map(machine).collect();
     let channels = machines.filter(|of| of.len() > 1).and_then(|of| prove(of, &limits));
     let queues = |own: &ScopedRole<'_>| {
-        let peers = own.item.routes.iter().filter_map(|route| scope.role(&route.peer));
-        let queue = |peer: &ScopedRole<'_>| {
+        let queue = |route: &Route| {
+            let peer = scope.role(&route.peer)?;
             // Roles that never talk to each other have no channel.
             let channel = (own.role.clone(), peer.role.clone());
-            let capacity = match &channels {
+            let proven = || match &channels {
                 Some(channels) => channels.get(&channel).map_or("AtMost(0)", String::as_str),
                 None => "Growable",
             };
-            (peer.item.name.to_string(), capacity.to_owned())
+            let capacity = match scope.capacity(route) {
+                Some((most, _)) => format!("Waits({most})"),
+                // Waiting was not proven together with the declared capacities.
+                None if !judgement.capacities.is_empty() && proven().starts_with("Waits") => {
+                    "Growable".to_owned()
+                }
+                None => proven().to_owned(),
+            };
+            Some((peer.item.name.to_string(), capacity))
         };
-        peers.map(queue).collect()
+        own.item.routes.iter().filter_map(queue).collect()
     };
     scope.roles.iter().map(queues).collect()
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod capacities;
 pub(crate) mod closed_system;
+pub(crate) mod declared;
 pub(crate) mod machines;
 pub(crate) mod sessions;
 pub(crate) mod subtype;

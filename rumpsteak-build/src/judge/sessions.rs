@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Ident, Span};
 use rumpsteak_front::arguments::Liveness;
+use rumpsteak_front::hash;
 use rumpsteak_front::module::Item;
 use rumpsteak_fsm::system::{self, EveryRun, Neglected};
 use rumpsteak_fsm::{Message, System};
@@ -31,6 +32,8 @@ pub(crate) struct Judgement {
     pub(crate) combined: Option<Combined>,
     /// True if the sessions are safe with one another only.
     pub(crate) is_closed: bool,
+    /// The capacities that routes declare, as text.
+    pub(crate) capacities: String,
     /// The roles that may wait for ever, if the attribute does not mention that.
     pub(crate) neglected: Vec<Neglected>,
     /// True if a projection refuses a session, but the sessions are an accepted closed system.
@@ -40,9 +43,14 @@ pub(crate) struct Judgement {
 }
 
 impl Judgement {
-    /// A number that identifies the sessions that were read: the same in every build.
+    /// A number that identifies the sessions that were read, and the declared capacities: the same
+    /// in every build.
     pub(crate) fn number(&self) -> u64 {
-        number(self.roots.iter().filter_map(|root| Some(&root.machine.as_ref()?.fsm)))
+        let machines = self.roots.iter().filter_map(|root| Some(&root.machine.as_ref()?.fsm));
+        match (number(machines), &*self.capacities) {
+            (number, "") => number,
+            (number, capacities) => hash::number(&[&number.to_string(), capacities]).max(1),
+        }
     }
 }
 

@@ -11,8 +11,10 @@ use std::sync::Arc;
 
 use rumpsteak_front::name;
 use rumpsteak_front::session::Direction;
+use rumpsteak_fsm::bounded::{Hang, Queue};
+use rumpsteak_fsm::run::fold;
 use rumpsteak_fsm::verify::Evidence;
-use rumpsteak_fsm::{Action, Defect, Message, Run};
+use rumpsteak_fsm::{Action, Defect, Message, Role, Run, StateId};
 use rumpsteak_scribble::{Span, similar};
 
 use super::code::code;
@@ -92,6 +94,11 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
                  note: as they are, sessions are refused\n\
                  help: if so, exchange them; if not, give the structs other names, and the sessions say what is wrong"
             )
+        }
+        Cause::Hangs { queue, most, hang, roles, enough, with } => {
+            let mut text = hangs(queue, *most, hang, roles, *enough);
+            text.push_str(&several_sessions(with));
+            text
         }
         Cause::Idle { name } => format!(
             "the session `{name}` never does anything: the items that it names lead back to it\n\n\
@@ -193,6 +200,10 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
             ),
             refusal::fair_note(*fair, None, subject, protocols)
         ),
+        Cause::UndecidedCapacities { set, reason } => format!(
+            "it is not known whether the sessions of `{set}` hang with the room that routes declare: {reason}\n\n\
+             help: give each queue that may grow a capacity, and each other one room for all messages that it may hold"
+        ),
         Cause::UndecidedSystem { set, reason } => format!(
             "`{set}` could not be verified: {reason}\n\n\
              help: let a role wait for an answer where it runs ahead without bound, or write the protocol in Scribble and let \
@@ -213,16 +224,7 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
              help: name a protocol that calls it"
         ),
         Cause::UnsafeSystem { set, run, blamed, with } => {
-            let mut text = unsafe_system(set, run, blamed.as_ref());
-            if !with.is_empty() {
-                let with = list(with);
-                let _ = write!(
-                    text,
-                    "\nhelp: this is so with {with}, of a role that has several sessions: one that is only a part of another \
-                     has no `#[session(…)]`"
-                );
-            }
-            text
+            unsafe_system(set, run, blamed.as_ref()) + &several_sessions(with)
         }
         Cause::Unwritable { protocol, reason } => {
             format!("no code can be generated for `{protocol}`: {reason}")
@@ -430,6 +432,52 @@ fn unsafe_system(set: &str, run: &Run, blamed: Option<&(Blamed, Vec<(String, usi
         run.chart().trim_end()
     );
     text
+}
+
+/// Advice about a run with these sessions of roles that have several.
+fn several_sessions(with: &[String]) -> String {
+    if with.is_empty() {
+        return String::new();
+    }
+    format!(
+        "\nhelp: this is so with {}, of a role that has several sessions: one that is only a part of another has no \
+         `#[session(…)]`",
+        list(with)
+    )
+}
+
+fn hangs(
+    queue: &Queue,
+    most: usize,
+    hang: &Hang,
+    roles: &[(Role, StateId)],
+    enough: Option<usize>,
+) -> String {
+    const DRAWN: usize = 60;
+    let which = if hang.is_shortest { "the shortest run" } else { "a run" };
+    let run = if hang.steps.len() > DRAWN {
+        fold(&hang.steps)
+    } else {
+        let failure = hang.failure.clone();
+        let (steps, states) = (hang.steps.clone(), roles.to_vec());
+        let chart = Run { failure, steps, states, queues: vec![], waits: vec![] }.chart();
+        // The last line is the headline.
+        chart.trim_end().rsplit_once('\n').map_or_else(String::new, |(lines, _)| lines.to_owned())
+    };
+    let waits: String = hang.waits.iter().map(|wait| format!("  {wait}\n")).collect();
+    let advice = match enough {
+        Some(enough) => format!(
+            "`capacity = {enough}` in each route that declares less is enough, and so much room in its queue; or let a role \
+             receive before it sends so much"
+        ),
+        None => "let one of these roles receive before it sends so much: more room may not help"
+            .to_owned(),
+    };
+    let messages = if most == 1 { "message" } else { "messages" };
+    format!(
+        "with room for {most} {messages} in {queue}, the sessions hang: {hang}\n\n{which} that leads there, with the \
+         sessions of all roles as they are written:\n\n{run}\n{waits}\nhelp: {advice}"
+    )
 }
 
 fn note_text(note: &Note, shows_run: bool) -> String {

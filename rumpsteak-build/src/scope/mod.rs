@@ -20,7 +20,7 @@ use std::rc::Rc;
 
 use proc_macro2::{Ident, Span};
 use rumpsteak_front::module::{Item, ItemKind, Module};
-use rumpsteak_front::role::RoleItem;
+use rumpsteak_front::role::{RoleItem, Room, Route};
 use rumpsteak_front::session::SessionItem;
 use rumpsteak_front::{MessageItem, name};
 use rumpsteak_fsm::Role;
@@ -166,6 +166,14 @@ impl<'a> Scope<'a> {
 
     pub(crate) fn role(&self, name: &Ident) -> Option<&ScopedRole<'a>> {
         self.roles.iter().find(|role| role.item.name == *name)
+    }
+
+    /// The capacity that a route declares, or else the module for it, with its place.
+    pub(crate) fn capacity(&self, route: &Route) -> Option<(usize, Span)> {
+        match route.room.or(self.module.arguments.room)? {
+            Room::Capacity(most, span) => Some((most, span)),
+            Room::Unbounded => None,
+        }
     }
 
     /// The struct that plays a role of the protocol.

@@ -5,6 +5,7 @@
 #[cfg(unix)]
 mod attacks;
 mod check;
+mod declared;
 mod gallery;
 mod generate;
 mod layout;

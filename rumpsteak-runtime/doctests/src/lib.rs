@@ -64,7 +64,7 @@ pub async fn server(session: Server<'_>) -> Ended<'_, S> {
 ///     use super::Elsewhere;
 ///
 ///     #[derive(Role)]
-///     struct C(#[route(S)] Elsewhere);
+///     struct C(#[route(S, unbounded)] Elsewhere);
 /// }
 /// use ping::*;
 ///

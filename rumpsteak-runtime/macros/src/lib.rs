@@ -75,6 +75,8 @@ use rumpsteak_front::ModuleKind;
 ///
 /// * `routes = rumpsteak_net::Net`, a generic type to use for generated routes instead of
 ///   `Channel`;
+/// * `capacity = 4` or `unbounded`, the room of routes that do not declare theirs:
+///   `#[route(S, capacity = 4)]`;
 /// * `derive(Clone)`, for generated messages;
 /// * settings of the verifier: `fair`, `every_run`, `accept_closed_system`, `limits(…)`;
 /// * `crate = "…"`, the path of the runtime.

@@ -4,7 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use rumpsteak_build::expansion::RoleFacts;
 use rumpsteak_front::RoleItem;
-use rumpsteak_front::role::Route;
+use rumpsteak_front::role::{Room, Route};
 use syn::spanned::Spanned as _;
 
 use crate::scope::Scope;
@@ -25,8 +25,17 @@ pub(crate) fn expand(item: &RoleItem, scope: &Scope<'_>) -> TokenStream {
         let stub = stub(name, item.message.as_ref(), scope);
         return quote!(#structure #stub);
     };
-    let participant = participant(name, routes, message, facts, krate);
-    let routes = routes.iter().map(|route| implement_route(item, route, facts, krate));
+    let undersized = undersized(routes, message, scope);
+    let participant = participant(name, routes, message, facts, krate, &undersized);
+    let routes = routes.iter().map(|route| {
+        let implemented = implement_route(item, route, facts, krate);
+        let Route { ty, peer, .. } = route;
+        let krate = at(krate, ty.span());
+        let known = scope.room(route).is_none().then(
+            || quote_spanned!(ty.span()=> const _: () = #krate::transport::known_room::<#ty, #peer>();),
+        );
+        quote!(#implemented #known)
+    });
     let wiring = wiring(item, krate, scope.is_whole());
     let leaving = leaving(item, krate);
     quote!(#structure #participant #(#routes)* #wiring #leaving)
@@ -36,7 +45,8 @@ pub(crate) fn expand(item: &RoleItem, scope: &Scope<'_>) -> TokenStream {
 pub(crate) fn stub(name: &Ident, message: Option<&Ident>, scope: &Scope<'_>) -> TokenStream {
     let (krate, unknown) = (scope.krate, RoleFacts::default());
     let Some(message) = message.or_else(|| scope.message()) else { return TokenStream::new() };
-    let participant = participant(name, &[], message, scope.role(name).unwrap_or(&unknown), krate);
+    let facts = scope.role(name).unwrap_or(&unknown);
+    let participant = participant(name, &[], message, facts, krate, &TokenStream::new());
     quote!(#participant #krate::private::stub!(role #name);)
 }
 
@@ -47,6 +57,7 @@ fn participant(
     message: &Ident,
     facts: &RoleFacts,
     krate: &TokenStream,
+    undersized: &TokenStream,
 ) -> TokenStream {
     let RoleFacts { protocol, role, system, projections, on_demand, closed, .. } = facts;
     let number = facts.number();
@@ -72,6 +83,7 @@ fn participant(
         #[allow(unused_mut, unused_variables, reason = "a role may have no routes")]
         impl #krate::private::Participant for #name {
             #methods
+            #undersized
         }
     }
 }
@@ -136,6 +148,27 @@ fn methods(name: &Ident, routes: &[Route], message: &Ident, krate: &TokenStream)
 
         fn close(&mut self) {
             #closes
+        }
+    }
+}
+
+/// The method that compares the capacities of routes with their declarations.
+fn undersized(routes: &[Route], message: &Ident, scope: &Scope<'_>) -> TokenStream {
+    let krate = scope.krate;
+    let compared = routes.iter().filter_map(|route| {
+        let Some(Room::Capacity(most, _)) = scope.room(route) else { return None };
+        let peer = route.peer.to_string();
+        let names = quote!([<Self as #krate::Role>::NAME, #peer]);
+        let member = member(route.field.as_ref(), route.index);
+        Some(quote!(#krate::private::undersized::<#message, _>(&self.#member, #names, #most)))
+    });
+    let compared: Vec<_> = compared.collect();
+    if compared.is_empty() {
+        return TokenStream::new();
+    }
+    quote! {
+        fn undersized(&self) -> ::core::option::Option<#krate::ErrorKind> {
+            ::core::option::Option::None #(.or_else(|| #compared))*
         }
     }
 }

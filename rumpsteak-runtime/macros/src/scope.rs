@@ -8,6 +8,7 @@ use rumpsteak_build::expansion::{Judged, RoleFacts, RootFacts};
 use rumpsteak_front::SessionItem;
 use rumpsteak_front::hash::number;
 use rumpsteak_front::module::{Item, ItemKind};
+use rumpsteak_front::role::{Room, Route};
 use rumpsteak_front::session::{Action, Head};
 
 /// The context in which the items of a module expand.
@@ -59,6 +60,11 @@ impl<'a> Scope<'a> {
     /// Returns true if a role has this name, even one with a mistake.
     pub(crate) fn is_role(&self, name: &Ident) -> bool {
         self.kinds.get(&name.to_string()) == Some(&ItemKind::Role)
+    }
+
+    /// The room that a route, or else the module for it, declares.
+    pub(crate) fn room(&self, route: &Route) -> Option<Room> {
+        route.room.or(self.judged.module.arguments.room)
     }
 
     /// The sessions in the order of expansion.

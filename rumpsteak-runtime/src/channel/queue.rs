@@ -5,7 +5,7 @@ use super::receiver::QueueReceiver;
 use super::ring::ring;
 use super::sender::QueueSender;
 use super::shared::Shared;
-use crate::transport::capacity::{Capacity, Queue};
+use crate::transport::capacity::{Capacity, KnownRoom, Queue};
 use crate::transport::{Bidirectional, Nil, Pair};
 
 /// A route over two queues in memory, one in each direction.
@@ -71,6 +71,9 @@ impl<M> Pair<QueueSender<M>> for QueueReceiver<M> {
         (receiver, sender)
     }
 }
+
+#[diagnostic::do_not_recommend]
+impl<M, P> KnownRoom<P> for QueueSender<M> {}
 
 pub(super) fn queue<M>(queue: Queue) -> (QueueSender<M>, QueueReceiver<M>) {
     let (size, waits) = match queue.capacity {

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::task::{Poll, Waker};
 
+use crate::error::ErrorKind;
 use crate::transport::link::{Link, Movable};
 use crate::transport::mark::Mark;
 
@@ -35,6 +36,12 @@ pub trait Participant: Sized + 'static {
     /// and the route's mark.
     fn for_each_mark<'a>(&'a self, visit: impl FnMut(&'static str, &'a Mark));
 
+    /// Returns the error of the first route with less room than it declares.
+    #[inline]
+    fn undersized(&self) -> Option<ErrorKind> {
+        None
+    }
+
     /// Begins the next session on all routes: [`Link::poll_begin`].
     fn poll_begin(&mut self, waker: &Waker) -> Poll<()>;
 
@@ -43,6 +50,17 @@ pub trait Participant: Sized + 'static {
 
     /// Closes all routes.
     fn close(&mut self);
+}
+
+/// Compares the capacity of a route with its declaration, before the first session over it.
+pub fn undersized<M: 'static, L: Link + 'static>(
+    link: &L,
+    [role, peer]: [&'static str; 2],
+    declared: usize,
+) -> Option<ErrorKind> {
+    let is_new = link.mark().completed() == 0;
+    let capacity = link.capacity::<M>().filter(|&capacity| is_new && capacity < declared)?;
+    Some(ErrorKind::SmallQueue { role, peer, declared, capacity })
 }
 
 /// Begins the next session on a route if both ends count the same sessions. `others` is the result

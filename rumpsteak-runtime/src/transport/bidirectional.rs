@@ -10,6 +10,7 @@ use futures_channel::mpsc;
 use futures_core::Stream;
 use futures_sink::Sink;
 
+use super::capacity::{Capacity, KnownRoom};
 use super::link::{Arrival, Disconnected, Incoming, Left, Link, Movable, Outgoing, RouteError};
 use super::mark::Mark;
 use crate::channel::{self, QueueReceiver, QueueSender};
@@ -72,6 +73,25 @@ impl<Tx, Rx> Bidirectional<Tx, Rx> {
         Self::of_halves(Some((tx, rx)), || (Half::PLAIN, Half::PLAIN), ByMacro(()))
     }
 
+    /// A route that sends into a sink with room for `capacity` messages. A role refuses to begin
+    /// its first session if the route [declares](crate::guide::channels) more.
+    ///
+    /// ```
+    /// # use rumpsteak_doctests::rumpsteak;
+    /// use futures::channel::mpsc;
+    /// use rumpsteak::transport::{Bidirectional, Nil};
+    ///
+    /// const ROOM: usize = 4;
+    /// let (tx, _) = mpsc::channel::<u8>(ROOM);
+    /// let only_sends = Bidirectional::bounded(tx, Nil, ROOM);
+    /// # drop(only_sends);
+    /// ```
+    pub fn bounded(tx: Tx, rx: Rx, capacity: usize) -> Self {
+        let mut this = Self::new(tx, rx);
+        this.mark.capacity = u32::try_from(capacity).ok();
+        this
+    }
+
     /// A route of these halves with their abilities.
     #[doc(hidden)]
     #[inline]
@@ -127,6 +147,18 @@ impl<Tx, Rx> Link for Bidirectional<Tx, Rx> {
     fn close(&mut self) {
         let completed = if self.mark.in_session() { 0 } else { self.mark.completed() };
         channel::leave(&mut self.halves, completed);
+    }
+
+    fn capacity<M: 'static>(&self) -> Option<usize>
+    where
+        Self: 'static,
+    {
+        let tx: &dyn Any = self.halves.as_ref().map(|(tx, _)| tx)?;
+        match tx.downcast_ref::<QueueSender<M>>().map(|queue| queue.queue().capacity) {
+            Some(Capacity::AtMost(most) | Capacity::Waits(most)) => Some(most),
+            Some(Capacity::Growable) => None,
+            None => self.mark.capacity.map(|most| most as usize),
+        }
     }
 
     #[inline]
@@ -341,6 +373,12 @@ fn classify(error: impl Into<BoxError>) -> RouteError {
         _ => RouteError::Transport(error),
     }
 }
+
+#[diagnostic::do_not_recommend]
+impl<Tx: KnownRoom<P>, Rx, P> KnownRoom<P> for Bidirectional<Tx, Rx> {}
+
+#[diagnostic::do_not_recommend]
+impl<P> KnownRoom<P> for Nil {}
 
 /// A missing half, for a route that only sends or only receives.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,5 +1,7 @@
 //! The capacity of a queue.
 
+use futures_channel::mpsc::UnboundedSender;
+
 /// How many messages a queue has room for, and what happens when it is full.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
@@ -40,3 +42,20 @@ impl Queue {
         Self { from, to, ..self }
     }
 }
+
+/// A route to `Peer`, or its sending half, whose room the build script knows: it is what was proven
+/// to be enough, or unbounded. Any other route declares its room.
+#[diagnostic::on_unimplemented(
+    message = "the build does not know how many messages a route of type `{Self}` has room for",
+    label = "this route does not declare its room",
+    note = "write `#[route({Peer}, capacity = 4)]` if a send waits while 4 messages are in the queue, and \
+            `#[route({Peer}, unbounded)]` if a send never waits for `{Peer}`; for generated routes, \
+            write `capacity = 4` or `unbounded` in the attribute of the module"
+)]
+pub trait KnownRoom<Peer> {}
+
+#[diagnostic::do_not_recommend]
+impl<M, P> KnownRoom<P> for UnboundedSender<M> {}
+
+/// Compiles if the room of this route is known. Used by the macro.
+pub const fn known_room<L: KnownRoom<P>, P>() {}

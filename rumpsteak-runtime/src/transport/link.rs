@@ -41,6 +41,15 @@ pub trait Link {
     /// Must not panic: a role closes all its routes in turn, perhaps during a panic.
     fn close(&mut self);
 
+    /// The number of messages that the queue to the other end has room for, if the route knows it.
+    /// A role compares it with the declared capacity before its first session.
+    fn capacity<M: 'static>(&self) -> Option<usize>
+    where
+        Self: Sized + 'static,
+    {
+        None
+    }
+
     /// Begins the session of this number, counted from 0, over a route that [keeps sessions
     /// apart](Self::keeps_sessions_apart). Waits while the peer has not begun the session of this
     /// end's last message.

@@ -6,8 +6,8 @@
 //! [`Channel`](crate::Channel) is such a queue in memory.
 //!
 //! A bounded queue makes a sender wait, and waiting senders can deadlock. A `Channel` is bounded
-//! only if the build script has proven that they do not. Give a queue of your own room for all
-//! messages that can be in flight at once.
+//! only if the build script has proven that they do not. A queue of your own declares its capacity,
+//! and the sessions are judged with it: see [`guide::channels`](crate::guide::channels).
 //!
 //! A transport that is neither a sink nor a stream can implement [`Link`], [`Outgoing`] and
 //! [`Incoming`] itself, with a [`Mark`] at each end. Implement [`Pair`] too if a set of roles is to
@@ -20,6 +20,8 @@ pub(crate) mod mark;
 mod pair;
 
 pub use self::bidirectional::{Bidirectional, Half, Nil};
+#[doc(hidden)]
+pub use self::capacity::{KnownRoom, known_room};
 pub use self::link::{Arrival, Incoming, Left, Link, Movable, Outgoing, RouteError};
 pub use self::mark::Mark;
 pub use self::pair::Pair;

@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use rumpsteak_fsm::bounded::{Bounded, Topology};
 use rumpsteak_fsm::capacity::{self, Occupancy};
-use rumpsteak_fsm::{Limits, system};
-use rumpsteak_oracle::{Limits as Bounds, Mutation, Shape, System, mutate};
+use rumpsteak_fsm::{Fsm, Limits, system};
+use rumpsteak_oracle::{
+    Bounded as Naive, Hangs, Limits as Bounds, Mutation, Shape, System, mutate,
+};
 
 use crate::fuzz::{self, Sample, Tool, Watch};
 
@@ -54,6 +57,77 @@ fn capacities_are_enough_and_minimal() {
         sum(|t| t.unknown),
         sum(|t| t.occupancies),
     );
+    outcome.assert();
+}
+
+/// The build accepts directed sessions at declared capacities if they do not hang there. It relies
+/// on two claims: they do not hang in larger queues, nor one session after the other.
+#[test]
+fn declared_capacities_are_enough_in_larger_queues_and_in_successive_sessions() {
+    let outcome = fuzz::for_each_seed("declared", |seed, watch| {
+        let (mut sample, mut machines) = Sample::projected(seed, Shape::random, watch);
+        for machine in &mut machines {
+            for _ in 0..sample.rng.usize(..9) {
+                let mutation = Mutation::gentle(&mut sample.rng);
+                machine.clone_from(
+                    &mutate(machine, mutation, &mut sample.rng).unwrap_or(machine.clone()),
+                );
+            }
+        }
+        let composed = system::System::new(machines.clone()).map_err(|e| e.to_string())?;
+        let limits = Limits::default().configurations(8_000);
+        let Ok(found) = capacity::find(&composed, &limits) else { return Ok([0; 3]) };
+        if machines.iter().any(|machine| machine.check_directed().is_err()) {
+            return Ok([0; 3]);
+        }
+        let (mut topology, mut declared) =
+            (Topology::default(), vec![vec![None; machines.len()]; machines.len()]);
+        for channel in &found.channels {
+            if sample.rng.usize(..4) > 0 {
+                let most = sample.rng.usize(1..=2);
+                let ends = [&channel.from, &channel.to].map(|role| composed.index_of(role));
+                let [Some(from), Some(to)] = ends else { return Err("a role is no role".into()) };
+                declared[from][to] = Some(most);
+                let queue = format!("{}->{}", channel.from, channel.to).parse()?;
+                topology = topology.bound(queue, most);
+            }
+        }
+        let bounded = Bounded::new(machines.clone(), &topology).map_err(|e| e.to_string())?;
+        if !bounded.check(&limits).is_safe() {
+            return Ok([1, 0, 0]);
+        }
+        let mut naive = |machines: &[Fsm], more: usize| Naive {
+            machines: machines.to_vec(),
+            capacities: declared
+                .iter()
+                .map(|from| {
+                    from.iter()
+                        .map(|most| most.map_or(9, |most| most + sample.rng.usize(..=more)))
+                        .collect()
+                })
+                .collect(),
+            mailboxes: vec![None; machines.len()],
+            drops: vec![false; machines.len()],
+            races: vec![false; machines.len()],
+        };
+        let repeated = capacity::repeated(&composed);
+        let (plain, larger) = (naive(&machines, 0), naive(&machines, 2));
+        let mut explored = [1, 1, 0];
+        for (system, is_repeated) in
+            [(plain, false), (larger, false), (naive(repeated.machines(), 0), true)]
+        {
+            match system.explore(CONFIGURATIONS / 4) {
+                None => {}
+                Some(Hangs::Never) => explored[2] += 1,
+                // A role waits for its next session, and another one never ends the first.
+                Some(Hangs::Lost) if is_repeated => {}
+                Some(hangs) => return Err(format!("{hangs:?}: {system:?}\n{}", sample.text)),
+            }
+        }
+        Ok(explored)
+    });
+    let sum = |at: usize| outcome.tallies.iter().map(|tally| tally[at]).sum::<usize>();
+    println!("{} judged, {} accepted, {} explored to the end", sum(0), sum(1), sum(2));
     outcome.assert();
 }
 

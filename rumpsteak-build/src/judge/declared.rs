@@ -1,0 +1,151 @@
+//! The capacities that routes declare: can the sessions of a module hang at these sizes?
+//!
+//! [`rumpsteak_fsm::bounded`] judges every combination of the roles' sessions. A queue is unbounded
+//! if its route declares nothing. A role may have chosen a send before there is room, even in a
+//! `Race`: once its future has completed, the role only sends.
+//!
+//! # Why it is sound
+//!
+//! *Larger queues.* A real queue may hold more than is declared, for example in the buffers of a
+//! connection. So "safe" counts only if larger queues are safe too. Either the cut-off of
+//! [`Safe::AndLarger`] proves that, or the sessions are directed: see
+//! [`capacity`](rumpsteak_fsm::capacity).
+//!
+//! *Successive sessions.* A queue that is made by hand holds messages of several sessions. Consider
+//! the lowest session that some role is in. A role that has ended it has received all messages of
+//! it, and its own are in the queues, before all later ones. So between two roles in this session,
+//! a queue holds messages of this session only, and they act as judged. Each later session is a run
+//! of the judged system in which some sends wait longer. A role on demand between two calls is in
+//! the session of the next call, or in none if there is none.
+//!
+//! *Other programs.* The sessions are safe with one another, as a closed system is. The number of
+//! the system covers the capacities, so a peer with others is refused.
+//!
+//! *Every run.* A sender that waits for room needs a receiver that receives. This is so in every
+//! run if all roles are live in every run.
+
+use proc_macro2::Span;
+use rumpsteak_front::arguments::Liveness;
+use rumpsteak_fsm::bounded::{Bounded, Hang, Queue, Safe, Topology};
+use rumpsteak_fsm::{Action, Direction, Fsm, System, Verdict};
+
+use crate::fault::{Cause, Fault};
+use crate::judge::closed_system::combinations;
+use crate::judge::sessions::Judgement;
+use crate::scope::Scope;
+use crate::settings::Settings;
+
+/// A queue with its declared capacity, and the place of the declaration.
+type Declared = (Queue, usize, Span);
+
+enum Refusal {
+    /// With the least capacity that is enough for all of these queues, if one was found.
+    Hangs(Box<Hang>, Option<usize>),
+    Undecided(String),
+}
+
+/// The largest capacity that is tried for advice, and the number of configurations for each.
+const ADVICE: (usize, usize) = (32, 5_000);
+
+/// Judges the sessions of a module without a mistake at the capacities of its routes.
+pub(crate) fn judge(
+    scope: &Scope<'_>,
+    judgement: &mut Judgement,
+    settings: &Settings,
+) -> Option<Fault> {
+    let mut declared: Vec<Declared> = vec![];
+    for own in &scope.roles {
+        declared.extend(own.item.routes.iter().filter_map(|route| {
+            let ((most, span), peer) = (scope.capacity(route)?, scope.role(&route.peer)?);
+            let (from, to) = (Some(own.role.clone()), peer.role.clone());
+            Some((Queue { from, to, labels: vec![] }, most, span))
+        }));
+    }
+    let first = declared.first()?;
+    judgement.is_closed = true;
+    judgement.capacities =
+        declared.iter().map(|(queue, most, _)| format!("{queue}: {most};")).collect();
+    let of_role = |role: usize| {
+        let own = judgement.roots.iter().filter(|root| root.role == role);
+        own.filter_map(|root| Some((root.item, &root.machine.as_ref()?.fsm))).collect()
+    };
+    let sessions: Vec<Vec<_>> = (0..scope.roles.len()).map(of_role).collect();
+    let set = scope.module.name.to_string();
+    let undecided = |reason| Some(Cause::UndecidedCapacities { set, reason }.at(first.2));
+    let chosen = match combinations(&sessions, &settings.limits) {
+        Ok(chosen) => chosen,
+        Err(reason) => return undecided(reason),
+    };
+    for chosen in chosen {
+        let machines: Vec<Fsm> = chosen.iter().map(|(_, fsm)| (*fsm).clone()).collect();
+        let (hang, enough) = match judge_one(machines, &declared, settings) {
+            Ok(()) => continue,
+            Err(Refusal::Undecided(reason)) => return undecided(reason),
+            Err(Refusal::Hangs(hang, enough)) => (hang, enough),
+        };
+        let is_full = |(queue, ..): &&Declared| {
+            let mut full = hang.waits.iter().filter_map(|wait| wait.full.as_ref());
+            full.any(|(full, _)| full == queue)
+        };
+        let (queue, most, span) = declared.iter().find(is_full).unwrap_or(first).clone();
+        let several = chosen.iter().zip(&sessions).filter(|(_, of_role)| of_role.len() > 1);
+        let with = several.map(|((item, _), _)| scope.name_of(*item)).collect();
+        let roles = chosen.iter().map(|(_, fsm)| (fsm.role().clone(), fsm.initial())).collect();
+        return Some(Cause::Hangs { queue, most, hang, roles, enough, with }.at(span));
+    }
+    None
+}
+
+/// Judges one combination of sessions.
+fn judge_one(
+    machines: Vec<Fsm>,
+    declared: &[Declared],
+    settings: &Settings,
+) -> Result<(), Refusal> {
+    let undecided = |reason: String| Err(Refusal::Undecided(reason));
+    let system = match System::new(machines) {
+        Ok(system) => system,
+        Err(error) => return undecided(error.to_string()),
+    };
+    let is_used = |queue: &Queue| {
+        let sends = |Action { direction, peer, .. }: &Action| {
+            *direction == Direction::Send && *peer == queue.to
+        };
+        let mut senders = system.machines().iter();
+        let sender = senders.find(|own| Some(own.role()) == queue.from.as_ref());
+        sender.is_some_and(|own| own.transitions().any(|found| sends(found.action)))
+    };
+    let limits = settings.limits.verifier;
+    let check = |least: usize, limits| {
+        let used = declared.iter().filter(|(queue, ..)| is_used(queue));
+        let topology = used.fold(Topology::default(), |all, (queue, most, _)| {
+            all.bound(queue.clone(), least.max(*most))
+        });
+        Bounded::new(system.machines().to_vec(), &topology).map(|of| of.check(&limits))
+    };
+    match check(0, limits) {
+        Err(error) => return undecided(error.to_string()),
+        Ok(Verdict::Undecided(limit)) => return undecided(limit.to_string()),
+        Ok(Verdict::Unsafe(hang)) => {
+            let (largest, configurations) = ADVICE;
+            let few = limits.configurations(limits.configurations.min(configurations));
+            let is_enough = |&all: &usize| check(all, few).is_ok_and(|found| found.is_safe());
+            return Err(Refusal::Hangs(hang, (1..=largest).find(is_enough)));
+        }
+        Ok(Verdict::Safe(safe)) => {
+            let is_directed = |fsm: &Fsm| fsm.check_directed().is_ok();
+            if safe != Safe::AndLarger && !system.machines().iter().all(is_directed) {
+                return undecided(LARGER.to_owned());
+            }
+        }
+    }
+    let required = &settings.required;
+    let is_strict = |role: &Option<Liveness>| *role == Some(Liveness::EveryRun);
+    let asks_some = required.iter().any(is_strict) && !required.iter().all(is_strict);
+    if asks_some { undecided(EVERY_RUN.to_owned()) } else { Ok(()) }
+}
+
+const EVERY_RUN: &str = "only some roles are `every_run`, and a sender may wait for room while another role does something \
+                         else for ever";
+const LARGER: &str = "with exactly this room they do not, but a queue may hold more, and a role that chooses among several \
+                      peers, or races, may then go another way";
