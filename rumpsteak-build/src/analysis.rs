@@ -12,7 +12,7 @@ use crate::codegen::machines;
 use crate::findings::Findings;
 use crate::manifest;
 use crate::package::{self, Inputs, Package, RUNTIME, VERIFIED};
-use crate::protocols::{DoneOnce, Protocols, ScrFile};
+use crate::protocols::{Protocols, ScrFile};
 use crate::report::notice::{Report, unreadable};
 use crate::scope;
 use crate::source::{RustFile, Source};
@@ -185,12 +185,6 @@ fn warnings(analysis: &Analysis) -> Vec<String> {
         }));
     }
     warnings.extend(protocols.files.iter().flat_map(ScrFile::warning_lines));
-    for file in protocols.files.iter().filter(|_| is_right) {
-        let shown = file.shown();
-        warnings.extend(file.done_once().iter().map(|DoneOnce { variable, line, .. }| {
-            format!("{shown}:{line}: `rec {variable}` is done once: write `continue {variable};` where it begins again")
-        }));
-    }
     for (path, line) in &analysis.source.unreadable {
         let shown = protocols.base.show(path);
         warnings.push(format!("{shown}:{line}: not read, since it is not Rust"));

@@ -123,7 +123,10 @@ pub(crate) fn unknown_message(name: &Name, known: &[&str]) -> Diagnostic {
     Diagnostic::new(Code::UnknownMessage, message, name.span, label).help(
         match similar(name.as_str(), known) {
             Some(similar) => format!("did you mean `{similar}`?"),
-            None => format!("write `{name}()` for a message without a declaration"),
+            None => {
+                let simple = name.as_str().rsplit('.').next().unwrap_or_default();
+                format!("write `{simple}()` for a message without a declaration")
+            }
         },
     )
 }

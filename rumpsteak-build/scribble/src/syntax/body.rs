@@ -486,7 +486,7 @@ fn literal(cursor: &mut Cursor<'_>) -> Result<MessageExpr> {
 /// `Int`. A Rust type is taken as a whole and reported when names are resolved.
 fn sort(cursor: &mut Cursor<'_>) -> Result<Name> {
     let start = cursor.at();
-    if !cursor.is(b'(') && !cursor.is(b'[') && cursor.text_at(0) != "&" {
+    if ![":", "(", "[", "&"].contains(&cursor.text_at(0)) {
         let name = cursor.qualified("the sort of a payload")?;
         let is_path = cursor.is(b':') && cursor.is_at(1, b':');
         if !cursor.is(b'<') && !is_path {
@@ -499,7 +499,7 @@ fn sort(cursor: &mut Cursor<'_>) -> Result<Name> {
 
 /// `x: Int`, `P@A`
 fn payload(cursor: &mut Cursor<'_>) -> Result<Payload> {
-    let is_named = cursor.is_at(1, b':') && !cursor.is_at(2, b':');
+    let is_named = !cursor.is(b':') && cursor.is_at(1, b':') && !cursor.is_at(2, b':');
     let name = is_named.then(|| cursor.name("the name of a payload")).transpose()?;
     if is_named {
         cursor.advance();
