@@ -18,7 +18,7 @@ use crate::diagnostics::{global_errors, name_errors, rust_types};
 use crate::index::{IndexSet, NONE, index};
 use crate::syntax::ast::{
     BlockId, Declaration, DeclarationKind, Interaction, InteractionId, InteractionKind, Interrupt,
-    MessageExpr, Module, Parameter, Payload, ProtocolDecl,
+    MessageExpr, Module, Parameter, Payload, ProtocolDecl, RoleDecl,
 };
 
 /// Resolves all protocols of all modules. Costs O(text), plus O(names²) for each unknown name.
@@ -149,16 +149,17 @@ impl<'m> Resolver<'_, 'm> {
             }
         }
         if self.valid {
+            /// The greatest number of warnings for one protocol.
+            const MOST: usize = 16;
             let targets: HashSet<u32> = self.recursions.targets.iter().copied().collect();
-            let recs = body.interactions().filter(|(id, _)| !targets.contains(&id.0));
-            self.diagnostics.extend(recs.filter_map(
-                |(_, Interaction { kind, span, .. })| match kind {
-                    InteractionKind::Rec { variable, .. } => {
-                        Some(global_errors::done_once(*span, variable.as_str()))
+            let once =
+                body.interactions().filter_map(|(id, interaction)| match &interaction.kind {
+                    InteractionKind::Rec { variable, .. } if !targets.contains(&id.0) => {
+                        Some(global_errors::done_once(interaction.span, variable.as_str()))
                     }
                     _ => None,
-                },
-            ));
+                });
+            self.diagnostics.extend(once.take(MOST));
         }
         let entry = self.start(body.root(), END);
         ResolvedProtocol { decl, valid: self.valid, entry, nodes: self.nodes }
@@ -422,7 +423,7 @@ impl<'m> Resolver<'_, 'm> {
         &mut self,
         protocol: &Name,
         arguments: &[MessageExpr],
-        players: &[Name],
+        players: &[(Name, Option<Name>)],
         span: Span,
     ) -> Option<NodeKind> {
         let (callee, decl) = self.protocol(protocol)?;
@@ -434,14 +435,31 @@ impl<'m> Resolver<'_, 'm> {
                 self.error(name_errors::argument_count(what, &decl.name, counts, span));
             }
         }
-        let mut roles: Vec<u32> = Vec::with_capacity(players.len());
-        for name in players {
+        // In the order of the callee's roles.
+        let mut roles: Vec<Option<(u32, Span)>> = vec![None; decl.roles.len().max(players.len())];
+        for (position, (name, part)) in players.iter().enumerate() {
             let role = self.role(name)?;
-            if let Some(first) = roles.iter().position(|&other| other == role) {
-                self.error(name_errors::repeated_role(name, players[first].span));
+            if let Some((_, first)) = roles.iter().flatten().find(|(other, _)| *other == role) {
+                let first = *first;
+                self.error(name_errors::repeated_role(name, first));
             }
-            roles.push(role);
+            let place = match part {
+                Some(part) => {
+                    let is_it = |own: &RoleDecl| own.name.text == part.text;
+                    let found = decl.roles.iter().position(is_it);
+                    if found.is_none() {
+                        self.unknown_role(part, decl);
+                    }
+                    found?
+                }
+                None => position,
+            };
+            if let (Some((_, first)), Some(part)) = (roles[place], part) {
+                self.error(name_errors::played_twice(part, first));
+            }
+            roles[place] = Some((role, name.span));
         }
+        let roles: Vec<u32> = roles.into_iter().flatten().map(|(role, _)| role).collect();
         let pairs = decl.parameters.iter().zip(arguments);
         let arguments = pairs.map(|(parameter, argument)| self.argument(parameter, argument));
         let arguments = arguments.collect::<Option<_>>()?;

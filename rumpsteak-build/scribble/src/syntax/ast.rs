@@ -281,14 +281,15 @@ pub enum InteractionKind {
         /// The name of the recursion.
         variable: Name,
     },
-    /// `do P<…>(A, B);`
+    /// `do P<…>(A, B);`, or `do P(A as X, B as Y);`
     Do {
         /// The protocol that is called.
         protocol: Name,
         /// Messages and sorts.
         arguments: Vec<MessageExpr>,
-        /// The roles of this protocol that play its roles.
-        roles: Vec<Name>,
+        /// The roles of this protocol that play its roles, each with the role that it plays if
+        /// that is written.
+        roles: Vec<(Name, Option<Name>)>,
     },
     /// `par { … } and { … }`
     Par {

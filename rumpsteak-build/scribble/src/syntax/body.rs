@@ -170,7 +170,7 @@ impl BodyParser<'_, '_> {
         loop {
             let message = argument(self.cursor)?;
             self.cursor.expect_word("by")?;
-            let by = self.cursor.name("the role that may interrupt")?;
+            let by = self.cursor.role("the role that may interrupt")?;
             self.cursor.expect(b';')?;
             interrupts.push(Interrupt { message, by });
             if self.cursor.take(b'}') {
@@ -193,6 +193,9 @@ impl BodyParser<'_, '_> {
     }
 
     fn statement(&mut self) -> Result<()> {
+        if self.cursor.is(b'[') {
+            self.cursor.skip_brackets(Construct::CONDITION);
+        }
         let start = self.cursor.at();
         if self.cursor.is(b'(') {
             return self.message(start);
@@ -203,6 +206,13 @@ impl BodyParser<'_, '_> {
                 Some(InteractionKind::Par { .. }) if self.cursor.is(b'{') => "`and`",
                 _ => "an interaction or `}`",
             }));
+        }
+        if matches!(self.cursor.word(), "foreach" | "if") && self.cursor.heads_block() {
+            self.cursor.skip_to_block()?;
+            self.cursor.unsupported_once(Construct::FAMILY, start);
+            self.skip_blocks();
+            self.add(start, InteractionKind::Invalid);
+            return Ok(());
         }
         // A word with a bracket is a label: no keyword has one.
         if self.cursor.is_at(1, b'(') {
@@ -232,9 +242,12 @@ impl BodyParser<'_, '_> {
                 self.open(Owner::Several(id, "and", Vec::new()));
             }
             // The errors in its blocks are reported too.
-            "unordered" if brace => {
+            word @ ("unordered" | "parallel") if brace => {
                 self.cursor.advance();
-                let id = self.refuse(start, Construct::UNORDERED);
+                let id = match word {
+                    "parallel" => self.refuse(start, Construct::PARALLEL),
+                    _ => self.refuse(start, Construct::UNORDERED),
+                };
                 self.open(Owner::Several(id, "and", Vec::new()));
             }
             "interruptible" if brace || name => {
@@ -249,9 +262,13 @@ impl BodyParser<'_, '_> {
                 self.open(Owner::Interruptible(id));
             }
             "connect" | "disconnect" if operand => self.connection(start, None)?,
-            "wrap" if operand => {
+            word @ ("wrap" | "repeat" | "run" | "spawn") if operand => {
                 self.skip_statement(start);
-                self.refuse(start, Construct::WRAP);
+                match word {
+                    "wrap" => self.refuse(start, Construct::WRAP),
+                    "repeat" => self.refuse(start, Construct::REPEAT),
+                    _ => self.refuse(start, Construct::SPAWN),
+                };
             }
             "nested" if self.cursor.is_word_at(1, "protocol") => {
                 self.cursor.skip_to_block()?;
@@ -262,6 +279,10 @@ impl BodyParser<'_, '_> {
                 self.skip_statement(start);
                 self.refuse(start, Construct::NESTED_PROTOCOL);
             }
+            _ if self.cursor.is_word_at(1, "introduces") => {
+                self.skip_statement(start);
+                self.refuse(start, Construct::INTRODUCES);
+            }
             _ => self.message(start)?,
         }
         Ok(())
@@ -271,7 +292,7 @@ impl BodyParser<'_, '_> {
     fn choice(&mut self, start: usize) -> Result<()> {
         self.cursor.advance();
         self.cursor.advance();
-        let at = self.cursor.name("the role that chooses")?;
+        let at = self.cursor.role("the role that chooses")?;
         self.cursor.expect_block()?;
         let id = self.add(start, InteractionKind::Choice { at, branches: Vec::new() });
         self.open(Owner::Several(id, "or", Vec::new()));
@@ -318,7 +339,8 @@ impl BodyParser<'_, '_> {
         let arguments =
             if self.cursor.take(b'<') { self.cursor.list(b'>', argument)? } else { Vec::new() };
         self.cursor.expect(b'(')?;
-        let roles = self.cursor.list(b')', role)?;
+        let roles =
+            self.cursor.list(b')', |cursor| Ok((role(cursor)?, cursor.after_word("as", role)?)))?;
         self.end(start, InteractionKind::Do { protocol, arguments, roles })
     }
 
@@ -335,11 +357,11 @@ impl BodyParser<'_, '_> {
             }
             return Err(self.no_sender(&message));
         }
-        let from = self.cursor.name("the role that sends")?;
+        let from = self.cursor.role("the role that sends")?;
         self.cursor.expect_word("to")?;
-        let mut to = vec![self.cursor.name("the role that receives")?];
+        let mut to = vec![self.cursor.role("the role that receives")?];
         while self.cursor.take(b',') {
-            to.push(self.cursor.name("the role that receives")?);
+            to.push(self.cursor.role("the role that receives")?);
         }
         self.end(start, InteractionKind::Message { message, from, to, link: Link::Needs })
     }
@@ -391,6 +413,16 @@ impl BodyParser<'_, '_> {
     /// Ends an interaction by `;`, with annotations before and behind it.
     fn end(&mut self, start: usize, kind: InteractionKind) -> Result<()> {
         let mut annotations = self.cursor.annotations()?;
+        if self.cursor.is_word("within") {
+            let clause = self.cursor.at();
+            while !matches!(self.cursor.kind(), TokenKind::Punct(b';' | b'}') | TokenKind::End) {
+                match self.cursor.is(b'[') {
+                    true => self.cursor.skip_balanced(),
+                    false => self.cursor.advance(),
+                }
+            }
+            self.cursor.unsupported_once(Construct::TIME, clause);
+        }
         self.cursor.expect(b';')?;
         let id = self.add(start, kind);
         annotations.append(&mut self.cursor.annotations()?);
@@ -452,7 +484,8 @@ impl BodyParser<'_, '_> {
                 let before = self.cursor.before();
                 self.cursor.is_at(1, b'(')
                     && before.is_some_and(|(kind, text)| {
-                        kind == TokenKind::Identifier && !matches!(text, "do" | "calls")
+                        kind == TokenKind::Identifier
+                            && !matches!(text, "do" | "calls" | "run" | "spawn")
                     })
             }
         }
@@ -460,7 +493,7 @@ impl BodyParser<'_, '_> {
 }
 
 fn role(cursor: &mut Cursor<'_>) -> Result<Name> {
-    cursor.name("the name of a role")
+    cursor.role("the name of a role")
 }
 
 fn argument(cursor: &mut Cursor<'_>) -> Result<MessageExpr> {
