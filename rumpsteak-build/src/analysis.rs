@@ -150,7 +150,8 @@ impl Analysis {
         // The macros raise the errors, unless a `cfg` removes their modules.
         let broken = self.broken(true).map(|file| format!("{} has errors", file.shown()));
         for warning in self.warnings.iter().cloned().chain(broken) {
-            let _ = writeln!(text, "cargo::warning={warning}");
+            // Cargo takes one line at a time.
+            let _ = writeln!(text, "cargo::warning={}", warning.replace('\n', "\ncargo::warning="));
         }
         // If stdout is closed, there is nothing to report to.
         let _ = std::io::stdout().write_all(text.as_bytes());

@@ -15,6 +15,7 @@ mod names;
 mod payloads;
 mod print;
 mod session;
+pub(crate) mod skeleton;
 
 use rumpsteak_front::hash::stamp;
 

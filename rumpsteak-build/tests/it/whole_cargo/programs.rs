@@ -34,6 +34,7 @@ static PROGRAMS: LazyLock<Package> = LazyLock::new(|| {
         ("long", &long),
         ("patterns", patterns::GENERATED),
         ("patterns_by_hand", &format!("{quiet}{}fn main() {{}}\n", patterns::BY_HAND)),
+        ("skeletons", &generate::skeletons(&package)),
         ("strict", generate::STRICT),
         ("unused", generate::UNUSED),
         ("written", &generate::written(&package)),
