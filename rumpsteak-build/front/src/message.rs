@@ -115,8 +115,8 @@ fn label(attributes: &mut Vec<Attribute>, is_on_enum: bool) -> Result<Option<Str
     Ok(label.map(|label| label.value()))
 }
 
-/// Refuses a label if an earlier one has its type, or its name with other case or `_`. Variants with
-/// exactly one name are for several payloads, which the verifier compares.
+/// Refuses a label if an earlier one has its type, or its name with other case or `_`. Variants
+/// with exactly one name are for several payloads, which the verifier compares.
 fn check_label(all: &[MessageVariant], index: usize) -> Result<()> {
     let text = |variant: &MessageVariant| variant.ty.to_token_stream().to_string();
     let MessageVariant { name, label, ty, .. } = &all[index];

@@ -258,7 +258,7 @@ impl Names {
         names.find(|name| self.roles.iter().all(|role| role.field != *name)).unwrap_or_default()
     }
 
-    /// The first label whose name differs from a message's name in case and `_` only, or not at all.
+    /// The first label that has the name of a message, up to case and `_`.
     fn alike(&self, message: &Message) -> Option<&LabelName> {
         let is_same = |label: &Label| name::same(label.as_str(), message.label.as_str());
         self.labels.iter().find(|of| is_same(&of.message.label))

@@ -68,8 +68,8 @@ pub(super) fn payload(sort: &str, file: &ScrFile, scope: &Scope<'_>) -> Result<P
     Ok(Payload { text: text.to_owned(), names, is_debug })
 }
 
-/// The Rust type of a sort, from its declaration for Rust, or the sort itself if it is a type in the
-/// module. Declarations for other languages are ignored.
+/// The Rust type of a sort: from its declaration for Rust, or the sort itself if it is a type in
+/// the module. Declarations for other languages are ignored.
 fn rust_text<'a>(sort: &'a str, file: &'a ScrFile, scope: &Scope<'_>) -> Option<&'a str> {
     match file.modules.sort(sort) {
         Some(found) if found.schema.as_str() == "rust" => Some(found.external.as_str().trim()),

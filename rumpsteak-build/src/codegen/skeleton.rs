@@ -71,7 +71,7 @@ pub(crate) fn program(protocol: &str, module: &Module) -> String {
     format!(
         "use rumpsteak::{{Ended, Result}};\n\n#[rumpsteak::protocol({protocol})]\nmod {name} {{}}\nuse {name}::*;\n\n{}\n\
          #[tokio::main(flavor = \"current_thread\")]\nasync fn main() -> Result<()> {{\n    \
-         // One process for each role.\n    Roles::default().run({roles}).await?;\n    Ok(())\n}}\n",
+         Roles::default().run({roles}).await?;\n    Ok(())\n}}\n",
         functions.join("\n")
     )
 }

@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     Ok((Outcome::Holds, Value::Null))
 }
 
-/// The code of a protocol in a file. `None` if there is none, which is reported.
+/// The code of a protocol in a file. `None` if it has a mistake, which is reported.
 pub(super) fn code(
     path: &Path,
     protocol: Option<&str>,

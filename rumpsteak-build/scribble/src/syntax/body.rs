@@ -207,11 +207,7 @@ impl BodyParser<'_, '_> {
                 _ => "an interaction or `}`",
             }));
         }
-        if matches!(self.cursor.word(), "foreach" | "if") && self.cursor.heads_block() {
-            self.cursor.skip_to_block()?;
-            self.cursor.unsupported_once(Construct::FAMILY, start);
-            self.skip_blocks();
-            self.add(start, InteractionKind::Invalid);
+        if self.dialect(start)? {
             return Ok(());
         }
         // A word with a bracket is a label: no keyword has one.
@@ -241,15 +237,6 @@ impl BodyParser<'_, '_> {
                 let id = self.add(start, InteractionKind::Par { parts: Vec::new() });
                 self.open(Owner::Several(id, "and", Vec::new()));
             }
-            // The errors in its blocks are reported too.
-            word @ ("unordered" | "parallel") if brace => {
-                self.cursor.advance();
-                let id = match word {
-                    "parallel" => self.refuse(start, Construct::PARALLEL),
-                    _ => self.refuse(start, Construct::UNORDERED),
-                };
-                self.open(Owner::Several(id, "and", Vec::new()));
-            }
             "interruptible" if brace || name => {
                 self.cursor.advance();
                 if name {
@@ -262,30 +249,45 @@ impl BodyParser<'_, '_> {
                 self.open(Owner::Interruptible(id));
             }
             "connect" | "disconnect" if operand => self.connection(start, None)?,
-            word @ ("wrap" | "repeat" | "run" | "spawn") if operand => {
-                self.skip_statement(start);
-                match word {
-                    "wrap" => self.refuse(start, Construct::WRAP),
-                    "repeat" => self.refuse(start, Construct::REPEAT),
-                    _ => self.refuse(start, Construct::SPAWN),
-                };
-            }
-            "nested" if self.cursor.is_word_at(1, "protocol") => {
-                self.cursor.skip_to_block()?;
-                self.cursor.skip_balanced();
-                self.refuse(start, Construct::NESTED_PROTOCOL);
-            }
-            _ if self.cursor.is_word_at(1, "calls") => {
-                self.skip_statement(start);
-                self.refuse(start, Construct::NESTED_PROTOCOL);
-            }
-            _ if self.cursor.is_word_at(1, "introduces") => {
-                self.skip_statement(start);
-                self.refuse(start, Construct::INTRODUCES);
-            }
             _ => self.message(start)?,
         }
         Ok(())
+    }
+
+    /// Reports a construct of another dialect, and skips it. False if none comes next.
+    fn dialect(&mut self, start: usize) -> Result<bool> {
+        let name = self.cursor.kind_at(1) == TokenKind::Identifier;
+        let construct = match self.cursor.word() {
+            "foreach" | "if" if self.cursor.heads_block() => Construct::FAMILY,
+            // The errors in their blocks are reported too.
+            word @ ("unordered" | "parallel") if self.cursor.is_at(1, b'{') => {
+                self.cursor.advance();
+                let is_parallel = word == "parallel";
+                let construct =
+                    if is_parallel { Construct::PARALLEL } else { Construct::UNORDERED };
+                let id = self.refuse(start, construct);
+                self.open(Owner::Several(id, "and", Vec::new()));
+                return Ok(true);
+            }
+            _ if self.cursor.is_word_at(1, "from") => return Ok(false),
+            "wrap" if name => Construct::WRAP,
+            "repeat" if name => Construct::REPEAT,
+            "run" | "spawn" if name => Construct::SPAWN,
+            "nested" if self.cursor.is_word_at(1, "protocol") => Construct::NESTED_PROTOCOL,
+            _ if self.cursor.is_word_at(1, "calls") => Construct::NESTED_PROTOCOL,
+            _ if self.cursor.is_word_at(1, "introduces") => Construct::INTRODUCES,
+            _ => return Ok(false),
+        };
+        if matches!(self.cursor.word(), "foreach" | "if" | "nested") {
+            self.cursor.skip_to_block()?;
+            self.skip_blocks();
+            self.cursor.unsupported_once(construct, start);
+            self.add(start, InteractionKind::Invalid);
+        } else {
+            self.skip_statement(start);
+            self.refuse(start, construct);
+        }
+        Ok(true)
     }
 
     /// `choice at A {`
