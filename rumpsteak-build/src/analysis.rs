@@ -12,7 +12,7 @@ use crate::codegen::machines;
 use crate::findings::Findings;
 use crate::manifest;
 use crate::package::{self, Inputs, Package, RUNTIME, VERIFIED};
-use crate::protocols::{DoneOnce, Protocols, ScrFile};
+use crate::protocols::{Protocols, ScrFile};
 use crate::report::notice::{Report, unreadable};
 use crate::scope;
 use crate::source::{RustFile, Source};
@@ -154,7 +154,8 @@ impl Analysis {
         // The macros raise the errors, unless a `cfg` removes their modules.
         let broken = self.broken(true).map(|file| format!("{} has errors", file.shown()));
         for warning in self.warnings.iter().cloned().chain(broken) {
-            let _ = writeln!(text, "cargo::warning={warning}");
+            // Cargo takes one line at a time.
+            let _ = writeln!(text, "cargo::warning={}", warning.replace('\n', "\ncargo::warning="));
         }
         // If stdout is closed, there is nothing to report to.
         let _ = std::io::stdout().write_all(text.as_bytes());
@@ -189,12 +190,6 @@ fn warnings(analysis: &Analysis) -> Vec<String> {
         }));
     }
     warnings.extend(protocols.files.iter().flat_map(ScrFile::warning_lines));
-    for file in protocols.files.iter().filter(|_| is_right) {
-        let shown = file.shown();
-        warnings.extend(file.done_once().iter().map(|DoneOnce { variable, line, .. }| {
-            format!("{shown}:{line}: `rec {variable}` is done once: write `continue {variable};` where it begins again")
-        }));
-    }
     for (path, line) in &analysis.source.unreadable {
         let shown = protocols.base.show(path);
         warnings.push(format!("{shown}:{line}: not read, since it is not Rust"));

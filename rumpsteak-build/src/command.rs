@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use proc_macro2::Span;
+use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 use rumpsteak_front::Module;
 use rumpsteak_front::module::ModuleKind;
@@ -13,8 +13,8 @@ use rumpsteak_fsm::{Action, Direction, Fsm, Message, StateId};
 use rumpsteak_scribble::{Projection, Protocol};
 
 use crate::analysis::{Analysis, Summary};
-use crate::codegen;
 use crate::codegen::machines::load;
+use crate::codegen::{self, skeleton};
 use crate::configuration::Configuration;
 use crate::fault::Cause;
 use crate::judge::machines;
@@ -249,6 +249,26 @@ pub struct Code {
 }
 
 impl Code {
+    /// A process to fill in for each role, by the role's name in the protocol; and a program that
+    /// runs them. Empty without a text.
+    pub fn skeleton(&self) -> (Vec<(String, String)>, String) {
+        let Some(Ok(tokens)) = self.text.as_ref().map(|text| text.parse::<TokenStream>()) else {
+            return Default::default();
+        };
+        // The attributes are about the text.
+        let is_attribute = |tree: &TokenTree| match tree {
+            TokenTree::Punct(punct) => punct.as_char() == '#',
+            TokenTree::Group(group) => group.delimiter() == Delimiter::Bracket,
+            _ => false,
+        };
+        let item: TokenStream = tokens.into_iter().skip_while(is_attribute).collect();
+        let name = format_ident!("{}", self.protocol);
+        Module::parse(ModuleKind::Protocol, quote!(#name), item).map_or_else(
+            |_| Default::default(),
+            |module| (skeleton::processes(&module), skeleton::program(&self.protocol, &module)),
+        )
+    }
+
     /// True if a text of [`Configuration::code`] has not been edited.
     pub fn is_untouched(text: &str) -> bool {
         codegen::is_untouched(text)

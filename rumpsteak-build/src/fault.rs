@@ -83,6 +83,8 @@ pub(crate) enum Cause {
     Setting { name: String, known: Vec<String> },
     /// A role of a closed system has no session.
     SilentRole { set: String, role: String },
+    /// Two labels of a message type stand for one message.
+    TwoLabels { types: Box<[String; 2]>, message: Message },
     /// Two structs play one role. The idle roles of the protocol have no struct.
     TwoStructs { role: String, structs: Box<[String; 2]>, idle: Vec<String> },
     /// A limit stopped the search for a proof. If `fair`, the session is a fair subtype.

@@ -240,7 +240,8 @@ fn warnings(scope: &Scope<'_>, judgement: &Judgement) -> Vec<String> {
             shown.meanwhile.truncate(1);
             let more = if shown == *neglected { "" } else { " and more" };
             format!(
-                "{file}: in `{name}`, {shown}{more}; `{}` accepts that, `every_run` refuses it",
+                "{file}: in `{name}`, {shown}{more} [V0413]\n  {}\n  `{}` accepts that, `every_run` refuses it",
+                shown.meaning(),
                 attribute(name, &settings::fair(&neglected.role))
             )
         }));

@@ -17,10 +17,12 @@ pub(crate) fn tell(
     mut report: impl FnMut(Notice),
 ) -> Outcome {
     for found in neglected {
-        report(notice(match protocol {
+        let told = notice(match protocol {
             Some(name) => format!("in `{name}`, {found}"),
             None => found.to_string(),
-        }));
+        });
+        let told = told.with_code(Some("V0413")).remark(found.meaning());
+        report(told.help("`--liveness fair` accepts that"));
     }
     let outcome = match limit {
         _ if !neglected.is_empty() => Outcome::Fails,

@@ -115,16 +115,18 @@ fn label(attributes: &mut Vec<Attribute>, is_on_enum: bool) -> Result<Option<Str
     Ok(label.map(|label| label.value()))
 }
 
-/// Refuses a label if an earlier one has its name or its type.
+/// Refuses a label if an earlier one has its type, or its name with other case or `_`. Variants
+/// with exactly one name are for several payloads, which the verifier compares.
 fn check_label(all: &[MessageVariant], index: usize) -> Result<()> {
     let text = |variant: &MessageVariant| variant.ty.to_token_stream().to_string();
     let MessageVariant { name, label, ty, .. } = &all[index];
     let own = text(&all[index]);
     let mut earlier = all[..index].iter();
-    let Some(earlier) = earlier.find(|it| same(&it.label, label) || text(it) == own) else {
+    let is_same = |it: &MessageVariant| same(&it.label, label) && it.label != *label;
+    let Some(earlier) = earlier.find(|it| is_same(it) || text(it) == own) else {
         return Ok(());
     };
-    if same(&earlier.label, label) {
+    if is_same(earlier) {
         return Err(Error::new(name.span(), format!("the label `{label}` exists already")));
     }
     // A label with the name of its type has a struct, so the other labels probably have one, too.

@@ -15,6 +15,7 @@ mod names;
 mod payloads;
 mod print;
 mod session;
+pub(crate) mod skeleton;
 
 use rumpsteak_front::hash::stamp;
 
@@ -25,7 +26,7 @@ use self::names::Names;
 use self::print::{one_line, print_item, print_labels, print_role, print_set};
 use self::session::Unwritable;
 use crate::fault::Cause;
-use crate::protocols::{DoneOnce, Loaded, ScrFile};
+use crate::protocols::{Loaded, ScrFile};
 use crate::scope::Scope;
 
 pub(crate) use self::print::session_items;
@@ -44,17 +45,6 @@ fn items(
     machines: &[Machine],
 ) -> Result<String, String> {
     let most = scope.protocols.limits.generated_lines;
-    // If nothing repeats in spite of `rec`, the processes would not fit. Otherwise it is a warning.
-    let mut done_once = file.done_once().into_iter();
-    if let Some(DoneOnce { variable, line, .. }) =
-        done_once.find(|once| once.protocol == protocol.name() && !once.others_repeat)
-    {
-        return Err(format!(
-            "`rec {variable}` is done once ({}:{line})\n\n\
-             help: write `continue {variable};` where it begins again, or take out `rec {variable}`",
-            file.shown()
-        ));
-    }
     let mut names = Names::new(scope, protocol, file)?;
     let annotated = annotated(file)?;
     let mut text = String::new();

@@ -12,16 +12,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeFrom;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens as _;
 use rumpsteak_front::module::Item;
 use rumpsteak_front::name;
-use rumpsteak_fsm::{Fsm, Message, Role, Sort};
+use rumpsteak_fsm::{Fsm, Label, Message, Role, Sort};
 use rumpsteak_scribble::Span;
 
-use super::payloads::{Payload, declared, is_ident, payload, reserved};
+use super::payloads::{Payload, declared, is_ident, payload, reserved, without_type};
 use crate::protocols::{Loaded, ScrFile};
-use crate::scope::Scope;
+use crate::scope::{Scope, labels};
 
 /// The names of a protocol, and other properties of its code.
 #[derive(Debug, Default)]
@@ -105,26 +105,27 @@ impl Names {
             names.add_role(role, written);
         }
         names.roles.iter_mut().for_each(|role| role.has_session = roots.contains(&role.ty));
-        let mut normal = BTreeMap::new();
-        for (position, ((message, span), types)) in
-            messages.into_iter().zip(declared_here).enumerate()
-        {
-            let label = message.label.as_str();
+        let carried = { scope.messages() }.flat_map(|message| scope.labels(&message)).collect();
+        for ((message, span), types) in messages.into_iter().zip(declared_here) {
             if !names.has_message
-                && let Some(earlier) = normal.insert(name::normalise(label), position)
+                && let Some(earlier) = names.alike(&message)
+                && (earlier.is_written || earlier.message.label != message.label)
             {
-                let reason = repeated(&names.labels[earlier].message, &message, file);
-                return Err(placed(file, reason, span));
+                return Err(placed(file, repeated(earlier, &message, file), span));
             }
             let declared = file
                 .signature(&message)
                 .map(|of| declared(of, file).map_err(|reason| placed(file, reason, of.name.span)));
             let written = match names.has_message {
-                true => variant_of(scope, &message),
+                true => variant_of(scope, &carried, &message),
                 false => written_label(scope, &message),
             };
             names.add_label(message, written, &types, declared.transpose()?);
         }
+        // Variants for one label all have exactly its name.
+        let mut users: BTreeMap<Label, usize> = BTreeMap::new();
+        names.labels.iter().for_each(|of| *users.entry(of.message.label.clone()).or_default() += 1);
+        names.labels.iter_mut().for_each(|of| of.explicit |= users[&of.message.label] > 1);
         if names.labels.is_empty() {
             let name = protocol.name();
             return Err(format!("`{name}` has no messages\n\nhelp: there is nothing to generate"));
@@ -139,15 +140,25 @@ impl Names {
         messages: &[(Message, Span)],
         file: &ScrFile,
     ) -> Result<Vec<Vec<Payload>>, String> {
+        let is_written =
+            |message: &Message| self.has_message || written_label(scope, message).is_some();
+        let place =
+            |sort: &str, span: Span| file.modules.sort(sort).map_or(span, |found| found.name.span);
+        let lacking = messages.iter().filter(|(message, _)| !is_written(message));
+        let sorts = lacking.flat_map(|(message, span)| {
+            message.payload.iter().map(|sort| (sort.as_str(), place(sort.as_str(), *span)))
+        });
+        if let Some((reason, span)) = without_type(sorts, file, scope) {
+            return Err(placed(file, reason, span));
+        }
         let mut payloads = Vec::new();
         for (message, span) in messages {
-            if self.has_message || written_label(scope, message).is_some() {
+            if is_written(message) {
                 payloads.push(Vec::new());
                 continue;
             }
             let types = message.payload.iter().map(|sort| {
-                let declared = file.modules.sort(sort.as_str()).map(|found| found.name.span);
-                let reason = |reason| placed(file, reason, declared.unwrap_or(*span));
+                let reason = |reason| placed(file, reason, place(sort.as_str(), *span));
                 payload(sort.as_str(), file, scope).map_err(reason)
             });
             let types = types.collect::<Result<Vec<Payload>, _>>()?;
@@ -200,7 +211,14 @@ impl Names {
         let is_written = written.is_some();
         let (ty, is_debug) = written.unwrap_or_else(|| {
             let is_debug = declared.is_none() && payload.iter().all(|payload| payload.is_debug);
-            (self.fresh(&name::camel(message.label.as_str()), "Message"), is_debug)
+            let mut proposed = name::camel(message.label.as_str());
+            // A further payload of a label is a part of the name: `OkU32`.
+            if self.alike(&message).is_some() {
+                let sorts = message.payload.iter().map(|sort| name::camel(sort.as_str()));
+                let sorts: String = sorts.collect();
+                proposed += if sorts.is_empty() { "Empty" } else { &sorts };
+            }
+            (self.fresh(&proposed, "Message"), is_debug)
         });
         self.positions.insert(message.clone(), self.labels.len());
         self.labels.push(LabelName {
@@ -240,6 +258,12 @@ impl Names {
         names.find(|name| self.roles.iter().all(|role| role.field != *name)).unwrap_or_default()
     }
 
+    /// The first label that has the name of a message, up to case and `_`.
+    fn alike(&self, message: &Message) -> Option<&LabelName> {
+        let is_same = |label: &Label| name::same(label.as_str(), message.label.as_str());
+        self.labels.iter().find(|of| is_same(&of.message.label))
+    }
+
     /// The position of a message among the labels.
     pub(super) fn label(&self, message: &Message) -> Option<usize> {
         self.positions.get(message).copied()
@@ -263,12 +287,19 @@ fn written_label(scope: &Scope<'_>, message: &Message) -> Option<(String, bool)>
 }
 
 /// The type in the variant that carries a message, or else has its name.
-fn variant_of(scope: &Scope<'_>, message: &Message) -> Option<(String, bool)> {
-    let mut labels = scope.roles.iter().flat_map(|role| role.labels.values());
-    let carries = labels.find(|of| of.message.as_ref().is_ok_and(|of| of == message));
-    let ty = carries.map(|label| label.ty).or_else(|| {
-        let mut variants = scope.message_items().flat_map(|item| &item.variants);
-        variants.find(|of| name::same(&of.label, message.label.as_str()))?.ident.as_ref()
+fn variant_of(
+    scope: &Scope<'_>,
+    labels: &BTreeMap<String, labels::Label<'_>>,
+    message: &Message,
+) -> Option<(String, bool)> {
+    let carries = |label: &labels::Label<'_>| label.message.as_ref().is_ok_and(|of| of == message);
+    let ty = labels.values().find(|label| carries(label)).map(|label| label.ty).or_else(|| {
+        // A variant with a mistake is used, so that it is reported.
+        let is_wrong =
+            |ty: &Ident| labels.get(&ty.to_string()).is_none_or(|label| label.message.is_err());
+        let variants = scope.message_items().flat_map(|item| &item.variants);
+        let named = variants.filter(|of| name::same(&of.label, message.label.as_str()));
+        named.filter_map(|of| of.ident.as_ref()).find(|ty| is_wrong(ty))
     });
     Some((ty?.to_string(), true))
 }
@@ -297,14 +328,22 @@ fn messages(protocol: &Loaded) -> Vec<(Message, Span)> {
     messages
 }
 
-fn repeated(earlier: &Message, later: &Message, file: &ScrFile) -> String {
-    let text = if earlier.label == later.label {
-        format!("the label `{}` carries two payloads: `{earlier}` and `{later}`", later.label)
-    } else {
-        format!("the labels `{}` and `{}` differ in case and `_` only", earlier.label, later.label)
-    };
+fn repeated(
+    LabelName { message: earlier, ty, .. }: &LabelName,
+    later: &Message,
+    file: &ScrFile,
+) -> String {
+    let file = file.shown();
+    if earlier.label == later.label {
+        return format!(
+            "the label `{}` carries two payloads: `{earlier}` and `{later}`, and the module has one `{ty}`\n\n\
+             help: leave `{ty}` out: a type for each payload is generated then",
+            later.label
+        );
+    }
     format!(
-        "{text}\n\nhelp: rename one of the two in {}: in Rust each label is a type of its own",
-        file.shown()
+        "the labels `{}` and `{}` differ in case and `_` only\n\n\
+         help: rename one of the two in {file}: in Rust each label is a type of its own",
+        earlier.label, later.label
     )
 }

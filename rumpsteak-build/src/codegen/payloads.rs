@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use rumpsteak_front::module::Item;
-use rumpsteak_scribble::{Declaration, DeclarationKind};
+use rumpsteak_scribble::{Declaration, DeclarationKind, Span};
 
 use crate::protocols::ScrFile;
 use crate::scope::Scope;
 use crate::scope::labels::PRIMITIVES;
-use crate::words::did_you_mean;
+use crate::words::{did_you_mean, list};
 
 /// Names that no type of the module may hide, because generated code, payloads or macros use them.
 const RESERVED: &str = "\
@@ -48,29 +48,7 @@ pub(super) fn payload(sort: &str, file: &ScrFile, scope: &Scope<'_>) -> Result<P
              help: write the label in the module: `struct Name(Detached<…>);`"
         ));
     }
-    let refused = || {
-        let (example, from) = example(sort);
-        let sorts = file.modules.iter().flat_map(|module| &module.declarations);
-        let sorts = sorts.filter(|found| found.kind == DeclarationKind::Payload);
-        let known: Vec<&str> = sorts.map(|found| found.name.as_str()).chain(PRIMITIVES).collect();
-        let meant = did_you_mean(sort, known);
-        let meant = meant.map_or(String::new(), |meant| format!("help: {meant}\n"));
-        format!(
-            "the sort `{sort}` stands for no Rust type\n\n{meant}\
-             help: declare it in {}: `type <rust> \"{example}\" from \"{from}\" as {sort};`",
-            file.shown()
-        )
-    };
-    let text = match file.modules.sort(sort) {
-        Some(declaration) if declaration.schema.as_str() == "rust" => {
-            declaration.external.as_str().trim()
-        }
-        Some(_) => return Err(refused()),
-        None if PRIMITIVES.contains(&sort) && sort != "str" => sort,
-        // The module declares or imports it.
-        None if is_in_scope(sort, scope) => sort,
-        None => return Err(refused()),
-    };
+    let text = rust_text(sort, file, scope).unwrap_or(sort);
     let Some(names) = names_of(text) else {
         return Err(format!(
             "`{text}` is not a type\n\nhelp: write the declaration of `{sort}` in {} as in Rust: `std::vec::Vec<u8>`",
@@ -90,6 +68,62 @@ pub(super) fn payload(sort: &str, file: &ScrFile, scope: &Scope<'_>) -> Result<P
     Ok(Payload { text: text.to_owned(), names, is_debug })
 }
 
+/// The Rust type of a sort: from its declaration for Rust, or the sort itself if it is a type in
+/// the module. Declarations for other languages are ignored.
+fn rust_text<'a>(sort: &'a str, file: &'a ScrFile, scope: &Scope<'_>) -> Option<&'a str> {
+    match file.modules.sort(sort) {
+        Some(found) if found.schema.as_str() == "rust" => Some(found.external.as_str().trim()),
+        _ if PRIMITIVES.contains(&sort) && sort != "str" => Some(sort),
+        // The module declares or imports it.
+        _ => is_in_scope(sort, scope).then_some(sort),
+    }
+}
+
+/// The refusal of sorts that stand for no Rust type: a text that names all, and the first place.
+pub(super) fn without_type<'m>(
+    sorts: impl Iterator<Item = (&'m str, Span)>,
+    file: &ScrFile,
+    scope: &Scope<'_>,
+) -> Option<(String, Span)> {
+    let (mut missing, mut place): (Vec<&str>, _) = (Vec::new(), None);
+    for (sort, span) in sorts {
+        let has_type = sort.contains('@') || rust_text(sort, file, scope).is_some();
+        if !has_type && !missing.contains(&sort) {
+            missing.push(sort);
+            place.get_or_insert(span);
+        }
+    }
+    let (first, place) = (*missing.first()?, place?);
+    let declarations = file.modules.iter().flat_map(|module| &module.declarations);
+    let declared = declarations.filter(|found| found.kind == DeclarationKind::Payload);
+    let known: Vec<&str> = declared.map(|found| found.name.as_str()).chain(PRIMITIVES).collect();
+    let meant = missing.iter().filter_map(|&sort| {
+        let others = known.iter().copied().filter(|known| *known != sort);
+        let meant = did_you_mean(sort, others)?;
+        let of = if missing.len() > 1 { format!("for `{sort}`, ") } else { String::new() };
+        Some(format!("help: {of}{meant}\n"))
+    });
+    let meant: String = meant.collect();
+    let line = |sort: &&str| {
+        let (example, from) = example(sort);
+        let name = sort.rsplit('.').next().unwrap_or_default();
+        format!("type <rust> \"{example}\" from \"{from}\" as {name};")
+    };
+    let lines: Vec<String> = missing.iter().map(line).collect();
+    let shown = file.shown();
+    let text = match &lines[..] {
+        [line] => format!(
+            "the sort `{first}` stands for no Rust type\n\n{meant}help: declare it in {shown}: `{line}`"
+        ),
+        _ => format!(
+            "the sorts {} stand for no Rust type\n\n{meant}help: declare them in {shown}:\n  {}",
+            list(&missing),
+            lines.join("\n  ")
+        ),
+    };
+    Some((text, place))
+}
+
 /// The likely Rust type for a sort of this name, and its source.
 fn example(sort: &str) -> (String, &'static str) {
     let standard = match &*sort.to_lowercase() {
@@ -99,7 +133,10 @@ fn example(sort: &str) -> (String, &'static str) {
         "float" | "double" => "f64",
         "bytes" => "std::vec::Vec<u8>",
         "str" | "string" => "std::string::String",
-        _ => return (format!("crate::{sort}"), "crate"),
+        _ => {
+            let name = sort.rsplit('.').next().unwrap_or_default();
+            return (format!("crate::{name}"), "crate");
+        }
     };
     (standard.to_owned(), "std")
 }

@@ -156,8 +156,8 @@ impl Writer<'_> {
             let then = self.session(transition.target, Some(state))?;
             let (constructor, peer, path) = self.action(action)?;
             let ty = &self.names.labels[label].ty;
-            let has_label = |other: &Action| other.message.label == action.message.label;
-            let same = fsm.transitions_from(state).filter(|other| has_label(other.action)).count();
+            let alike = fsm.transitions_from(state);
+            let same = alike.filter(|it| it.action.message == action.message).count();
             let preposition = match action.direction {
                 Direction::Receive => "From",
                 Direction::Send => "To",

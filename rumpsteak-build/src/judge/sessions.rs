@@ -486,6 +486,7 @@ fn neglected_roles(
         match required[role] {
             Some(Liveness::EveryRun) => refused.push((role, one.to_string())),
             Some(Liveness::Fair) => {}
+            None if one.is_idle => {}
             None => warned.push(one.clone()),
         }
     }

@@ -14,8 +14,8 @@ use rumpsteak_front::name;
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::{Fsm, Message, Role};
 use rumpsteak_scribble::{
-    Code, Declaration, DeclarationKind, Diagnostic, Interaction, InteractionKind, Modules,
-    Projection, Protocol, SourceId, file_of_module, parse, similar,
+    Code, Declaration, DeclarationKind, Diagnostic, Modules, Projection, Protocol, SourceId,
+    file_of_module, parse, similar,
 };
 
 use self::scr_module::{ScrModule, root_of};
@@ -234,16 +234,6 @@ pub fn gravest(diagnostics: &[Diagnostic]) -> Option<Gravity> {
     diagnostics.iter().map(gravity).max()
 }
 
-/// A recursion without a `continue`.
-#[derive(Debug)]
-pub(crate) struct DoneOnce<'a> {
-    pub(crate) protocol: &'a str,
-    pub(crate) variable: &'a str,
-    pub(crate) line: usize,
-    /// True if another recursion of the protocol is continued.
-    pub(crate) others_repeat: bool,
-}
-
 impl ScrFile {
     /// The `sig` that declares a type for a message.
     pub(crate) fn signature(&self, message: &Message) -> Option<&Declaration> {
@@ -263,33 +253,6 @@ impl ScrFile {
             let help = warning.help.iter().map(|help| format!("; {help}"));
             format!("{}:{line}: {}{}", text.name, warning.message, help.collect::<String>())
         })
-    }
-
-    /// The recursions without a `continue`, whose bodies run once.
-    pub(crate) fn done_once(&self) -> Vec<DoneOnce<'_>> {
-        let mut found = Vec::new();
-        for protocol in &self.modules.root().protocols {
-            let interactions = || protocol.body.interactions().map(|(_, interaction)| interaction);
-            let named: BTreeSet<&str> = interactions()
-                .filter_map(|interaction| match &interaction.kind {
-                    InteractionKind::Continue { variable } => Some(variable.as_str()),
-                    _ => None,
-                })
-                .collect();
-            for Interaction { kind, span, .. } in interactions() {
-                if let InteractionKind::Rec { variable, .. } = kind
-                    && !named.contains(variable.as_str())
-                {
-                    found.push(DoneOnce {
-                        protocol: protocol.name.as_str(),
-                        variable: variable.as_str(),
-                        line: self.text(span.source()).position(span.start()).0,
-                        others_repeat: !named.is_empty(),
-                    });
-                }
-            }
-        }
-        found
     }
 
     pub(crate) fn shown(&self) -> &str {

@@ -53,7 +53,7 @@ pub(super) fn code(cause: &Cause) -> Option<&'static str> {
         Cause::UnplayableProtocol { .. } => "V0203",
         Cause::ProtocolDeclaredTwice { .. } => "V0204",
         Cause::OtherProtocol { .. } => "V0205",
-        Cause::TwoStructs { .. } => "V0206",
+        Cause::TwoLabels { .. } | Cause::TwoStructs { .. } => "V0206",
         Cause::NoMessage { .. } => "V0207",
         Cause::NoLabel { .. } => "V0208",
         Cause::UnknownLabel { .. } => "V0209",

@@ -177,6 +177,13 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
             "`{set}` could not be verified: its role `{role}` has no session\n\n\
              help: write one, `#[session({role})] type …`; without it, the build cannot know what its peers may rely on"
         ),
+        Cause::TwoLabels { types, message } => {
+            let [first, second] = &**types;
+            format!(
+                "`{first}` and `{second}` both stand for `{message}`\n\n\
+                 help: take one of them out, or give it another `#[label(\"…\")]` or other fields"
+            )
+        }
         Cause::TwoStructs { role, structs, idle } => {
             let [first, second] = &**structs;
             let advice = match &idle[..] {

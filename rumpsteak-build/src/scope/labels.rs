@@ -46,7 +46,7 @@ pub(super) fn of<'a>(
     find: &dyn Fn(&Ident) -> Option<&'a Item>,
     protocol: Option<Own<'_>>,
 ) -> BTreeMap<String, Label<'a>> {
-    let mut found = BTreeMap::new();
+    let (mut found, mut seen) = (BTreeMap::new(), BTreeMap::new());
     for variant in &message.variants {
         // rustc or the macro reports a type that is not a name.
         let Some(ty) = &variant.ident else { continue };
@@ -60,7 +60,7 @@ pub(super) fn of<'a>(
         };
         let fields = item.and_then(|item: &LabelItem| item.fields.as_deref());
         let mut is_missing = message.label.is_none() && find(ty).is_none();
-        let (message, checks) = match protocol {
+        let (mut message, checks) = match protocol {
             Some(own) => against((&variant.label, ty, fields), item.is_some(), own),
             None => {
                 let payload = fields.unwrap_or_default().iter();
@@ -71,6 +71,13 @@ pub(super) fn of<'a>(
         };
         if let (Ok(message), Some((_, file, ..))) = (&message, protocol) {
             is_missing &= file.signature(message).is_none() && !is_payload(ty, message, file);
+        }
+        // At run time the variants are different messages.
+        if let Ok(own) = &message
+            && let Some(other) = seen.insert(own.clone(), ty)
+        {
+            let types = Box::new([other, ty].map(Ident::to_string));
+            message = Err(Cause::TwoLabels { types, message: own.clone() });
         }
         found.insert(ty.to_string(), Label { ty, fields, is_missing, message, checks });
     }
@@ -100,7 +107,12 @@ fn against(
     let compared = named.iter().filter_map(|message| {
         Some((carries(own, (is_here, is_open), message, file)?, (*message).clone()))
     });
-    match compared.min_by_key(|(checks, _)| checks.len()) {
+    let is_exact = |message: &Message| {
+        let types = fields.unwrap_or_default().iter().map(|ty| text(ty.to_token_stream()));
+        let sorts = message.payload.iter().map(|sort| rust_type(sort, file).map(|it| it.0));
+        types.map(Some).eq(sorts)
+    };
+    match compared.min_by_key(|(checks, message)| (checks.len(), !is_exact(message))) {
         Some((checks, message)) => (Ok(message), checks),
         None => {
             let carried = match fields {

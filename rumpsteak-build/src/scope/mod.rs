@@ -247,7 +247,7 @@ impl<'a> Scope<'a> {
     }
 
     /// The labels of a message type, by the names of their types.
-    fn labels(&self, message: &str) -> BTreeMap<String, Label<'a>> {
+    pub(crate) fn labels(&self, message: &str) -> BTreeMap<String, Label<'a>> {
         let own = self.loaded().zip(self.protocol);
         let is_open = self.module.items.iter().any(|item| {
             let name = name_of(item).map(ToString::to_string);
@@ -411,7 +411,18 @@ pub(crate) fn protocol(protocols: &Protocols, wanted: &str) -> Result<usize, Cau
     if found.is_empty() {
         found = declared(&|known| name::same(known, wanted));
     }
+    // A protocol that only others call may have the name of another file's protocol.
+    let is_playable = |(file, name): &(usize, &str)| {
+        let mut own = protocols.files[*file].modules.root().protocols.iter();
+        own.any(|it| it.name.as_str() == *name && !it.auxiliary && it.parameters.is_empty())
+    };
     let wanted = wanted.to_owned();
+    if found.len() > 1 {
+        found.retain(is_playable);
+        if found.is_empty() {
+            return Err(Cause::UnplayableProtocol { wanted });
+        }
+    }
     Err(match found[..] {
         [] => {
             let known: Vec<&str> = protocols.names().collect();

@@ -107,9 +107,10 @@ fn print(code: Code, files: &[(&str, String)]) -> String {
     let check = configure().protocols(files[0].0).check(&folder, &Limits::default());
     let reports: Vec<String> = check.reports.iter().map(ToString::to_string).collect();
     // Of a warning the build prints one line, without the code.
-    if [Code::UnknownAnnotation, Code::UnknownDependency].contains(&code) {
+    if [Code::UnknownAnnotation, Code::UnknownDependency, Code::DoneOnce].contains(&code) {
         assert_eq!(reports, [""; 0]);
-        let warning = check.warnings.iter().find(|warning| warning.contains("depend"));
+        let mut warnings = check.warnings.iter();
+        let warning = warnings.find(|it| it.contains("depend") || it.contains("done once"));
         return format!("warning: {}", warning.unwrap());
     }
     let printed = reports.join("\n\n");

@@ -634,10 +634,16 @@ fn what_has_no_name_in_rust() {
             "no code can be generated for `P`: `u8; fn main() {}` is not a type",
         ),
         (
-            "payloads",
-            "global protocol P(role a, role b) { m(i32) from a to b;\n m(u8) from b to a; }",
-            "no code can be generated for `P`: the label `m` carries two payloads: `m(i32)` and `m(u8)` \
-             (protocols/p.scr:2)",
+            "sorts",
+            "type <java> \"java.lang.Integer\" from \"rt.jar\" as int;\n\
+             global protocol P(role a, role b) { m(int, Strng) from a to b; n(u8, int, Task) from b to a; }",
+            "no code can be generated for `P`: the sorts `int`, `Strng` and `Task` stand for no Rust type \
+             (protocols/p.scr:1)\n\n\
+             help: for `Strng`, did you mean `String`?\n\
+             help: declare them in protocols/p.scr:\n  \
+             type <rust> \"i32\" from \"std\" as int;\n  \
+             type <rust> \"crate::Strng\" from \"crate\" as Strng;\n  \
+             type <rust> \"crate::Task\" from \"crate\" as Task;",
         ),
         (
             "case",
@@ -812,6 +818,55 @@ fn a_role_that_does_nothing_is_warned_of() {
 }
 
 #[test]
+fn a_label_with_several_payloads() {
+    let protocol = "global protocol P(role a, role b) {
+        hit(u8) from a to b; hit(String, bool) from b to a; hit() from a to b; hit(u8) from b to a; do_it() from a to b;
+    }";
+    let text = text("payloads", protocol);
+    for expected in [
+        "    #[label(\"hit\")]\n    Hit(Hit),",
+        "    #[label(\"hit\")]\n    HitStringBool(HitStringBool),",
+        "    #[label(\"hit\")]\n    HitEmpty(HitEmpty),",
+        "from `a` to `b`.\n    DoIt(DoIt),",
+        "pub struct HitStringBool(pub String, pub bool);",
+        "pub type ASession = Send<B, Hit, Receive<B, HitStringBool, Send<B, HitEmpty, Receive<B, Hit, Send<B, DoIt, End>>>>>;",
+    ] {
+        says(&text, expected);
+    }
+    let files = [("protocols/p.scr", protocol)];
+    // One struct of the module is not enough, and several variants for one message are too many.
+    let one = check_items("one_struct", "P", "pub struct Hit(u8);", &files);
+    begins(
+        &only(&one).text,
+        "no code can be generated for `P`: the label `hit` carries two payloads: `hit(u8)` and `hit(String, bool)`, and the \
+         module has one `Hit` (protocols/p.scr:2)\n\nhelp: leave `Hit` out",
+    );
+    let message = "#[derive(Message)] enum Label { Hit(Hit), #[label(\"Hit\")] Two(Two), #[label(\"Hit\")] None(Empty), DoIt(DoIt) }
+        struct Hit(u8); struct Two(String, bool); struct Empty; struct DoIt;";
+    assert_eq!(check_items("several_variants", "P", message, &files).problems, []);
+    let twice = message.replace("(String, bool)", "(u8)");
+    let twice = check_items("equal_variants", "P", &twice, &files);
+    says(&format!("{:?}", twice.problems), "`Hit` and `Two` both stand for `hit(u8)`");
+}
+
+#[test]
+fn auxiliary_protocols_may_have_the_name_of_another() {
+    let auxiliary = "global protocol Q(role a, role b) { do P(b, a); }\n\
+                     aux global protocol P(role a, role b) { m() from a to b; }";
+    let playable = "global protocol P(role a, role b) { m() from a to b; }";
+    let found = |name, first, second| {
+        check(name, "P", &[("protocols/first.scr", first), ("protocols/second.scr", second)])
+    };
+    assert!(found("aux_first", auxiliary, playable).holds());
+    assert!(found("aux_second", playable, auxiliary).holds());
+    let other = auxiliary.replace('Q', "R");
+    let both = found("aux_both", auxiliary, &other);
+    begins(&only(&both).text, "the protocol `P` is there to be called by others");
+    let twice = found("aux_neither", playable, playable);
+    begins(&only(&twice).text, "the protocol `P` is declared in protocols/first.scr and in");
+}
+
+#[test]
 fn recursions_that_are_done_once() {
     let protocol = |again: &str| {
         format!(
@@ -828,24 +883,12 @@ fn recursions_that_are_done_once() {
     let [warning] = &by_hand("once", &once)[..] else { panic!("expected one") };
     ends(
         warning,
-        "protocols/p.scr:3: `rec next` is done once: write `continue next;` where it begins again",
+        "protocols/p.scr:3: `rec next` is done once; add `continue next;` where it repeats",
     );
     assert_eq!(by_hand("again", &again), [""; 0]);
 
-    let generated = check("once_generated", "P", &[("protocols/p.scr", &once)]);
-    let [problem] = &generated.problems[..] else { panic!("expected one") };
-    assert_eq!(
-        problem.text,
-        "no code can be generated for `P`: `rec next` is done once (protocols/p.scr:3)\n\n\
-         help: write `continue next;` where it begins again, or take out `rec next`"
-    );
+    assert!(check("once_generated", "P", &[("protocols/p.scr", &once)]).holds());
     assert!(check("again_generated", "P", &[("protocols/p.scr", &again)]).holds());
-    // A machine that is right for what is meant has no part in that.
-    let machine = ("protocols/p.a.local", "a: b!m; rec X . { b!m; X, b!stop; end }");
-    let beside = check("once_beside", "P", &[("protocols/p.scr", &once), machine]);
-    assert_eq!(only(&beside).text, problem.text);
-
-    // Another recursion is done again: so much for the author having forgotten that.
     let within = again.replace(
         "m() from a to b;\n      continue",
         "rec once { m() from a to b; }\n      continue",
@@ -853,7 +896,7 @@ fn recursions_that_are_done_once() {
     let [warning] = &by_hand("within", &within)[..] else { panic!("expected one") };
     ends(
         warning,
-        "protocols/p.scr:5: `rec once` is done once: write `continue once;` where it begins again",
+        "protocols/p.scr:5: `rec once` is done once; add `continue once;` where it repeats",
     );
     let generated = check("within_generated", "P", &[("protocols/p.scr", &within)]);
     assert!(generated.holds());

@@ -83,7 +83,9 @@ fn a_role_that_its_protocol_neglects_is_warned_of_or_refused() {
     let check = asked("unfair", "");
     assert!(check.holds(), "{check:?}");
     let expected = format!(
-        "protocols/p.scr: in `Proto1`, {neglected}; `#[protocol(Proto1, fair(B))]` accepts that, `every_run` refuses it"
+        "protocols/p.scr: in `Proto1`, {neglected} [V0413]\n  \
+         no deadlock: the others go on, and none of them ever has to send to `B`\n  \
+         `#[protocol(Proto1, fair(B))]` accepts that, `every_run` refuses it"
     );
     assert_eq!(told(&check), [expected]);
 

@@ -126,7 +126,8 @@ fn said(check: &Check, folder: &Path, info: &str) -> String {
         text.lines().take(most).map(str::to_owned).collect::<Vec<_>>()
     });
     let warnings = check.warnings.iter().filter(|_| info.ends_with("warnings"));
-    let warnings = warnings.map(|warning| format!("warning: {}", here(warning)));
+    let warnings =
+        warnings.map(|warning| format!("warning: {}", here(warning).replace('\n', "\n=")));
     let summary = &check.summary;
     let verified = format!("{} of {} sessions verified", summary.verified, summary.sessions);
     let lines = texts.chain(warnings).chain([verified]);

@@ -40,25 +40,9 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     let file = arguments.file.display().to_string();
-    if file == "-" {
-        let message = "the code of a protocol depends on the machines beside its file";
-        return Err(Notice::error(message).help("name the file instead of standard input"));
-    }
-    // If the current folder is unknown, paths are taken as they are.
-    let configuration = rumpsteak_build::configure().protocols(&arguments.file);
     let limits = arguments.limits.build(arguments.generated_lines);
-    let folder = std::env::current_dir().unwrap_or_default();
-    let codes = configuration.code(&folder, &limits).map_err(|report| {
-        let text = report.to_string();
-        Notice::error(text.strip_prefix("error: ").unwrap_or(&text))
-    })?;
-    let names: Vec<&str> = codes.iter().map(|code| code.protocol.as_str()).collect();
-    let position = modules::pick(&file, &names, arguments.protocol.as_deref(), "generated")?;
-    let Code { text, problems, .. } = &codes[position];
-    let Some(text) = text.as_ref().filter(|_| problems.is_empty()) else {
-        for found in problems {
-            terminal.report(&Notice::error(&found.text).with_code(found.code));
-        }
+    let code = code(&arguments.file, arguments.protocol.as_deref(), &limits, terminal)?;
+    let Some(text) = code.as_ref().and_then(|code| code.text.as_ref()) else {
         return Ok((Outcome::Fails, Value::Null));
     };
     let Some(output) = &arguments.output else {
@@ -85,6 +69,34 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
         fs::write(output, text).map_err(|found| error("write", found))?;
     }
     Ok((Outcome::Holds, Value::Null))
+}
+
+/// The code of a protocol in a file. `None` if it has a mistake, which is reported.
+pub(super) fn code(
+    path: &Path,
+    protocol: Option<&str>,
+    limits: &rumpsteak_build::Limits,
+    terminal: &mut Terminal,
+) -> Result<Option<Code>, Notice> {
+    let file = path.display().to_string();
+    if file == "-" {
+        let message = "the code of a protocol depends on the machines beside its file";
+        return Err(Notice::error(message).help("name the file instead of standard input"));
+    }
+    // If the current folder is unknown, paths are taken as they are.
+    let configuration = rumpsteak_build::configure().protocols(path);
+    let folder = std::env::current_dir().unwrap_or_default();
+    let mut codes = configuration.code(&folder, limits).map_err(|report| {
+        let text = report.to_string();
+        Notice::error(text.strip_prefix("error: ").unwrap_or(&text))
+    })?;
+    let names: Vec<&str> = codes.iter().map(|code| code.protocol.as_str()).collect();
+    let position = modules::pick(&file, &names, protocol, "generated")?;
+    let code = codes.swap_remove(position);
+    for found in &code.problems {
+        terminal.report(&Notice::error(&found.text).with_code(found.code));
+    }
+    Ok(Some(code).filter(|code| code.text.is_some() && code.problems.is_empty()))
 }
 
 /// The difference of the file and the text that it should hold: the lines between the first and the

@@ -10,6 +10,7 @@ mod init;
 mod kmc;
 mod optimise;
 mod project;
+mod skeleton;
 mod subtype;
 
 use clap::{Command, Subcommand};
@@ -30,6 +31,7 @@ pub(crate) enum Verb {
     Man(completions::Manual),
     Optimise(optimise::Arguments),
     Project(project::Arguments),
+    Skeleton(skeleton::Arguments),
     Subtype(subtype::Arguments),
 }
 
@@ -50,6 +52,7 @@ pub(crate) fn run(verb: &Verb, command: fn() -> Command, terminal: &mut Terminal
         Verb::Man(arguments) => completions::manual(arguments, command(), terminal),
         Verb::Optimise(arguments) => optimise::run(arguments, terminal),
         Verb::Project(arguments) => project::run(arguments, terminal),
+        Verb::Skeleton(arguments) => skeleton::run(arguments, terminal),
         Verb::Subtype(arguments) => subtype::run(arguments, terminal),
     };
     let (outcome, object) = reply.unwrap_or_else(|report| {

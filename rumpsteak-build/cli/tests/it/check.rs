@@ -374,6 +374,48 @@ for more about this error, try `cargo rumpsteak explain S0213`
     begins(&run.stderr, "error[S0213]: ");
 }
 
+/// An upstream that the resolver asks if its cache misses (RFC 1034), a server that knows opaque
+/// tokens (RFC 7662), and a collector of entries (RFC 5424).
+const SERVERS: &str = "\
+global protocol Dns(role stub, role resolver, role upstream) {
+  version(u8) from resolver to upstream;
+  rec Query {
+    query() from stub to resolver;
+    choice at resolver { answer() from resolver to stub; continue Query; }
+    or { query() from resolver to upstream; answer() from upstream to resolver; answer() from resolver to stub; continue Query; }
+  }
+}
+global protocol Introspection(role client, role resource, role server) {
+  rec Next {
+    choice at client { get() from client to resource; data() from resource to client; continue Next; }
+    or { opaque() from client to resource; introspect() from resource to server; active() from server to resource; }
+  }
+}
+global protocol Log(role app, role peer, role syslog) {
+  rec Next {
+    choice at app { work() from app to peer; continue Next; }
+    or { work() from app to peer; entry() from app to syslog; continue Next; }
+  }
+}
+";
+
+#[test]
+fn a_role_that_waits_to_be_asked_is_not_warned_of() {
+    let folder = Folder::new("check_servers").with("servers.scr", SERVERS);
+    folder.call("check servers.scr").exits(0).says("");
+    let refused = folder.call("check servers.scr --liveness every-run --format json").exits(1);
+    let neglected = ["/files/0/protocols/0", "/files/0/protocols/1", "/files/0/protocols/2"];
+    let neglected = neglected.map(|at| refused.json().pointer(at).unwrap()["neglected"].clone());
+    assert_eq!(neglected, [json!(["upstream"]), json!(["server"]), json!(["syslog"])]);
+    // The client has asked, and waits for its answer.
+    let asks = "global protocol P(role a, role b, role c) {
+      ask() from c to b;
+      rec X { choice at a { more() from a to b; continue X; } or { stop() from a to b; answer() from b to c; } }
+    }";
+    let run = folder.with("asks.scr", asks).call("check asks.scr").exits(0);
+    begins(&run.stderr, "warning[V0413]: in `P`, `c` may wait for ever");
+}
+
 /// Scribble-Java's `unfair/Test03a` and the like: `c` depends on what `a` chooses.
 const DEPENDS: &str = "\
 global protocol P(role a, role b, role c) {
@@ -387,14 +429,16 @@ global protocol P(role a, role b, role c) {
 #[test]
 fn a_role_that_depends_on_a_choice_is_warned_of_or_refused_or_accepted() {
     let folder = Folder::new("check_liveness").with("p.scr", DEPENDS);
-    let told =
-        "in `P`, `c` may wait for ever, if others go on for ever with `more` from `a` to `b`\n\n";
+    let told = "[V0413]: in `P`, `c` may wait for ever, if others go on for ever with `more` from `a` to `b`\n\
+         note: no deadlock: the others go on, and none of them ever has to send to `c`\n\
+         help: `--liveness fair` accepts that\n\n\
+         for more about this error, try `cargo rumpsteak explain V0413`\n";
     let safe =
         "p.scr: `P` is safe: 3 roles, 6 configurations explored with queues of up to 1 message\n";
-    folder.call("check p.scr").exits(0).says(&format!("warning: {told}")).prints(safe);
+    folder.call("check p.scr").exits(0).says(&format!("warning{told}")).prints(safe);
     folder.call("check p.scr --liveness fair").exits(0).says("").prints(safe);
     let refused = folder.call("check p.scr --liveness every-run").exits(1);
-    refused.says(&format!("error: {told}"));
+    refused.says(&format!("error{told}"));
     let object = folder.call("check p.scr --liveness every-run --format json").exits(1).json();
     assert_eq!((&object["verdict"], &object["neglected"]), (&json!("unsafe"), &json!(["c"])));
 }

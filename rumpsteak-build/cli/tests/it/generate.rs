@@ -147,3 +147,53 @@ fn machines_that_are_safe_alone_and_not_together_are_refused_by_their_names() {
     says(&run.stderr, "p.c.local");
     says(&run.stderr, "no role can move\n");
 }
+
+#[test]
+fn a_process_to_fill_in_follows_the_session_of_its_role() {
+    // RFC 1034: the upstream is asked if the cache misses.
+    let protocol = "global protocol Dns(role stub, role resolver, role upstream) {
+      rec Query {
+        query(String, u16) from stub to resolver;
+        choice at resolver { answer(String) from resolver to stub; continue Query; }
+        or { query(String, u16) from resolver to upstream; answer(String) from upstream to resolver;
+             answer(String) from resolver to stub; continue Query; }
+        or { close() from resolver to stub; close() from resolver to upstream; }
+      }
+    }";
+    let folder = Folder::new("skeleton").with("dns.scr", protocol);
+    folder.call("skeleton dns.scr --role resolver").exits(0).says("").prints(
+        "\
+async fn resolver(s: ResolverSession<'_>) -> Ended<'_, Resolver> {
+    let mut resolver_session = s;
+    'resolver_session: loop {
+        let s = resolver_session;
+        let (Query(value1, value2), s) = s.receive().await?;
+        let option: usize = todo!(\"choose one of `Answer`, `Query` and `Close`\");
+        match option {
+            0 => {
+                let s = s.select::<Stub, _>(Answer(todo!())).await?;
+                resolver_session = s;
+                continue 'resolver_session;
+            }
+            1 => {
+                let s = s.select::<Upstream, _>(Query(todo!(), todo!())).await?;
+                let (Answer(value), s) = s.receive().await?;
+                let s = s.send(Answer(todo!())).await?;
+                resolver_session = s;
+                continue 'resolver_session;
+            }
+            _ => {
+                let s = s.select::<Stub, _>(Close).await?;
+                let s = s.send(Close).await?;
+                return s.end(());
+            }
+        }
+    }
+}
+",
+    );
+    let program = folder.call("skeleton dns.scr").exits(0);
+    says(&program.stdout, "    Roles::default().run(stub, resolver, upstream).await?;\n");
+    let unknown = folder.call("skeleton dns.scr --role resolvr").exits(2);
+    says(&unknown.stderr, "did you mean `resolver`?");
+}

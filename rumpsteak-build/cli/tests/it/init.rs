@@ -33,6 +33,14 @@ fn a_package_is_the_first_example_of_the_readme() {
     for dependency in ["rumpsteak = { ", "rumpsteak-build = { ", "tokio = { "] {
         says(&manifest, dependency);
     }
+    // Or with a protocol of one's own, and a program to fill in.
+    let own = "global protocol Ping(role a, role b) { ping(u8) from a to b; }";
+    let folder = folder.with("ping.scr", own);
+    let run = folder.call("init ping --protocol ping.scr").exits(0);
+    says(&run.stdout, "\nfill in each `todo!()`: `cargo run` verifies");
+    let program = fs::read_to_string(folder.path().join("ping/src/main.rs")).unwrap();
+    says(&program, "#[rumpsteak::protocol(Ping)]\nmod ping {}\nuse ping::*;\n");
+    says(&program, "    let s = s.send(Ping(todo!())).await?;\n    return s.end(());\n");
     // A file that exists is left as it is.
     let again = folder.call("init jobs").exits(2).prints("");
     says(&again.stderr, "protocols/jobs.scr is there already");

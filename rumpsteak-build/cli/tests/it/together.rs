@@ -89,7 +89,7 @@ fn a_message_that_is_not_received_in_every_run() {
     folder.call("subtype third.local p.scr --role c --fair").exits(0);
 
     let neglect =
-        "error: `c` may never receive what `b` sends to it, if others go on for ever with `";
+        "error[V0413]: `c` may never receive what `b` sends to it, if others go on for ever with `";
     folder.call("kmc all.local").exits(0).says("");
     let run = folder.call("kmc all.local --liveness every-run").exits(1);
     says(&run.stderr, neglect);

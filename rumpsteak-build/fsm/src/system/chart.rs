@@ -4,6 +4,8 @@
 //! lifelines with the message on it; a receive is a dot on its receiver's lifeline with the message
 //! to its right. An arrow ends where the message waits in its queue, not where it is taken.
 
+use std::collections::BTreeMap;
+
 use super::run::{Queue, Run, Step};
 use crate::machine::{Direction, Message, Role};
 
@@ -18,7 +20,7 @@ impl Run {
     /// The run as a sequence chart of at most 80 columns, as drawn at [`Run`].
     ///
     /// Roles that take no part are left out. More than seven roles are listed rather than drawn.
-    /// Long labels are cut with `…`.
+    /// Long names and labels are cut with `…`, and stay different.
     pub fn chart(&self) -> String {
         let roles = participants(self);
         let mut lines = match roles.len() {
@@ -65,9 +67,16 @@ fn lifelines(run: &Run, roles: &[&Role]) -> Vec<String> {
         MARGIN - 1 + gap * index.unwrap_or(0)
     };
 
+    let messages = |direction| {
+        let steps = run.steps.iter().filter(move |step| step.action.direction == direction);
+        steps.map(|step| step.action.message.to_string())
+    };
+    let sent = shortened(messages(Direction::Send), gap.saturating_sub(4).max(1));
+    let received = shortened(messages(Direction::Receive), gap - 3);
+    let names = shortened(roles.iter().map(|role| role.to_string()), gap - 1);
     let mut head = Line::new();
     for role in roles {
-        head.write(column(role), &cut(role.as_str(), gap - 1));
+        head.write(column(role), &names[role.as_str()]);
     }
     let bare = || {
         let mut line = Line::new();
@@ -86,7 +95,7 @@ fn lifelines(run: &Run, roles: &[&Role]) -> Vec<String> {
         match step.action.direction {
             Direction::Receive => {
                 line.write(own, "●");
-                line.write(own + 2, &cut(&message, gap - 3));
+                line.write(own + 2, &received[&message]);
             }
             Direction::Send => {
                 let (left, right) = (own.min(peer), own.max(peer));
@@ -102,9 +111,9 @@ fn lifelines(run: &Run, roles: &[&Role]) -> Vec<String> {
                 line.write(end, tip);
                 // The message stands next to its sender, so that it never hides a crossing.
                 let near = if own < peer { own + 1 } else { own + 1 - gap };
-                let message = cut(&message, gap.saturating_sub(4).max(1));
+                let message = &sent[&message];
                 let spare = (gap - 1).saturating_sub(message.chars().count());
-                line.write(near + spare / 2, &message);
+                line.write(near + spare / 2, message);
             }
         }
         lines.push(line);
@@ -148,10 +157,80 @@ impl Line {
     }
 }
 
+/// A short form of each text. Texts that would be cut to equal ones lose their common beginning:
+/// `…RevenueN…` and `…ExpenseN…`.
+fn shortened(texts: impl Iterator<Item = String>, width: usize) -> BTreeMap<String, String> {
+    /// In each round, texts that are still equal lose a longer beginning.
+    const ROUNDS: usize = 8;
+    let shown = |text: &str, start: usize| match start {
+        0 => cut(text, width),
+        _ => cut(&"…".chars().chain(text.chars().skip(start)).collect::<String>(), width),
+    };
+    let mut starts: BTreeMap<String, usize> = texts.map(|text| (text, 0)).collect();
+    for _ in 0..ROUNDS {
+        let mut groups: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (text, &start) in &starts {
+            groups.entry(shown(text, start)).or_default().push(text.clone());
+        }
+        for group in groups.into_values().filter(|group| group.len() > 1) {
+            // Their order is alphabetical, so the first and the last have the least in common.
+            let (first, last) = (&group[0], &group[group.len() - 1]);
+            let common = first.chars().zip(last.chars()).take_while(|(a, b)| a == b).count();
+            for text in group {
+                let letters: Vec<char> = text.chars().collect();
+                let begins = |&at: &usize| {
+                    letters.get(at).is_some_and(|it| it.is_uppercase()) || letters[at - 1] == '_'
+                };
+                let Some(start) = starts.get_mut(&text) else { continue };
+                // A word stays whole, unless the texts would stay equal.
+                let word = (*start + 1..=common.min(letters.len())).rev().find(begins);
+                // A text may be the beginning of another.
+                *start = word.unwrap_or(common).min(letters.len().saturating_sub(1));
+            }
+        }
+    }
+    let short = |(text, start): (String, usize)| (text.clone(), shown(&text, start));
+    starts.into_iter().map(short).collect()
+}
+
 /// At most `width` characters; the last one is `…` if some were cut.
 fn cut(text: &str, width: usize) -> String {
     match text.chars().count() > width {
         true => text.chars().take(width.saturating_sub(1)).chain(['…']).collect(),
         false => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shortened;
+
+    #[test]
+    fn what_is_cut_can_be_told_apart() {
+        for (texts, width, expected) in [
+            (&["ping", "pong(String)"][..], 10, &["ping", "pong(Stri…"][..]),
+            // A report among five roles.
+            (
+                &[
+                    "StandardExpenseNotification(String)",
+                    "StandardRevenueApproval(String)",
+                    "StandardRevenueNotification(String)",
+                    "StandardSpecialistReview(String)",
+                ],
+                10,
+                &["StandardE…", "…Approval…", "…Notifica…", "StandardS…"],
+            ),
+            // IMAP's states, and an FTP reply.
+            (
+                &["authenticated_login", "authenticated_logout", "authenticated_select"],
+                8,
+                &["…login", "…logout", "…select"],
+            ),
+            (&["reply_pending", "reply_pending_more"], 8, &["…pending", "…pendin…"]),
+            (&["aaaaaaaaaaaab", "aaaaaaaaaaaac"], 4, &["…b", "…c"]),
+        ] {
+            let short = shortened(texts.iter().map(|text| (*text).to_owned()), width);
+            assert_eq!(short.into_values().collect::<Vec<_>>(), expected);
+        }
     }
 }

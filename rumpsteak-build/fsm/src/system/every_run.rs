@@ -41,7 +41,7 @@ use super::exploration::{Exploration, explore};
 use super::explorer::{Continuations, Explorer, Node};
 use super::interned::{ChannelIndex, InternedSystem, MachineIndex};
 use super::run::{Failure, Neglected, Run, Step};
-use crate::machine::{Direction, Fsm, Role, StateId};
+use crate::machine::{Direction, Fsm, Role, StateId, Transition};
 use crate::verdict::{Limit, Limits, Verdict};
 
 /// The result of [`live_in_every_run`].
@@ -127,10 +127,10 @@ fn judge(system: &System, explore: impl FnOnce() -> Exploration, limits: &Limits
     // A run that is found is real, even if some were left out.
     let bound = if verdict.is_safe() { coverage.bound } else { 1 };
     let (explorer, is_settled) = settled(&interned, bound, limits);
-    let perhaps = neglected(&explorer, false);
+    let perhaps = neglected(system, &explorer, false);
     let found = match perhaps[..] {
         [] => Vec::new(),
-        _ => neglected(&explorer, true),
+        _ => neglected(system, &explorer, true),
     };
     let is_all = !explorer.is_truncated && perhaps.len() == found.len();
     let limit = match verdict {
@@ -164,7 +164,7 @@ fn chooses_for_ever(machine: &Fsm) -> bool {
 }
 
 /// The roles that a run neglects. With `for_sure`, a send that the bound holds back is possible.
-fn neglected(explorer: &Explorer<'_>, for_sure: bool) -> Vec<Found> {
+fn neglected(system: &System, explorer: &Explorer<'_>, for_sure: bool) -> Vec<Found> {
     let interned = explorer.system;
     let in_vain = |node, machine| {
         let first = explorer.moves(node, machine).next();
@@ -180,18 +180,29 @@ fn neglected(explorer: &Explorer<'_>, for_sure: bool) -> Vec<Found> {
                 .any(|by| by.channel as ChannelIndex == channel && explorer.is_enabled(node, by))
     };
     let waiting = (0..interned.machines()).filter_map(|machine| {
-        let stays = stays(explorer, for_sure, |node| in_vain(node, machine))?;
-        Some((machine, None, stays))
+        let idle = idle(&system.machines()[machine]);
+        let base = base(system, interned, machine);
+        let is_idle = |node| idle.contains(explorer.state(node, machine) as usize - base);
+        let waits = stays(explorer, for_sure, |node| in_vain(node, machine))?;
+        // A machine stays in one state while it waits.
+        let busy = |node| in_vain(node, machine) && !is_idle(node);
+        let busy = (!idle.is_clear()).then(|| stays(explorer, for_sure, busy));
+        Some(match busy {
+            Some(None) => (machine, None, true, waits),
+            Some(Some(waits)) => (machine, None, false, waits),
+            None => (machine, None, false, waits),
+        })
     });
     let unread = (0..interned.channels()).filter_map(|channel| {
         let stays = stays(explorer, for_sure, |node| ignored(node, channel))?;
         let (from, to) = interned.ends[channel];
-        Some((to, Some(from), stays))
+        Some((to, Some(from), false, stays))
     });
-    let found = waiting.chain(unread).map(|(machine, from, (node, meanwhile))| {
+    let found = waiting.chain(unread).map(|(machine, from, is_idle, (node, meanwhile))| {
         let neglected = Neglected {
             role: interned.role(machine),
             from: from.map(|from| interned.role(from)),
+            is_idle,
             meanwhile: interned.steps(&meanwhile),
         };
         let steps = interned.steps(&explorer.paths.to(node));
@@ -199,6 +210,35 @@ fn neglected(explorer: &Explorer<'_>, for_sure: bool) -> Vec<Found> {
     });
     let found: BTreeMap<(MachineIndex, Option<MachineIndex>), Found> = found.collect();
     found.into_values().collect()
+}
+
+/// The position of a machine's first state among all states.
+fn base(system: &System, interned: &InternedSystem<'_>, machine: MachineIndex) -> usize {
+    interned.initial[machine] as usize - system.machines()[machine].initial().index()
+}
+
+/// The states in which a machine waits to be asked. It only receives there. Either its loop begins
+/// there, or the machine does, and it sends something later.
+fn idle(machine: &Fsm) -> FixedBitSet {
+    let graph = machine.graph();
+    let mut of_loop = vec![None; machine.len()];
+    for (number, members) in kosaraju_scc(&graph).iter().enumerate() {
+        let is_loop = members.len() > 1 || graph.contains_edge(members[0], members[0]);
+        members.iter().for_each(|of| of_loop[of.index()] = is_loop.then_some(number));
+    }
+    let is_sent = |by: Transition<'_>| by.action.direction == Direction::Send;
+    let answers = machine.transitions().any(is_sent);
+    let begins = |state: StateId| {
+        let own = of_loop[state.index()];
+        let mut before = machine.transitions().filter(|by| by.target == state);
+        let is_entered = before.any(|by| of_loop[by.source.index()] != own);
+        match own {
+            Some(_) => is_entered || state == machine.initial(),
+            None => answers && state == machine.initial(),
+        }
+    };
+    let receives = |state: &StateId| !machine.transitions_from(*state).any(is_sent);
+    machine.states().filter(receives).filter(|&it| begins(it)).map(StateId::index).collect()
 }
 
 /// True if a machine, wherever it receives in one of these states, can come to where it does not
@@ -214,7 +254,7 @@ pub(crate) fn can_leave(
     let explorer = explored(&interned, bound, limits);
     let is_out = |node| (!explorer.kind(node, machine).receives_only()).then_some(0);
     let continuations = Continuations::of(&explorer.graph, 1, |_| None, is_out);
-    let base = interned.initial[machine] as usize - system.machines()[machine].initial().index();
+    let base = base(system, &interned, machine);
     let is_in = |node: &Node| {
         let state = explorer.state(*node, machine) as usize - base;
         states.contains(&StateId::from_index(state))

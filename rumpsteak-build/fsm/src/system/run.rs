@@ -99,13 +99,31 @@ pub struct Neglected {
     pub role: Role,
     /// The sender of the message that is not received. `None` if `role` waits for ever.
     pub from: Option<Role>,
+    /// True if the role merely waits to be asked: it has begun nothing, or is back where its loop
+    /// begins, and receives there. A server does that.
+    pub is_idle: bool,
     /// At most four sends that go on for ever meanwhile.
     pub meanwhile: Vec<Step>,
 }
 
+impl Neglected {
+    /// The consequence, in one sentence without a full stop.
+    pub fn meaning(&self) -> String {
+        let Self { role, from, .. } = self;
+        match from {
+            None => format!(
+                "no deadlock: the others go on, and none of them ever has to send to `{role}`"
+            ),
+            Some(from) => format!(
+                "no deadlock: the others go on, and the message from `{from}` stays in its queue"
+            ),
+        }
+    }
+}
+
 impl fmt::Display for Neglected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { role, from, meanwhile } = self;
+        let Self { role, from, meanwhile, .. } = self;
         match from {
             None => write!(f, "`{role}` may wait for ever")?,
             Some(from) => write!(f, "`{role}` may never receive what `{from}` sends to it")?,

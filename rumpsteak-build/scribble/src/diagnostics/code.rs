@@ -89,6 +89,7 @@ codes! {
     Unconnected = "S0313",
     ConnectedTwice = "S0314",
     BlockInExplicit = "S0315",
+    DoneOnce = "S0316",
 
     SendUnknown = "S0401",
     Overtaken = "S0402",

@@ -67,6 +67,14 @@ errors! {
         help "call fewer protocols in sequence, or raise the limit `global_states`";
 }
 
+/// A recursion without a `continue`: a warning.
+pub(crate) fn done_once(rec: Span, name: &str) -> Diagnostic {
+    let (message, label) =
+        (format!("`rec {name}` is done once"), format!("without a `continue {name}`, not needed"));
+    let help = format!("add `continue {name};` where it repeats");
+    Diagnostic::new(Code::DoneOnce, message, rec, label).help(help).warning()
+}
+
 /// `branch` is the number of the branch, or `None` if all of them begin with that role.
 pub(crate) fn choice_subject(
     chooser: &str,

@@ -30,6 +30,12 @@ errors! {
         [first => "it plays this one already"]
         help "name a different role in each place";
 
+    /// `first` is the role that plays it already.
+    played_twice(part: &Name, first: Span) = RepeatedRole at part.span,
+        "two roles play `{part}` of the protocol that is called", "the second one"
+        [first => "this role plays it already"]
+        help "write `as` with a different role for each, or for none";
+
     /// `expected` is `message` or `sort`.
     argument_kind(name: &str, expected: &str, span: Span, parameter: Span) = ArgumentKind at span,
         "`{name}` is not a {expected}", "expected a {expected}"
@@ -123,7 +129,10 @@ pub(crate) fn unknown_message(name: &Name, known: &[&str]) -> Diagnostic {
     Diagnostic::new(Code::UnknownMessage, message, name.span, label).help(
         match similar(name.as_str(), known) {
             Some(similar) => format!("did you mean `{similar}`?"),
-            None => format!("write `{name}()` for a message without a declaration"),
+            None => {
+                let simple = name.as_str().rsplit('.').next().unwrap_or_default();
+                format!("write `{simple}()` for a message without a declaration")
+            }
         },
     )
 }

@@ -19,7 +19,8 @@ pub(crate) fn nameless(ty: &Name, declared: &[(&str, &str)]) -> Diagnostic {
     let of = |name: &str| declared.iter().find(|(known, _)| *known == name).map(|(_, ty)| *ty);
     let (name, external) = declaration(ty.as_str(), of);
     let from = external.split_once("::").map_or("std", |(path, _)| path);
-    let from = from.rsplit(|c| !is_word(c)).next().unwrap_or_default();
+    let from = from.rsplit(|c| !is_word(c)).next().filter(|from| !from.is_empty());
+    let from = from.unwrap_or("std");
     if let Some((name, _)) = declared.iter().find(|(_, known)| *known == external) {
         let message = format!("`{ty}` is a Rust type, and is called `{name}` in this module");
         let label = format!("write `{name}` here");
@@ -29,6 +30,13 @@ pub(crate) fn nameless(ty: &Name, declared: &[(&str, &str)]) -> Diagnostic {
     let label = format!("declare it, and write `{name}` here");
     let help = format!("above: type <rust> \"{external}\" from \"{from}\" as {name};");
     Diagnostic::new(Code::RustType, message, ty.span, label).help(help)
+}
+
+/// The type `()` in the place of a sort. `without` is the message without it.
+pub(crate) fn unit(ty: &Name, without: &str) -> Diagnostic {
+    let message = "`()` carries no data, and has no name in protocols";
+    Diagnostic::new(Code::RustType, message, ty.span, "no payload")
+        .help(format!("write `{without}`"))
 }
 
 /// A name for a type, and the text of the type in a declaration: declared names are replaced by
@@ -43,6 +51,14 @@ fn declaration<'a>(ty: &str, of: impl Fn(&str) -> Option<&'a str>) -> (String, S
             name.extend(first.to_uppercase());
             name += &word[first.len_utf8()..];
         }
+    }
+    // A declaration quotes the type.
+    if external.contains('"') {
+        external = format!("crate::{name}");
+    }
+    // `(())` has no words, and `[3; 4]` begins with a digit.
+    if !name.starts_with(|first: char| first.is_alphabetic() || first == '_') {
+        name.insert_str(0, "Type");
     }
     (name, external)
 }
@@ -63,6 +79,8 @@ mod tests {
             ("Option<Task>", "OptionTask", "Option<api::Task>"),
             ("bytes::Bytes", "Bytes", "bytes::Bytes"),
             ("[u8; 32]", "U832", "[u8; 32]"),
+            ("((), ())", "Type", "((), ())"),
+            ("_Task<u8>", "_TaskU8", "_Task<u8>"),
         ] {
             assert_eq!(declaration(ty, declared), (name.to_owned(), external.to_owned()));
         }

@@ -21,6 +21,23 @@ impl Construct {
         Self("`nested` protocols and `calls` are", "use an `aux global protocol` and `do`");
     pub(crate) const UNORDERED: Self =
         Self("`unordered` blocks are", "put each interaction into a part of a `par`");
+    pub(crate) const REPEAT: Self = Self("`repeat` is", "write `rec X { … continue X; }`");
+    pub(crate) const PARALLEL: Self = Self("`parallel` is", "write `par { … } and { … }`");
+    pub(crate) const SPAWN: Self = Self("`run` and `spawn` are", "write `do P(A, B);`");
+    pub(crate) const INTRODUCES: Self =
+        Self("`introduces` is", "remove it, or write `connect A to B;` in an `explicit` protocol");
+    pub(crate) const FAMILY: Self = Self(
+        "families of roles such as `worker[1..N]` are",
+        "write each role: `role worker1, role worker2`",
+    );
+    pub(crate) const TIME: Self = Self(
+        "times and clocks (`timed`, `within`) are",
+        "remove them, and use a timer in the process",
+    );
+    pub(crate) const RELIABLE: Self =
+        Self("`reliable` roles are", "remove the word: a lost peer is an error in the process");
+    pub(crate) const CONDITION: Self =
+        Self("conditions in brackets are", "remove them, and check them in the process");
     pub(crate) const RECURSION_PARAMETERS: Self =
         Self("recursion parameters are", "remove the brackets");
     pub(crate) const REFINEMENT: Self = Self(

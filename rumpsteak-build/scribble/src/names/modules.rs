@@ -141,9 +141,11 @@ impl Modules {
     }
 
     /// Finds the declaration of a sort that occurs in a projected machine: in the root, or else in
-    /// the first module that declares it.
+    /// the first module that declares it. A declaration for Rust precedes those for other
+    /// languages.
     pub fn sort(&self, name: &str) -> Option<&Declaration> {
-        self.iter().find_map(|module| module.sort(name))
+        let found = self.iter().filter_map(|module| module.sort(name));
+        found.min_by_key(|found| found.schema.as_str() != "rust")
     }
 
     /// The modules with their imports, the root first.

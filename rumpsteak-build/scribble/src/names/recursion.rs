@@ -236,7 +236,7 @@ fn roles<'b>(
                 roles.extend(interrupts.iter().map(|interrupt| interrupt.by.as_str()));
             }
             InteractionKind::Do { roles: players, .. } => {
-                roles.extend(players.iter().map(Name::as_str));
+                roles.extend(players.iter().map(|(player, _)| player.as_str()));
             }
             InteractionKind::Invalid => return None,
             _ => {}

@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
+use hashbrown::{HashMap, HashSet};
 use rumpsteak_fsm::{Label, Message, Sort};
 
 use super::program::{END, Node, NodeKind, Program, ResolvedProtocol, Source, Template};
@@ -14,11 +14,11 @@ use super::recursion::Recursions;
 use super::scope::Scope;
 use crate::diagnostics::diagnostic::Diagnostic;
 use crate::diagnostics::span::{Name, Span};
-use crate::diagnostics::{name_errors, rust_types};
+use crate::diagnostics::{global_errors, name_errors, rust_types};
 use crate::index::{IndexSet, NONE, index};
 use crate::syntax::ast::{
-    BlockId, DeclarationKind, Interaction, InteractionId, InteractionKind, Interrupt, MessageExpr,
-    Module, Parameter, Payload, ProtocolDecl,
+    BlockId, Declaration, DeclarationKind, Interaction, InteractionId, InteractionKind, Interrupt,
+    MessageExpr, Module, Parameter, Payload, ProtocolDecl, RoleDecl,
 };
 
 /// Resolves all protocols of all modules. Costs O(text), plus O(names²) for each unknown name.
@@ -59,17 +59,28 @@ pub(crate) fn resolve<'m>(
 }
 
 fn duplicates(module: &Module, diagnostics: &mut Vec<Diagnostic>) {
-    let protocols = module.protocols.iter().map(|found| ("protocol", &found.name));
-    // Sorts and messages share their names, since `do P<X>` names either.
-    let others = module.declarations.iter().map(|found| match found.kind {
-        DeclarationKind::Payload => ("type", &found.name),
-        DeclarationKind::Signature => ("message", &found.name),
-    });
-    for names in [protocols.collect::<Vec<_>>(), others.collect()] {
-        let mut seen = HashMap::new();
-        for (what, name) in names {
-            let first = earlier(&mut seen, name);
-            diagnostics.extend(first.map(|first| name_errors::duplicate(what, name, first)));
+    let mut seen = HashMap::new();
+    for ProtocolDecl { name, .. } in &module.protocols {
+        let first = earlier(&mut seen, name);
+        diagnostics.extend(first.map(|first| name_errors::duplicate("protocol", name, first)));
+    }
+    // Sorts and messages share their names, since `do P<X>` names either. A name may be declared
+    // once for each language.
+    let mut seen: HashMap<&str, Vec<&Declaration>> = HashMap::new();
+    for found in &module.declarations {
+        let others = seen.entry(found.name.as_str()).or_default();
+        let is_same = |other: &&&Declaration| {
+            other.kind != found.kind || other.schema.text == found.schema.text
+        };
+        match others.iter().find(is_same) {
+            Some(other) => {
+                let what = match found.kind {
+                    DeclarationKind::Payload => "type",
+                    DeclarationKind::Signature => "message",
+                };
+                diagnostics.push(name_errors::duplicate(what, &found.name, other.name.span));
+            }
+            None => others.push(found),
         }
     }
 }
@@ -136,6 +147,19 @@ impl<'m> Resolver<'_, 'm> {
                     self.nodes[id.0 as usize].kind = kind;
                 }
             }
+        }
+        if self.valid {
+            /// The greatest number of warnings for one protocol.
+            const MOST: usize = 16;
+            let targets: HashSet<u32> = self.recursions.targets.iter().copied().collect();
+            let once =
+                body.interactions().filter_map(|(id, interaction)| match &interaction.kind {
+                    InteractionKind::Rec { variable, .. } if !targets.contains(&id.0) => {
+                        Some(global_errors::done_once(interaction.span, variable.as_str()))
+                    }
+                    _ => None,
+                });
+            self.diagnostics.extend(once.take(MOST));
         }
         let entry = self.start(body.root(), END);
         ResolvedProtocol { decl, valid: self.valid, entry, nodes: self.nodes }
@@ -312,6 +336,14 @@ impl<'m> Resolver<'_, 'm> {
             MessageExpr::Named(name) => return self.named_message(name),
             MessageExpr::Literal { label, payload } => (label, payload),
         };
+        let (units, rest): (Vec<&Payload>, Vec<_>) =
+            payload.iter().partition(|element| element.sort.as_str() == "()");
+        if let Some(unit) = units.first() {
+            let payload = rest.into_iter().cloned().collect();
+            let without = MessageExpr::Literal { label: label.clone(), payload };
+            self.error(rust_types::unit(&unit.sort, &without.to_string()));
+            return None;
+        }
         let sorts = payload.iter().map(|element| self.sort(element)).collect::<Option<_>>()?;
         let label = Label::from(Arc::clone(&label.text));
         Some(Template::message(label, sorts, self.messages))
@@ -347,7 +379,9 @@ impl<'m> Resolver<'_, 'm> {
         let name = element.sort.as_str();
         if name.contains(['<', '(', '[', ':', '&']) {
             let sorts = self.module.declarations.iter();
-            let sorts = sorts.filter(|found| found.kind == DeclarationKind::Payload);
+            let sorts = sorts.filter(|found| {
+                found.kind == DeclarationKind::Payload && found.schema.as_str() == "rust"
+            });
             let declared: Vec<(&str, &str)> =
                 sorts.map(|found| (found.name.as_str(), found.external.as_str().trim())).collect();
             self.error(rust_types::nameless(&element.sort, &declared));
@@ -389,7 +423,7 @@ impl<'m> Resolver<'_, 'm> {
         &mut self,
         protocol: &Name,
         arguments: &[MessageExpr],
-        players: &[Name],
+        players: &[(Name, Option<Name>)],
         span: Span,
     ) -> Option<NodeKind> {
         let (callee, decl) = self.protocol(protocol)?;
@@ -401,14 +435,31 @@ impl<'m> Resolver<'_, 'm> {
                 self.error(name_errors::argument_count(what, &decl.name, counts, span));
             }
         }
-        let mut roles: Vec<u32> = Vec::with_capacity(players.len());
-        for name in players {
+        // In the order of the callee's roles.
+        let mut roles: Vec<Option<(u32, Span)>> = vec![None; decl.roles.len().max(players.len())];
+        for (position, (name, part)) in players.iter().enumerate() {
             let role = self.role(name)?;
-            if let Some(first) = roles.iter().position(|&other| other == role) {
-                self.error(name_errors::repeated_role(name, players[first].span));
+            if let Some((_, first)) = roles.iter().flatten().find(|(other, _)| *other == role) {
+                let first = *first;
+                self.error(name_errors::repeated_role(name, first));
             }
-            roles.push(role);
+            let place = match part {
+                Some(part) => {
+                    let is_it = |own: &RoleDecl| own.name.text == part.text;
+                    let found = decl.roles.iter().position(is_it);
+                    if found.is_none() {
+                        self.unknown_role(part, decl);
+                    }
+                    found?
+                }
+                None => position,
+            };
+            if let (Some((_, first)), Some(part)) = (roles[place], part) {
+                self.error(name_errors::played_twice(part, first));
+            }
+            roles[place] = Some((role, name.span));
         }
+        let roles: Vec<u32> = roles.into_iter().flatten().map(|(role, _)| role).collect();
         let pairs = decl.parameters.iter().zip(arguments);
         let arguments = pairs.map(|(parameter, argument)| self.argument(parameter, argument));
         let arguments = arguments.collect::<Option<_>>()?;

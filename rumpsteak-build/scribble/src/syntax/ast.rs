@@ -30,10 +30,14 @@ pub struct Module {
 
 impl Module {
     /// Finds the declaration of the sort `name`. For example `type <rust> "String" from "std" as
-    /// Str;` declares `Str`. A sort without a declaration is the Rust type of the same name.
+    /// Str;` declares `Str`. A sort without a declaration is the Rust type of the same name. If
+    /// several languages declare the sort, the declaration for Rust is found.
     pub fn sort(&self, name: &str) -> Option<&Declaration> {
-        let mut sorts = self.declarations.iter();
-        sorts.find(|found| found.kind == DeclarationKind::Payload && found.name.as_str() == name)
+        let sorts = self.declarations.iter();
+        let of_name = |found: &&Declaration| {
+            found.kind == DeclarationKind::Payload && found.name.as_str() == name
+        };
+        sorts.filter(of_name).min_by_key(|found| found.schema.as_str() != "rust")
     }
 }
 
@@ -277,14 +281,15 @@ pub enum InteractionKind {
         /// The name of the recursion.
         variable: Name,
     },
-    /// `do P<…>(A, B);`
+    /// `do P<…>(A, B);`, or `do P(A as X, B as Y);`
     Do {
         /// The protocol that is called.
         protocol: Name,
         /// Messages and sorts.
         arguments: Vec<MessageExpr>,
-        /// The roles of this protocol that play its roles.
-        roles: Vec<Name>,
+        /// The roles of this protocol that play its roles, each with the role that it plays if
+        /// that is written.
+        roles: Vec<(Name, Option<Name>)>,
     },
     /// `par { … } and { … }`
     Par {

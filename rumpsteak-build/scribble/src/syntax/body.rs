@@ -170,7 +170,7 @@ impl BodyParser<'_, '_> {
         loop {
             let message = argument(self.cursor)?;
             self.cursor.expect_word("by")?;
-            let by = self.cursor.name("the role that may interrupt")?;
+            let by = self.cursor.role("the role that may interrupt")?;
             self.cursor.expect(b';')?;
             interrupts.push(Interrupt { message, by });
             if self.cursor.take(b'}') {
@@ -193,6 +193,9 @@ impl BodyParser<'_, '_> {
     }
 
     fn statement(&mut self) -> Result<()> {
+        if self.cursor.is(b'[') {
+            self.cursor.skip_brackets(Construct::CONDITION);
+        }
         let start = self.cursor.at();
         if self.cursor.is(b'(') {
             return self.message(start);
@@ -203,6 +206,9 @@ impl BodyParser<'_, '_> {
                 Some(InteractionKind::Par { .. }) if self.cursor.is(b'{') => "`and`",
                 _ => "an interaction or `}`",
             }));
+        }
+        if self.dialect(start)? {
+            return Ok(());
         }
         // A word with a bracket is a label: no keyword has one.
         if self.cursor.is_at(1, b'(') {
@@ -231,12 +237,6 @@ impl BodyParser<'_, '_> {
                 let id = self.add(start, InteractionKind::Par { parts: Vec::new() });
                 self.open(Owner::Several(id, "and", Vec::new()));
             }
-            // The errors in its blocks are reported too.
-            "unordered" if brace => {
-                self.cursor.advance();
-                let id = self.refuse(start, Construct::UNORDERED);
-                self.open(Owner::Several(id, "and", Vec::new()));
-            }
             "interruptible" if brace || name => {
                 self.cursor.advance();
                 if name {
@@ -249,29 +249,52 @@ impl BodyParser<'_, '_> {
                 self.open(Owner::Interruptible(id));
             }
             "connect" | "disconnect" if operand => self.connection(start, None)?,
-            "wrap" if operand => {
-                self.skip_statement(start);
-                self.refuse(start, Construct::WRAP);
-            }
-            "nested" if self.cursor.is_word_at(1, "protocol") => {
-                self.cursor.skip_to_block()?;
-                self.cursor.skip_balanced();
-                self.refuse(start, Construct::NESTED_PROTOCOL);
-            }
-            _ if self.cursor.is_word_at(1, "calls") => {
-                self.skip_statement(start);
-                self.refuse(start, Construct::NESTED_PROTOCOL);
-            }
             _ => self.message(start)?,
         }
         Ok(())
+    }
+
+    /// Reports a construct of another dialect, and skips it. False if none comes next.
+    fn dialect(&mut self, start: usize) -> Result<bool> {
+        let name = self.cursor.kind_at(1) == TokenKind::Identifier;
+        let construct = match self.cursor.word() {
+            "foreach" | "if" if self.cursor.heads_block() => Construct::FAMILY,
+            // The errors in their blocks are reported too.
+            word @ ("unordered" | "parallel") if self.cursor.is_at(1, b'{') => {
+                self.cursor.advance();
+                let is_parallel = word == "parallel";
+                let construct =
+                    if is_parallel { Construct::PARALLEL } else { Construct::UNORDERED };
+                let id = self.refuse(start, construct);
+                self.open(Owner::Several(id, "and", Vec::new()));
+                return Ok(true);
+            }
+            _ if self.cursor.is_word_at(1, "from") => return Ok(false),
+            "wrap" if name => Construct::WRAP,
+            "repeat" if name => Construct::REPEAT,
+            "run" | "spawn" if name => Construct::SPAWN,
+            "nested" if self.cursor.is_word_at(1, "protocol") => Construct::NESTED_PROTOCOL,
+            _ if self.cursor.is_word_at(1, "calls") => Construct::NESTED_PROTOCOL,
+            _ if self.cursor.is_word_at(1, "introduces") => Construct::INTRODUCES,
+            _ => return Ok(false),
+        };
+        if matches!(self.cursor.word(), "foreach" | "if" | "nested") {
+            self.cursor.skip_to_block()?;
+            self.skip_blocks();
+            self.cursor.unsupported_once(construct, start);
+            self.add(start, InteractionKind::Invalid);
+        } else {
+            self.skip_statement(start);
+            self.refuse(start, construct);
+        }
+        Ok(true)
     }
 
     /// `choice at A {`
     fn choice(&mut self, start: usize) -> Result<()> {
         self.cursor.advance();
         self.cursor.advance();
-        let at = self.cursor.name("the role that chooses")?;
+        let at = self.cursor.role("the role that chooses")?;
         self.cursor.expect_block()?;
         let id = self.add(start, InteractionKind::Choice { at, branches: Vec::new() });
         self.open(Owner::Several(id, "or", Vec::new()));
@@ -318,7 +341,8 @@ impl BodyParser<'_, '_> {
         let arguments =
             if self.cursor.take(b'<') { self.cursor.list(b'>', argument)? } else { Vec::new() };
         self.cursor.expect(b'(')?;
-        let roles = self.cursor.list(b')', role)?;
+        let roles =
+            self.cursor.list(b')', |cursor| Ok((role(cursor)?, cursor.after_word("as", role)?)))?;
         self.end(start, InteractionKind::Do { protocol, arguments, roles })
     }
 
@@ -335,11 +359,11 @@ impl BodyParser<'_, '_> {
             }
             return Err(self.no_sender(&message));
         }
-        let from = self.cursor.name("the role that sends")?;
+        let from = self.cursor.role("the role that sends")?;
         self.cursor.expect_word("to")?;
-        let mut to = vec![self.cursor.name("the role that receives")?];
+        let mut to = vec![self.cursor.role("the role that receives")?];
         while self.cursor.take(b',') {
-            to.push(self.cursor.name("the role that receives")?);
+            to.push(self.cursor.role("the role that receives")?);
         }
         self.end(start, InteractionKind::Message { message, from, to, link: Link::Needs })
     }
@@ -391,6 +415,16 @@ impl BodyParser<'_, '_> {
     /// Ends an interaction by `;`, with annotations before and behind it.
     fn end(&mut self, start: usize, kind: InteractionKind) -> Result<()> {
         let mut annotations = self.cursor.annotations()?;
+        if self.cursor.is_word("within") {
+            let clause = self.cursor.at();
+            while !matches!(self.cursor.kind(), TokenKind::Punct(b';' | b'}') | TokenKind::End) {
+                match self.cursor.is(b'[') {
+                    true => self.cursor.skip_balanced(),
+                    false => self.cursor.advance(),
+                }
+            }
+            self.cursor.unsupported_once(Construct::TIME, clause);
+        }
         self.cursor.expect(b';')?;
         let id = self.add(start, kind);
         annotations.append(&mut self.cursor.annotations()?);
@@ -452,7 +486,8 @@ impl BodyParser<'_, '_> {
                 let before = self.cursor.before();
                 self.cursor.is_at(1, b'(')
                     && before.is_some_and(|(kind, text)| {
-                        kind == TokenKind::Identifier && !matches!(text, "do" | "calls")
+                        kind == TokenKind::Identifier
+                            && !matches!(text, "do" | "calls" | "run" | "spawn")
                     })
             }
         }
@@ -460,7 +495,7 @@ impl BodyParser<'_, '_> {
 }
 
 fn role(cursor: &mut Cursor<'_>) -> Result<Name> {
-    cursor.name("the name of a role")
+    cursor.role("the name of a role")
 }
 
 fn argument(cursor: &mut Cursor<'_>) -> Result<MessageExpr> {
@@ -486,7 +521,7 @@ fn literal(cursor: &mut Cursor<'_>) -> Result<MessageExpr> {
 /// `Int`. A Rust type is taken as a whole and reported when names are resolved.
 fn sort(cursor: &mut Cursor<'_>) -> Result<Name> {
     let start = cursor.at();
-    if !cursor.is(b'(') && !cursor.is(b'[') && cursor.text_at(0) != "&" {
+    if ![":", "(", "[", "&"].contains(&cursor.text_at(0)) {
         let name = cursor.qualified("the sort of a payload")?;
         let is_path = cursor.is(b':') && cursor.is_at(1, b':');
         if !cursor.is(b'<') && !is_path {
@@ -499,7 +534,7 @@ fn sort(cursor: &mut Cursor<'_>) -> Result<Name> {
 
 /// `x: Int`, `P@A`
 fn payload(cursor: &mut Cursor<'_>) -> Result<Payload> {
-    let is_named = cursor.is_at(1, b':') && !cursor.is_at(2, b':');
+    let is_named = !cursor.is(b':') && cursor.is_at(1, b':') && !cursor.is_at(2, b':');
     let name = is_named.then(|| cursor.name("the name of a payload")).transpose()?;
     if is_named {
         cursor.advance();

@@ -22,6 +22,10 @@ pub(super) struct Cursor<'a> {
     lexical: &'a [Diagnostic],
     /// The token of the last error.
     blamed: Option<usize>,
+    /// The constructs of other dialects that are reported.
+    said: Vec<Construct>,
+    /// True if one of them was found since this was set to false.
+    pub(super) is_dialect: bool,
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
@@ -33,7 +37,8 @@ impl<'a> Cursor<'a> {
         tokens: &'a [Token],
         lexical: &'a [Diagnostic],
     ) -> Self {
-        Self { text, source, tokens, at: 0, lexical, blamed: None, diagnostics: Vec::new() }
+        let (said, is_dialect, diagnostics) = (Vec::new(), false, Vec::new());
+        Self { text, source, tokens, at: 0, lexical, blamed: None, said, is_dialect, diagnostics }
     }
 
     pub(super) fn at(&self) -> usize {
@@ -149,6 +154,24 @@ impl<'a> Cursor<'a> {
         Ok(name)
     }
 
+    /// Takes the name of a role. Reports the index of a family, `worker[1..N]` or `W(k)`, once.
+    pub(super) fn role(&mut self, what: &str) -> Result<Name> {
+        let name = self.name(what)?;
+        // `(Int) from A` is the next message, behind a missing `;`.
+        let is_index = self.is(b'(') && self.is_at(2, b')') && !self.is_word_at(3, "from");
+        if self.is(b'[') || is_index {
+            self.skip_brackets(Construct::FAMILY);
+        }
+        Ok(name)
+    }
+
+    /// Skips a pair of brackets, which belong to a construct that is reported once.
+    pub(super) fn skip_brackets(&mut self, construct: Construct) {
+        let start = self.at;
+        self.skip_balanced();
+        self.unsupported_once(construct, start);
+    }
+
     /// Takes `a.b.C`, and drops white space around the dots.
     pub(super) fn qualified(&mut self, what: &str) -> Result<Name> {
         let mut name = self.name(what)?;
@@ -245,6 +268,14 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// True if a word with brackets and a block comes next: `foreach (i:1..N) {`.
+    pub(super) fn heads_block(&self) -> bool {
+        /// Bounds the cost of each word.
+        const LONGEST: usize = 64;
+        let close = (1..LONGEST).find(|&ahead| self.is_at(ahead, b')'));
+        close.is_some_and(|close| self.is_at(1, b'(') && self.is_at(close + 1, b'{'))
+    }
+
     /// Skips a heading up to its `{`.
     pub(super) fn skip_to_block(&mut self) -> Result<()> {
         while !self.is(b'{') {
@@ -284,6 +315,15 @@ impl<'a> Cursor<'a> {
     pub(super) fn unsupported(&mut self, construct: Construct, start: usize) {
         let span = self.span_from(start);
         self.diagnostics.push(syntax_errors::unsupported(construct, span));
+    }
+
+    /// As [`unsupported`](Self::unsupported), for a construct that a file of its dialect repeats.
+    pub(super) fn unsupported_once(&mut self, construct: Construct, start: usize) {
+        self.is_dialect = true;
+        if !self.said.contains(&construct) {
+            self.said.push(construct);
+            self.unsupported(construct, start);
+        }
     }
 
     /// True if the lexer has reported an error right before this token, which may be the missing

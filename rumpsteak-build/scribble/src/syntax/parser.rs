@@ -89,7 +89,14 @@ fn declaration(cursor: &mut Cursor<'_>, module: &mut Module) -> Result<()> {
             module.declarations.push(external(cursor, DeclarationKind::Payload)?);
         }
         "sig" => module.declarations.push(external(cursor, DeclarationKind::Signature)?),
-        "global" | "protocol" | "aux" | "explicit" | "local" | "nested" => {
+        "const" => {
+            let start = cursor.at();
+            while !cursor.take(b';') && cursor.kind() != TokenKind::End {
+                cursor.advance();
+            }
+            cursor.unsupported_once(Construct::FAMILY, start);
+        }
+        "global" | "protocol" | "aux" | "explicit" | "local" | "nested" | "timed" => {
             match protocol(cursor)? {
                 Some(protocol) => module.protocols.push(protocol),
                 None => module.complete = false,
@@ -147,6 +154,7 @@ fn external(cursor: &mut Cursor<'_>, kind: DeclarationKind) -> Result<Declaratio
 fn protocol(cursor: &mut Cursor<'_>) -> Result<Option<ProtocolDecl>> {
     let start = cursor.at();
     let (mut auxiliary, mut explicit) = (false, false);
+    cursor.is_dialect = false;
     let mut refused = None;
     let mut headed = false;
     // Ends with `protocol`, or after `global` without it: `global P(…)`.
@@ -155,6 +163,10 @@ fn protocol(cursor: &mut Cursor<'_>) -> Result<Option<ProtocolDecl>> {
             "aux" => auxiliary = true,
             "explicit" => explicit = true,
             "local" => refused = Some((Construct::LOCAL_PROTOCOL, cursor.at())),
+            "timed" => {
+                let start = cursor.at();
+                cursor.unsupported_once(Construct::TIME, start);
+            }
             "nested" => refused = Some((Construct::NESTED_PROTOCOL, cursor.at())),
             "global" => headed = true,
             "protocol" => {
@@ -166,12 +178,13 @@ fn protocol(cursor: &mut Cursor<'_>) -> Result<Option<ProtocolDecl>> {
         }
         cursor.advance();
     }
+    let name = cursor.name("the name of the protocol")?;
+    if cursor.is_word("at") {
+        refused.get_or_insert((Construct::LOCAL_PROTOCOL, cursor.at()));
+    }
     if let Some((construct, at)) = refused {
         let span = cursor.span_of(at);
         cursor.diagnostics.push(syntax_errors::unsupported(construct, span));
-    }
-    let name = cursor.name("the name of the protocol")?;
-    if refused.is_some() {
         // Their headings and bodies have another grammar.
         cursor.skip_to_block()?;
         cursor.skip_balanced();
@@ -183,6 +196,9 @@ fn protocol(cursor: &mut Cursor<'_>) -> Result<Option<ProtocolDecl>> {
     cursor.annotations()?;
     cursor.expect_block()?;
     let body = body(cursor);
+    if cursor.is_dialect {
+        return Ok(None);
+    }
     let span = cursor.span_from(start);
     Ok(Some(ProtocolDecl { name, auxiliary, explicit, parameters, roles, body, span }))
 }
@@ -202,8 +218,13 @@ fn parameter(cursor: &mut Cursor<'_>) -> Result<Parameter> {
 
 /// `role A as B`
 fn role(cursor: &mut Cursor<'_>) -> Result<RoleDecl> {
+    if cursor.is_word("reliable") {
+        let start = cursor.at();
+        cursor.advance();
+        cursor.unsupported_once(Construct::RELIABLE, start);
+    }
     cursor.expect_word("role")?;
-    let name = cursor.name("the name of a role")?;
+    let name = cursor.role("the name of a role")?;
     let alias = cursor.after_word("as", |cursor| cursor.name("a name for the role"))?;
     Ok(RoleDecl { name, alias })
 }
@@ -222,7 +243,7 @@ fn skip_to_declaration(cursor: &mut Cursor<'_>, start: usize) {
             _ => {
                 let starts = match cursor.word() {
                     "module" | "import" | "aux" | "explicit" | "nested" | "local" | "global"
-                    | "protocol" => cursor.kind_at(1) == TokenKind::Identifier,
+                    | "protocol" | "timed" | "const" => cursor.kind_at(1) == TokenKind::Identifier,
                     "type" | "data" | "sig" => cursor.is_at(1, b'<'),
                     _ => false,
                 };

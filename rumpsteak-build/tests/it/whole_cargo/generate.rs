@@ -95,6 +95,18 @@ pub(super) fn written(package: &Package) -> String {
     format!("{lints}\n{text}\nfn main() {{}}\n")
 }
 
+/// Processes to fill in, for all protocols of the package.
+pub(super) fn skeletons(package: &Package) -> String {
+    let codes = configure().protocols("protocols").code(&package.path(""), &Limits::default());
+    let mut text = "#![allow(unused, unreachable_code)]\nfn main() {}\n".to_owned();
+    for (number, code) in codes.unwrap_or_else(|report| panic!("{report}")).iter().enumerate() {
+        let (_, program) = code.skeleton();
+        let (program, _) = program.split_once("#[tokio::main").unwrap();
+        text += &format!("mod skeleton_{number} {{\n{program}}}\n");
+    }
+    text
+}
+
 #[test]
 fn generated_code_passes_every_lint() {
     let examples = ["--example", "strict", "--example", "unused", "--example", "written"];

@@ -19,8 +19,9 @@ const MOST: (usize, usize) = (3, 80);
 const MEDIAN: (usize, usize) = (1, 45);
 
 /// Edits of the protocol that cost more: the program has to follow them in many places, and rustc
-/// shows each of these.
-const FOLLOWED: [&str; 3] = [
+/// shows each of these. Behind a forgotten `continue`, the build script warns first.
+const FOLLOWED: [&str; 4] = [
+    "`continue` forgotten in a generated protocol",
     "an interrupt added to the protocol",
     "an option's messages put behind a choice of their own",
     "an option removed from the protocol",

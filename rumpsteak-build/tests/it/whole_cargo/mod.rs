@@ -7,6 +7,7 @@ mod gate;
 mod generate;
 mod harness;
 mod interrupters;
+mod labels;
 mod mistakes;
 mod names;
 mod patterns;

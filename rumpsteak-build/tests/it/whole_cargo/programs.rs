@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::LazyLock;
 
 use super::harness::Package;
-use super::{capacities, generate, interrupters, patterns};
+use super::{capacities, generate, interrupters, labels, patterns};
 use crate::support::{OPTIMISED, PROTOCOL};
 
 /// The package with all examples, built.
@@ -20,7 +20,7 @@ static PROGRAMS: LazyLock<Package> = LazyLock::new(|| {
         // A machine beside the file of a protocol of its own.
         .write("protocols/ordered.scr", &PROTOCOL.replace("DoubleBuffering", "Ordered"))
         .write("protocols/ordered.k.dot", OPTIMISED);
-    for (name, protocol) in patterns::PROTOCOLS {
+    for (name, protocol) in patterns::PROTOCOLS.iter().chain(&labels::PROTOCOLS) {
         package.write(&format!("protocols/{name}.scr"), protocol);
     }
     let (protocol, long) = long();
@@ -30,9 +30,11 @@ static PROGRAMS: LazyLock<Package> = LazyLock::new(|| {
         ("capacities", capacities::PROGRAM),
         ("interrupters", interrupters::GENERATED),
         ("interrupters_by_hand", &format!("{quiet}{}fn main() {{}}\n", interrupters::BY_HAND)),
+        ("labels", labels::PROGRAM),
         ("long", &long),
         ("patterns", patterns::GENERATED),
         ("patterns_by_hand", &format!("{quiet}{}fn main() {{}}\n", patterns::BY_HAND)),
+        ("skeletons", &generate::skeletons(&package)),
         ("strict", generate::STRICT),
         ("unused", generate::UNUSED),
         ("written", &generate::written(&package)),

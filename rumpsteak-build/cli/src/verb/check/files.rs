@@ -144,7 +144,9 @@ fn judge(
         (Some(Liveness::EveryRun), None) => live_in_every_run(system, || exploration, &limits),
         (None, None) => {
             let limits = limits.for_a_warning(machines.len());
-            EveryRun { limit: None, ..live_in_every_run(system, || exploration, &limits) }
+            let mut live = live_in_every_run(system, || exploration, &limits);
+            live.neglected.retain(|found| !found.is_idle);
+            EveryRun { limit: None, ..live }
         }
     };
     let notice = if asked.is_some() { Notice::error } else { Notice::warning };

@@ -92,7 +92,9 @@ fn print_diagnostics(check: &Check, terminal: &mut Terminal) {
         terminal.remark(&format!("{}\n\n", report.render(styled)));
     }
     for warning in &check.warnings {
-        terminal.report(&Notice::warning(warning));
+        let (title, rest) = warning.split_once('\n').unwrap_or((warning, ""));
+        let notice = Notice::warning(title);
+        terminal.report(&rest.lines().fold(notice, |notice, line| notice.remark(line.trim())));
     }
 }
 

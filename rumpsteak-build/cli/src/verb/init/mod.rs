@@ -11,6 +11,7 @@ use clap::Args;
 use rumpsteak_build::command::Notice;
 use serde_json::Value;
 
+use super::generate;
 use crate::outcome::{Outcome, Reply};
 use crate::terminal::Terminal;
 
@@ -23,6 +24,9 @@ pub(crate) struct Arguments {
     /// The clone of rumpsteak that the package depends on [default: the clone of this command]
     #[arg(long, value_name = "FOLDER")]
     source: Option<PathBuf>,
+    /// A Scribble file for the package, with a program to fill in, instead of the example
+    #[arg(long, value_name = "FILE.scr")]
+    protocol: Option<PathBuf>,
 }
 
 const FILES: [(&str, &str); 3] = [
@@ -35,7 +39,14 @@ const FILES: [(&str, &str); 3] = [
 const HELLO: &str = "fn main() {\n    println!(\"Hello, world!\");\n}\n";
 
 pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
-    let Arguments { folder, source } = arguments;
+    let Arguments { folder, source, protocol } = arguments;
+    let files = match protocol {
+        None => FILES.map(|(file, text)| (file.to_owned(), text.to_owned())),
+        Some(path) => match of_protocol(path, terminal)? {
+            Some(files) => files,
+            None => return Ok((Outcome::Fails, Value::Null)),
+        },
+    };
     let own = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let source = source.clone().unwrap_or_else(own);
     let source = ["rumpsteak-runtime", "rumpsteak-build"].map(|name| source.join(name));
@@ -44,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
         let message = format!("there is no clone of rumpsteak: no {}", missing.display());
         return Err(Notice::error(message).help("say where it is: `--source FOLDER`"));
     }
-    for (file, _) in FILES {
+    for (file, _) in &files {
         let path = folder.join(file);
         let is_free = match fs::read_to_string(&path) {
             Err(error) => error.kind() == ErrorKind::NotFound,
@@ -73,22 +84,41 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
         command.arg("add").arg("--manifest-path").arg(&manifest);
         command.args(["tokio", "--features", "macros,rt"])
     })?;
-    for (file, text) in FILES {
+    for (file, text) in &files {
         let path = folder.join(file);
         let made = path.parent().map_or(Ok(()), fs::create_dir_all);
         made.and_then(|()| fs::write(&path, text))
             .map_err(|error| Notice::error(format!("cannot write {}: {error}", path.display())))?;
     }
-    let files = FILES.iter().map(|(file, _)| *file);
+    let files = files.iter().map(|(file, _)| file.as_str());
     let files: Vec<&str> = is_begun.then_some("Cargo.toml").into_iter().chain(files).collect();
     let is_new = !is_versioned && repository.exists();
     let begun = if is_new { ", and began a git repository" } else { "" };
+    let next = match protocol {
+        Some(_) => "fill in each `todo!()`: ",
+        None => "",
+    };
     terminal.say(&format!(
-        "wrote {} in {}{begun}\n`cargo run` verifies the protocol's roles and runs them\n",
+        "wrote {} in {}{begun}\n{next}`cargo run` verifies the protocol's roles and runs them\n",
         files.join(", "),
         std::path::absolute(folder).as_deref().unwrap_or(folder).display()
     ));
     Ok((Outcome::Holds, Value::Null))
+}
+
+/// The files of a package for a protocol, whose processes are to be filled in.
+fn of_protocol(
+    path: &Path,
+    terminal: &mut Terminal,
+) -> Result<Option<[(String, String); 3]>, Notice> {
+    let limits = rumpsteak_build::Limits::default();
+    let Some(code) = generate::code(path, None, &limits, terminal)? else { return Ok(None) };
+    let unreadable = |error| Notice::error(format!("cannot read `{}`: {error}", path.display()));
+    let text = fs::read_to_string(path).map_err(unreadable)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let [_, script, program] = FILES.map(|(file, text)| (file.to_owned(), text.to_owned()));
+    let program = (program.0, code.skeleton().1);
+    Ok(Some([(format!("protocols/{name}"), text), script, program]))
 }
 
 fn cargo(add: impl FnOnce(&mut Command) -> &mut Command) -> Result<(), Notice> {

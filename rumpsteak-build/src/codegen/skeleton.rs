@@ -1,0 +1,222 @@
+//! Processes to fill in, for generated sessions.
+//!
+//! A process follows its session, and each payload and each choice is a `todo!()`. A session item
+//! that comes back to itself is a loop:
+//!
+//! ```text
+//! struct A(Receive<B, Ping, Select<B, C>>);    let mut a = s;
+//! enum C { Pong(Pong, A), Stop(Stop, End) }    'a: loop { let s = a; … a = s; continue 'a; … }
+//! ```
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proc_macro2::Ident;
+use rumpsteak_front::Module;
+use rumpsteak_front::module::Item;
+use rumpsteak_front::name;
+use rumpsteak_front::session::{Chain, Direction, SessionItem, Tail};
+
+use super::payloads::is_ident;
+use crate::words::list;
+
+/// Deeper or later parts of a process are left out.
+const DEEPEST: usize = 24;
+const MOST_LINES: usize = 1_000;
+
+/// The processes of the roles of a generated module, by the names of the roles in the protocol.
+pub(crate) fn processes(module: &Module) -> Vec<(String, String)> {
+    let mut sessions = BTreeMap::new();
+    let mut fields = BTreeMap::new();
+    for item in &module.items {
+        match item {
+            Item::Session(item) => {
+                sessions.insert(item.name.to_string(), item);
+            }
+            Item::Label(item) => {
+                fields.insert(item.name.to_string(), item.fields.as_ref().map(Vec::len));
+            }
+            _ => {}
+        }
+    }
+    let roles = module.items.iter().filter_map(|item| match item {
+        Item::Role(item) => Some(item),
+        _ => None,
+    });
+    let process = |role: &rumpsteak_front::RoleItem| {
+        let root = sessions.values().find(|item| item.role.as_ref() == Some(&role.name))?;
+        let text = format!(
+            "async fn {}(s: {}<'_>) -> Ended<'_, {}> {{\n",
+            function(&role.name),
+            root.name,
+            role.name
+        );
+        let mut writer =
+            Writer { sessions: &sessions, fields: &fields, text, open: Vec::new(), depth: 1 };
+        writer.named(&root.name.to_string(), None);
+        let scribble = role.link.as_ref().map(|link| link.role.clone());
+        let scribble = scribble.unwrap_or_else(|| name::snake(&role.name.to_string()));
+        Some((scribble, writer.text + "}\n"))
+    };
+    roles.filter_map(process).collect()
+}
+
+/// A program that runs a process for each role of a generated module.
+pub(crate) fn program(protocol: &str, module: &Module) -> String {
+    let functions: Vec<String> = processes(module).into_iter().map(|(_, text)| text).collect();
+    let roles = module.items.iter().filter_map(|item| match item {
+        Item::Role(item) => Some(function(&item.name)),
+        _ => None,
+    });
+    let (roles, name) = (roles.collect::<Vec<_>>().join(", "), &module.name);
+    format!(
+        "use rumpsteak::{{Ended, Result}};\n\n#[rumpsteak::protocol({protocol})]\nmod {name} {{}}\nuse {name}::*;\n\n{}\n\
+         #[tokio::main(flavor = \"current_thread\")]\nasync fn main() -> Result<()> {{\n    \
+         Roles::default().run({roles}).await?;\n    Ok(())\n}}\n",
+        functions.join("\n")
+    )
+}
+
+fn function(role: &Ident) -> String {
+    let name = name::snake(&role.to_string());
+    if is_ident(&name) && name != "main" { name } else { format!("{name}_role") }
+}
+
+struct Writer<'a> {
+    sessions: &'a BTreeMap<String, &'a SessionItem>,
+    /// The number of fields of each label; `None` if it is not known.
+    fields: &'a BTreeMap<String, Option<usize>>,
+    text: String,
+    depth: usize,
+    /// The items around, innermost last.
+    open: Vec<String>,
+}
+
+impl Writer<'_> {
+    fn line(&mut self, line: &str) {
+        self.depth = self.depth.saturating_sub(usize::from(line.starts_with('}')));
+        self.text += &format!("{}{line}\n", "    ".repeat(self.depth));
+        self.depth += usize::from(line.ends_with('{'));
+    }
+
+    /// Goes on with an item, whose state is `s`. A choice has its direction and its peer.
+    fn named(&mut self, item: &str, end: Option<(Option<Direction>, Option<&Ident>)>) {
+        let variable = name::snake(item);
+        if self.open.iter().any(|open| open == item) {
+            self.line(&format!("{variable} = s;"));
+            return self.line(&format!("continue '{variable};"));
+        }
+        let Some(session) = self.sessions.get(item) else { return };
+        if self.open.len() > DEEPEST || self.text.lines().count() > MOST_LINES {
+            return self.line("return todo!(\"go on as elsewhere: {s:?}\");");
+        }
+        let is_loop = self.repeats(item);
+        if is_loop {
+            self.line(&format!("let mut {variable} = s;"));
+            self.line(&format!("'{variable}: loop {{"));
+            self.line(&format!("let s = {variable};"));
+        }
+        self.open.push(item.to_owned());
+        match (session.chain(), end) {
+            (Some(chain), _) => self.chain(chain, item),
+            (None, Some((direction, peer))) => self.choice(session, direction, peer),
+            (None, None) => {}
+        }
+        self.open.pop();
+        if is_loop {
+            self.line("}");
+        }
+    }
+
+    /// True if a session comes back to this item, but not through an item around.
+    fn repeats(&self, item: &str) -> bool {
+        let mut found = BTreeSet::new();
+        let mut pending = vec![item.to_owned()];
+        while let Some(next) = pending.pop() {
+            let Some(session) = self.sessions.get(&next) else { continue };
+            let parts = session.parts().map(ToString::to_string);
+            let parts = parts.map(|part| if part == "Self" { next.clone() } else { part });
+            let itself = session.chains().any(|chain| matches!(chain.tail, Tail::Itself(_)));
+            let parts = parts.chain(itself.then(|| next.clone()));
+            let inner = parts.filter(|part| !self.open.contains(part));
+            pending.extend(inner.filter(|part| found.insert(part.clone())));
+        }
+        found.contains(item)
+    }
+
+    fn chain(&mut self, chain: &Chain, item: &str) {
+        for action in &chain.actions {
+            let label = action.label.to_string();
+            let line = match action.direction {
+                Direction::Send => format!("let s = s.send({}).await?;", self.value(&label)),
+                Direction::Receive => {
+                    format!("let ({}, s) = s.receive().await?;", self.pattern(&label))
+                }
+            };
+            self.line(&line);
+        }
+        let named = |name: &Ident| if *name == "Self" { item.to_owned() } else { name.to_string() };
+        match &chain.tail {
+            Tail::End(_) => self.line("return s.end(());"),
+            Tail::Itself(_) => self.named(item, None),
+            Tail::Named(name) => self.named(&named(name), None),
+            Tail::Choice { direction, peer, choice, .. } => {
+                self.named(&named(choice), Some((*direction, peer.as_ref())));
+            }
+        }
+    }
+
+    fn choice(&mut self, item: &SessionItem, direction: Option<Direction>, peer: Option<&Ident>) {
+        let name = item.name.to_string();
+        let options = item.variants();
+        match direction {
+            Some(Direction::Send) => {
+                let names = list(options.iter().map(|option| &option.name));
+                self.line(&format!("let option: usize = todo!(\"choose one of {names}\");"));
+                self.line("match option {");
+            }
+            Some(Direction::Receive) => self.line("match s.branch().await? {"),
+            None => return self.line("return todo!(\"`s.race(…)`: {s:?}\");"),
+        }
+        for (number, option) in options.iter().enumerate() {
+            let label = option.head.label().to_string();
+            if direction == Some(Direction::Send) {
+                let pattern = match number + 1 == options.len() {
+                    true => "_".to_owned(),
+                    false => number.to_string(),
+                };
+                let peer = match (peer, option.head.action()) {
+                    (None, Some(action)) => format!("::<{}, _>", action.peer),
+                    _ => String::new(),
+                };
+                self.line(&format!("{pattern} => {{"));
+                self.line(&format!("let s = s.select{peer}({}).await?;", self.value(&label)));
+            } else {
+                let option = &option.name;
+                self.line(&format!("{name}::{option}({}, s) => {{", self.pattern(&label)));
+            }
+            self.chain(&option.then, &name);
+            self.line("}");
+        }
+        self.line("}");
+    }
+
+    fn value(&self, label: &str) -> String {
+        match self.fields.get(label).copied().flatten() {
+            Some(0) => label.to_owned(),
+            Some(fields) => format!("{label}({})", vec!["todo!()"; fields].join(", ")),
+            None => format!("std::convert::identity::<{label}>(todo!())"),
+        }
+    }
+
+    fn pattern(&self, label: &str) -> String {
+        match self.fields.get(label).copied().flatten() {
+            Some(0) => label.to_owned(),
+            Some(1) => format!("{label}(value)"),
+            Some(fields) => {
+                let names = (1..=fields).map(|number| format!("value{number}"));
+                format!("{label}({})", names.collect::<Vec<_>>().join(", "))
+            }
+            None => "message".to_owned(),
+        }
+    }
+}
