@@ -366,8 +366,8 @@ impl Generator<'_> {
         Global::Choice { at, branches }
     }
 
-    /// A branch that begins with a `par`, whose parts mostly begin with messages of the chooser. The
-    /// roles that it does not tell may hear of the branch from the others, or send something.
+    /// A branch that begins with a `par`, whose parts mostly begin with messages of the chooser.
+    /// The roles that it does not tell may hear of the branch from the others, or send something.
     fn par_first(&mut self, at: usize, scope: &[usize], label: usize, then: Global) -> Global {
         let mut others: Vec<usize> = scope.iter().copied().filter(|&role| role != at).collect();
         self.rng.shuffle(&mut others);

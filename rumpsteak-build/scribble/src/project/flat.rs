@@ -28,9 +28,9 @@
 //! there: each waiting role moves, and each message is received. So do the shuffled machines.
 //!
 //! A role may choose between a block and a message, or learn from its first message in the block
-//! that the block begins. Its process then decides, or waits for one queue, as in the flat protocol,
-//! and begins its parts after that: a role that waits takes part in one part only, since it waits
-//! for one role and the parts share no pair.
+//! that the block begins. Its process then decides, or waits for one queue, as in the flat
+//! protocol, and begins its parts after that: a role that waits takes part in one part only, since
+//! it waits for one role and the parts share no pair.
 //!
 //! A block that only an interrupt ends hides what follows it. So the flat protocol has to be right
 //! with such blocks as they are, and also with the interrupt in their place.
