@@ -15,14 +15,14 @@
 //! both orders are possible, and lead to the same state.
 //!
 //! # Why it is sound
-//! Take a run of the protocol that agrees with everything that has happened so far, except that the
-//! role `p` may have taken some messages before their turn. Claim: its machine is where it would be
-//! if the run had these messages earlier. Suppose `p` takes `x` at the state `s`, and the run has
-//! `y1 … yn x` for `p`. Then `s` is in K, because `x` overtakes `y1` there, or because `p` has come
-//! there by a message that did. Since `x` and `y1` commute, `x` is possible after `y1` as well, in
-//! a state of K, and so on until its turn. So `x y1 … yn` leads to the same state as `y1 … yn x`,
-//! and `y1` is possible after `x`. None of the `y`s is a send: beside `x` in one state, it would be a
-//! mixed choice (S0403).
+//! Take a run of the protocol that agrees with everything that has happened so far, except that
+//! the role `p` may have taken some messages before their turn. Claim: its machine is where it
+//! would be if the run had these messages earlier. Suppose `p` takes `x` at the state `s`, and the
+//! run has `y1 … yn x` for `p`. Then `s` is in K, because `x` overtakes `y1` there, or because `p`
+//! has come there by a message that did. Since `x` and `y1` commute, `x` is possible after `y1` as
+//! well, in a state of K, and so on until its turn. So `x y1 … yn` leads to the same state as
+//! `y1 … yn x`, and `y1` is possible after `x`. None of the `y`s is a send: beside `x` in one
+//! state, it would be a mixed choice (S0403).
 //!
 //! So `p` sends nothing while a message is still due that it should have taken before. Its other
 //! peers notice nothing: what they receive, and what they wait for, is as if each message had been
