@@ -95,14 +95,15 @@ impl Shape {
         }
     }
 
-    /// A random shape with `par` and interrupts, in loops and behind choices.
+    /// A random shape with `par` and interrupts, in loops, behind choices, and at the beginning of
+    /// branches.
     pub fn blocks(rng: &mut Rng) -> Self {
         Self {
             roles: 2 + rng.usize(..3),
             size: 3 + rng.usize(..5),
             labels: 3 + rng.usize(..3),
-            told: 90 + rng.usize(..11),
-            scattered: [0, 0, 30][rng.usize(..3)],
+            told: [60, 95, 100][rng.usize(..3)],
+            scattered: [0, 0, 60][rng.usize(..3)],
             blocks: 25,
         }
     }
@@ -322,9 +323,24 @@ impl Generator<'_> {
 
         let count = if self.rng.usize(..100) < 80 { 2 } else { 3 };
         let offset = self.rng.usize(..self.shape.labels);
+        // Sometimes all branches go on equally: a role may collect what it receives before.
+        let is_equal = scatters && self.rng.usize(..100) < 30;
+        let mut rest: Option<Global> = None;
         let branches = (0..count)
             .map(|branch| {
-                let mut global = self.global(scope, loops, (size - 1).min(size * 2 / 3));
+                let known = rest.take().filter(|_| is_equal);
+                let mut global = known
+                    .unwrap_or_else(|| self.global(scope, loops, (size - 1).min(size * 2 / 3)));
+                rest = Some(global.clone());
+                let blocks = if self.depth < 2 { self.shape.blocks } else { 0 };
+                if blocks > 0 && self.rng.usize(..100) < blocks {
+                    return self.par_first(
+                        at,
+                        scope,
+                        (branch + offset) % self.shape.labels,
+                        global,
+                    );
+                }
                 let telling = if scatters {
                     let receivers: Vec<usize> =
                         scope.iter().copied().filter(|&role| role != at).collect();
@@ -348,6 +364,28 @@ impl Generator<'_> {
             })
             .collect();
         Global::Choice { at, branches }
+    }
+
+    /// A branch that begins with a `par`, whose parts mostly begin with messages of the chooser.
+    /// The roles that it does not tell may hear of the branch from the others, or send something.
+    fn par_first(&mut self, at: usize, scope: &[usize], label: usize, then: Global) -> Global {
+        let mut others: Vec<usize> = scope.iter().copied().filter(|&role| role != at).collect();
+        self.rng.shuffle(&mut others);
+        let told = others.len().min(1 + self.rng.usize(..3));
+        let (told, untold) = others.split_at(told);
+        let part = |&to: &usize| {
+            let mut part = Global::End;
+            if self.rng.usize(..100) < 40 {
+                part = self.message(to, at, label, part);
+            }
+            for &other in untold {
+                let (from, to) = if self.rng.usize(..100) < 85 { (to, other) } else { (other, to) };
+                part = self.message(from, to, label, part);
+            }
+            if self.rng.usize(..100) < 97 { self.message(at, to, label, part) } else { part }
+        };
+        let parts = told.iter().map(part).collect();
+        Global::Block { parts, interrupts: Vec::new(), then: Box::new(then) }
     }
 
     /// The pairs of roles that tell each other of a choice: first the chooser, then the roles that

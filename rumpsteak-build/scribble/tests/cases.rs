@@ -7,6 +7,8 @@
 
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
+mod replay;
+
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
@@ -30,6 +32,7 @@ fn place(texts: &Texts, span: Span) -> String {
 }
 
 fn show(texts: &Texts, diagnostic: &Diagnostic) -> String {
+    replay::assert_possible(diagnostic, &texts[diagnostic.primary.source().index()].1);
     let Diagnostic { code, message, primary, label, secondary, notes, help, .. } = diagnostic;
     // Together with `error[S0123]: ` and `  = help: `, they must fit into 80 columns.
     for (text, width) in [(Some(message), 66), (help.as_ref(), 70)] {

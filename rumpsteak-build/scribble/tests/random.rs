@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
+mod replay;
+
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -147,9 +149,12 @@ fn what_is_accepted_is_safe() {
     let seeds = seeds(2_400);
     for seed in seeds.clone() {
         let source = anything(&mut Rng::with_seed(seed));
-        if let Ok(machines) = project(&source) {
-            accepted += 1;
-            assert_safe(&source, machines);
+        match project(&source) {
+            Ok(machines) => {
+                accepted += 1;
+                assert_safe(&source, machines);
+            }
+            Err(errors) => errors.iter().for_each(|e| replay::assert_possible(e, &source)),
         }
     }
     let tried = seeds.count();
@@ -337,7 +342,10 @@ fn what_merging_accepts_is_accepted() {
         accepted += usize::from(outcome.is_ok());
         match outcome {
             Ok(machines) => assert_safe(&source, machines),
-            Err(errors) => assert!(!merged, "{source}\n{errors:?}"),
+            Err(errors) => {
+                assert!(!merged, "{source}\n{errors:?}");
+                errors.iter().for_each(|error| replay::assert_possible(error, &source));
+            }
         }
     }
     let tried = seeds.count();

@@ -8,6 +8,7 @@
 
 mod blocks;
 mod capacities;
+mod collectors;
 mod connections;
 mod fuzz;
 mod judgements;

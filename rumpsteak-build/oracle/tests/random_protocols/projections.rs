@@ -21,7 +21,8 @@ struct Tally {
 #[test]
 fn projections_are_those_of_the_protocol_and_safe() {
     let outcome = fuzz::for_each_seed("projections_are_those", |seed, watch| {
-        let sample = Sample::new(seed, Shape::random);
+        let shape = [Shape::random, Shape::random, Shape::untold, Shape::scattered];
+        let sample = Sample::new(seed, shape[seed as usize % 4]);
         let mut tally = Tally::default();
         let ours: Option<Vec<Fsm>> = (0..sample.roles).map(|r| sample.global.project(r)).collect();
         let theirs = match watch.time(Tool::Project, || sample.project()) {
@@ -56,10 +57,13 @@ fn projections_are_those_of_the_protocol_and_safe() {
                 ));
             }
         }
+        // A role that collects messages of several peers may prefer one of them for ever.
+        let is_directed = theirs.iter().all(|m| m.check_directed().is_ok());
         let system = System::new(theirs).map_err(|e| e.to_string())?;
         let report = fuzz::explore(&system, 3_000);
         tally.partial += usize::from(report.coverage == Coverage::Partial);
-        if let Some(neglect) = fuzz::neglect(&sample.global, &system, 1_000) {
+        let neglect = is_directed.then(|| fuzz::neglect(&sample.global, &system, 1_000));
+        if let Some(neglect) = neglect.flatten() {
             return Err(format!("projected, but {neglect}{}", sample.text));
         }
         match report.findings.first() {
@@ -86,5 +90,5 @@ fn projections_are_those_of_the_protocol_and_safe() {
     );
     outcome.assert();
     // Most project, or the other tests would try little.
-    assert!(tallies.len() < 1_000 || sum(|t| t.projected) * 10 > tallies.len() * 7);
+    assert!(tallies.len() < 1_000 || sum(|t| t.projected) * 2 > tallies.len());
 }

@@ -36,8 +36,9 @@ errors! {
         help "give the messages different labels: a receiver sees only the label";
 
     block_in_choice(block: Span) = BlockInChoice at block,
-        "a branch of a choice begins with a block", "no message tells the roles that this begins"
-        help "begin the branch with a message of the role that chooses";
+        "a branch begins with a block that several roles begin",
+        "no message tells all roles that this begins"
+        help "begin the branch, or each part, with a message of the chooser";
 
     /// `to` is a role in backticks, or several roles in words.
     shared_label(label: &str, from: &str, to: &str, here: Span, there: Span) = SharedLabel at here,

@@ -20,6 +20,8 @@ pub(crate) struct Global {
     pub(crate) states: Vec<Vec<Edge>>,
     /// The roles that take part in each block.
     pub(crate) participants: Arc<[FixedBitSet]>,
+    /// The roles that may send in each block before they receive anything in it.
+    pub(crate) starters: Arc<[FixedBitSet]>,
     /// The blocks of the protocol, each before the blocks inside it. Their parts have empty lists
     /// of blocks.
     pub(crate) blocks: Vec<Block>,
@@ -63,9 +65,9 @@ pub(crate) struct Edge {
 impl Global {
     /// An automaton of these roles with nothing else.
     pub(super) fn empty(roles: Vec<Role>) -> Self {
-        let (messages, participants) = (Arc::default(), Arc::default());
+        let (messages, participants, starters) = (Arc::default(), Arc::default(), Arc::default());
         let (letters, states, blocks) = (Vec::new(), Vec::new(), Vec::new());
-        Self { roles, messages, letters, states, participants, blocks }
+        Self { roles, messages, letters, states, participants, starters, blocks }
     }
 
     /// An automaton without blocks, of the same roles and messages.
@@ -95,6 +97,15 @@ impl Global {
         match from {
             NONE => self.participants[message as usize].contains(role as usize),
             _ => from == role || to == role,
+        }
+    }
+
+    /// True if the role sends the message, or may send something first in the block.
+    pub(crate) fn is_sent_by(&self, letter: u32, role: u32) -> bool {
+        let Letter { from, message, .. } = self.letters[letter as usize];
+        match from {
+            NONE => self.starters[message as usize].contains(role as usize),
+            _ => from == role,
         }
     }
 

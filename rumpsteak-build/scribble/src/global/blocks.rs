@@ -1,5 +1,5 @@
-//! The blocks of a protocol, once all automata are built: their participants, and labels that a
-//! receiver could confuse.
+//! The blocks of a protocol, once all automata are built: their participants, the roles that begin
+//! to send in them, and labels that a receiver could confuse.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::automaton::{Global, Letter};
 use crate::diagnostics::diagnostic::Diagnostic;
 use crate::diagnostics::global_errors::shared_label;
 use crate::diagnostics::span::Span;
-use crate::index::{IndexSet, NONE};
+use crate::index::{IndexSet, NONE, index};
 
 /// Fills in what the automaton and its blocks have in common: letters, participants and ends.
 ///
@@ -70,13 +70,48 @@ pub(super) fn finish(
     if !diagnostics.is_empty() {
         return Err(diagnostics);
     }
-    let participants: Arc<[FixedBitSet]> = participants.into();
-    for automaton in global.blocks.iter_mut().flat_map(|block| &mut block.parts) {
-        automaton.letters.clone_from(&letters);
-        automaton.participants = Arc::clone(&participants);
+    (global.letters, global.participants) = (letters, participants.into());
+    let none = FixedBitSet::with_capacity(global.roles.len());
+    let mut starters = vec![none; global.blocks.len()];
+    for number in (0..global.blocks.len()).rev() {
+        let block = &global.blocks[number];
+        starters[number].extend(block.interrupts.iter().map(|by| by.0 as usize));
+        for role in global.participants[number].ones() {
+            let starts = |part: &Global| starts(global, part, index(role), &starters);
+            if block.parts.iter().any(starts) {
+                starters[number].insert(role);
+            }
+        }
     }
-    (global.letters, global.participants) = (letters, participants);
+    global.starters = starters.into();
+    for automaton in global.blocks.iter_mut().flat_map(|block| &mut block.parts) {
+        automaton.letters.clone_from(&global.letters);
+        automaton.participants = Arc::clone(&global.participants);
+        automaton.starters = Arc::clone(&global.starters);
+    }
     Ok(())
+}
+
+/// True if a role may send in a part before it receives anything in it. `starters` has such roles
+/// of the blocks inside.
+fn starts(global: &Global, part: &Global, role: u32, starters: &[FixedBitSet]) -> bool {
+    let (mut seen, mut work) = (vec![false; part.len()], vec![0]);
+    while let Some(state) = work.pop() {
+        if std::mem::replace(&mut seen[state as usize], true) {
+            continue;
+        }
+        for edge in part.edges(state) {
+            let Letter { from, message, .. } = global.letters[edge.letter as usize];
+            if !global.is_seen_by(edge.letter, role) {
+                work.push(edge.target);
+            } else if from == role
+                || from == NONE && starters[message as usize].contains(role as usize)
+            {
+                return true;
+            }
+        }
+    }
+    false
 }
 
 /// The errors about the interrupts of a block; `used` has the labels of its interactions.

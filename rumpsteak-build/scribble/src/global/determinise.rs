@@ -23,13 +23,14 @@
 //! the role that it names.
 //!
 //! A *block*, `par` or `interruptible`, is one letter, seen by all its participants. Its parts are
-//! automata of their own. A state with a block offers nothing else.
+//! automata of their own. It may begin a branch if one role sends the first message of each part.
 //!
 //! # Cost
 //! Linear in places and states if branches begin with different messages. A protocol that calls
 //! others in sequence can be exponentially larger than its text, and so can the automaton of
 //! branches that begin equally. [`Limits::global_states`](crate::Limits) bounds both.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use hashbrown::HashSet;
@@ -84,6 +85,9 @@ const MOST_BLOCKS: usize = 1_000;
 
 struct Offer {
     letter: u32,
+    /// The role that sends the message, or the first message of each part of the block; otherwise
+    /// [`NONE`].
+    sender: u32,
     origin: Span,
     target: u32,
     /// The choice that has a branch beginning with it.
@@ -218,20 +222,40 @@ impl Determiniser<'_, '_> {
                     stack.extend(starts.map(|(at, start)| (start, chooser(at + 1))));
                 }
                 Step::Message { letter, target, span } => {
-                    self.subject(chooser, letter.from, span, &mut offers)?;
+                    let sender = letter.from;
+                    self.subject(chooser, sender, span, &mut offers)?;
                     let letter = index(self.letters.insert_full(letter).0);
-                    offers.messages.push(Offer { letter, origin: span, target, chooser });
+                    offers.messages.push(Offer { letter, sender, origin: span, target, chooser });
                 }
                 Step::Block(block) => {
                     let (origin, target) = (block.span, block.target);
+                    let sender = self.first_sender(block.parts.clone())?;
+                    if sender != NONE {
+                        self.subject(chooser, sender, origin, &mut offers)?;
+                    }
                     let number = index(self.blocks.insert_full(place, block).0);
                     let letter = Letter::block(number);
                     let letter = index(self.letters.insert_full(letter).0);
-                    offers.messages.push(Offer { letter, origin, target, chooser });
+                    offers.messages.push(Offer { letter, sender, origin, target, chooser });
                 }
             }
         }
         Ok(offers)
+    }
+
+    /// The role that sends the first message from each of these places, or [`NONE`].
+    fn first_sender(&mut self, mut places: Vec<u32>) -> Result<u32, TooLarge> {
+        let mut senders = BTreeSet::new();
+        while let Some(place) = places.pop() {
+            self.unfolding.spend(1)?;
+            match self.unfolding.step(place)? {
+                Step::End => {}
+                Step::Choice { branches, .. } => places.extend(branches),
+                Step::Message { letter, .. } => drop(senders.insert(letter.from)),
+                Step::Block(block) => places.extend(block.parts),
+            }
+        }
+        Ok(if senders.len() == 1 { senders.pop_first().unwrap_or(NONE) } else { NONE })
     }
 
     /// S0304: `role` acts first in a branch, and another role chooses.
@@ -285,10 +309,10 @@ impl Determiniser<'_, '_> {
             return;
         }
         let letter = |offer: &Offer| self.letters[offer.letter as usize];
-        if let Some(block) = offers.messages.iter().find(|&offer| letter(offer).from == NONE) {
+        if let Some(block) = offers.messages.iter().find(|offer| offer.sender == NONE) {
             return self.report(global_errors::block_in_choice(block.origin));
         }
-        let sender = letter(first).from;
+        let sender = first.sender;
         let name = |role: u32| self.roles[role as usize].as_str();
         // The messages that led here, if several branches begin with them.
         let equal = &self.beginnings[state as usize][..];
@@ -301,9 +325,9 @@ impl Determiniser<'_, '_> {
             found.push(global_errors::end_or_continue(origin, sender, choice, equal));
         }
         // If a wrong `choice at` is reported already, a second sender follows from it.
-        let other = offers.messages.iter().find(|&offer| letter(offer).from != sender);
+        let other = offers.messages.iter().find(|offer| offer.sender != sender);
         if let Some(other) = other.filter(|_| !offers.has_wrong_subject) {
-            let (one, two) = (name(sender), name(letter(other).from));
+            let (one, two) = (name(sender), name(other.sender));
             let error = global_errors::no_subject(first.origin, one, other.origin, two);
             found.push(equal_beginning(error, equal));
         }
@@ -311,7 +335,8 @@ impl Determiniser<'_, '_> {
             let messages = &self.unfolding.program.messages;
             let message = |offer: &Offer| &messages[letter(offer).message as usize];
             let key = |offer: &Offer| (letter(offer).from, letter(offer).to, &message(offer).label);
-            let mut sorted: Vec<&Offer> = offers.messages.iter().collect();
+            let is_message = |offer: &&Offer| letter(offer).from != NONE;
+            let mut sorted: Vec<&Offer> = offers.messages.iter().filter(is_message).collect();
             sorted.sort_by(|one, other| key(one).cmp(&key(other)));
             for pair in sorted.windows(2).filter(|pair| key(pair[0]) == key(pair[1])) {
                 let [one, other] = [message(pair[0]), message(pair[1])];
@@ -333,7 +358,7 @@ impl Determiniser<'_, '_> {
     fn other_decides(&self, state: u32, offers: &[Offer]) -> Option<Diagnostic> {
         let (first, rest) = offers.split_first()?;
         let second = rest.iter().find(|offer| offer.letter != first.letter)?;
-        let sender = self.letters[first.letter as usize].from;
+        let sender = first.sender;
         let undecided = self.undecided.get(&state)?;
         let wrong = undecided.first()?;
         if undecided.iter().any(|choice| choice.role == sender) {

@@ -7,8 +7,9 @@
 //! ```
 //!
 //! Each part of a block is projected separately. These machines are combined into the machine of
-//! the block, which replaces the block in the machine around it. The role knows there that the
-//! block begins (code S0408).
+//! the block, which replaces the block in the machine around it. There the block is like a message:
+//! a role that may begin to send in it has to know that it begins, and any other role learns that
+//! from the first message that it receives in it (code S0408).
 //!
 //! * **`par`**: the shuffle of the parts. What follows waits for all of them.
 //! * **`interruptible … with { cancel() by c; timeout() by d; }`** uses messages alone (Demangeon,
@@ -44,6 +45,7 @@
 //! of each role has about n² states and n³ transitions. [`Limits::local_states`] and
 //! [`Limits::local_transitions`] stop both.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::{HashMap, HashSet};
@@ -75,7 +77,8 @@ pub(crate) fn project_all(
     limits: &Limits,
 ) -> Together {
     let machines = vec![Vec::new(); global.blocks.len()];
-    let mut composer = Composer { global, names, limits, machines };
+    let mut composer =
+        Composer { global, names, limits, machines, is_told_by_one: Cell::new(true) };
     // Inner blocks first: a block comes after those around it.
     for number in (0..global.blocks.len()).rev() {
         composer.machines[number] = composer.block(&global.blocks[number])?;
@@ -85,7 +88,7 @@ pub(crate) fn project_all(
         let local = composer.part(global, role)?;
         Ok(Projection::of(composer.minimised(local, role, first)?, name))
     }))?;
-    let by_construction = flat::is_safe(global, names, limits);
+    let by_construction = composer.is_told_by_one.get() && flat::is_safe(global, names, limits);
     if !by_construction {
         judge(&projections, protocol, (first, "this block"), &limits.verifier)?;
     }
@@ -130,6 +133,8 @@ struct Composer<'a> {
     limits: &'a Limits,
     /// The machine of each role in each block.
     machines: Vec<Vec<Local>>,
+    /// True so far if each role that does not know yet whether a block begins waits for one role.
+    is_told_by_one: Cell<bool>,
 }
 
 impl Composer<'_> {
@@ -138,6 +143,11 @@ impl Composer<'_> {
         let declared = self.names[role as usize].span;
         let outer = projection::local(automaton, role, declared, self.limits)?;
         let own = &self.global.roles[role as usize];
+        let is_block = |edge: &Edge| edge.action.peer == *own;
+        let beside_others =
+            |(_, edges): &(u32, &Vec<Edge>)| edges.len() > 1 && edges.iter().any(is_block);
+        let beside_others = (0..).zip(&outer.states).filter(beside_others);
+        let beside_others: Vec<u32> = beside_others.map(|(state, _)| state).collect();
         let mut local = Local::default();
         for _ in &outer.states {
             local.add();
@@ -149,11 +159,13 @@ impl Composer<'_> {
             if action.peer != *own {
                 local.connect(state, action, target, origins);
             } else if local.exceeded(self.limits).is_none() {
-                // A block is the only edge of its state.
                 let number: usize = action.message.label.as_str().parse().unwrap_or(0);
                 splice(&mut local, state, &self.machines[number][role as usize], target);
             }
         }
+        let is_one =
+            |&state: &u32| flat::waits_for_one(local.edges(state).iter().map(|edge| &edge.action));
+        self.is_told_by_one.set(self.is_told_by_one.get() && beside_others.iter().all(is_one));
         self.within_limits(local, role)
     }
 
@@ -444,21 +456,16 @@ impl<'a> Interruption<'a> {
     }
 }
 
-/// Puts a machine between two states. `from` has no edges yet.
+/// Puts a machine between two states. `from` may have other edges: the machine begins in a state of
+/// its own, to which it may come back.
 fn splice(local: &mut Local, from: u32, part: &Local, to: u32) {
     let end = part.end();
-    let numbers: Vec<u32> = (0..index(part.states.len()))
-        .map(|state| match state {
-            0 => from,
-            _ if Some(state) == end => to,
-            _ => local.add(),
-        })
-        .collect();
-    for (state, edges) in numbers.iter().zip(&part.states) {
-        for edge in edges {
-            let target = numbers[edge.target as usize];
-            local.connect(*state, edge.action.clone(), target, edge.origins.clone());
-        }
+    let number = |state| if Some(state) == end { to } else { local.add() };
+    let numbers: Vec<u32> = (0..index(part.states.len())).map(number).collect();
+    let first = part.edges(0).iter().map(|edge| (from, edge));
+    let edges = part.all_edges().map(|(state, edge)| (numbers[state as usize], edge));
+    for (state, Edge { action, target, origins }) in first.chain(edges) {
+        local.connect(state, action.clone(), numbers[*target as usize], origins.clone());
     }
 }
 

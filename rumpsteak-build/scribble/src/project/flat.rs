@@ -7,9 +7,10 @@
 //! ```
 //!
 //! The machines of [`blocks`](super::blocks) are safe if this *flat* protocol can be projected
-//! (CAV'23), each of its machines waits for one role at a time, no block is inside another one, and
-//! no two parts of a `par` share both a sender and its receiver. This decides what no exploration
-//! can: streams whose queues grow for ever.
+//! (CAV'23), each of its machines waits for one role at a time, each role that does not know yet
+//! whether a block begins does so too, no block is inside another one, and no two parts of a `par`
+//! share both a sender and its receiver. This decides what no exploration can: streams whose queues
+//! grow for ever.
 //!
 //! # Why
 //!
@@ -25,6 +26,11 @@
 //! before it, and this end is reachable, since the role has something to do behind it (code S0404).
 //! So the flat machines reach a configuration in which the whole run has been done, and go on from
 //! there: each waiting role moves, and each message is received. So do the shuffled machines.
+//!
+//! A role may choose between a block and a message, or learn from its first message in the block
+//! that the block begins. Its process then decides, or waits for one queue, as in the flat
+//! protocol, and begins its parts after that: a role that waits takes part in one part only, since
+//! it waits for one role and the parts share no pair.
 //!
 //! A block that only an interrupt ends hides what follows it. So the flat protocol has to be right
 //! with such blocks as they are, and also with the interrupt in their place.
@@ -53,9 +59,10 @@
 
 use std::collections::BTreeSet;
 
-use rumpsteak_fsm::{Direction, Fsm};
+use hashbrown::HashSet;
+use rumpsteak_fsm::{Action, Direction};
 
-use super::projection::project;
+use super::projection::{Projection, project};
 use super::validity::can_end;
 use crate::diagnostics::span::Name;
 use crate::global::automaton::{Block, Edge, Global, Letter};
@@ -73,20 +80,19 @@ pub(crate) fn is_safe(global: &Global, names: &[Name], limits: &Limits) -> bool 
     automata.all(|automaton| {
         (0..).zip(names).all(|(role, name)| {
             let projected = project(automaton, role, name.span, limits);
-            projected.is_ok_and(|found| waits_for_one(&found.fsm))
+            projected.is_ok_and(|Projection { fsm, .. }| {
+                let actions = |state| fsm.transitions_from(state).map(|found| found.action);
+                fsm.states().all(|state| waits_for_one(actions(state)))
+            })
         })
     })
 }
 
-/// True if each state that receives does so from one role, and sends nothing.
-fn waits_for_one(fsm: &Fsm) -> bool {
-    fsm.states().all(|state| {
-        let actions = || fsm.transitions_from(state).map(|found| found.action);
-        let mut received = actions().filter(|action| action.direction == Direction::Receive);
-        received.next().is_none_or(|first| {
-            actions().all(|other| (&other.peer, other.direction) == (&first.peer, first.direction))
-        })
-    })
+/// True if a state with these actions sends only, or receives only, and that from one role.
+pub(super) fn waits_for_one<'a>(actions: impl Iterator<Item = &'a Action>) -> bool {
+    let received =
+        |action: &'a Action| (action.direction == Direction::Receive).then_some(&action.peer);
+    actions.map(received).collect::<HashSet<_>>().len() <= 1
 }
 
 /// The protocol without its blocks: their parts one after the other. `None` if a block is inside
@@ -94,31 +100,29 @@ fn waits_for_one(fsm: &Fsm) -> bool {
 /// each block that only an interrupt ends is interrupted at once.
 fn flatten(global: &Global, ended: bool) -> Option<Global> {
     let (mut states, mut letters) = (global.states.clone(), global.letters.clone());
-    for state in 0..index(global.len()) {
-        let [Edge { letter, target, .. }] = global.edges(state)[..] else { continue };
-        let letter = global.letters[letter as usize];
+    let edges = global.states.iter().enumerate();
+    let edges = edges.flat_map(|(state, edges)| edges.iter().map(move |edge| (state, edge)));
+    for (state, edge) in edges {
+        let letter = global.letter(edge);
         if letter.from != NONE {
             continue;
         }
         let Block { parts, interrupts, ends, span } = &global.blocks[letter.message as usize];
+        let mut next = edge.target;
         if let (Some(&(from, message, _)), true) = (interrupts.first(), ended && !ends) {
             let participants = &global.participants[letter.message as usize];
             let others = participants.ones().map(index).filter(|&role| role != from);
-            let mut next = target;
-            for (position, to) in others.collect::<Vec<_>>().into_iter().enumerate().rev() {
+            for to in others.collect::<Vec<_>>().into_iter().rev() {
                 letters.push(Letter { from, to, message, link: Link::Needs });
                 let letter = index(letters.len() - 1);
-                states.push(Vec::new());
-                let source = if position == 0 { state } else { index(states.len() - 1) };
-                states[source as usize] = vec![Edge { letter, target: next, origins: vec![*span] }];
-                next = source;
+                states.push(vec![Edge { letter, target: next, origins: vec![*span] }]);
+                next = index(states.len() - 1);
             }
-            continue;
         }
+        let is_ended = next != edge.target;
         let mut pairs = BTreeSet::new();
         // Backwards: each part leads to the start of the next one.
-        let mut next = target;
-        for (position, part) in parts.iter().enumerate().rev() {
+        for (position, part) in parts.iter().enumerate().rev().filter(|_| !is_ended) {
             let letters = part.all_edges().map(|edge| part.letter(edge));
             let of_part: BTreeSet<(u32, u32)> = letters.map(|l| (l.from, l.to)).collect();
             if of_part.iter().any(|&pair| pair.0 == NONE || !pairs.insert(pair)) {
@@ -134,24 +138,20 @@ fn flatten(global: &Global, ended: bool) -> Option<Global> {
             if ends && can_end.contains(&false) || !ends && position + 1 < parts.len() {
                 return None;
             }
-            // The first part begins in the state of the block.
-            let first = index(states.len());
-            let start = if position == 0 { state } else { first };
-            let number = |inner: u32| match inner {
-                _ if part.edges(inner).is_empty() => next,
-                0 => start,
-                inner => first + inner,
-            };
-            states.resize_with(states.len() + part.len(), Vec::new);
-            for (inner, edges) in (0..).zip(&part.states).filter(|(_, edges)| !edges.is_empty()) {
-                let shift = |edge: &Edge| Edge { target: number(edge.target), ..edge.clone() };
-                states[number(inner) as usize] = edges.iter().map(shift).collect();
-            }
+            let start = index(states.len());
+            let number = |inner| if part.edges(inner).is_empty() { next } else { start + inner };
+            let shift = |edge: &Edge| Edge { target: number(edge.target), ..edge.clone() };
+            let shift_all = |edges: &Vec<Edge>| edges.iter().map(shift).collect();
+            states.extend(part.states.iter().map(shift_all));
             next = start;
         }
-        if next != state {
+        if next == edge.target {
             return None;
         }
+        // The first part begins in the state of the block, beside the other branches of a choice.
+        let first = states[next as usize].clone();
+        states[state].retain(|other| other.letter != edge.letter);
+        states[state].extend(first);
     }
     Some(global.with_states(states, letters))
 }

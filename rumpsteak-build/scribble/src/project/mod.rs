@@ -1,6 +1,7 @@
 //! The machines of the roles in a protocol.
 
 pub(crate) mod blocks;
+mod collector;
 mod explain;
 pub(crate) mod flat;
 mod grouped;

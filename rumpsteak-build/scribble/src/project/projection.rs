@@ -33,7 +33,7 @@
 //! * **receive validity** (CAV'23, Def. 5.3; S0402): for receives `q1?m1` and `q2?m2` with `q1` ≠
 //!   `q2`, the message `m1` cannot be the first in the queue from `q1` once the protocol has taken
 //!   a branch with `q2?m2`, however far the others run ahead without `p`. Otherwise `p` takes one
-//!   branch for the other.
+//!   branch for the other, unless it [does the same](super::collector) in both.
 //! * **no mixed choice** (Li, Stutz, Wies, Zufferey, OOPSLA'25, "No Mixed Choice"; S0403): not both
 //!   a send and a receive.
 //! * **progress** (ours; S0404): if `p` has an action in `s`, then from *every* global state in `s`
@@ -55,6 +55,7 @@
 
 use rumpsteak_fsm::{Fsm, Role, TransitionId};
 
+use super::collector::collects;
 use super::explain::explain;
 use super::local::Local;
 use super::subsets::{Subsets, TooLarge};
@@ -119,13 +120,27 @@ pub(super) fn local(
 ) -> Result<Local, Vec<Diagnostic>> {
     match explore(global, role, limits) {
         Ok((subsets, problems)) if problems.is_empty() => Ok(subsets.machine.minimised()),
-        Ok((subsets, problems)) => Err(explain(&subsets, &problems, |other| {
-            (0..index(other.roles.len())).all(|role| {
-                explore(other, role, limits).is_ok_and(|(_, problems)| problems.is_empty())
+        Ok((subsets, problems)) => collected(&subsets, &problems).ok_or_else(|| {
+            explain(&subsets, &problems, |other| {
+                (0..index(other.roles.len())).all(|role| {
+                    explore(other, role, limits).is_ok_and(|(subsets, problems)| {
+                        problems.is_empty() || collected(&subsets, &problems).is_some()
+                    })
+                })
             })
-        })),
+        }),
         Err(found) => Err(vec![too_large(global, role, declared, &found)]),
     }
+}
+
+/// The smallest machine of the role, if it only collects the messages that may overtake.
+fn collected(subsets: &Subsets<'_>, problems: &[Problem]) -> Option<Local> {
+    let is_overtaken = |found: &Problem| matches!(found.kind, ProblemKind::Overtaken);
+    if problems.len() >= MOST_PROBLEMS || !problems.iter().all(is_overtaken) {
+        return None;
+    }
+    let machine = subsets.machine.clone().minimised();
+    collects(subsets, problems, &machine).then_some(machine)
 }
 
 fn too_large(global: &Global, role: u32, declared: Span, found: &TooLarge) -> Diagnostic {

@@ -100,7 +100,7 @@ impl<'g> Subsets<'g> {
     }
 
     pub(super) fn sends(&self, letter: u32) -> bool {
-        self.letter(letter).from == self.role
+        self.global.is_sent_by(letter, self.role)
     }
 
     pub(super) fn edge(&self, (source, at): EdgeAt) -> &'g Edge {
@@ -206,7 +206,7 @@ impl<'g> Subsets<'g> {
 
     /// The role's action in an interaction that it sees. A block becomes a message of the role to
     /// itself, which no interaction is; [`blocks`](super::blocks) replaces it by a machine.
-    fn action(&self, letter: u32) -> Action {
+    pub(super) fn action(&self, letter: u32) -> Action {
         let Letter { from, to, message, .. } = self.letter(letter);
         let role = |role: u32| self.global.roles[role as usize].clone();
         if from == NONE {

@@ -34,31 +34,29 @@ pub(super) fn check(
     let mut add = |kind, one: EdgeAt, other: EdgeAt| {
         problems.push(Problem { state, kind, one, other, early: Vec::new() });
     };
-    if let Some(block) = groups.iter().find(|group| subsets.is_block(group.letter)) {
-        // The role must know that the block begins. Its actions in it are checked elsewhere.
-        if let Some(other) = groups.iter().find(|group| group.letter != block.letter) {
-            add(ProblemKind::BlockUnknown, block.edges[0], other.edges[0]);
-        } else if let Some(stuck) = stuck(subsets, block.edges.iter()) {
-            add(ProblemKind::BlockUnknown, block.edges[0], (stuck, NONE));
-        }
-        return Ok(());
-    }
+    // A block is a send if the role may begin to send in it, and otherwise a receive.
+    let is_block = |group: &Group| subsets.is_block(group.letter);
+    let kind = |group: &Group, kind| if is_block(group) { ProblemKind::BlockUnknown } else { kind };
     let sends = subsets.sends(first.letter);
     let mixed = groups.iter().find(|group| subsets.sends(group.letter) != sends);
     if let Some((one, other)) = same_label(subsets, groups) {
         add(ProblemKind::PayloadUnknown, one.edges[0], other.edges[0]);
     } else if let Some(other) = mixed {
-        let (send, receive) = if sends { (first, other) } else { (other, first) };
-        add(ProblemKind::SendOrReceive, send.edges[0], receive.edges[0]);
+        let send_first = if is_block(first) || is_block(other) { is_block(first) } else { sends };
+        let (one, other) = if send_first { (first, other) } else { (other, first) };
+        add(kind(one, ProblemKind::SendOrReceive), one.edges[0], other.edges[0]);
     } else if sends {
+        let mut steps = 0;
         for group in groups {
-            subsets.spend(subsets.members().len())?;
+            steps += subsets.members().len();
             if let Some(stuck) = stuck(subsets, group.edges.iter()) {
-                add(ProblemKind::SendUnknown, group.edges[0], (stuck, NONE));
+                add(kind(group, ProblemKind::SendUnknown), group.edges[0], (stuck, NONE));
             }
         }
+        subsets.spend(steps)?;
     } else if let Some(stuck) = stuck(subsets, groups.iter().flat_map(|group| &group.edges)) {
-        add(ProblemKind::NeverTold, first.edges[0], (stuck, NONE));
+        let first = groups.iter().find(|group| is_block(group)).unwrap_or(first);
+        add(kind(first, ProblemKind::NeverTold), first.edges[0], (stuck, NONE));
     } else if let Some((one, other, early)) = overtaken(subsets, groups)? {
         problems.push(Problem { state, kind: ProblemKind::Overtaken, one, other, early });
     }
@@ -71,7 +69,8 @@ fn same_label<'g>(subsets: &Subsets<'_>, groups: &'g [Group]) -> Option<(&'g Gro
         let letter = subsets.letter(group.letter);
         (letter.from, letter.to, &subsets.global.message(letter).label)
     };
-    let mut keys: Vec<_> = groups.iter().map(|group| (key(group), group)).collect();
+    let messages = groups.iter().filter(|group| !subsets.is_block(group.letter));
+    let mut keys: Vec<_> = messages.map(|group| (key(group), group)).collect();
     keys.sort_by(|one, other| one.0.cmp(&other.0));
     let same = keys.windows(2).find(|pair| pair[0].0 == pair[1].0)?;
     Some((same[0].1, same[1].1))
@@ -110,12 +109,10 @@ fn overtaken(
     groups: &[Group],
 ) -> Result<Option<(EdgeAt, EdgeAt, Vec<EdgeAt>)>, TooLarge> {
     let senders = groups.iter().map(|group| subsets.letter(group.letter).from);
-    let mut senders: Vec<u32> = senders.collect();
-    senders.sort_unstable();
-    senders.dedup();
+    let senders: BTreeSet<u32> = senders.filter(|&sender| sender != NONE).collect();
     for Group { letter, edges } in groups {
         let own = subsets.letter(*letter).from;
-        for &other in senders.iter().filter(|&&other| other != own) {
+        for &other in senders.iter().filter(|&&other| own != NONE && other != own) {
             for &taken in edges {
                 let target = subsets.edge(taken).target;
                 if let Some((awaited, early)) = available(subsets, target, other, groups)? {
@@ -133,6 +130,7 @@ fn overtaken(
 ///
 /// The role is blocked from the start, and a role that waits for a blocked role is blocked. A path
 /// is followed until `sender` is blocked or has sent to the role: only its first message matters.
+/// It is not followed through a block: a protocol with blocks is judged as a whole.
 fn available<'g>(
     subsets: &mut Subsets<'_>,
     start: u32,
@@ -150,6 +148,9 @@ fn available<'g>(
         for (position, edge) in (0..).zip(global.edges(state)) {
             let Letter { from, to, .. } = global.letter(edge);
             let back = Some((at, (state, position)));
+            if from == NONE {
+                continue;
+            }
             let mut after = blocked.clone();
             if blocked.contains(from as usize) {
                 after.insert(to as usize);
