@@ -16,14 +16,12 @@ const LIMIT: Duration = Duration::from_millis(100);
 /// By when a report must have come, also on a busy machine.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// The watched roles of a session, each at a host of its own, and the reports of the client and of
-/// the server.
+/// The watched roles of a session, each at a host of its own, and the reports of the client.
 struct Shop {
     c: Joined<C>,
     s: Joined<S>,
     l: Joined<L>,
     of_c: UnboundedReceiver<Vec<String>>,
-    of_s: UnboundedReceiver<Vec<String>>,
     /// The address of the server.
     at: String,
 }
@@ -37,10 +35,9 @@ impl Shop {
         let s = hosts[1].join::<S>(session).peer("l", [&l]).connect();
         let l = hosts[2].join::<L>(session).connect();
         let (c, s, l) = tokio::try_join!(c, s, l).unwrap();
-        let ((tell_c, of_c), (tell_s, of_s)) = (unbounded_channel(), unbounded_channel());
-        let c = c.watch_with(LIMIT, move |report| drop(tell_c.send(report.roles.clone())));
-        let s = s.watch_with(LIMIT, move |report| drop(tell_s.send(report.roles.clone())));
-        Self { c, s, l: l.watch(DEADLINE), of_c, of_s, at }
+        let (tell, of_c) = unbounded_channel();
+        let c = c.watch_with(LIMIT, move |report| drop(tell.send(report.roles.clone())));
+        Self { c, s: s.watch(DEADLINE), l: l.watch(DEADLINE), of_c, at }
     }
 
     /// The line that says what the client waits for.
@@ -96,7 +93,7 @@ async fn two_sessions_that_are_mixed() {
     assert!(report.contains(&mixed.to_owned()), "{report:?}");
 }
 
-/// Runs a server that takes an order and gives up its session, which its report says.
+/// Runs a server that takes an order and gives up its session, which the client's report says.
 async fn dropping(session: &str, drops: impl FnOnce(Price, ToPrice<'_>)) {
     let mut shop = Shop::join(session).await;
     let waits = shop.waits();
@@ -108,7 +105,7 @@ async fn dropping(session: &str, drops: impl FnOnce(Price, ToPrice<'_>)) {
         pending::<Result<((), _), Error>>().await
     });
     let runs = async { tokio::try_join!(order(c, "tea".to_owned()), serves, ledger(l)).map(drop) };
-    let report = next(&mut shop.of_s, runs).await;
+    let report = next(&mut shop.of_c, runs).await;
     assert!(report.iter().any(|role| role.starts_with(&waits)), "{report:?}");
     let dropped = report.iter().find(|role| role.starts_with(DROPPED)).unwrap();
     assert!(dropped.contains("`Price` to `c`"), "{dropped}");
