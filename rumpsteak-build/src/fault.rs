@@ -39,7 +39,7 @@ pub(crate) enum Cause {
     Exchanged(Box<[(String, String); 2]>),
     /// Sessions hang with this capacity of a queue.
     Hangs {
-        queue: Queue,
+        queue: Box<Queue>,
         most: usize,
         hang: Box<Hang>,
         /// All roles, with their initial states.

@@ -91,7 +91,9 @@ pub(crate) fn judge(
         let several = chosen.iter().zip(&sessions).filter(|(_, of_role)| of_role.len() > 1);
         let with = several.map(|((item, _), _)| scope.name_of(*item)).collect();
         let roles = chosen.iter().map(|(_, fsm)| (fsm.role().clone(), fsm.initial())).collect();
-        return Some(Cause::Hangs { queue, most, hang, roles, enough, with }.at(span));
+        return Some(
+            Cause::Hangs { queue: Box::new(queue), most, hang, roles, enough, with }.at(span),
+        );
     }
     None
 }
