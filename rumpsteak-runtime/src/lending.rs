@@ -29,6 +29,8 @@ use std::marker::PhantomData;
 use std::num::NonZero;
 use std::ptr::{self, NonNull};
 
+use crate::watch;
+
 /// A role that can be lent to the states of a session while a poll runs.
 pub(crate) struct Lender<'s, R> {
     role: &'s mut R,
@@ -46,7 +48,8 @@ pub(crate) struct Claim<'s, R> {
 /// The address of a claim to nothing. No role begins at the last byte of memory.
 const NOWHERE: NonZero<usize> = NonZero::<usize>::MAX;
 
-/// The mark of [watched](crate::watch) roles. No address of a role has it, since roles are aligned.
+/// The mark of [watched](watch) roles. The address of a role that is aligned does not have it, and
+/// no other one is marked.
 const WATCHED: usize = 1;
 
 /// The role that was lent before another one, in a list on the stack of the calls of `lend`.
@@ -75,7 +78,6 @@ impl<'s, R> Lender<'s, R> {
                 size_of::<R>() > 0,
                 "a role of size zero cannot run a session: its routes must contain their marks"
             );
-            assert!(align_of::<R>() > WATCHED, "the routes of a role must contain their marks");
         }
         let claim = Claim { address: address(role), role: PhantomData };
         (Self { role }, claim)
@@ -106,7 +108,7 @@ impl<'s, R> Lender<'s, R> {
     /// Returns true if this is the claim to the role, which is watched.
     #[cold]
     pub(crate) fn is_watched_by<Q>(&self, claim: &Claim<'_, Q>) -> bool {
-        claim.address == address(self.role) | WATCHED
+        claim.is_watched() && claim.unmarked() == address(self.role)
     }
 }
 
@@ -131,19 +133,27 @@ impl<R> Claim<'_, R> {
         self.address == NOWHERE
     }
 
-    /// Marks that the role is watched.
+    /// Marks that the role is watched, if it is aligned.
     #[cold]
     pub(crate) fn watch(&mut self) {
-        self.address = match self.is_none() {
-            true => NonZero::<usize>::MIN,
-            false => self.address | WATCHED,
-        };
+        if align_of::<R>() > WATCHED {
+            self.address = match self.is_none() {
+                true => NonZero::<usize>::MIN,
+                false => self.address | WATCHED,
+            };
+        }
+    }
+
+    /// The address without the mark.
+    fn unmarked(&self) -> NonZero<usize> {
+        let address = if self.is_watched() { self.address.get() & !WATCHED } else { 0 };
+        NonZero::new(address).unwrap_or(self.address)
     }
 
     /// Returns true if the role is watched.
     #[inline]
     pub(crate) fn is_watched(&self) -> bool {
-        self.address.get() & WATCHED != 0 && !self.is_none()
+        align_of::<R>() > WATCHED && self.address.get() & WATCHED != 0 && !self.is_none()
     }
 
     /// Returns the role if it is lent, or else an error.
@@ -156,7 +166,8 @@ impl<R> Claim<'_, R> {
         let role = if last.addr() == self.address.get() {
             last
         } else {
-            search(self.address).ok_or_else(|| error(self))?
+            let address = if watch::IS_ON { self.unmarked() } else { self.address };
+            search(address).ok_or_else(|| error(self))?
         };
         // SAFETY: this address is the address of the claim's role: while the claim exists, the role
         // is borrowed for it and its lender, and no other role can be lent at this address, because
@@ -177,18 +188,15 @@ fn address<R>(role: &R) -> NonZero<usize> {
 #[cold]
 #[inline(never)]
 fn search(address: NonZero<usize>) -> Option<*mut ()> {
-    let (address, last, mut before) = (address.get() & !WATCHED, LAST.get(), BEFORE.get());
-    if address == 0 {
-        return None; // a watched role that its state owns
-    }
-    if last.addr() == address {
+    let (last, mut before) = (LAST.get(), BEFORE.get());
+    if last.addr() == address.get() {
         return Some(last);
     }
     loop {
         // SAFETY: the pointer is null, or points into a call of `lend` on this thread that has not
         // returned: these calls return in turn, and each takes its entry off the list.
         let lent = unsafe { before.as_ref()? };
-        if lent.role.addr() == address {
+        if lent.role.addr() == address.get() {
             return Some(lent.role);
         }
         before = lent.before;

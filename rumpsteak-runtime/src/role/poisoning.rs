@@ -6,7 +6,7 @@ use super::participant::Participant;
 /// Marks the role as in a session, or as poisoned.
 #[inline]
 pub(crate) fn begin<R: Participant>(role: &R) {
-    role.for_each_mark(|_, mark| mark.begin());
+    role.for_each_mark(|_, mark| mark.set_in_session(true));
 }
 
 /// Closes all routes, which wakes waiting peers, and leaves the role poisoned.

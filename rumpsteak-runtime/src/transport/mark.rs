@@ -107,14 +107,15 @@ impl Mark {
     }
 
     #[inline]
-    pub(crate) fn begin(&self) {
-        self.state.store(IN_SESSION, Ordering::Relaxed);
+    pub(crate) fn set_in_session(&self, in_session: bool) {
+        let state = if in_session { IN_SESSION } else { self.idle.load(Ordering::Relaxed) };
+        self.state.store(state, Ordering::Relaxed);
     }
 
     /// Counts a completed session and returns the number of completed sessions.
     #[inline]
     pub(crate) fn complete(&self) -> usize {
-        self.state.store(self.idle.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.set_in_session(false);
         let completed = self.completed() + 1;
         self.completed.store(completed, Ordering::Relaxed);
         completed
