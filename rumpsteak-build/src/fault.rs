@@ -37,18 +37,8 @@ pub(crate) enum Cause {
     Discontinued { protocol: usize, sessions: Vec<String>, variable: String, behind: ScrSpan },
     /// Two structs are named after the roles that the other one plays. With these roles.
     Exchanged(Box<[(String, String); 2]>),
-    /// Sessions hang with this capacity of a queue.
-    Hangs {
-        queue: Box<Queue>,
-        most: usize,
-        hang: Box<Hang>,
-        /// All roles, with their initial states.
-        roles: Vec<(Role, StateId)>,
-        /// A capacity that is enough, if one was found.
-        enough: Option<usize>,
-        /// The sessions of roles that have several.
-        with: Vec<String>,
-    },
+    /// Sessions hang with the capacities that routes declare.
+    Hangs(Box<Hangs>),
     /// A session leads back to itself without an action.
     Idle { name: String },
     /// A file beside a `.scr` file is not a machine of the role in its name.
@@ -112,6 +102,20 @@ pub(crate) enum Cause {
     },
     /// The protocol cannot be expressed in Rust.
     Unwritable { protocol: String, reason: String },
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Hangs {
+    /// A full queue, and its declared capacity.
+    pub(crate) queue: Queue,
+    pub(crate) most: usize,
+    pub(crate) hang: Box<Hang>,
+    /// All roles, with their initial states.
+    pub(crate) roles: Vec<(Role, StateId)>,
+    /// A capacity that is enough, if one was found.
+    pub(crate) enough: Option<usize>,
+    /// The sessions of roles that have several.
+    pub(crate) with: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -29,7 +29,7 @@ use rumpsteak_front::arguments::Liveness;
 use rumpsteak_fsm::bounded::{Bounded, Hang, Queue, Safe, Topology};
 use rumpsteak_fsm::{Action, Direction, Fsm, System, Verdict};
 
-use crate::fault::{Cause, Fault};
+use crate::fault::{Cause, Fault, Hangs};
 use crate::judge::closed_system::combinations;
 use crate::judge::sessions::Judgement;
 use crate::scope::Scope;
@@ -91,9 +91,8 @@ pub(crate) fn judge(
         let several = chosen.iter().zip(&sessions).filter(|(_, of_role)| of_role.len() > 1);
         let with = several.map(|((item, _), _)| scope.name_of(*item)).collect();
         let roles = chosen.iter().map(|(_, fsm)| (fsm.role().clone(), fsm.initial())).collect();
-        return Some(
-            Cause::Hangs { queue: Box::new(queue), most, hang, roles, enough, with }.at(span),
-        );
+        let hangs = Hangs { queue, most, hang, roles, enough, with };
+        return Some(Cause::Hangs(Box::new(hangs)).at(span));
     }
     None
 }

@@ -73,7 +73,7 @@ pub(super) fn code(cause: &Cause) -> Option<&'static str> {
         | Cause::UndecidedCapacities { .. }
         | Cause::UndecidedSystem { .. }
         | Cause::Unjudged { .. } => "V0503",
-        Cause::Hangs { .. } => "V0505",
+        Cause::Hangs(_) => "V0505",
         Cause::Machine { .. } => "V0603",
         Cause::Unwritable { .. } => "V0604",
     })

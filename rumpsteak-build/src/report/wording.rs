@@ -11,10 +11,9 @@ use std::sync::Arc;
 
 use rumpsteak_front::name;
 use rumpsteak_front::session::Direction;
-use rumpsteak_fsm::bounded::{Hang, Queue};
 use rumpsteak_fsm::run::fold;
 use rumpsteak_fsm::verify::Evidence;
-use rumpsteak_fsm::{Action, Defect, Message, Role, Run, StateId};
+use rumpsteak_fsm::{Action, Defect, Message, Run};
 use rumpsteak_scribble::{Span, similar};
 
 use super::code::code;
@@ -23,7 +22,7 @@ use super::failure;
 use super::notice::Report;
 use super::refusal;
 use super::rules::ActionText;
-use crate::fault::{Blamed, Cause, Fault, Gap, NameProblem, Note};
+use crate::fault::{Blamed, Cause, Fault, Gap, Hangs, NameProblem, Note};
 use crate::named_text::NamedText;
 use crate::protocols::{Loaded, Protocols, ScrFile};
 use crate::settings::{attribute, raised};
@@ -95,11 +94,7 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
                  help: if so, exchange them; if not, give the structs other names, and the sessions say what is wrong"
             )
         }
-        Cause::Hangs { queue, most, hang, roles, enough, with } => {
-            let mut text = hangs(queue, *most, hang, roles, *enough);
-            text.push_str(&several_sessions(with));
-            text
-        }
+        Cause::Hangs(found) => hangs(found),
         Cause::Idle { name } => format!(
             "the session `{name}` never does anything: the items that it names lead back to it\n\n\
              help: end it with `End`, or give it an action"
@@ -453,20 +448,14 @@ fn several_sessions(with: &[String]) -> String {
     )
 }
 
-fn hangs(
-    queue: &Queue,
-    most: usize,
-    hang: &Hang,
-    roles: &[(Role, StateId)],
-    enough: Option<usize>,
-) -> String {
+fn hangs(Hangs { queue, most, hang, roles, enough, with }: &Hangs) -> String {
     const DRAWN: usize = 60;
     let which = if hang.is_shortest { "the shortest run" } else { "a run" };
     let run = if hang.steps.len() > DRAWN {
         fold(&hang.steps)
     } else {
         let failure = hang.failure.clone();
-        let (steps, states) = (hang.steps.clone(), roles.to_vec());
+        let (steps, states) = (hang.steps.clone(), roles.clone());
         let chart = Run { failure, steps, states, queues: vec![], waits: vec![] }.chart();
         // The last line is the headline.
         chart.trim_end().rsplit_once('\n').map_or_else(String::new, |(lines, _)| lines.to_owned())
@@ -480,10 +469,11 @@ fn hangs(
         None => "let one of these roles receive before it sends so much: more room may not help"
             .to_owned(),
     };
-    let messages = if most == 1 { "message" } else { "messages" };
+    let messages = if *most == 1 { "message" } else { "messages" };
     format!(
         "with room for {most} {messages} in {queue}, the sessions hang: {hang}\n\n{which} that leads there, with the \
-         sessions of all roles as they are written:\n\n{run}\n{waits}\nhelp: {advice}"
+         sessions of all roles as they are written:\n\n{run}\n{waits}\nhelp: {advice}{}",
+        several_sessions(with)
     )
 }
 
