@@ -16,7 +16,7 @@
 //! it, and its own are in the queues, before all later ones. So between two roles in this session,
 //! a queue holds messages of this session only, and they act as judged. Each later session is a run
 //! of the judged system in which some sends wait longer. A role on demand between two calls is in
-//! the session of the next call, or in none if there is none.
+//! the session of the next call.
 //!
 //! *Other programs.* The sessions are safe with one another, as a closed system is. The number of
 //! the system covers the capacities, so a peer with others is refused.
