@@ -281,8 +281,8 @@ impl Check {
         self.problems.is_empty() && self.reports.is_empty()
     }
 
-    /// The most serious consequence of all mistakes. Sessions that were not verified without one are
-    /// undecided: rustc reports why.
+    /// The most serious consequence of all mistakes. Sessions that were not verified, without a
+    /// mistake here, are undecided: rustc reports why.
     pub fn gravest(&self) -> Option<Gravity> {
         let problems = self.problems.iter().map(|problem| problem.gravity);
         let gravest = problems.chain(self.reports.iter().map(|report| report.gravity)).max();

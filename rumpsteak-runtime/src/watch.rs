@@ -32,10 +32,10 @@
 //! # Cost
 //!
 //! Nothing in optimised builds without the feature `watch`. With it, each action looks if its role
-//! is watched, and sessions take 2 % to 21 % more instructions. An action of a watched role looks if it
-//! will wait, and takes one lock that all watched sets share. One thread, started for the first
-//! watched set, looks at all of them. A set stays known while a session of it runs; of the other
-//! ones, the last 1,000 do.
+//! is watched, and sessions take 2 % to 21 % more instructions. An action of a watched role looks
+//! if it will wait, and takes one lock that all watched sets share. One thread, started for the
+//! first watched set, looks at all of them. A set stays known while a session of it runs; of the
+//! other ones, the last 1,000 do.
 
 use std::collections::BTreeMap;
 use std::env;

@@ -35,6 +35,6 @@ mod models;
 pub use self::queue::{Channel, Receiver, Sender};
 pub use self::receiver::QueueReceiver;
 pub use self::sender::QueueSender;
-pub(crate) use self::sessions::leave;
+pub(crate) use self::shared::leave;
 pub use crate::transport::capacity::{Capacity, Queue};
 pub use crate::transport::link::Disconnected;

@@ -6,8 +6,7 @@ use std::task::{Context, Poll};
 
 use futures_sink::Sink;
 
-use super::sessions::{leave, leaving_after};
-use super::shared::{FULL, GONE, Producer};
+use super::shared::{FULL, GONE, Producer, leave, leaving_after};
 use crate::sync::atomic::Ordering;
 use crate::transport::capacity::{Capacity, Queue};
 use crate::transport::link::Disconnected;

@@ -3,7 +3,6 @@
 //! A sender may begin a session before its receiver has completed the one before. Then it continues
 //! in a new ring, which the receiver enters in that session.
 
-use std::cell::Cell;
 use std::mem;
 use std::task::{Poll, Waker};
 
@@ -81,28 +80,4 @@ impl<M> QueueSender<M> {
         producer.state().1.own = Parker::default();
         self.producer = producer;
     }
-}
-
-thread_local! {
-    /// The number of sessions completed by the role whose routes this thread is dropping.
-    static LEAVING_AFTER: Cell<usize> = const { Cell::new(0) };
-}
-
-/// Drops the halves of a route whose role has completed this many sessions and is in none, so that
-/// its peer can tell this from an aborted session. The number is passed in a thread-local variable,
-/// because a route may consist of any halves.
-pub(crate) fn leave<T>(halves: &mut Option<T>, completed: usize) {
-    struct Before(usize);
-    impl Drop for Before {
-        fn drop(&mut self) {
-            LEAVING_AFTER.set(self.0);
-        }
-    }
-    let _before = Before(LEAVING_AFTER.replace(completed));
-    *halves = None;
-}
-
-/// The number of sessions that the role has completed whose routes this thread is dropping.
-pub(super) fn leaving_after() -> usize {
-    LEAVING_AFTER.get()
 }

@@ -1,5 +1,6 @@
 //! The state that both ends of a queue share beside the messages.
 
+use std::cell::Cell;
 use std::ops::DerefMut;
 use std::sync::PoisonError;
 use std::task::Poll;
@@ -105,4 +106,28 @@ impl<M> Shared<M> {
     fn next(&self) -> impl DerefMut<Target = Option<Next<M>>> {
         self.next.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+thread_local! {
+    /// The number of sessions completed by the role whose routes this thread is dropping.
+    static LEAVING_AFTER: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Drops the halves of a route whose role has completed this many sessions and is in none, so that
+/// its peer can tell this from an aborted session. The number is passed in a thread-local variable,
+/// because a route may consist of any halves.
+pub(crate) fn leave<T>(halves: &mut Option<T>, completed: usize) {
+    struct Before(usize);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            LEAVING_AFTER.set(self.0);
+        }
+    }
+    let _before = Before(LEAVING_AFTER.replace(completed));
+    *halves = None;
+}
+
+/// The number of sessions that the role has completed whose routes this thread is dropping.
+pub(super) fn leaving_after() -> usize {
+    LEAVING_AFTER.get()
 }

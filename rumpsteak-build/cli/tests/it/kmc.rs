@@ -12,7 +12,7 @@ fn the_guide_is_true() {
     let chapter = include_str!("../../../../rumpsteak-runtime/guide/channels.md");
     let blocks = chapter.split("```text\n").skip(1);
     let blocks: Vec<&str> = blocks.map(|block| block.split("```").next().unwrap()).collect();
-    let [tasks, call] = blocks[..] else { panic!("two blocks") };
+    let [_, tasks, call] = blocks[..] else { panic!("three blocks") };
     let (call, printed) = call.split_once('\n').unwrap();
     let call = call.strip_prefix("$ cargo rumpsteak ").unwrap();
     let run = Folder::new("kmc_guide").with("tasks.txt", tasks).call(call).exits(1);
