@@ -2,7 +2,6 @@
 //! [`judge`](crate::judge) make each once, at its place; [`report`](crate::report) has the texts.
 
 use std::collections::BTreeMap;
-use std::mem;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -260,7 +259,7 @@ impl Cause {
     }
 
     /// The names that the mistake is about, if several tokens may have the same mistake.
-    fn names(&self) -> Option<[&str; 2]> {
+    pub(crate) fn names(&self) -> Option<[&str; 2]> {
         match self {
             Self::NoMessage { name }
             | Self::Name { name, .. }
@@ -317,27 +316,5 @@ impl Fault {
             self.cause,
             Cause::Name { problem: NameProblem::OwnRole, .. } | Cause::NoRoute { .. }
         )
-    }
-
-    /// Adds faults to those that are known. One mistake is one error.
-    pub(crate) fn add_once(known: &mut Vec<Self>, faults: Vec<Self>) {
-        for fault in faults {
-            if !known.iter().any(|known| known.is_same(&fault)) {
-                known.push(fault);
-            }
-        }
-    }
-
-    /// True if another fault reports the same mistake.
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
-        let is_similar = match (&self.cause, &other.cause) {
-            (Cause::Name { problem: own, .. }, Cause::Name { problem: other, .. }) => own == other,
-            (Cause::NoLabel { labels: own, .. }, Cause::NoLabel { labels: other, .. }) => {
-                own == other
-            }
-            (own, other) => mem::discriminant(own) == mem::discriminant(other),
-        };
-        let names = self.cause.names();
-        is_similar && names.is_some() && names == other.cause.names()
     }
 }

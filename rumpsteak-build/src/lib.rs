@@ -21,6 +21,7 @@ mod codegen;
 #[doc(hidden)]
 pub mod command;
 mod configuration;
+mod duplicates;
 #[doc(hidden)]
 pub mod expansion;
 mod fault;

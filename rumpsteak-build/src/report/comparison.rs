@@ -8,7 +8,7 @@ use rumpsteak_fsm::verify::together::Condition;
 use rumpsteak_fsm::{Action, Fsm, TransitionId};
 
 use super::code::of_rule;
-use super::rules::{ActionText, BrokenRule};
+use super::reordering::{ActionText, BrokenRule};
 use super::shortest;
 use crate::words::{count, list};
 

@@ -9,7 +9,7 @@ pub(crate) mod comparison;
 pub(crate) mod excerpt;
 pub(crate) mod notice;
 pub(crate) mod refusal;
-mod rules;
+mod reordering;
 pub(crate) mod wording;
 
 use rumpsteak_fsm::Run;

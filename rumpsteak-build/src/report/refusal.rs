@@ -13,7 +13,7 @@ use rumpsteak_scribble::{Projection, Span};
 
 use super::excerpt::Excerpt;
 use super::failure;
-use super::rules::{ActionText, BrokenRule, one_of};
+use super::reordering::{ActionText, BrokenRule, one_of};
 use crate::fault::{Hint, Refusal, Subject};
 use crate::protocols::{Loaded, Protocols, ScrFile};
 use crate::settings::{attribute, fair as fairness};

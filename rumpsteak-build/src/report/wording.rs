@@ -21,7 +21,7 @@ use super::excerpt::{Excerpt, declared_here};
 use super::failure;
 use super::notice::Report;
 use super::refusal;
-use super::rules::ActionText;
+use super::reordering::ActionText;
 use crate::fault::{Blamed, Cause, Fault, Gap, Hangs, NameProblem, Note};
 use crate::named_text::NamedText;
 use crate::protocols::{Loaded, Protocols, ScrFile};

@@ -34,7 +34,7 @@ use std::collections::BTreeSet;
 use rumpsteak_fsm::{Action, Direction};
 
 use super::local::{Edge, Local};
-use super::subsets::Subsets;
+use super::merge::Subsets;
 use super::validity::Problem;
 
 /// True if the messages that are overtaken in these states commute, with all others that may be

@@ -3,7 +3,7 @@
 use hashbrown::HashSet;
 use rumpsteak_fsm::{Label, Message};
 
-use super::subsets::{Back, EdgeAt, Subsets, path};
+use super::merge::{Back, EdgeAt, Subsets, path};
 use super::validity::{Problem, can_end};
 use crate::diagnostics::diagnostic::{self, Diagnostic};
 use crate::diagnostics::projection_errors::{Branches, Early, ProblemKind, problem};

@@ -14,7 +14,7 @@
 //!
 //! # Construction (CAV'23, §4)
 //! Erase from the global automaton everything that `p` does not see: an interaction becomes `q!m`,
-//! `q?m` or ε. Then [determinise](super::subsets): a state `s` of the result is the set of all
+//! `q?m` or ε. Then [determinise](super::merge): a state `s` of the result is the set of all
 //! global states that are possible for `p`.
 //!
 //! ```text
@@ -58,7 +58,7 @@ use rumpsteak_fsm::{Fsm, Role, TransitionId};
 use super::collector::collects;
 use super::explain::explain;
 use super::local::Local;
-use super::subsets::{Subsets, TooLarge};
+use super::merge::{Subsets, TooLarge};
 use super::validity::{self, Problem};
 use crate::diagnostics::diagnostic::Diagnostic;
 use crate::diagnostics::projection_errors::{self, ProblemKind};

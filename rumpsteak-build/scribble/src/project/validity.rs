@@ -6,7 +6,7 @@ use fixedbitset::FixedBitSet;
 use hashbrown::HashSet;
 
 use super::grouped::leads_to;
-use super::subsets::{Back, EdgeAt, Group, Subsets, TooLarge, path};
+use super::merge::{Back, EdgeAt, Group, Subsets, TooLarge, path};
 use crate::diagnostics::projection_errors::ProblemKind;
 use crate::global::automaton::{Global, Letter};
 use crate::index::{NONE, index};

@@ -1,4 +1,5 @@
-//! The sentence and the advice for each broken rule of subtyping, for sessions and machines.
+//! The sentence and the advice for each refused reordering: for each broken rule of subtyping, for
+//! sessions and machines.
 
 use rumpsteak_fsm::repair::Misfit;
 use rumpsteak_fsm::subtype::{Refusal, Rule};

@@ -1,5 +1,5 @@
-//! The subset construction (CAV'23, §4): a local state is the set of all global states that are
-//! possible for a role.
+//! The merge of branches that a role does not see apart, by the subset construction (CAV'23, §4): a
+//! local state is the set of all global states that are possible for the role.
 //!
 //! Beforehand, global states whose only edge is an ε-edge are replaced by its target: both are
 //! possible at the same times and can do the same.
