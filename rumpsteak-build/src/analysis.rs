@@ -27,6 +27,8 @@ pub struct Summary {
     pub sessions: usize,
     /// The number of verified sessions. rustc will report the others.
     pub verified: usize,
+    /// The number of files that were not read, since they are not Rust.
+    pub unread: usize,
 }
 
 pub(crate) struct Analysis {
@@ -41,7 +43,11 @@ impl Analysis {
     pub(crate) fn new(package: &Package) -> Self {
         let protocols = Protocols::load(&package.base, &package.paths, package.limits);
         let source = Source::read(&package.base.folder);
-        let mut summary = Summary { protocols: protocols.protocols.len(), ..Summary::default() };
+        let mut summary = Summary {
+            protocols: protocols.protocols.len(),
+            unread: source.unreadable.len(),
+            ..Summary::default()
+        };
         let judge = |file: &RustFile| {
             let modules = file.modules.iter().map(|(kind, arguments, item)| {
                 let module = Module::parse(*kind, arguments.clone(), item.clone())?;

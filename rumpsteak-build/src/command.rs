@@ -281,13 +281,18 @@ impl Check {
         self.problems.is_empty() && self.reports.is_empty()
     }
 
+    /// True if sessions were not verified because of mistakes that only rustc reports.
+    pub fn is_incomplete(&self) -> bool {
+        let Summary { sessions, verified, unread, .. } = self.summary;
+        verified < sessions || sessions == 0 && unread > 0
+    }
+
     /// The most serious consequence of all mistakes. Sessions that were not verified, without a
     /// mistake here, are undecided: rustc reports why.
     pub fn gravest(&self) -> Option<Gravity> {
         let problems = self.problems.iter().map(|problem| problem.gravity);
         let gravest = problems.chain(self.reports.iter().map(|report| report.gravity)).max();
-        let is_left = self.summary.verified < self.summary.sessions;
-        gravest.or(is_left.then_some(Gravity::Undecided))
+        gravest.or(self.is_incomplete().then_some(Gravity::Undecided))
     }
 }
 

@@ -52,7 +52,7 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
                 let verified = summary.verified;
                 terminal.print(&format!("{verified} of {sessions} verified against {protocols}\n"));
             }
-            if check.problems.is_empty() && summary.verified < summary.sessions {
+            if check.problems.is_empty() && check.is_incomplete() {
                 let text = "not all sessions were verified, because of mistakes that rustc reports";
                 terminal.report(&Notice::error(text).help("run `cargo check`"));
             }
