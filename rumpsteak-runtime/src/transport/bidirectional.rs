@@ -88,7 +88,7 @@ impl<Tx, Rx> Bidirectional<Tx, Rx> {
     /// ```
     pub fn bounded(tx: Tx, rx: Rx, capacity: usize) -> Self {
         let mut this = Self::new(tx, rx);
-        this.mark.capacity = u32::try_from(capacity).ok();
+        this.mark.capacity = u32::try_from(capacity).map_or(0, |most| most.saturating_add(1));
         this
     }
 
@@ -157,7 +157,7 @@ impl<Tx, Rx> Link for Bidirectional<Tx, Rx> {
         match tx.downcast_ref::<QueueSender<M>>().map(|queue| queue.queue().capacity) {
             Some(Capacity::AtMost(most) | Capacity::Waits(most)) => Some(most),
             Some(Capacity::Growable) => None,
-            None => self.mark.capacity.map(|most| most as usize),
+            None => self.mark.capacity.checked_sub(1).map(|most| most as usize),
         }
     }
 

@@ -21,8 +21,8 @@ pub struct Mark {
     /// The state between sessions: 0, [`WATCHED`], or [`IN_SESSION`] if the route was moved away in
     /// the middle of a session, so that none ever begins here again.
     idle: AtomicU8,
-    /// The capacity of the queue to the peer, if the author of the route has named it.
-    pub(super) capacity: Option<u32>,
+    /// One more than the capacity of the queue to the peer if it was named, and else 0.
+    pub(super) capacity: u32,
     /// The round in which a choice among peers last began with this one. Later rounds are larger.
     turn: AtomicUsize,
     /// The number of the route's set of roles.
@@ -70,7 +70,7 @@ impl Mark {
             state: AtomicU8::new(0),
             completed: AtomicUsize::new(0),
             idle: AtomicU8::new(0),
-            capacity: None,
+            capacity: 0,
             turn: AtomicUsize::new(0),
             set: AtomicUsize::new(0),
             place: OnceRef::new(),
