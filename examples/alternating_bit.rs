@@ -214,7 +214,7 @@ impl Sink<Label> for Line {
 /// timeout.
 pub struct Ear {
     queue: UnboundedReceiver<Label>,
-    /// The last bit of the sender, for which it waits: true for 1.
+    /// The bit that the sender has sent last, and waits for: true for 1.
     bit: Arc<AtomicBool>,
     /// The end of the timeout, while there is one.
     silence: Option<Pin<Box<Sleep>>>,

@@ -149,7 +149,7 @@ impl Wait {
     }
 }
 
-/// Roles that wait in a cycle, each for the next one. Empty if there is none.
+/// Roles that wait in a cycle, each for the next one. Empty without a cycle.
 fn cycle(waits: &[Wait], helpers: &[Vec<Role>]) -> Vec<Role> {
     let find = |role: &Role| waits.iter().position(|own| own.role == *role);
     let (mut path, mut at): (Vec<usize>, _) = (vec![], (!waits.is_empty()).then_some(0));

@@ -31,7 +31,7 @@
 //! is enough, too.
 //!
 //! *Hangs with every capacity.* See `pump.rs`: a run in which queues are filled by a repetition.
-//! What is not proven there or by a cut-off is said about the given capacities only. At large
+//! Without such a run or a cut-off, an answer is about the given capacities only. At large
 //! capacities, such a run is the answer, and need not be a shortest one.
 //!
 //! # Cost

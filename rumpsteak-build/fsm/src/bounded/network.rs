@@ -93,7 +93,7 @@ impl<'a> Network<'a> {
         roles
     }
 
-    /// The moves of machines in an event. A commitment is none.
+    /// The moves of machines in an event. A commitment moves no machine.
     pub(super) fn moves_in(&self, event: Event) -> impl Iterator<Item = &Move> {
         event.moves().map(|by| self.machines.get(by as usize))
     }

@@ -73,7 +73,7 @@ impl<'a> Search<'a> {
     }
 
     /// Searches for the shortest run to a configuration in which some role is stuck. `None` if
-    /// there is none.
+    /// all configurations are explored without one.
     pub(super) fn run(&mut self) -> Result<Option<Node>, Limit> {
         let (mut stuck, mut events) = (vec![], vec![]);
         let (mut node, mut is_held_back) = (0, false);

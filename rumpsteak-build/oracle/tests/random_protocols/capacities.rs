@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use fastrand::Rng;
 use rumpsteak_fsm::bounded::{Bounded, Topology};
 use rumpsteak_fsm::capacity::{self, Occupancy};
 use rumpsteak_fsm::{Fsm, Limits, system};
@@ -28,15 +29,8 @@ struct Tally {
 fn capacities_are_enough_and_minimal() {
     let outcome = fuzz::for_each_seed("capacities", |seed, watch| {
         let (mut sample, mut machines) = Sample::projected(seed, Shape::random, watch);
-        for machine in &mut machines {
-            // Some run ahead, and some hold others up.
-            for _ in 0..sample.rng.usize(..3) {
-                let mutation = Mutation::gentle(&mut sample.rng);
-                if let Some(mutated) = mutate(machine, mutation, &mut sample.rng) {
-                    *machine = mutated;
-                }
-            }
-        }
+        // Some run ahead, and some hold others up.
+        mutate_gently(&mut machines, 3, &mut sample.rng);
         let composed = system::System::new(machines.clone()).map_err(|e| e.to_string())?;
         // Half of them session after session.
         let composed = if sample.rng.bool() { capacity::repeated(&composed) } else { composed };
@@ -60,20 +54,24 @@ fn capacities_are_enough_and_minimal() {
     outcome.assert();
 }
 
+/// Changes each machine in fewer than `most` places.
+fn mutate_gently(machines: &mut [Fsm], most: usize, rng: &mut Rng) {
+    for machine in machines {
+        for _ in 0..rng.usize(..most) {
+            if let Some(mutated) = mutate(machine, Mutation::gentle(rng), rng) {
+                *machine = mutated;
+            }
+        }
+    }
+}
+
 /// The build accepts directed sessions at declared capacities if they do not hang there. It relies
 /// on two claims: they do not hang in larger queues, nor one session after the other.
 #[test]
 fn declared_capacities_are_enough_in_larger_queues_and_in_successive_sessions() {
     let outcome = fuzz::for_each_seed("declared", |seed, watch| {
         let (mut sample, mut machines) = Sample::projected(seed, Shape::random, watch);
-        for machine in &mut machines {
-            for _ in 0..sample.rng.usize(..9) {
-                let mutation = Mutation::gentle(&mut sample.rng);
-                machine.clone_from(
-                    &mutate(machine, mutation, &mut sample.rng).unwrap_or(machine.clone()),
-                );
-            }
-        }
+        mutate_gently(&mut machines, 9, &mut sample.rng);
         let composed = system::System::new(machines.clone()).map_err(|e| e.to_string())?;
         let limits = Limits::default().configurations(8_000);
         let Ok(found) = capacity::find(&composed, &limits) else { return Ok([0; 3]) };

@@ -45,9 +45,6 @@ global protocol Nntp(role client, role server) {
 
 pub(super) const PROGRAM: &str = r#"
 #![deny(warnings, clippy::all)]
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
-
 use rumpsteak::{Error, Result, join, try_run};
 
 #[rumpsteak::protocol(Pop3)]
@@ -56,16 +53,6 @@ mod pop3 {}
 mod auth {}
 #[rumpsteak::protocol(Nntp)]
 pub mod nntp {}
-
-fn block_on<F: Future>(future: F) -> F::Output {
-    let mut future = pin!(future);
-    let mut context = Context::from_waker(Waker::noop());
-    loop {
-        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
-            return value;
-        }
-    }
-}
 
 fn mail() -> Result<(u32, String)> {
     use pop3::*;

@@ -83,8 +83,7 @@ pub(super) const PROTOCOLS: [(&str, &str); 7] = [
 /// Processes over the code that is generated.
 pub(super) const GENERATED: &str = r#"
 use std::future::{pending, ready};
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
+use std::task::Poll;
 
 use rumpsteak::states::Raced;
 use rumpsteak::{Error, ErrorKind, Result, join, try_run};
@@ -103,16 +102,6 @@ mod log {}
 mod journal {}
 #[rumpsteak::protocol(Hire)]
 mod hire {}
-
-fn block_on<F: Future>(future: F) -> F::Output {
-    let mut future = pin!(future);
-    let mut context = Context::from_waker(Waker::noop());
-    loop {
-        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
-            return value;
-        }
-    }
-}
 
 /// Each worker has a job when it is free.
 fn pooled(jobs: &[i32]) -> Result<i32> {

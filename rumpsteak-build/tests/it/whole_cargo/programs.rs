@@ -8,6 +8,19 @@ use super::harness::Package;
 use super::{capacities, generate, interrupters, labels, patterns};
 use crate::support::{OPTIMISED, PROTOCOL};
 
+/// An executor for programs of one task.
+const BLOCK_ON: &str = "
+fn block_on<F: Future>(future: F) -> F::Output {
+    use std::task::{Context, Poll, Waker};
+    let (mut future, mut context) = (std::pin::pin!(future), Context::from_waker(Waker::noop()));
+    loop {
+        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
+            return value;
+        }
+    }
+}
+";
+
 /// The package with all examples, built.
 static PROGRAMS: LazyLock<Package> = LazyLock::new(|| {
     let package = Package::new("programs");
@@ -30,9 +43,9 @@ static PROGRAMS: LazyLock<Package> = LazyLock::new(|| {
         ("capacities", capacities::PROGRAM),
         ("interrupters", interrupters::GENERATED),
         ("interrupters_by_hand", &format!("{quiet}{}fn main() {{}}\n", interrupters::BY_HAND)),
-        ("labels", labels::PROGRAM),
+        ("labels", &format!("{}{BLOCK_ON}", labels::PROGRAM)),
         ("long", &long),
-        ("patterns", patterns::GENERATED),
+        ("patterns", &format!("{}{BLOCK_ON}", patterns::GENERATED)),
         ("patterns_by_hand", &format!("{quiet}{}fn main() {{}}\n", patterns::BY_HAND)),
         ("skeletons", &generate::skeletons(&package)),
         ("strict", generate::STRICT),
