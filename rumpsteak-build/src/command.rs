@@ -276,7 +276,7 @@ impl Code {
 }
 
 impl Check {
-    /// True if the package is right.
+    /// True if no mistake was found: all sessions are verified, unless the check is incomplete.
     pub fn holds(&self) -> bool {
         self.problems.is_empty() && self.reports.is_empty()
     }
