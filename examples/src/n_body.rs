@@ -4,6 +4,9 @@
 //! adds up the pull of all bodies on its own. The protocol has a worker receive the bodies of its
 //! neighbour before it passes on the earlier ones; here it passes on first, and the build
 //! proves that this is safe.
+//!
+//! Arrays are given away, not copied: a worker sends on the array that it has received, and the last
+//! one that it receives is filled for the next step. In one process no array is ever allocated again.
 
 use rumpsteak::{Result, try_run};
 
@@ -14,7 +17,7 @@ use rumpsteak::{Result, try_run};
 )]
 pub mod roles {
     /// The places of bodies, and their masses.
-    #[derive(Clone, serde::Serialize, serde::Deserialize)]
+    #[derive(serde::Serialize, serde::Deserialize)]
     struct Bodies(Vec<[f64; 3]>);
 
     #[session(B)]
@@ -55,33 +58,40 @@ impl Worker {
         Self { bodies: (0..bodies).map(body).collect(), velocities: vec![[0.0; 2]; bodies] }
     }
 
-    fn bodies(&self) -> Bodies {
-        Bodies(self.bodies.clone())
+    /// Its bodies, in an array of an earlier step.
+    fn bodies(&self, mut array: Vec<[f64; 3]>) -> Bodies {
+        array.clone_from(&self.bodies);
+        Bodies(array)
     }
 
     /// Adds the pull of others for one moment.
     fn attract(&mut self, others: &[[f64; 3]]) {
-        for ([x, y, _], velocity) in self.bodies.iter().zip(&mut self.velocities) {
-            for [other_x, other_y, mass] in others {
-                let (dx, dy) = (other_x - x, other_y - y);
-                // Never 0, so that a body does nothing to itself.
-                let distance = (dx * dx + dy * dy + 0.01).sqrt();
-                let pull = TIME * mass / distance.powi(3);
-                velocity[0] += pull * dx;
-                velocity[1] += pull * dy;
-            }
-        }
+        attract(&self.bodies, &mut self.velocities, others);
     }
 
-    /// One step, with the bodies of the neighbour and of its neighbour.
-    fn step(&mut self, near: &Bodies, far: &Bodies) {
-        let own = self.bodies.clone();
-        for others in [&own, &near.0, &far.0] {
-            self.attract(others);
-        }
+    /// Adds the pull of its own bodies.
+    fn attract_own(&mut self) {
+        attract(&self.bodies, &mut self.velocities, &self.bodies);
+    }
+
+    /// Moves its bodies for one moment.
+    fn advance(&mut self) {
         for (body, velocity) in self.bodies.iter_mut().zip(&self.velocities) {
             body[0] += TIME * velocity[0];
             body[1] += TIME * velocity[1];
+        }
+    }
+}
+
+fn attract(bodies: &[[f64; 3]], velocities: &mut [[f64; 2]], others: &[[f64; 3]]) {
+    for ([x, y, _], velocity) in bodies.iter().zip(velocities) {
+        for [other_x, other_y, mass] in others {
+            let (dx, dy) = (other_x - x, other_y - y);
+            // Never 0, so that a body does nothing to itself.
+            let distance = (dx * dx + dy * dy + 0.01).sqrt();
+            let pull = TIME * mass / distance.powi(3);
+            velocity[0] += pull * dx;
+            velocity[1] += pull * dy;
         }
     }
 }
@@ -90,9 +100,13 @@ impl Worker {
 pub fn sequential(bodies: usize, steps: usize) -> [Worker; 3] {
     let mut workers = [0, 1, 2].map(|number| Worker::new(number, bodies));
     for _ in 0..steps {
-        let bodies = [0, 1, 2].map(|number| workers[number].bodies());
+        let bodies = workers.clone().map(|worker| worker.bodies);
         for (number, worker) in workers.iter_mut().enumerate() {
-            worker.step(&bodies[(number + 2) % 3], &bodies[(number + 1) % 3]);
+            // Its own, those of its neighbour, and those of the neighbour's neighbour.
+            for distance in [0, 2, 1] {
+                worker.attract(&bodies[(number + distance) % 3]);
+            }
+            worker.advance();
         }
     }
     workers
@@ -100,11 +114,16 @@ pub fn sequential(bodies: usize, steps: usize) -> [Worker; 3] {
 
 pub async fn first(role: &mut A, mut worker: Worker, steps: usize) -> Result<Worker> {
     try_run(role, async |mut session: ASession<'_>| {
+        let mut array = vec![];
         for _ in 0..steps {
-            let (near, next) = session.select(worker.bodies()).await?.receive().await?;
-            let (far, next) = next.send(near.clone()).await?.receive().await?;
-            worker.step(&near, &far);
-            session = next;
+            let next = session.select(worker.bodies(array)).await?;
+            worker.attract_own();
+            let (near, next) = next.receive().await?;
+            worker.attract(&near.0);
+            let (Bodies(far), next) = next.send(near).await?.receive().await?;
+            worker.attract(&far);
+            worker.advance();
+            (array, session) = (far, next);
         }
         Ok((worker, session.select(Stop).await?))
     })
@@ -113,13 +132,17 @@ pub async fn first(role: &mut A, mut worker: Worker, steps: usize) -> Result<Wor
 
 pub async fn second(role: &mut B, mut worker: Worker) -> Result<Worker> {
     try_run(role, async |mut session: Second<'_>| {
+        let mut array = vec![];
         loop {
             match session.branch().await? {
                 OfFirst::Bodies(near, next) => {
-                    let next = next.send(worker.bodies()).await?.send(near.clone()).await?;
-                    let (far, next) = next.receive().await?;
-                    worker.step(&near, &far);
-                    session = next;
+                    let next = next.send(worker.bodies(array)).await?;
+                    worker.attract_own();
+                    worker.attract(&near.0);
+                    let (Bodies(far), next) = next.send(near).await?.receive().await?;
+                    worker.attract(&far);
+                    worker.advance();
+                    (array, session) = (far, next);
                 }
                 OfFirst::Stop(Stop, next) => return Ok((worker, next.send(Stop).await?)),
             }
@@ -130,13 +153,17 @@ pub async fn second(role: &mut B, mut worker: Worker) -> Result<Worker> {
 
 pub async fn third(role: &mut C, mut worker: Worker) -> Result<Worker> {
     try_run(role, async |mut session: Third<'_>| {
+        let mut array = vec![];
         loop {
             match session.branch().await? {
                 OfSecond::Bodies(near, next) => {
-                    let next = next.send(worker.bodies()).await?.send(near.clone()).await?;
-                    let (far, next) = next.receive().await?;
-                    worker.step(&near, &far);
-                    session = next;
+                    let next = next.send(worker.bodies(array)).await?;
+                    worker.attract_own();
+                    worker.attract(&near.0);
+                    let (Bodies(far), next) = next.send(near).await?.receive().await?;
+                    worker.attract(&far);
+                    worker.advance();
+                    (array, session) = (far, next);
                 }
                 OfSecond::Stop(Stop, end) => return Ok((worker, end)),
             }

@@ -93,3 +93,15 @@ pub(crate) fn ours(optimised: &'static str) -> Vec<Series> {
         series("optimised, tokio 2", optimised),
     ]
 }
+
+/// Figures of PPoPP'22, full version, App. C.1, at the given values of the x axis.
+pub(crate) fn published(
+    points: [u64; 5],
+    series: &[(&'static str, [f64; 5])],
+) -> impl Iterator<Item = Series> {
+    series.iter().map(move |&(name, millions)| Series {
+        name,
+        of: Of::Published(points.into_iter().zip(millions.map(|value| value * 1e6)).collect()),
+        about: "PPoPP'22, full version, App. C.1: on a 16-core AMD Opteron 6200 at 2.6 GHz; not measured here, so it has no ratio",
+    })
+}

@@ -1,5 +1,6 @@
 //! Poisoning: a role whose session did not reach its end refuses to begin another one, until it is
-//! reset together with its peers. A poisoned role is marked like a role in a session.
+//! reset together with its peers. A poisoned role is marked like a role in a session. The
+//! [guard](crate::guard) of a session calls this when the session is left.
 
 use super::participant::Participant;
 

@@ -17,11 +17,20 @@ use rumpsteak_runtime::channel::QueueSender;
 use rumpsteak_runtime::transport::Pair as _;
 use tokio::runtime::Runtime;
 
-use crate::figure::ours as ours_series;
+use crate::figure::{ours as ours_series, published};
 use crate::tasks::{no_pause, one_thread, two_threads};
 use crate::{Case, Error, Figure, Mode, Of, Result, Series, XAxis, YAxis, queues};
 
 const NAME: &str = "fig6-double-buffering";
+
+/// PPoPP'22, full version, App. C.1: values per microsecond.
+const PUBLISHED: [(&str, [f64; 5]); 5] = [
+    ("Sesh (published)", [6.929567, 13.138401, 18.739983, 24.103215, 28.609966]),
+    ("MultiCrusty (published)", [5.675414, 11.254181, 16.187341, 20.481378, 25.050058]),
+    ("Ferrite (published)", [7.617643, 14.649028, 20.429845, 25.506427, 29.629025]),
+    ("Rumpsteak (published)", [27.704354, 44.154722, 56.813002, 67.595301, 75.848611]),
+    ("Rumpsteak, optimised (published)", [32.340989, 50.126532, 67.884430, 82.039366, 96.010424]),
+];
 
 /// The figure.
 #[must_use]
@@ -68,7 +77,10 @@ pub fn figures() -> Vec<Figure> {
                 series("mpstthree", Of::Peer, "it starts a thread for each role"),
             ],
         ]
-        .concat(),
+        .concat()
+        .into_iter()
+        .chain(published([5_000, 10_000, 15_000, 20_000, 25_000], &PUBLISHED))
+        .collect(),
         points: |mode| match mode {
             Mode::Quick => vec![5_000, 15_000, 25_000],
             Mode::Full => vec![5_000, 10_000, 15_000, 20_000, 25_000],

@@ -25,11 +25,20 @@ use tokio::runtime::Runtime;
 use self::butterfly::turn;
 pub(crate) use self::butterfly::{butterfly, factor};
 use self::finished::finished;
-use crate::figure::ours as ours_series;
+use crate::figure::{ours as ours_series, published};
 use crate::tasks::{Second, empty_tasks, one_thread, two_threads};
 use crate::{Case, Error, Figure, Mode, Of, Result, Series, XAxis, YAxis, queues};
 
 const NAME: &str = "fig6-fft";
+
+/// PPoPP'22, full version, App. C.1: values per microsecond.
+const PUBLISHED: [(&str, [f64; 5]); 5] = [
+    ("Sesh (published)", [0.551154, 1.050958, 1.510567, 1.935263, 2.303627]),
+    ("MultiCrusty (published)", [0.810134, 1.515538, 2.163629, 2.783617, 3.261020]),
+    ("Ferrite (published)", [1.458279, 2.513855, 3.496405, 4.198723, 4.811375]),
+    ("RustFFT (published)", [9.320778, 9.313359, 9.333569, 9.336939, 9.323199]),
+    ("Rumpsteak (published)", [5.038554, 7.206404, 8.421026, 9.262763, 9.316716]),
+];
 
 /// The figure.
 #[must_use]
@@ -122,7 +131,10 @@ pub fn figures() -> Vec<Figure> {
             ),
             ],
         ]
-        .concat(),
+        .concat()
+        .into_iter()
+        .chain(published([1_000, 2_000, 3_000, 4_000, 5_000], &PUBLISHED))
+        .collect(),
         points: |mode| match mode {
             Mode::Quick => vec![1_000, 3_000, 5_000, 20_000],
             Mode::Full => vec![1_000, 2_000, 3_000, 4_000, 5_000, 20_000],

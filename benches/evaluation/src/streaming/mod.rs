@@ -9,11 +9,20 @@ use rumpsteak_runtime::join;
 use std::hint::black_box;
 use tokio::runtime::Runtime;
 
-use crate::figure::ours as ours_series;
+use crate::figure::{ours as ours_series, published};
 use crate::tasks::{empty_tasks, expect, one_thread, two_threads};
 use crate::{Case, Error, Figure, Mode, Of, Result, Series, XAxis, YAxis, queues};
 
 const NAME: &str = "fig6-streaming";
+
+/// PPoPP'22, full version, App. C.1: values per microsecond.
+const PUBLISHED: [(&str, [f64; 5]); 5] = [
+    ("Sesh (published)", [0.019389, 0.028142, 0.034193, 0.036566, 0.040315]),
+    ("MultiCrusty (published)", [0.011678, 0.014325, 0.015160, 0.016072, 0.016577]),
+    ("Ferrite (published)", [0.011386, 0.012994, 0.013463, 0.013671, 0.014126]),
+    ("Rumpsteak (published)", [0.202587, 0.336988, 0.427489, 0.488886, 0.545378]),
+    ("Rumpsteak, optimised (published)", [0.215583, 0.356978, 0.437795, 0.517468, 0.583366]),
+];
 
 /// The figure.
 #[must_use]
@@ -79,7 +88,10 @@ pub fn figures() -> Vec<Figure> {
                 series("mpstthree", Of::Peer, "it starts a thread for each role"),
             ],
         ]
-        .concat(),
+        .concat()
+        .into_iter()
+        .chain(published([10, 20, 30, 40, 50], &PUBLISHED))
+        .collect(),
         points: |mode| match mode {
             Mode::Quick => vec![10, 30, 50],
             Mode::Full => vec![10, 20, 30, 40, 50],

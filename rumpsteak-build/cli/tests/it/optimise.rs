@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::common::{DOUBLE_BUFFERING, Folder};
+use crate::common::{DOUBLE_BUFFERING, Folder, says};
 
 const STREAMING: &str = "\
 global protocol Streaming(role s, role t) {
@@ -42,6 +42,19 @@ enum OptimisedSValueOrStop {
 }
 "
     );
+}
+
+/// The guide's page on the papers has their pictures as the command prints them.
+#[test]
+fn the_guide_is_true() {
+    let page = include_str!("../../../../rumpsteak-runtime/guide/papers.md");
+    let (call, rest) = page.split("$ cargo rumpsteak ").nth(1).unwrap().split_once('\n').unwrap();
+    let protocol = include_str!("../../../../protocols/double_buffering.scr");
+    let folder = Folder::new("optimise_guide").with("protocols/double_buffering.scr", protocol);
+    let run = folder.call(call).exits(0);
+    for line in rest.split("```").next().unwrap().lines() {
+        says(&run.stdout, line);
+    }
 }
 
 /// The build accepts the printed Rust code in the module.

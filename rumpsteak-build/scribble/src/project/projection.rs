@@ -14,7 +14,7 @@
 //!
 //! # Construction (CAV'23, §4)
 //! Erase from the global automaton everything that `p` does not see: an interaction becomes `q!m`,
-//! `q?m` or ε. Then [determinise](super::merge): a state `s` of the result is the set of all
+//! `q?m` or ε. Then [merge the branches](super::merge): a state `s` of the result is the set of all
 //! global states that are possible for `p`.
 //!
 //! ```text

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use rumpsteak_net::transport::Transports;
-use rumpsteak_net::{Address, Directory, Host, Join, Limits, NetError};
+use rumpsteak_net::{Address, Directory, Host, Join, Limits, NetError, Refusal};
 use tokio::time::timeout;
 
 use crate::meddling::{Hands, Meddling};
@@ -53,8 +53,12 @@ impl Net {
 
 /// A session in which `b` is called.
 async fn swap(here: Join<A>, there: &Host) -> Result<(), NetError> {
-    let there = there.join::<B>(here.session()).connect();
-    let (mut a, mut b) = tokio::try_join!(here.connect(), there)?;
+    let there = there.join::<B>(here.session());
+    swap_with(here, there).await
+}
+
+async fn swap_with(here: Join<A>, there: Join<B>) -> Result<(), NetError> {
+    let (mut a, mut b) = tokio::try_join!(here.connect(), there.connect())?;
     tokio::try_join!(plain(&mut a.role), early(&mut b.role)).unwrap();
     tokio::try_join!(a.leave(), b.leave())?;
     Ok(())
@@ -84,6 +88,38 @@ async fn the_best_transport_that_both_have_is_remembered_until_it_fails() {
     net.calls();
     swap(join("5").over(["two", "one"]), &there).await.unwrap();
     assert_eq!(net.calls()[0], 1);
+}
+
+/// Each pair of lists: the caller's, in its order of preference, and the called role's.
+#[tokio::test(start_paused = true)]
+async fn both_ends_have_a_say() {
+    let lists: [&[&str]; 5] = [&[], &["one"], &["two"], &["one", "two"], &["two", "one"]];
+    let expected = [
+        ["one", "one", "two", "one", "one"],
+        ["one", "one", "-", "one", "one"],
+        ["two", "-", "two", "two", "two"],
+        ["one", "one", "two", "one", "one"],
+        ["two", "one", "two", "two", "two"],
+    ];
+    let mut found = [[""; 5]; 5];
+    for (i, ours) in lists.into_iter().enumerate() {
+        for (j, theirs) in lists.into_iter().enumerate() {
+            let net = Net::new();
+            let (here, there) = (net.host(), net.host());
+            let address = format!("one://pair-{i}-{j}");
+            there.listen(&address).await.unwrap();
+            there.listen(&format!("two://other-{i}-{j}")).await.unwrap();
+            let here = here.join::<A>("1").peer("b", [address]).over(ours.iter().copied());
+            let there = there.join::<B>("1").over(theirs.iter().copied());
+            found[i][j] = match swap_with(here, there).await {
+                Ok(()) if net.calls()[1] > 0 => "two",
+                Ok(()) => "one",
+                Err(NetError::Refused { refusal: Refusal::Transport(_), .. }) => "-",
+                Err(error) => panic!("{ours:?} and {theirs:?}: {error}"),
+            };
+        }
+    }
+    assert_eq!(found, expected);
 }
 
 #[tokio::test(start_paused = true)]
