@@ -225,8 +225,8 @@ impl fmt::Display for ErrorKind {
                 f.write_str(": the transport failed")
             }
             Self::Unexpected { role, peer, legal, came } => {
-                write!(f, "`{role}` got `{came}` from `{peer}` but can only receive ")?;
-                alternatives(f, legal)
+                let legal = any_of(legal);
+                write!(f, "`{role}` got `{came}` from `{peer}` but can only receive {legal}")
             }
         }
     }
@@ -235,25 +235,21 @@ impl fmt::Display for ErrorKind {
 fn failed(f: &mut fmt::Formatter<'_>, role: &str, peer: &str, action: Action) -> fmt::Result {
     match action {
         Action::Receive(labels) => {
-            write!(f, "`{role}` cannot receive ")?;
-            alternatives(f, labels)?;
-            write!(f, " from `{peer}`")
+            write!(f, "`{role}` cannot receive {} from `{peer}`", any_of(labels))
         }
         Action::Send(label) => write!(f, "`{role}` cannot send `{label}` to `{peer}`"),
     }
 }
 
-/// Writes `` `a`, `b` or `c` ``.
-fn alternatives(f: &mut fmt::Formatter<'_>, labels: &[&str]) -> fmt::Result {
-    for (index, label) in labels.iter().enumerate() {
-        let before = match index {
-            0 => "",
-            _ if index + 1 == labels.len() => " or ",
-            _ => ", ",
-        };
-        write!(f, "{before}`{label}`")?;
+/// `` `a`, `b` or `c` ``, each name once.
+pub(crate) fn any_of(names: &[&str]) -> String {
+    let is_first = |&(place, name): &(usize, &&str)| !names[..place].contains(name);
+    let names = names.iter().enumerate().filter(is_first).map(|(_, name)| format!("`{name}`"));
+    let names: Vec<String> = names.collect();
+    match &names[..] {
+        [others @ .., last] if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => names.concat(),
     }
-    Ok(())
 }
 
 /// A failed send, with its label if the transport had not taken it yet.

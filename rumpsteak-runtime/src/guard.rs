@@ -139,11 +139,14 @@ impl<'s, R: Role> SessionGuard<'s, R> {
     ) -> Result<T, E> {
         let ended = ended.and_then(|returned| {
             let (value, end) = split(returned);
-            Ok(end.check(&mut self.role).map(|()| value)?)
+            Ok(end.check(&self.role).map(|()| value)?)
         });
         match ended {
             Ok(_) => {
                 self.is_in_session = false;
+                if watch::IS_ON {
+                    watch::changes(self.role(), Doing::Ended);
+                }
                 self.role().complete();
             }
             Err(_) => self.abort(),

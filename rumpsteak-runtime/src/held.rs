@@ -85,7 +85,7 @@ where
 
 /// The state of a session that is in progress.
 pub(crate) fn held<R: Role>(role: R, watching: Watching) -> State<'static, Held<R>> {
-    let is_watched = watching.is_watched();
+    let is_watched = watching.set.is_some();
     let mut state = state_owning(Some(Box::new(Held(role, watching))));
     if is_watched {
         state.watch();

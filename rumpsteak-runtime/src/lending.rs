@@ -99,16 +99,10 @@ impl<'s, R> Lender<'s, R> {
         poll()
     }
 
-    /// Returns true if this is the claim to the role, which is not watched.
+    /// Returns true if this is the claim to the role.
     #[inline]
     pub(crate) fn is_claimed_by<Q>(&self, claim: &Claim<'_, Q>) -> bool {
-        claim.address == address(self.role)
-    }
-
-    /// Returns true if this is the claim to the role, which is watched.
-    #[cold]
-    pub(crate) fn is_watched_by<Q>(&self, claim: &Claim<'_, Q>) -> bool {
-        claim.is_watched() && claim.unmarked() == address(self.role)
+        claim.unmarked() == address(self.role)
     }
 }
 
@@ -145,8 +139,10 @@ impl<R> Claim<'_, R> {
     }
 
     /// The address without the mark.
+    #[inline]
     fn unmarked(&self) -> NonZero<usize> {
-        let address = if self.is_watched() { self.address.get() & !WATCHED } else { 0 };
+        let is_marked = watch::IS_ON && self.is_watched();
+        let address = if is_marked { self.address.get() & !WATCHED } else { 0 };
         NonZero::new(address).unwrap_or(self.address)
     }
 
@@ -166,8 +162,7 @@ impl<R> Claim<'_, R> {
         let role = if last.addr() == self.address.get() {
             last
         } else {
-            let address = if watch::IS_ON { self.unmarked() } else { self.address };
-            search(address).ok_or_else(|| error(self))?
+            search(self.unmarked()).ok_or_else(|| error(self))?
         };
         // SAFETY: this address is the address of the claim's role: while the claim exists, the role
         // is borrowed for it and its lender, and no other role can be lent at this address, because

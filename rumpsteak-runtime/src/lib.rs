@@ -41,7 +41,7 @@
 //! * `fsm`: `serialize::<S>()` returns the machine of a session as an `Fsm` of `rumpsteak-fsm`.
 //! * `tracing`: a span for each session, and an event when an action begins to wait and when it
 //!   completes.
-//! * `watch`: [`watch`] works in optimised builds, too.
+//! * `watch`: [`watch`] works in optimised builds, too. Without it, they ignore `RUMPSTEAK_WATCH`.
 //!
 //! # When not to use it
 //!

@@ -37,19 +37,21 @@
 //! first watched set, looks at all of them. A set stays known while a session of it runs; of the
 //! other ones, the last 1,000 do.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::env;
 use std::fmt;
 use std::io::{self, Write as _};
 use std::mem;
 use std::ptr;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
+use crate::error::any_of;
 use crate::role::Role;
 use crate::role::participant;
-use crate::testing::{any_of, waits_for};
+use crate::testing::waits_for;
 
 /// A report that no action of a set of roles has completed for some time although a role waits.
 ///
@@ -110,16 +112,12 @@ impl Watch {
     /// The watch that the environment asks for, if watching is compiled in.
     #[inline]
     pub fn from_environment() -> Option<Self> {
-        static LIMIT: OnceLock<Option<Duration>> = OnceLock::new();
-        // The least call costs each new set 1 % of its instructions.
-        if !IS_ON {
-            return None;
-        }
-        let limit = LIMIT.get_or_init(|| {
+        static LIMIT: LazyLock<Option<Duration>> = LazyLock::new(|| {
             let seconds = env::var("RUMPSTEAK_WATCH").ok()?.trim().parse().ok()?;
             Duration::try_from_secs_f64(seconds).ok().filter(|limit| !limit.is_zero())
         });
-        limit.map(Self::printing)
+        // The least call costs each new set 1 % of its instructions.
+        if IS_ON { LIMIT.map(Self::printing) } else { None }
     }
 
     /// Watches a role from now on, together with the other roles of its set.
@@ -134,7 +132,7 @@ impl Watch {
             protocol: R::PROTOCOL,
             watch: self.clone(),
             last: Instant::now(),
-            is_reported: false,
+            is_reported: Cell::new(false),
             roles: Vec::new(),
             connections: Vec::new(),
         });
@@ -142,14 +140,15 @@ impl Watch {
         if set.roles.iter().all(|known| known.name != R::NAME) {
             set.roles.push(Watched { name: R::NAME, doing: Doing::Nothing });
         }
-        let idle: Vec<_> = sets.iter().filter(|(_, set)| !set.is_running()).collect();
+        let runs = |set: &Set| set.roles.iter().any(|role| role.doing.is_in_session());
+        let idle: Vec<_> = sets.iter().filter(|(_, set)| !runs(set)).collect();
         let oldest = idle.iter().min_by_key(|(_, set)| set.last).map(|(number, _)| **number);
         let forgotten = oldest.filter(|_| idle.len() > MOST_IDLE);
         let forgotten = forgotten.and_then(|number| sets.remove(&number));
         drop(sets);
         // Not under the lock: it may run code of users.
         drop((replaced, forgotten));
-        if let Some(thread) = thread() {
+        if let Some(thread) = &*THREAD {
             thread.unpark();
         }
     }
@@ -179,7 +178,7 @@ struct Set {
     watch: Watch,
     /// The time of the last action, or at which the last role began to wait.
     last: Instant,
-    is_reported: bool,
+    is_reported: Cell<bool>,
     roles: Vec<Watched>,
     connections: Vec<(String, Connection)>,
 }
@@ -230,10 +229,6 @@ impl Doing {
 }
 
 impl Set {
-    fn is_running(&self) -> bool {
-        self.roles.iter().any(|role| role.doing.is_in_session())
-    }
-
     /// Returns true if the roles of both belong to one set.
     fn is_same(&self, other: &Self) -> bool {
         ptr::eq(self, other)
@@ -245,14 +240,16 @@ impl Set {
 
 /// Changes what a role does, unless `doing` returns `None`. Returns true if it has.
 fn change(set: Option<usize>, name: &str, doing: impl FnOnce(&Doing) -> Option<Doing>) -> bool {
+    let Some(set) = set else { return false };
     let mut sets = sets();
-    let Some(set) = set.and_then(|set| sets.get_mut(&set)) else { return false };
+    let Some(set) = sets.get_mut(&set) else { return false };
     let role = set.roles.iter_mut().find(|role| role.name == name);
     let Some((role, doing)) = role.and_then(|role| doing(&role.doing).map(|doing| (role, doing)))
     else {
         return false;
     };
-    (role.doing, set.last, set.is_reported) = (doing, Instant::now(), false);
+    (role.doing, set.last) = (doing, Instant::now());
+    set.is_reported.set(false);
     true
 }
 
@@ -284,32 +281,39 @@ pub(crate) fn begins<R: Role>(role: &R) -> bool {
 #[inline(never)]
 pub(crate) fn acts<R: Role>(role: &R, waits: bool, step: Step) {
     #[cfg(feature = "tracing")]
-    let (peer, label) = (step.peers.join(" or "), step.labels.join(" or "));
-    #[cfg(feature = "tracing")]
-    let action = if step.receives { "receive" } else { "send" };
+    let (action, peer, label) = (
+        if step.receives { "waits to receive" } else { "waits to send" },
+        step.peers.join(" or "),
+        step.labels.join(" or "),
+    );
     let next = if waits { Doing::Waits(step) } else { Doing::Did(step) };
     // A role that is polled again, and still waits, is silent.
+    #[allow(unused_variables, reason = "only tracing needs it")]
     let is_new = change(participant::watched(role), R::NAME, |doing| {
         (!waits || *doing != next).then_some(next)
     });
     #[cfg(feature = "tracing")]
     if waits && is_new {
-        tracing::trace!(
-            target: "rumpsteak",
-            protocol = R::PROTOCOL,
-            role = R::NAME,
-            peer,
-            label,
-            "waits to {action}"
-        );
+        trace::<R>(action, &peer, &label);
     }
-    #[cfg(not(feature = "tracing"))]
-    let _ = is_new;
+}
+
+/// Emits an event about an action.
+#[cfg(feature = "tracing")]
+pub(crate) fn trace<R: Role>(action: &'static str, peer: &str, label: &str) {
+    tracing::trace!(
+        target: "rumpsteak",
+        protocol = R::PROTOCOL,
+        role = R::NAME,
+        peer,
+        label,
+        "{action}"
+    );
 }
 
 /// A session that owns its role. Dropping it ends the session.
 pub(crate) struct Watching {
-    set: Option<usize>,
+    pub(crate) set: Option<usize>,
     role: &'static str,
 }
 
@@ -317,10 +321,6 @@ impl Watching {
     pub(crate) fn new<R: Role>(role: &R) -> Self {
         begins(role);
         Self { set: participant::watched(role), role: R::NAME }
-    }
-
-    pub(crate) fn is_watched(&self) -> bool {
-        self.set.is_some()
     }
 }
 
@@ -331,45 +331,34 @@ impl Drop for Watching {
 }
 
 /// The thread that looks at all sets, unless it cannot be started.
-fn thread() -> Option<&'static Thread> {
-    static THREAD: OnceLock<Option<Thread>> = OnceLock::new();
-    let start = || {
-        let started = thread::Builder::new().name("rumpsteak-watch".to_owned()).spawn(run);
-        started.ok().map(|handle| handle.thread().clone())
-    };
-    THREAD.get_or_init(start).as_ref()
-}
+static THREAD: LazyLock<Option<Thread>> = LazyLock::new(|| {
+    let started = thread::Builder::new().name("rumpsteak-watch".to_owned()).spawn(run);
+    started.ok().map(|handle| handle.thread().clone())
+});
 
 /// Looks at all sets, forever.
 fn run() {
     loop {
-        let (mut due, mut pause, now) = (Vec::new(), Duration::MAX, Instant::now());
-        let mut sets = sets();
-        for (&number, set) in &mut *sets {
-            let left = set.watch.limit.saturating_sub(now.duration_since(set.last));
-            if left.is_zero() && !set.is_reported && set.roles.iter().any(|it| it.doing.waits()) {
-                set.is_reported = true;
-                due.push(number);
+        let (mut reports, mut pause, now) = (Vec::new(), Duration::MAX, Instant::now());
+        let sets = sets();
+        for set in sets.values() {
+            let silence = now.duration_since(set.last);
+            let left = set.watch.limit.saturating_sub(silence);
+            let waits = left.is_zero() && set.roles.iter().any(|it| it.doing.waits());
+            if waits && !set.is_reported.replace(true) {
+                let roles = roles_of(&sets, set).map(|(set, role)| describe(&sets, set, role));
+                let report = Report { protocol: set.protocol, silence, roles: roles.collect() };
+                reports.push((report, Arc::clone(&set.watch.tell)));
             }
             let quarter = set.watch.limit / 4;
             pause = pause.min(if left.is_zero() { quarter } else { left.min(quarter) });
         }
-        let due = due.iter().filter_map(|number| sets.get(number));
-        let reports = due.map(|set| (report(&sets, set, now), Arc::clone(&set.watch.tell)));
-        let reports: Vec<_> = reports.collect();
         // A callback may use watched roles.
         drop(sets);
-        for (report, tell) in reports {
-            tell(&report);
-        }
+        reports.iter().for_each(|(report, tell)| tell(report));
         // A short pause, so that short limits take no core.
         thread::park_timeout(pause.max(Duration::from_millis(1)));
     }
-}
-
-fn report(sets: &BTreeMap<usize, Set>, set: &Set, now: Instant) -> Report {
-    let roles = roles_of(sets, set).map(|(set, role)| describe(sets, set, role)).collect();
-    Report { protocol: set.protocol, silence: now.duration_since(set.last), roles }
 }
 
 /// All watched roles of the set. Roles that have joined one by one are in a set each.

@@ -27,7 +27,7 @@
 use proc_macro2::Span;
 use rumpsteak_front::arguments::Liveness;
 use rumpsteak_fsm::bounded::{Bounded, Hang, Queue, Safe, Topology};
-use rumpsteak_fsm::{Action, Direction, Fsm, System, Verdict};
+use rumpsteak_fsm::{Direction, Fsm, System, Transition, Verdict};
 
 use crate::fault::{Cause, Fault, Hangs};
 use crate::judge::closed_system::combinations;
@@ -109,12 +109,12 @@ fn judge_one(
         Err(error) => return undecided(error.to_string()),
     };
     let is_used = |queue: &Queue| {
-        let sends = |Action { direction, peer, .. }: &Action| {
-            *direction == Direction::Send && *peer == queue.to
-        };
+        let sent = Direction::Send;
+        let sends =
+            |by: Transition<'_>| (by.action.direction, &by.action.peer) == (sent, &queue.to);
         let mut senders = system.machines().iter();
         let sender = senders.find(|own| Some(own.role()) == queue.from.as_ref());
-        sender.is_some_and(|own| own.transitions().any(|found| sends(found.action)))
+        sender.is_some_and(|own| own.transitions().any(sends))
     };
     let limits = settings.limits.verifier;
     let check = |least: usize, limits| {

@@ -25,8 +25,7 @@ pub(crate) fn expand(item: &RoleItem, scope: &Scope<'_>) -> TokenStream {
         let stub = stub(name, item.message.as_ref(), scope);
         return quote!(#structure #stub);
     };
-    let undersized = undersized(routes, message, scope);
-    let participant = participant(name, routes, message, facts, krate, &undersized);
+    let participant = participant(name, routes, message, facts, scope);
     let routes = routes.iter().map(|route| {
         let implemented = implement_route(item, route, facts, krate);
         let Route { ty, peer, .. } = route;
@@ -43,10 +42,10 @@ pub(crate) fn expand(item: &RoleItem, scope: &Scope<'_>) -> TokenStream {
 
 /// The stub of a role with a mistake.
 pub(crate) fn stub(name: &Ident, message: Option<&Ident>, scope: &Scope<'_>) -> TokenStream {
-    let (krate, unknown) = (scope.krate, RoleFacts::default());
+    let unknown = RoleFacts::default();
     let Some(message) = message.or_else(|| scope.message()) else { return TokenStream::new() };
     let facts = scope.role(name).unwrap_or(&unknown);
-    let participant = participant(name, &[], message, facts, krate, &TokenStream::new());
+    let (krate, participant) = (scope.krate, participant(name, &[], message, facts, scope));
     quote!(#participant #krate::private::stub!(role #name);)
 }
 
@@ -56,12 +55,11 @@ fn participant(
     routes: &[Route],
     message: &Ident,
     facts: &RoleFacts,
-    krate: &TokenStream,
-    undersized: &TokenStream,
+    scope: &Scope<'_>,
 ) -> TokenStream {
     let RoleFacts { protocol, role, system, projections, on_demand, closed, .. } = facts;
-    let number = facts.number();
-    let methods = methods(name, routes, message, krate);
+    let (krate, number) = (scope.krate, facts.number());
+    let methods = methods(name, routes, message, scope);
     quote! {
         #[automatically_derived]
         impl #krate::Role for #name {
@@ -83,15 +81,15 @@ fn participant(
         #[allow(unused_mut, unused_variables, reason = "a role may have no routes")]
         impl #krate::private::Participant for #name {
             #methods
-            #undersized
         }
     }
 }
 
 /// The methods that visit all routes of a role.
-fn methods(name: &Ident, routes: &[Route], message: &Ident, krate: &TokenStream) -> TokenStream {
-    let [mut visits, mut begins, mut ends, mut closes, mut once]: [TokenStream; 5] =
+fn methods(name: &Ident, routes: &[Route], message: &Ident, scope: &Scope<'_>) -> TokenStream {
+    let [mut visits, mut begins, mut ends, mut closes, mut once, mut undersized]: [TokenStream; 6] =
         Default::default();
+    let krate = scope.krate;
     // All spans point at the field's type, so that rustc reports once if it cannot be a route.
     for route in routes {
         let (span, peer) = (route.ty.span(), route.peer.to_string());
@@ -114,6 +112,12 @@ fn methods(name: &Ident, routes: &[Route], message: &Ident, krate: &TokenStream)
         });
         once.extend(quote_spanned!(span=> #count::ONCE,));
         closes.extend(quote_spanned!(span=> #krate::transport::Link::close(&mut self.#member);));
+        if let Some(Room::Capacity(most, _)) = scope.room(route) {
+            let names = quote_spanned!(span=> [<Self as #krate::Role>::NAME, #peer]);
+            undersized.extend(quote_spanned! {span=>
+                .or_else(|| #krate::private::undersized::<#message, _>(&self.#member, #names, #most))
+            });
+        }
     }
     let routes = routes.len();
     quote! {
@@ -146,29 +150,13 @@ fn methods(name: &Ident, routes: &[Route], message: &Ident, krate: &TokenStream)
             #ends
         }
 
+        #[inline]
+        fn undersized(&self) -> ::core::option::Option<#krate::ErrorKind> {
+            ::core::option::Option::None #undersized
+        }
+
         fn close(&mut self) {
             #closes
-        }
-    }
-}
-
-/// The method that compares the capacities of routes with their declarations.
-fn undersized(routes: &[Route], message: &Ident, scope: &Scope<'_>) -> TokenStream {
-    let krate = scope.krate;
-    let compared = routes.iter().filter_map(|route| {
-        let Some(Room::Capacity(most, _)) = scope.room(route) else { return None };
-        let peer = route.peer.to_string();
-        let names = quote!([<Self as #krate::Role>::NAME, #peer]);
-        let member = member(route.field.as_ref(), route.index);
-        Some(quote!(#krate::private::undersized::<#message, _>(&self.#member, #names, #most)))
-    });
-    let compared: Vec<_> = compared.collect();
-    if compared.is_empty() {
-        return TokenStream::new();
-    }
-    quote! {
-        fn undersized(&self) -> ::core::option::Option<#krate::ErrorKind> {
-            ::core::option::Option::None #(.or_else(|| #compared))*
         }
     }
 }

@@ -44,7 +44,7 @@ where
     Poll::Ready(match sent {
         Ok(()) => {
             #[cfg(feature = "tracing")]
-            trace::<R, P>("send", R::Message::NAME);
+            watch::trace::<R>("send", P::NAME, R::Message::NAME);
             Ok(state.take())
         }
         Err(error) => Err(failed(state.take(), P::NAME, error, Action::Send(R::Message::NAME))),
@@ -93,24 +93,11 @@ where
     Poll::Ready(match received {
         Ok(message) => {
             #[cfg(feature = "tracing")]
-            trace::<R, P>("receive", message.label());
+            watch::trace::<R>("receive", P::NAME, message.label());
             Ok((message, state.take()))
         }
         Err(error) => Err(failed(state.take(), P::NAME, error, Action::Receive(labels))),
     })
-}
-
-/// Emits an event for an action that was performed.
-#[cfg(feature = "tracing")]
-pub(super) fn trace<R: Role, P: Role>(action: &'static str, label: &'static str) {
-    tracing::trace!(
-        target: "rumpsteak",
-        protocol = R::PROTOCOL,
-        role = R::NAME,
-        peer = P::NAME,
-        label,
-        "{action}"
-    );
 }
 
 /// Makes the error of an action that failed. Aborts the session first, so the role is poisoned and

@@ -7,7 +7,6 @@ use crate::lending::Lender;
 use crate::role::Role;
 use crate::role::fingerprint::{self, Structure};
 use crate::seal::ByMacro;
-use crate::watch::{self, Doing};
 
 /// The end of a session.
 ///
@@ -96,14 +95,10 @@ impl<R: Role> End<'_, R> {
     /// Checks that this is the end of this role's session. Fails with [`ErrorKind::ForeignEnd`] if
     /// it is not.
     #[inline]
-    pub(crate) fn check<Q: Role>(&self, role: &mut Lender<'_, Q>) -> Result<()> {
-        if role.is_claimed_by(&self.state.claim) {
-            Ok(())
-        } else if role.is_watched_by(&self.state.claim) {
-            watch::changes(role.role(), Doing::Ended);
-            Ok(())
-        } else {
-            Err(ErrorKind::ForeignEnd { role: R::NAME }.into())
+    pub(crate) fn check<Q: Role>(&self, role: &Lender<'_, Q>) -> Result<()> {
+        match role.is_claimed_by(&self.state.claim) {
+            true => Ok(()),
+            false => Err(ErrorKind::ForeignEnd { role: R::NAME }.into()),
         }
     }
 }

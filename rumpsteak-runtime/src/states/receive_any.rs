@@ -3,8 +3,6 @@
 use std::ops::ControlFlow;
 use std::task::{Context, Poll};
 
-#[cfg(feature = "tracing")]
-use super::action;
 use super::action::{abort, failed, unexpected};
 use super::choice::{AnyPeer, Choice, Peer as _};
 use super::state::State;
@@ -220,7 +218,7 @@ where
             Poll::Pending => return ControlFlow::Continue(NotReceived::Empty),
         };
         #[cfg(feature = "tracing")]
-        action::trace::<R, P>("receive", crate::message::Labelled::label(&message));
+        watch::trace::<R>("receive", <P as Role>::NAME, crate::message::Labelled::label(&message));
         let state = state.take();
         let decided = C::decide(state, message, P::NUMBER.0)
             .map_err(|(state, message)| unexpected(state, <P as Role>::NAME, message, C::LABELS));

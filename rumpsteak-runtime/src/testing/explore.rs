@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 
-use crate::error::{Action, BoxError, Error, ErrorKind};
+use crate::error::{Action, BoxError, Error, ErrorKind, any_of};
 
 /// The number of interleavings that [`explore`] tries.
 const MOST: usize = 10_000;
@@ -151,13 +151,6 @@ pub(crate) fn ends_queues() -> bool {
 /// "`c` waits for `Pong` from `s`".
 pub(crate) fn waits_for(role: &str, peers: &[&str], labels: &[&str]) -> String {
     format!("`{role}` waits for {} from {}", any_of(labels), any_of(peers))
-}
-
-/// "`a` or `b`". Labels that several peers send are named once.
-pub(crate) fn any_of(names: &[&str]) -> String {
-    let is_first = |&(place, name): &(usize, &&str)| !names[..place].contains(name);
-    let names = names.iter().enumerate().filter(is_first).map(|(_, name)| format!("`{name}`"));
-    names.collect::<Vec<_>>().join(" or ")
 }
 
 /// Records that a role waits for its peers before its next session, if this is being asked.

@@ -7,5 +7,5 @@ mod explore;
 mod mock;
 
 pub use explore::{Explored, Processes, explore, explore_up_to};
-pub(crate) use explore::{any_of, ends_queues, waits_for, waits_to_begin};
+pub(crate) use explore::{ends_queues, waits_for, waits_to_begin};
 pub use mock::{Acting, HearsFrom, Mock, SendsTo};

@@ -14,13 +14,10 @@ use once_cell::race::OnceRef;
 /// session after an aborted one by mistake.
 #[derive(Debug, Default)]
 pub struct Mark {
-    /// [`IN_SESSION`], or the state between sessions. Only one session at a time uses the role, so
-    /// relaxed accesses suffice.
+    /// Some of [`IN_SESSION`], [`MOVED`] and [`WATCHED`]. Only one session at a time uses the role,
+    /// so relaxed accesses suffice.
     state: AtomicU8,
     completed: AtomicUsize,
-    /// The state between sessions: 0, [`WATCHED`], or [`IN_SESSION`] if the route was moved away in
-    /// the middle of a session, so that none ever begins here again.
-    idle: AtomicU8,
     /// One more than the capacity of the queue to the peer if it was named, and else 0.
     pub(super) capacity: u32,
     /// The round in which a choice among peers last began with this one. Later rounds are larger.
@@ -32,8 +29,10 @@ pub struct Mark {
 
 /// A session uses the route, or was aborted on it.
 const IN_SESSION: u8 = 1;
+/// The route was moved away in the middle of a session, so no session begins here again.
+const MOVED: u8 = 2;
 /// The role is [watched](crate::watch).
-const WATCHED: u8 = 2;
+const WATCHED: u8 = 4;
 
 /// The place of a route in its set.
 #[derive(Debug)]
@@ -69,7 +68,6 @@ impl Mark {
         Self {
             state: AtomicU8::new(0),
             completed: AtomicUsize::new(0),
-            idle: AtomicU8::new(0),
             capacity: 0,
             turn: AtomicUsize::new(0),
             set: AtomicUsize::new(0),
@@ -81,13 +79,12 @@ impl Mark {
     /// belongs to a route over which no session begins any more.
     #[must_use]
     pub fn take(&mut self) -> Self {
-        let left = || AtomicU8::new(IN_SESSION);
-        std::mem::replace(self, Self { state: left(), idle: left(), ..Self::new() })
+        std::mem::replace(self, Self { state: AtomicU8::new(MOVED), ..Self::new() })
     }
 
     #[inline]
     pub(crate) fn in_session(&self) -> bool {
-        self.state.load(Ordering::Relaxed) & IN_SESSION != 0
+        self.state() & (IN_SESSION | MOVED) != 0
     }
 
     /// 0 if no session uses the route or was aborted on it, and its role is not watched.
@@ -97,18 +94,18 @@ impl Mark {
     }
 
     pub(crate) fn is_watched(&self) -> bool {
-        self.idle.load(Ordering::Relaxed) & WATCHED != 0
+        self.state() & WATCHED != 0
     }
 
     /// Marks that the role is watched.
     pub(crate) fn watch(&self) {
-        self.idle.fetch_or(WATCHED, Ordering::Relaxed);
-        self.state.fetch_or(WATCHED, Ordering::Relaxed);
+        self.state.store(self.state() | WATCHED, Ordering::Relaxed);
     }
 
     #[inline]
     pub(crate) fn set_in_session(&self, in_session: bool) {
-        let state = if in_session { IN_SESSION } else { self.idle.load(Ordering::Relaxed) };
+        let state = self.state();
+        let state = if in_session { state | IN_SESSION } else { state & !IN_SESSION };
         self.state.store(state, Ordering::Relaxed);
     }
 

@@ -106,7 +106,7 @@ impl Hang {
             Some((place.queue.clone(), from, message))
         });
         Self {
-            steps: network.steps(&search.path(node)),
+            steps: network.steps(&search.paths.to(node)),
             is_shortest: is_deadlock,
             cycle: cycle.len(),
             heads: heads.collect(),

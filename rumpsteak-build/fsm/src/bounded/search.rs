@@ -5,7 +5,7 @@ use petgraph::graph::Graph;
 
 use super::network::{Event, Network, View};
 use crate::system::components::{Node, index};
-use crate::system::explorer::{Continuations, MOST_WORDS, StepGraph};
+use crate::system::explorer::{Continuations, MOST_WORDS, Paths, StepGraph};
 use crate::system::interned::MachineIndex;
 use crate::system::run::Failure;
 use crate::system::store::{EMPTY, QueueContents, Rows};
@@ -18,8 +18,7 @@ pub(super) struct Search<'a> {
     contents: QueueContents,
     /// The state of each machine, and the content of each queue.
     rows: Rows,
-    /// By node but the initial one, the node before and the event that led here first.
-    parents: Vec<(Node, Event)>,
+    pub(super) paths: Paths<Event>,
     draft: Vec<u32>,
 }
 
@@ -63,7 +62,7 @@ impl<'a> Search<'a> {
             limits: limits.configurations(most),
             contents: QueueContents::new(),
             rows,
-            parents: vec![],
+            paths: Paths(vec![None]),
             draft: row,
         }
     }
@@ -140,7 +139,7 @@ impl<'a> Search<'a> {
         }
         let (to, is_new) = rows.intern(draft)?;
         if is_new {
-            self.parents.push((node, event));
+            self.paths.0.push(Some((node, event)));
         }
         Some((to, is_new))
     }
@@ -153,18 +152,6 @@ impl<'a> Search<'a> {
             let after = possible.contains(&event).then(|| self.after(node, event))?;
             after.map(|(to, _)| to)
         })
-    }
-
-    /// The events that lead to a node.
-    pub(super) fn path(&self, mut node: Node) -> Vec<Event> {
-        let mut path = vec![];
-        while node > 0 {
-            let (parent, event) = self.parents[node as usize - 1];
-            path.push(event);
-            node = parent;
-        }
-        path.reverse();
-        path
     }
 
     /// The first configuration, of those that are all there are, from which a role never moves

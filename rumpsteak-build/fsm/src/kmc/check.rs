@@ -1,8 +1,10 @@
 //! The judgement of a system: bounds are tried until one decides.
 
+use super::defects::nondeterministic;
 use super::report::{Flaw, Obstacle, Properties, Property, Report, Verdict, Witness};
 use super::violation::{Explored, Violation, Violations, first_definite};
 use super::{causal_slice, defects, full, reduced};
+use crate::machine::Fsm;
 use crate::system::explorer::{Node, Paths};
 use crate::system::interned::InternedSystem;
 use crate::system::run::{Failure, Run};
@@ -173,10 +175,10 @@ fn obstacle(part: &InternedSystem<'_>, at: &Evaluated) -> Option<Obstacle> {
     if at.limit.is_some() {
         None
     } else if part.is_mixed {
-        let (role, defect) = defects::mixed(part.fsms())?;
+        let (role, defect) = defects::first(part.fsms(), Fsm::mixed)?;
         Some(Obstacle::Mixed(role, defect))
     } else if !part.is_deterministic {
-        let (role, defect) = defects::nondeterministic(part.fsms())?;
+        let (role, defect) = defects::first(part.fsms(), nondeterministic)?;
         Some(Obstacle::Nondeterministic(role, defect))
     } else if let Some(found) = at.found.exhaustive {
         Some(Obstacle::Blocked(witness(part, &at.paths, found)))
@@ -351,9 +353,9 @@ fn properties<'a>(
     let all = || system.machines().iter();
     let mut joined = Properties {
         bound,
-        mixed: defects::mixed(all()),
-        nondeterministic: defects::nondeterministic(all()),
-        undirected: defects::undirected(all()),
+        mixed: defects::first(all(), Fsm::mixed),
+        nondeterministic: defects::first(all(), nondeterministic),
+        undirected: defects::first(all(), Fsm::undirected),
         exhaustive: Property::Holds,
         progress: Property::Holds,
         reception: Property::Holds,

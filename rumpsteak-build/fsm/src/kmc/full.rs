@@ -106,10 +106,9 @@ impl Explored<'_> {
         let system = explorer.system;
         let competing = Competing::of(system);
         let mut used = 0;
-        for node in 0..explorer.len() as Node {
-            if let Some(fault) = competing.overtaken(explorer, node, |_, _| false) {
-                return Ok(Some(fault));
-            }
+        let overtaken = |node| competing.overtaken(explorer, node, |_, _| false);
+        if let fault @ Some(_) = explorer.nodes().find_map(overtaken) {
+            return Ok(fault);
         }
         // One search for all receptions by a machine in one state from one channel: they have the
         // same rivals.

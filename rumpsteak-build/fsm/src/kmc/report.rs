@@ -147,41 +147,18 @@ pub struct Witness {
 }
 
 /// A flaw of a configuration at a bound.
+#[allow(missing_docs, reason = "the fields are explained with their variant")]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Flaw {
     /// Not exhaustive: the send stays blocked until its role moves otherwise, which may be never.
-    Blocked {
-        /// The role.
-        role: Role,
-        /// The send.
-        send: TransitionId,
-    },
+    Blocked { role: Role, send: TransitionId },
     /// Not IBI, SIBI or CIBI: the role can receive the first, and the second from another queue now
     /// or after the first.
-    Competing {
-        /// The role.
-        role: Role,
-        /// A reception that is possible.
-        first: TransitionId,
-        /// One from another queue that competes with it.
-        second: TransitionId,
-    },
+    Competing { role: Role, first: TransitionId, second: TransitionId },
     /// No eventual reception: the next message of the queue is never received.
-    Lost {
-        /// The sender.
-        from: Role,
-        /// The receiver.
-        to: Role,
-    },
+    Lost { from: Role, to: Role },
     /// Not OBI: one send of the role is possible and another is blocked.
-    Partial {
-        /// The role.
-        role: Role,
-        /// The send that is possible.
-        possible: TransitionId,
-        /// The send that is not.
-        blocked: TransitionId,
-    },
+    Partial { role: Role, possible: TransitionId, blocked: TransitionId },
     /// No progress: the role never moves again.
     Waits {
         /// The role.

@@ -70,12 +70,9 @@ fn stuck(explorer: &Explorer<'_>, node: Node) -> Vec<bool> {
         |machine| explorer.kind(node, machine).receives_only() && !explorer.may_end(node, machine);
     let mut stuck: Vec<bool> = (0..system.machines()).map(waits).collect();
     explorer.ready(node).for_each(|machine| stuck[machine] = false);
-    loop {
-        let mut changed = false;
+    let mut is_changed = true;
+    while std::mem::take(&mut is_changed) {
         for machine in 0..system.machines() {
-            if !stuck[machine] {
-                continue;
-            }
             let hopeless = |by: usize| {
                 let channel = system.get(by).channel as ChannelIndex;
                 let sender = system.ends[channel].0;
@@ -83,13 +80,10 @@ fn stuck(explorer: &Explorer<'_>, node: Node) -> Vec<bool> {
                     || stuck[sender]
                     || explorer.kind(node, sender) == StateKind::Final
             };
-            if !explorer.moves(node, machine).all(hopeless) {
+            if stuck[machine] && !explorer.moves(node, machine).all(hopeless) {
                 stuck[machine] = false;
-                changed = true;
+                is_changed = true;
             }
-        }
-        if !changed {
-            break;
         }
     }
     stuck

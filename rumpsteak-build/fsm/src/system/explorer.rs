@@ -29,15 +29,15 @@ pub(crate) struct ExploredStep {
 
 /// By node, the step by which it was met first; the initial node has none.
 #[derive(Debug, Default)]
-pub(crate) struct Paths(Vec<Option<(Node, u32)>>);
+pub(crate) struct Paths<S = u32>(pub(crate) Vec<Option<(Node, S)>>);
 
-impl Paths {
-    pub(crate) fn step_to(&self, node: Node) -> Option<(Node, u32)> {
+impl<S: Copy> Paths<S> {
+    pub(crate) fn step_to(&self, node: Node) -> Option<(Node, S)> {
         self.0[node as usize]
     }
 
-    /// The moves from the initial configuration to this one, as it was met first.
-    pub(crate) fn to(&self, node: Node) -> Vec<u32> {
+    /// The steps from the initial configuration to this one, as it was met first.
+    pub(crate) fn to(&self, node: Node) -> Vec<S> {
         let mut path = vec![];
         let mut at = node;
         while let Some((parent, by)) = self.0[at as usize] {

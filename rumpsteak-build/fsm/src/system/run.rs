@@ -36,39 +36,20 @@ pub struct Run {
 }
 
 /// The failure at the end of a [`Run`].
+#[allow(missing_docs, reason = "the fields are explained with their variant")]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Failure {
     /// No role can move, and at least one is not finished.
     Deadlock,
     /// A message will never be received.
-    Orphan {
-        /// Its sender.
-        from: Role,
-        /// Its receiver.
-        to: Role,
-    },
+    Orphan { from: Role, to: Role },
     /// A role waits for a message that can never come, while others may go on.
-    Starvation {
-        /// The role.
-        role: Role,
-    },
+    Starvation { role: Role },
     /// A role cannot receive the next message in the state where it waits for it.
-    UnspecifiedReception {
-        /// The sender.
-        from: Role,
-        /// The receiver.
-        to: Role,
-    },
+    UnspecifiedReception { from: Role, to: Role },
     /// A role can send or receive this message here. The message never comes, so a role that waits
-    /// for it hangs.
-    Never {
-        /// The role.
-        role: Role,
-        /// The receive.
-        action: Action,
-        /// A send of the role that has to come first, if one is known.
-        after: Option<Action>,
-    },
+    /// for it hangs. If it is known, `after` is a send of the role that has to come first.
+    Never { role: Role, action: Action, after: Option<Action> },
     /// A role may be neglected from here on in a fair run; the others go on.
     Neglect(Neglected),
 }

@@ -173,10 +173,7 @@ impl<'a> Expansion<'a> {
     /// The item of this name, with its parameters.
     pub(super) fn apply(&self, name: &Ident) -> TokenStream {
         let role = &self.role;
-        match name == "Self" {
-            true => self.itself(name.span()),
-            false => quote!(#name<'s, #role>),
-        }
+        if name == "Self" { self.itself(name.span()) } else { quote!(#name<'s, #role>) }
     }
 
     /// The type of this item, for `Self` in the source.

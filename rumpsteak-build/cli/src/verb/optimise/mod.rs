@@ -94,10 +94,7 @@ impl Arguments {
 
     /// Prints a sentence about the answer: on standard error if standard output is a file.
     fn say(&self, text: &str, terminal: &mut Terminal) {
-        match self.is_file() {
-            true => terminal.remark(text.trim_start()),
-            false => terminal.say(text),
-        }
+        if self.is_file() { terminal.remark(text.trim_start()) } else { terminal.say(text) }
     }
 }
 
