@@ -1,7 +1,9 @@
 //! Machines as DOT.
 
+use dot_writer::{Attributes, DotWriter};
+
 use super::action::{self, ON_DEMAND};
-use crate::machine::{Action, Fsm, Sort, Transition};
+use crate::machine::{Action, Fsm, Sort};
 
 /// The machine as a digraph that [`parse`](super::parse) reads back.
 ///
@@ -20,17 +22,30 @@ use crate::machine::{Action, Fsm, Sort, Transition};
 ///
 /// A machine that names an empty role is printed, but not accepted by `parse`.
 pub fn print(fsm: &Fsm) -> String {
-    let initial = fsm.initial();
-    let others =
-        fsm.states().filter(|&state| state != initial).map(|state| format!("  {state};\n"));
-    let states: String = others.collect();
-    let on_demand = format!(" [label=\"{ON_DEMAND}\"]");
-    let on_demand = if fsm.is_on_demand() { on_demand.as_str() } else { "" };
-    let edges = fsm.transitions().map(|Transition { source, action, target, .. }| {
-        format!("  {source} -> {target} [label=\"{}\"];\n", escape(&print_action(action)))
-    });
-    let (name, edges) = (graph_name(fsm.role().as_str()), edges.collect::<String>());
-    format!("digraph {name} {{\n  {initial}{on_demand};\n{states}{edges}}}\n")
+    let mut bytes = vec![];
+    {
+        let mut writer = DotWriter::from(&mut bytes);
+        let mut digraph = writer.digraph();
+        let initial = fsm.initial();
+        let others = fsm.states().filter(|&state| state != initial);
+        for state in [initial].into_iter().chain(others) {
+            let mut node = digraph.node_named(state.to_string());
+            if fsm.is_on_demand() && state == initial {
+                node.set_label(ON_DEMAND);
+            }
+        }
+        for transition in fsm.transitions() {
+            let (source, target) = (transition.source.to_string(), transition.target.to_string());
+            let label = escape(&print_action(transition.action));
+            let edge = digraph.edge(source, target);
+            edge.attributes().set_label(&label);
+        }
+    }
+
+    // dot-writer writes strings as UTF-8 and cannot name a graph.
+    let text = String::from_utf8_lossy(&bytes);
+    let body = text.strip_prefix("digraph").unwrap_or(&text);
+    format!("digraph {}{body}", graph_name(fsm.role().as_str()))
 }
 
 /// The machines of a system, one digraph after the other.
@@ -38,7 +53,7 @@ pub fn print_all<'a>(machines: impl IntoIterator<Item = &'a Fsm>) -> String {
     machines.into_iter().map(print).collect()
 }
 
-/// Escapes text for the inside of a quoted DOT string.
+/// Escapes text for the inside of a quoted DOT string; dot-writer escapes nothing.
 pub fn escape(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
