@@ -5,8 +5,8 @@
 //! send their own; here they send first, so that all three compute at the same time, and the build
 //! proves that this is safe.
 //!
-//! Rows are given away, not copied: the row that a role receives is filled with its own border for the
-//! next round. In one process no row is ever allocated again.
+//! Rows are given away, not copied: the row that a role receives is filled with its own border for
+//! the next round. In one process no row is ever allocated again.
 
 use rumpsteak::{Result, try_run};
 

@@ -5,8 +5,9 @@
 //! neighbour before it passes on the earlier ones; here it passes on first, and the build
 //! proves that this is safe.
 //!
-//! Arrays are given away, not copied: a worker sends on the array that it has received, and the last
-//! one that it receives is filled for the next step. In one process no array is ever allocated again.
+//! Arrays are given away, not copied: a worker sends on the array that it has received, and the
+//! last one that it receives is filled for the next step. In one process no array is ever allocated
+//! again.
 
 use rumpsteak::{Result, try_run};
 
