@@ -94,7 +94,7 @@ pub enum NetError {
     #[error("a message from `{peer}` cannot be read")]
     Decode { peer: String, source: Arc<CodecError> },
     /// A message cannot be written, or is larger than a frame.
-    #[error("the message `{label}`, sent to `{peer}` before, cannot be written")]
+    #[error("the message `{label}` to `{peer}` cannot be written")]
     Encode { peer: String, label: &'static str, source: Arc<CodecError> },
     /// The connection to a peer broke, and was not replaced in time.
     #[error(

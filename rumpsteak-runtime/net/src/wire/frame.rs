@@ -5,7 +5,9 @@
 //!         | 1 sessions                   the role has left. It had completed so many sessions, 0
 //!                                        if it left in the middle of one
 //!         | 2 received limit sessions    all before `received` has come; all before `limit` may
-//!                                        be sent; the role has completed so many sessions
+//!             taken bytes receive send   be sent; the role has completed so many sessions, and
+//!                                        has taken so many messages and bytes; the windows of this
+//!                                        end for what it receives and sends, in bytes
 //!         | 3                            a heartbeat
 //! ```
 //!
@@ -17,6 +19,7 @@
 //! since its task last ran.
 
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
+use serde::{Deserialize, Serialize};
 
 use crate::CodecError;
 
@@ -29,8 +32,43 @@ const BEAT: u8 = 3;
 pub(crate) enum Frame {
     Messages(Messages),
     End { sessions: u64 },
-    Grant { received: u64, limit: u64, sessions: u64 },
+    Grant(Grant),
     Beat,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Grant {
+    pub(crate) received: u64,
+    pub(crate) limit: u64,
+    pub(crate) sessions: u64,
+    pub(crate) taken: Amount,
+    /// The windows of this end for what it receives, and for what it sends.
+    pub(crate) windows: [u64; 2],
+}
+
+/// A number of messages, and their size in bytes.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub(crate) struct Amount {
+    pub(crate) messages: u64,
+    pub(crate) bytes: u64,
+}
+
+impl Amount {
+    pub(crate) fn add(&mut self, messages: u64, bytes: u64) {
+        self.messages += messages;
+        self.bytes += bytes;
+    }
+
+    /// The difference to an earlier amount. Both may be counted from a later start, modulo 2⁶⁴.
+    pub(crate) fn since(self, earlier: Self) -> Self {
+        let messages = self.messages.wrapping_sub(earlier.messages);
+        Self { messages, bytes: self.bytes.wrapping_sub(earlier.bytes) }
+    }
+
+    pub(crate) fn max(self, other: Self) -> Self {
+        let messages = self.messages.max(other.messages);
+        Self { messages, bytes: self.bytes.max(other.bytes) }
+    }
 }
 
 impl Frame {
@@ -40,7 +78,13 @@ impl Frame {
         let frame = match *kind {
             MESSAGES => return Messages::read(bytes.freeze()).map(Self::Messages),
             END => Self::End { sessions: number()? },
-            GRANT => Self::Grant { received: number()?, limit: number()?, sessions: number()? },
+            GRANT => Self::Grant(Grant {
+                received: number()?,
+                limit: number()?,
+                sessions: number()?,
+                taken: Amount { messages: number()?, bytes: number()? },
+                windows: [number()?, number()?],
+            }),
             BEAT => Self::Beat,
             _ => return None,
         };
@@ -53,6 +97,8 @@ pub(crate) struct Messages {
     bytes: Bytes,
     /// The start of the next message.
     at: usize,
+    /// The size of the last message.
+    last: usize,
 }
 
 impl Messages {
@@ -60,9 +106,9 @@ impl Messages {
     pub(crate) fn read(bytes: Bytes) -> Option<Self> {
         // An empty frame would need no credit.
         let left = count(&bytes).filter(|count| *count > 0)?;
-        let mut messages = Self { bytes, at: HEAD };
+        let mut messages = Self { bytes, at: HEAD, last: 0 };
         for _ in 0..left {
-            messages.next()?;
+            messages.last = messages.next()?.len();
         }
         (messages.at == messages.bytes.len()).then_some(Self { at: HEAD, ..messages })
     }
@@ -79,11 +125,43 @@ impl Messages {
     pub(crate) fn count(&self) -> u64 {
         count(&self.bytes).unwrap_or(0)
     }
+
+    /// All messages of the frame, and all but the last.
+    pub(crate) fn amounts(&self) -> [Amount; 2] {
+        let all = Amount { messages: self.count(), bytes: size(&self.bytes) };
+        let (messages, bytes) = (all.messages - 1, all.bytes - self.last as u64);
+        [all, Amount { messages, bytes }]
+    }
+}
+
+/// The size of the messages in a frame, in bytes.
+fn size(frame: &[u8]) -> u64 {
+    let messages = count(frame).unwrap_or(0);
+    (frame.len() as u64).saturating_sub(HEAD as u64 + LENGTH as u64 * messages)
 }
 
 /// The bytes before the messages of a frame, and before each message.
 const HEAD: usize = 5;
 const LENGTH: usize = 4;
+
+/// The bytes before a message that is a frame of its own.
+pub(crate) const ALONE: usize = HEAD + LENGTH;
+
+/// Begins a frame of one message, which is to be written after it.
+pub(crate) fn begin(frame: &mut Vec<u8>) {
+    frame.extend([MESSAGES, 1, 0, 0, 0, 0, 0, 0, 0]);
+}
+
+/// The frame of one message of at most `u32::MAX` bytes.
+pub(crate) fn alone(mut frame: Vec<u8>) -> Bytes {
+    let length = frame.len().saturating_sub(ALONE) as u32;
+    frame[HEAD..ALONE].copy_from_slice(&length.to_le_bytes());
+    // The window does not count memory that is not used.
+    if frame.capacity() - frame.len() > frame.len() / 8 {
+        frame.shrink_to_fit();
+    }
+    frame.into()
+}
 
 /// The length beyond which the next message goes into another frame. A fraction of the bytes that a
 /// connection reads at a time, because a frame that comes in parts is copied.
@@ -110,13 +188,14 @@ impl Batch {
     }
 
     /// Adds the message that `write` writes. If the frame is full, moves it to `frames` and begins
-    /// another one. Fails if the message cannot be written or is too large, and keeps the others.
+    /// another one. Returns the size of the message. Fails if it cannot be written or is too large,
+    /// and keeps the others.
     pub(crate) fn add(
         &mut self,
         largest: usize,
         frames: &mut impl Extend<Bytes>,
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), CodecError>,
-    ) -> Result<(), CodecError> {
+    ) -> Result<usize, CodecError> {
         if self.bytes.len() >= FULL {
             frames.extend(self.take());
         }
@@ -127,7 +206,7 @@ impl Batch {
         self.bytes.extend([0; LENGTH]);
         let written = write(&mut self.bytes);
         let size = self.bytes.len() - at - LENGTH;
-        let fits = HEAD + LENGTH + size <= largest;
+        let fits = ALONE + size <= largest;
         let length = written.and_then(|()| match u32::try_from(size) {
             Ok(length) if fits => Ok(length),
             _ => Err(too_large(size, largest)),
@@ -136,13 +215,34 @@ impl Batch {
         self.bytes[at..at + LENGTH].copy_from_slice(&length.to_le_bytes());
         if self.bytes.len() <= largest {
             self.count += 1;
-            return Ok(());
+            return Ok(size);
         }
         let mut alone = self.bytes[..HEAD].to_vec();
         alone.extend(self.bytes.drain(at..));
         frames.extend(self.take());
         (self.bytes, self.count) = (alone, 1);
-        Ok(())
+        Ok(size)
+    }
+
+    /// Adds the message of a frame of its own. A large one is not copied.
+    pub(crate) fn add_frame(
+        &mut self,
+        largest: usize,
+        frames: &mut impl Extend<Bytes>,
+        frame: &Bytes,
+    ) -> Result<usize, CodecError> {
+        if frame.len() < FULL / 2 {
+            return self.add(largest, frames, |bytes| {
+                bytes.extend(&frame[ALONE..]);
+                Ok(())
+            });
+        }
+        if frame.len() > largest {
+            return Err(too_large(frame.len() - ALONE, largest));
+        }
+        frames.extend(self.take());
+        frames.extend([frame.clone()]);
+        Ok(frame.len() - ALONE)
     }
 
     /// The frame with all messages that were added, if there are any.
@@ -161,7 +261,7 @@ impl Batch {
 
 /// The error of a message that is too large for a frame.
 pub(crate) fn too_large(size: usize, largest: usize) -> CodecError {
-    let most = largest.saturating_sub(HEAD + LENGTH);
+    let most = largest.saturating_sub(ALONE);
     format!("it has {size} bytes, and the limit there is {most}").into()
 }
 
@@ -182,8 +282,9 @@ pub(crate) fn beat() -> Bytes {
     Bytes::from_static(&[BEAT])
 }
 
-pub(crate) fn grant(received: u64, limit: u64, sessions: u64) -> Bytes {
-    numbers(GRANT, [received, limit, sessions])
+pub(crate) fn grant(grant: Grant) -> Bytes {
+    let Grant { received, limit, sessions, taken, windows: [receive, send] } = grant;
+    numbers(GRANT, [received, limit, sessions, taken.messages, taken.bytes, receive, send])
 }
 
 fn numbers<const N: usize>(kind: u8, numbers: [u64; N]) -> Bytes {
@@ -202,8 +303,9 @@ mod tests {
         let read = |bytes: &[u8]| Frame::read(bytes.into());
         assert_eq!(read(&end(3)), Some(Frame::End { sessions: 3 }));
         assert_eq!(read(&beat()), Some(Frame::Beat));
-        let granted = Frame::Grant { received: 3, limit: u64::MAX, sessions: 2 };
-        assert_eq!(read(&grant(3, u64::MAX, 2)), Some(granted));
+        let taken = Amount { messages: 1, bytes: 10 };
+        let granted = Grant { received: 3, limit: u64::MAX, sessions: 2, taken, windows: [4, 5] };
+        assert_eq!(read(&grant(granted)), Some(Frame::Grant(granted)));
         for bytes in [
             &[][..],
             &[4],
@@ -213,8 +315,8 @@ mod tests {
             &[END; 10],
             &[BEAT, 0],
             &[GRANT],
-            &grant(1, 2, 3)[..24],
-            &[GRANT; 26],
+            &grant(granted)[..56],
+            &[GRANT; 58],
         ] {
             assert_eq!(read(bytes), None, "{bytes:?}");
         }
@@ -245,8 +347,22 @@ mod tests {
         // Together they would be too large, and one of them is so by itself.
         let added = [&[1, 2][..], &[], &[3; 12], &[3; 11]].map(|message| add(message).is_ok());
         assert_eq!(added, [true, true, false, true]);
-        frames.extend(batch.take());
-        assert_eq!(frames.len(), 2);
+        // A frame by itself, which is copied if it is small.
+        let frame = |size| {
+            let mut frame = Vec::new();
+            begin(&mut frame);
+            frame.resize(frame.len() + size, 4);
+            alone(frame)
+        };
+        assert!(batch.add_frame(20, &mut frames, &frame(12)).is_err());
+        assert!(batch.add_frame(20, &mut frames, &frame(3)).is_ok());
+        assert!(batch.add_frame(1 << 20, &mut frames, &frame(FULL)).is_ok());
+        assert_eq!(messages(&frames[2]), Ok(vec![vec![4; 3]]));
+        assert_eq!(messages(&frames[3]), Ok(vec![vec![4; FULL]]));
+        assert_eq!(batch.take(), None);
+        let amounts = Messages::read(frames[0].clone()).map(|messages| messages.amounts());
+        let amount = |messages, bytes| Amount { messages, bytes };
+        assert_eq!(amounts, Some([amount(2, 2), amount(1, 2)]));
         assert_eq!(messages(&frames[0]), Ok(vec![vec![1, 2], vec![]]));
         assert_eq!(messages(&frames[1]), Ok(vec![vec![3; 11]]));
         assert_eq!((count(&frames[0]), count(&end(1)), count(&beat())), (Some(2), Some(1), None));

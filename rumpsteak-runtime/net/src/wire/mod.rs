@@ -9,6 +9,6 @@ pub(crate) mod schema;
 mod snapshot;
 
 pub use self::codec::{Codec, Portable, Postcard};
-pub(crate) use self::frame::{Batch, Frame, Messages};
+pub(crate) use self::frame::{Amount, Batch, Frame, Grant, Messages};
 pub(crate) use self::handshake::*;
 pub(crate) use self::snapshot::*;

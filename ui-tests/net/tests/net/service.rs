@@ -204,8 +204,8 @@ async fn a_message_that_is_too_large_for_the_transport_is_an_error_at_once() {
         assert!(matches!(&error, NetError::Encode { label: "Order", .. }), "{error:?}");
         assert_eq!(
             format!("{error:?}"),
-            "the message `Order`, sent to `s` before, cannot be written: it has 2003 bytes, and \
-             the limit there is 991"
+            "the message `Order` to `s` cannot be written: it has 2003 bytes, and the limit there \
+             is 991"
         );
     }
 }
