@@ -24,7 +24,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 
 use bytes::Bytes;
 use futures_core::Stream as _;
@@ -88,18 +88,15 @@ pub(crate) fn reader<M: Portable, C: Codec>(peer: &str, codec: C) -> Read<M> {
     })
 }
 
-/// Writes a message after the start of a frame, which has at most so many bytes.
+/// Writes a message to frames of at most so many bytes.
 pub(crate) fn writer<M: Labelled + Portable, C: Codec>(
     peer: &str,
     codec: C,
     largest: usize,
 ) -> Write<M> {
-    let (peer, largest) = (peer.to_owned(), largest.min(u32::MAX as usize));
-    Box::new(move |message, frame| {
-        let written = codec.encode(message, frame).and_then(|()| match frame.len() {
-            size if size > largest => Err(frame::too_large(size - frame::ALONE, largest)),
-            _ => Ok(()),
-        });
+    let peer = peer.to_owned();
+    Box::new(move |batch, frames, message| {
+        let written = batch.add(largest, frames, |bytes| codec.encode(message, bytes));
         written.map_err(|error| unwritten(&peer, message, error))
     })
 }
@@ -121,6 +118,8 @@ pub(crate) struct Lane<M, C> {
     /// The queues from and to the role. `None` once the role or its peer has left.
     outgoing: Option<Outgoing<M>>,
     incoming: Option<Incoming<M>>,
+    /// A frame of the role that does not fit as a whole.
+    split: Option<Messages>,
     pub(crate) state: LaneState,
     /// The frames that the peer may not have, in order.
     unacknowledged: VecDeque<Bytes>,
@@ -137,7 +136,7 @@ pub(crate) struct Lane<M, C> {
     sending: Window,
     /// The windows of this host for what the role receives and sends, in bytes.
     windows: [u64; 2],
-    /// What was sent before this lane began.
+    /// The messages that were sent before this lane began.
     sent_before: Amount,
     pub(crate) status: SharedStatus,
     /// True if the peer must get an acknowledgement, even without new credit.
@@ -170,6 +169,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             largest: frame,
             outgoing: Some(outgoing),
             incoming: Some(incoming),
+            split: None,
             state: LaneState::default(),
             unacknowledged: VecDeque::new(),
             sent: 0,
@@ -245,7 +245,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             return Err(self.violation(INVALID));
         };
         // The role here does not report the messages that it received at other hosts.
-        let size = unread.iter().map(|bytes| bytes.len() as u64).sum();
+        let size = unread.iter().map(|bytes| frame::size_of(bytes.len())).sum();
         let (messages, bytes) = (received - unread.len() as u64, state.received_bytes);
         self.reports.resume(Amount { messages, bytes: bytes.saturating_sub(size) });
         let (mut batch, mut frames) = (Batch::default(), Vec::new());
@@ -308,12 +308,21 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             let is_done =
                 self.state.is_told() && self.state.has_peer_left() && !self.must_acknowledge;
             if is_flushed && is_done && self.arrived.is_empty() {
+                self.status.note_progress(self.progress());
                 return Poll::Ready(Ok(()));
             }
             if !came && !taken && !wrote {
+                self.status.note_progress(self.progress());
                 return Poll::Pending;
             }
         }
+    }
+
+    /// The number of messages that were sent, have come, and the peer has taken: without the ends.
+    fn progress(&self) -> [u64; 3] {
+        let LaneState { next, has_ended, received, taken, .. } = &self.state;
+        let left = u64::from(self.state.has_peer_left());
+        [next - u64::from(*has_ended), received - left, taken.messages]
     }
 
     /// Reads the frames that have come. Returns true if there are any.
@@ -414,7 +423,9 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             && let Some(frame) = self.unacknowledged.pop_front()
         {
             self.state.first += frame::count(&frame).unwrap_or(0);
-            self.batch.reuse(frame);
+            if let Some(outgoing) = &mut self.outgoing {
+                outgoing.reuse(frame);
+            }
             self.sent = self.sent.saturating_sub(1);
             if self.state.first > received {
                 return Err(self.violation("an acknowledgement of a part of a frame"));
@@ -463,32 +474,50 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         Poll::Ready(())
     }
 
-    /// Adds the next message of the role to the frames. Ready with `None` if the role has left.
+    /// Adds the next message of the role to the frames, or the next frame, if all of it fits. Ready
+    /// with `None` if the role has left.
     fn poll_add(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<(), NetError>>> {
         let Self { peer, codec, batch, unacknowledged, largest, state, .. } = self;
         let Some(outgoing) = &mut self.outgoing else { return Poll::Ready(None) };
-        outgoing.poll_next(context).map(|next| {
-            let added = match next? {
-                Next::Message(message) => batch
-                    .add(*largest, unacknowledged, |bytes| codec.encode(&message, bytes))
-                    .map_err(|error| unwritten(peer, &message, error)),
-                Next::Small(message) => batch
-                    .add(*largest, unacknowledged, |bytes| {
-                        bytes.extend_from_slice(message);
-                        Ok(())
-                    })
-                    .map_err(|error| encode_error::<M, C>(peer, codec, message, error)),
-                Next::Frame(frame) => {
-                    batch.add_frame(*largest, unacknowledged, &frame).map_err(|error| {
-                        encode_error::<M, C>(peer, codec, &frame[frame::ALONE..], error)
-                    })
+        loop {
+            let added = if let Some(message) = self.split.as_mut().and_then(Messages::next) {
+                let write = |bytes: &mut Vec<u8>| {
+                    bytes.extend_from_slice(message);
+                    Ok(())
+                };
+                let added = batch.add(*largest, unacknowledged, write);
+                added.map_err(|error| encode_error::<M, C>(peer, codec, message, error))
+            } else {
+                match ready!(outgoing.poll_next(context)) {
+                    None => return Poll::Ready(None),
+                    Some(Next::Message(message)) => {
+                        let write = |bytes: &mut _| codec.encode(&message, bytes);
+                        let added = batch.add(*largest, unacknowledged, write);
+                        added.map_err(|error| unwritten(peer, &message, error))
+                    }
+                    Some(Next::Frame(frame)) => {
+                        let all = frame::amount(&frame);
+                        let mut before = state.sent().since(state.taken);
+                        if all.messages > 1 {
+                            before.add(all.messages - 1, all.bytes);
+                        }
+                        if frame.len() <= *largest
+                            && state.next + all.messages <= self.limit
+                            && self.sending.has_room(before)
+                        {
+                            unacknowledged.extend(batch.take());
+                            unacknowledged.push_back(frame);
+                            state.send(all);
+                            return Poll::Ready(Some(Ok(())));
+                        }
+                        self.split = Messages::read(frame);
+                        continue;
+                    }
                 }
             };
-            Some(added.map(|size| {
-                state.next += 1;
-                state.next_bytes += size as u64;
-            }))
-        })
+            let sent = |size| state.send(Amount { messages: 1, bytes: frame::size_of(size) });
+            return Poll::Ready(Some(added.map(sent)));
+        }
     }
 
     /// Waits until the role sends something. Returns false if it leaves without.

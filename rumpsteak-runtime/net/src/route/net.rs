@@ -16,7 +16,7 @@ use super::outbox::{LocalQueue, Outbox, Outgoing, Write, pair};
 use super::status::SharedStatus;
 use super::window::{Taken, Window};
 use crate::NetError;
-use crate::wire::{Amount, Messages, Numbers};
+use crate::wire::{Amount, Messages, Numbers, reading};
 
 /// A route whose other end is in this process or in another one. The role that has it cannot tell,
 /// and its process does not change.
@@ -96,10 +96,16 @@ impl<M> Frames<M> {
             return Poll::Ready(Some(held));
         }
         loop {
-            if let Some(Arrived { messages, numbers }) = &mut self.current
-                && let Some(bytes) = messages.next()
-            {
-                return Poll::Ready(Some((self.read)(bytes, numbers.as_deref())));
+            if let Some(Arrived { messages, numbers }) = &mut self.current {
+                let (read, numbers) = (&self.read, numbers.as_deref());
+                if messages.are_large() {
+                    if let Some(bytes) = messages.next_shared() {
+                        let message = reading(bytes.clone(), || read(&bytes, numbers));
+                        return Poll::Ready(Some(message));
+                    }
+                } else if let Some(bytes) = messages.next() {
+                    return Poll::Ready(Some(read(bytes, numbers)));
+                }
             }
             // Frees the memory before it waits.
             self.current = None;
@@ -140,8 +146,8 @@ pub(crate) fn wired<M: 'static>(sent: Queue, received: Queue) -> [(Net<M>, Share
     })
 }
 
-/// The number of messages that may be under way in a queue without a proven capacity: large enough that an end continues while the
-/// other end waits for a core.
+/// The number of messages that may be under way in a queue without a proven capacity: large enough
+/// that an end continues while the other end waits for a core.
 pub(crate) const WINDOW: usize = 8192;
 
 /// The number of messages that may be under way in a queue with this capacity.

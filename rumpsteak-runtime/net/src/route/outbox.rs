@@ -1,10 +1,10 @@
 //! The sending half of a `Net`, and its other end at the task of a lane.
 //!
-//! The role itself writes its messages as bytes, once. So the bytes that wait for the task count
-//! towards the [window](super::window). A small message goes into a buffer that role and task
-//! share, a larger one is a frame of its own.
+//! The role itself writes its messages as bytes, once, into the frames that go to the peer. So the
+//! bytes that wait for the task count towards the [window](super::window). Messages share a frame
+//! until the task takes it, or it is full. A large message has a frame of its own.
 
-use std::mem;
+use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker, ready};
@@ -19,7 +19,7 @@ use rumpsteak_runtime::transport::{Half, KnownRoom, Pair};
 use super::status::SharedStatus;
 use super::window::{Taken, Window};
 use crate::NetError;
-use crate::wire::{Amount, frame};
+use crate::wire::{Amount, Batch, frame};
 
 /// The sending half of a [`Net`](crate::Net).
 pub struct Outbox<M> {
@@ -42,41 +42,45 @@ pub(crate) struct LocalQueue<M> {
     pub(crate) taken: Arc<Taken>,
 }
 
-pub(crate) type Write<M> = Box<dyn Fn(&M, &mut Vec<u8>) -> Result<(), NetError> + Send + Sync>;
+/// Adds a message to a batch, and frames that are full to the others. Returns its size.
+pub(crate) type Write<M> =
+    Box<dyn Fn(&mut Batch, &mut VecDeque<Bytes>, &M) -> Result<usize, NetError> + Send + Sync>;
 
 /// The queue to the task of a lane.
 struct Writer<M> {
-    queue: QueueSender<Written>,
-    small: SharedBytes,
+    queue: QueueSender<Begun>,
+    frames: SharedFrames,
     write: Write<M>,
-    /// The frame of the next message.
-    frame: Vec<u8>,
-    /// The size of the last frame, if it was large.
-    expected: usize,
+    /// The size of the last message, if it was large.
+    large: Option<usize>,
     sent: Amount,
     /// The part of it that the peer's role has taken, when this end last looked.
     taken: Amount,
     window: Window,
 }
 
-/// A message in the queue.
-enum Written {
-    /// The next so many bytes in the shared buffer.
-    Small(usize),
-    Frame(Bytes),
+/// A frame has begun. It has the messages that the role sends in this session until the task takes
+/// it.
+struct Begun(#[expect(dead_code, reason = "a message of a queue has a size")] u8);
+
+/// The frames that have begun, and that the task has not taken. The batch is the last of them.
+#[derive(Default)]
+struct Frames {
+    full: VecDeque<Bytes>,
+    batch: Batch,
 }
 
-type SharedBytes = Arc<Mutex<Vec<u8>>>;
+impl Frames {
+    fn count(&self) -> usize {
+        self.full.len() + usize::from(!self.batch.is_empty())
+    }
+}
 
-/// The largest message in the shared buffer, in bytes.
-const SMALL: usize = 1 << 10;
+type SharedFrames = Arc<Mutex<Frames>>;
 
-/// The largest buffer that is kept for further messages, in bytes.
-const SPARE: usize = 16 << 10;
-
-fn lock(bytes: &SharedBytes) -> MutexGuard<'_, Vec<u8>> {
-    // Nothing panics while it holds the lock.
-    bytes.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(frames: &SharedFrames) -> MutexGuard<'_, Frames> {
+    // If a codec has panicked, its message is not in the frames.
+    frames.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 pub(super) fn pair<M>(queue: Queue) -> (QueueSender<M>, QueueReceiver<M>) {
@@ -90,11 +94,8 @@ pub(crate) enum Outgoing<M> {
 }
 
 pub(crate) struct Reader {
-    queue: QueueReceiver<Written>,
-    small: SharedBytes,
-    /// Bytes that were in the shared buffer, and the start of the next message.
-    bytes: Vec<u8>,
-    at: usize,
+    queue: QueueReceiver<Begun>,
+    frames: SharedFrames,
     /// Dropped after the queue.
     _waits: Waits,
 }
@@ -108,36 +109,27 @@ impl Drop for Waits {
     }
 }
 
-/// A message from the queue.
-pub(crate) enum Next<'a, M> {
+/// The next message or frame of the role.
+pub(crate) enum Next<M> {
     Message(M),
-    Small(&'a [u8]),
     Frame(Bytes),
 }
 
 impl<M> Outgoing<M> {
-    #[inline]
-    pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Next<'_, M>>> {
-        let reader = match self {
+    pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Next<M>>> {
+        let Reader { queue, frames, .. } = match self {
             Self::Messages(queue) => {
                 return Pin::new(queue).poll_next(context).map(|next| next.map(Next::Message));
             }
             Self::Written(reader) => reader,
         };
-        Poll::Ready(ready!(Pin::new(&mut reader.queue).poll_next(context)).map(|next| match next {
-            Written::Frame(frame) => Next::Frame(frame),
-            Written::Small(size) => {
-                if reader.at == reader.bytes.len() {
-                    reader.bytes.clear();
-                    reader.bytes.shrink_to(SPARE);
-                    mem::swap(&mut reader.bytes, &mut lock(&reader.small));
-                    reader.at = 0;
-                }
-                let message = &reader.bytes[reader.at..][..size];
-                reader.at += size;
-                Next::Small(message)
+        while ready!(Pin::new(&mut *queue).poll_next(context)).is_some() {
+            let Frames { full, batch } = &mut *lock(frames);
+            if let Some(frame) = full.pop_front().or_else(|| batch.take()) {
+                return Poll::Ready(Some(Next::Frame(frame)));
             }
-        }))
+        }
+        Poll::Ready(None)
     }
 
     /// Waits until there is a message. Returns false if there is none, and the role has left.
@@ -145,6 +137,13 @@ impl<M> Outgoing<M> {
         match self {
             Self::Messages(queue) => queue.poll_if(true, |_| false, context).map(|it| it.is_some()),
             Self::Written(it) => it.queue.poll_if(true, |_| false, context).map(|it| it.is_some()),
+        }
+    }
+
+    /// Keeps the memory of an acknowledged frame.
+    pub(crate) fn reuse(&mut self, frame: Bytes) {
+        if let Self::Written(reader) = self {
+            lock(&reader.frames).batch.reuse(frame);
         }
     }
 
@@ -181,19 +180,18 @@ impl<M> Outbox<M> {
         status: &SharedStatus,
     ) -> (Self, Outgoing<M>) {
         let (sender, receiver) = pair(queue);
-        let (small, waits) = (SharedBytes::default(), Waits(Arc::clone(status)));
+        let (frames, waits) = (SharedFrames::default(), Waits(Arc::clone(status)));
         let (sent, taken) = Default::default();
         let writer = Writer {
             queue: sender,
-            small: Arc::clone(&small),
+            frames: Arc::clone(&frames),
             write,
-            frame: Vec::new(),
-            expected: 0,
+            large: None,
             sent,
             taken,
             window,
         };
-        let reader = Reader { queue: receiver, small, bytes: Vec::new(), at: 0, _waits: waits };
+        let reader = Reader { queue: receiver, frames, _waits: waits };
         let outbox = Self { sink: Target::Lane(Box::new(writer)), status: Arc::clone(status) };
         (outbox, Outgoing::Written(reader))
     }
@@ -209,7 +207,12 @@ impl<M> Outbox<M> {
     fn poll_begin(&mut self, session: usize, waker: &Waker) -> Poll<()> {
         match &mut self.sink {
             Target::Local(it) => it.queue.poll_begin(session, waker),
-            Target::Lane(it) => it.queue.poll_begin(session, waker),
+            Target::Lane(it) => {
+                // A frame belongs to one session.
+                let Frames { full, batch } = &mut *lock(&it.frames);
+                full.extend(batch.take());
+                it.queue.poll_begin(session, waker)
+            }
         }
     }
 }
@@ -233,22 +236,34 @@ impl<M> Writer<M> {
     }
 
     #[inline]
-    fn write(&mut self, message: &M) -> Result<Written, NetError> {
-        self.frame.clear();
-        self.frame.reserve(self.expected);
-        frame::begin(&mut self.frame);
-        (self.write)(message, &mut self.frame)?;
-        let size = self.frame.len() - frame::ALONE;
-        self.sent.add(1, size as u64);
-        if size <= SMALL {
-            lock(&self.small).extend_from_slice(&self.frame[frame::ALONE..]);
-            if mem::take(&mut self.expected) > 0 {
-                self.frame = Vec::new();
+    fn start_send(&mut self, message: &M, status: &SharedStatus) -> Result<(), BoxError> {
+        let mut frames = lock(&self.frames);
+        let Frames { full, batch } = &mut *frames;
+        let before = full.len() + usize::from(!batch.is_empty());
+        let size = match self.large {
+            None => (self.write)(batch, full, message),
+            // As large as the last one, perhaps.
+            Some(size) => {
+                drop(frames);
+                let (mut alone, mut none) = (Batch::with_capacity(size), VecDeque::new());
+                let size = (self.write)(&mut alone, &mut none, message);
+                frames = lock(&self.frames);
+                let Frames { full, batch } = &mut *frames;
+                full.extend(batch.take());
+                full.extend(alone.take());
+                size
             }
-            return Ok(Written::Small(size));
+        };
+        let has_begun = frames.count() > before;
+        drop(frames);
+        let size = size.inspect_err(|error| status.fail(error.clone()))?;
+        self.large = Some(size).filter(|size| *size >= frame::LARGE);
+        self.sent.add(1, frame::size_of(size));
+        if has_begun {
+            let sent = Pin::new(&mut self.queue).start_send(Begun(0));
+            return sent.map_err(|_| status.reason());
         }
-        self.expected = self.frame.len();
-        Ok(Written::Frame(frame::alone(mem::take(&mut self.frame))))
+        Ok(())
     }
 }
 
@@ -284,10 +299,7 @@ impl<M> Sink<M> for Outbox<M> {
                 it.sent += 1;
                 Pin::new(&mut it.queue).start_send(message)
             }
-            Target::Lane(it) => {
-                let written = it.write(&message).inspect_err(|error| status.fail(error.clone()))?;
-                Pin::new(&mut it.queue).start_send(written)
-            }
+            Target::Lane(it) => return it.start_send(&message, status),
         };
         sent.map_err(|_| status.reason())
     }

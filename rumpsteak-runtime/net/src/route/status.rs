@@ -20,8 +20,19 @@ pub(crate) struct RouteStatus {
     taken: [AtomicU64; 3],
     /// The role, if it waits for room.
     pub(super) room: AtomicWaker,
-    /// The address of the peer, and the time of the last frame from it, once there is a connection.
-    connection: Mutex<Option<(String, Instant)>>,
+    /// The number of messages that were sent to the peer, that have come from it, and that its role
+    /// has taken.
+    progress: [AtomicU64; 3],
+    connection: Mutex<Option<Connected>>,
+}
+
+/// The last connection.
+#[derive(Debug)]
+struct Connected {
+    transport: Option<String>,
+    address: Option<String>,
+    /// The time of the last frame from the peer.
+    heard: Instant,
 }
 
 pub(crate) type SharedStatus = Arc<RouteStatus>;
@@ -37,32 +48,39 @@ impl RouteStatus {
     }
 
     /// The role has a connection with its peer.
-    pub(crate) fn connected(&self, Connection { at, caller, .. }: &Connection) {
+    pub(crate) fn connected(&self, Connection { at, caller, scheme, .. }: &Connection) {
         let address = at.as_ref().map(Address::to_string);
         let address = address.or_else(|| caller.map(|address| address.to_string()));
-        let address = address.unwrap_or_else(|| "an unknown address".to_owned());
-        *self.connection() = Some((address, Instant::now()));
+        let transport = at.as_ref().map(|at| at.scheme().to_owned()).or_else(|| scheme.clone());
+        *self.connection() = Some(Connected { transport, address, heard: Instant::now() });
     }
 
     /// A frame has come from the peer.
     pub(crate) fn heard(&self) {
-        if let Some((_, last)) = &mut *self.connection() {
-            *last = Instant::now();
+        if let Some(connected) = &mut *self.connection() {
+            connected.heard = Instant::now();
         }
     }
 
     /// Describes the connection, for the report of a watch.
     pub(crate) fn describe(&self) -> String {
         match &*self.connection() {
-            Some((address, last)) => {
-                format!("at {address}, the connection is silent for {:.1?}", last.elapsed())
+            Some(Connected { address, heard, .. }) => {
+                let address = address.as_deref().unwrap_or("an unknown address");
+                format!("at {address}, the connection is silent for {:.1?}", heard.elapsed())
             }
             None => "no connection yet".to_owned(),
         }
     }
 
-    fn connection(&self) -> MutexGuard<'_, Option<(String, Instant)>> {
+    fn connection(&self) -> MutexGuard<'_, Option<Connected>> {
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn note_progress(&self, progress: [u64; 3]) {
+        for (to, number) in self.progress.iter().zip(progress) {
+            to.store(number, Ordering::Relaxed);
+        }
     }
 
     /// The error of a process that finds the other end of a queue gone.
@@ -82,5 +100,51 @@ impl RouteStatus {
         let [messages, bytes, window] =
             self.taken.each_ref().map(|number| number.load(Ordering::Acquire));
         (Amount { messages, bytes }, window)
+    }
+}
+
+/// A peer of a role that has joined a session: see [`Joined::peer`](crate::Joined::peer). It may be
+/// kept, and asked while the role plays.
+///
+/// Over a connection that breaks, the numbers go on. They are 0 for a peer on the same host, which
+/// has no connection.
+#[derive(Clone, Debug)]
+pub struct Peer(pub(crate) SharedStatus);
+
+impl Peer {
+    /// The scheme of the transport of the last connection, such as `tcp`. `None` for a peer on the
+    /// same host, and for one that has not come yet.
+    #[must_use]
+    pub fn transport(&self) -> Option<String> {
+        self.0.connection().as_ref()?.transport.clone()
+    }
+
+    /// The address at which the peer was called, or from which it has called, if that is known.
+    #[must_use]
+    pub fn address(&self) -> Option<String> {
+        self.0.connection().as_ref()?.address.clone()
+    }
+
+    /// The number of messages that were sent to the peer.
+    #[must_use]
+    pub fn sent(&self) -> u64 {
+        self.progress(0)
+    }
+
+    /// The number of messages that have come from the peer.
+    #[must_use]
+    pub fn received(&self) -> u64 {
+        self.progress(1)
+    }
+
+    /// The number of sent messages that the role of the peer is known to have taken. It is told
+    /// from time to time.
+    #[must_use]
+    pub fn taken(&self) -> u64 {
+        self.progress(2)
+    }
+
+    fn progress(&self, which: usize) -> u64 {
+        self.0.progress[which].load(Ordering::Relaxed)
     }
 }

@@ -1,9 +1,9 @@
 //! The window of a lane: how many messages and bytes its sender may keep, and its receiver, until
 //! the role at the other end has taken them.
 //!
-//! A sender sends its next message if the peer's role has yet to take fewer than [`least`] messages,
-//! or fewer than [`bytes`] bytes. So each end holds at most `least` messages, or the window and the
-//! one message that exceeds it. A message that is larger than the window travels alone.
+//! A sender sends its next message if the peer's role has yet to take fewer than [`least`]
+//! messages, or fewer than [`bytes`] bytes. So each end holds at most `least` messages, or the
+//! window and the one message that exceeds it. A message larger than the window travels alone.
 //!
 //! # Why no role waits for ever
 //!
@@ -12,14 +12,14 @@
 //! [`Waits(n)`](rumpsteak_runtime::channel::Capacity). With `AtMost(n)`, no more than n messages
 //! are ever untaken, so the window never makes a role wait.
 //!
-//! With `Waits(n)`, let the roles be stuck, and let each role that waits for room wait at a queue of
-//! at least n messages, however long the queues were before. The proof (k-MC of directed machines)
-//! says that their run continues to one that fits into queues of n messages, in some order. Take the
-//! first action in that order that is still missing. All actions before it have happened, so its
-//! role is about to do it. If it receives, the message is there. If it sends, then the message n
-//! places before it was taken, so fewer than n messages are in the queue. In both cases its role is
-//! not stuck. It does not matter that the room changes with the sizes of messages, as long as there
-//! always is room for n.
+//! With `Waits(n)`, suppose that the roles are stuck, and that each role that waits for room waits
+//! at a queue of at least n messages, however long the queues were before. The proof (k-MC of
+//! directed machines) says that their run continues to one that fits into queues of n messages, in
+//! some order. Take the first action in that order that is still missing. All actions before it
+//! have happened, so its role is about to do it. If it receives, the message is there. If it sends,
+//! then the message n places before it was taken, so fewer than n messages are in the queue. In
+//! both cases its role is not stuck. It does not matter that the room changes with the sizes of
+//! messages, as long as there always is room for n.
 //!
 //! A sender only knows what the peer has *reported* as taken. So the peer reports at once if the
 //! sender may be waiting and fewer than `least` messages are untaken ([`Reports::due`]); otherwise

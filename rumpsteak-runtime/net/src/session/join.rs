@@ -25,7 +25,7 @@ use crate::route::{
     window,
 };
 use crate::wire::Hello;
-use crate::{Address, Codec, Directory, Host, Joins, NetError, Portable, Postcard};
+use crate::{Address, Codec, Directory, Host, Joins, NetError, Peer, Portable, Postcard};
 
 /// A role that is about to join a session. Made by [`Host::join`].
 #[must_use = "nothing happens before `connect`"]
@@ -101,6 +101,14 @@ impl<R: Role, C> Join<R, C> {
             Err(error) => self.wrong = Some(error.into()),
         }
         self
+    }
+
+    /// As [`peer`](Self::peer), for the peer of this type.
+    pub fn peer_role<P: Role<Message = R::Message>>(
+        self,
+        addresses: impl IntoIterator<Item: AsRef<str>>,
+    ) -> Self {
+        self.peer(P::NAME, addresses)
     }
 
     /// Sets the addresses of the peers without an address of their own. The directory may contain
@@ -323,6 +331,14 @@ impl<R: Role> Joined<R> {
         let value = ended.unwrap_or_else(|panic| resume_unwind(panic))?;
         let failed = |error| ErrorKind::Leave { role: R::NAME, source: Box::new(error) };
         left.map(|()| value).map_err(|error| Error::from(failed(error)).into())
+    }
+
+    /// The peer of this name: its transport, its address, and the progress of its messages. `None`
+    /// if the role has no such peer.
+    #[must_use]
+    pub fn peer(&self, role: &str) -> Option<Peer> {
+        let route = self.routes.iter().find(|it| it.own.route.peer == role)?;
+        Some(Peer(Arc::clone(&route.status)))
     }
 
     /// Watches the role: if no action of it completes for this long and it waits, prints to stderr

@@ -138,6 +138,9 @@ fn sending(from: &Hello, to: &Hello, least: u32) -> Queue {
     })
 }
 
+/// The number of frames that a role may send before its task takes them.
+const FRAMES: u32 = 16;
+
 /// The largest queue that another end can ask for.
 const LARGEST: u32 = 1024;
 
@@ -173,7 +176,7 @@ pub(super) fn lane<M: Labelled + Portable, C: Codec>(
     let (peer, limits) = (&own.route.peer, &shared.limits);
     let [receiving, sending] = windows([own, &known], limits);
     let codecs = (reader(peer, codec.clone()), writer(peer, codec.clone(), limits.frame));
-    let (end, far) = net(self::sending(own, &known, LARGEST), sending, codecs);
+    let (end, far) = net(self::sending(own, &known, FRAMES), sending, codecs);
     let status = Arc::clone(&far.status);
     let lane = Lane::new([own, &known], codec, far, count, [receiving, sending], limits);
     (end, lane, status)

@@ -122,50 +122,46 @@ impl Messages {
         Some(message)
     }
 
-    pub(crate) fn count(&self) -> u64 {
-        count(&self.bytes).unwrap_or(0)
+    /// As [`next`](Self::next), but shares the memory.
+    pub(crate) fn next_shared(&mut self) -> Option<Bytes> {
+        let size = self.next()?.len();
+        Some(self.bytes.slice(self.at - size..self.at))
+    }
+
+    /// Returns true if sharing the memory of the messages costs less than copying them.
+    pub(crate) fn are_large(&self) -> bool {
+        self.last >= LARGE
     }
 
     /// All messages of the frame, and all but the last.
     pub(crate) fn amounts(&self) -> [Amount; 2] {
-        let all = Amount { messages: self.count(), bytes: size(&self.bytes) };
-        let (messages, bytes) = (all.messages - 1, all.bytes - self.last as u64);
-        [all, Amount { messages, bytes }]
+        let all = amount(&self.bytes);
+        let bytes = all.bytes - size_of(self.last);
+        [all, Amount { messages: all.messages - 1, bytes }]
     }
 }
 
-/// The size of the messages in a frame, in bytes.
-fn size(frame: &[u8]) -> u64 {
-    let messages = count(frame).unwrap_or(0);
-    (frame.len() as u64).saturating_sub(HEAD as u64 + LENGTH as u64 * messages)
+/// The messages in a frame.
+pub(crate) fn amount(frame: &[u8]) -> Amount {
+    let bytes = frame.len().saturating_sub(HEAD) as u64;
+    Amount { messages: count(frame).unwrap_or(0), bytes }
+}
+
+/// The bytes of a message of this size in a frame.
+pub(crate) fn size_of(message: usize) -> u64 {
+    (LENGTH + message) as u64
 }
 
 /// The bytes before the messages of a frame, and before each message.
 const HEAD: usize = 5;
 const LENGTH: usize = 4;
 
-/// The bytes before a message that is a frame of its own.
-pub(crate) const ALONE: usize = HEAD + LENGTH;
-
-/// Begins a frame of one message, which is to be written after it.
-pub(crate) fn begin(frame: &mut Vec<u8>) {
-    frame.extend([MESSAGES, 1, 0, 0, 0, 0, 0, 0, 0]);
-}
-
-/// The frame of one message of at most `u32::MAX` bytes.
-pub(crate) fn alone(mut frame: Vec<u8>) -> Bytes {
-    let length = frame.len().saturating_sub(ALONE) as u32;
-    frame[HEAD..ALONE].copy_from_slice(&length.to_le_bytes());
-    // The window does not count memory that is not used.
-    if frame.capacity() - frame.len() > frame.len() / 8 {
-        frame.shrink_to_fit();
-    }
-    frame.into()
-}
-
 /// The length beyond which the next message goes into another frame. A fraction of the bytes that a
 /// connection reads at a time, because a frame that comes in parts is copied.
 const FULL: usize = 8 << 10;
+
+/// The size of a message that has a frame of its own, in bytes.
+pub(crate) const LARGE: usize = 4 << 10;
 
 /// The number of acknowledged frames whose memory is kept.
 const SPARE: usize = 32;
@@ -174,6 +170,8 @@ const SPARE: usize = 32;
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     bytes: Vec<u8>,
+    /// The end of the last message.
+    end: usize,
     count: u32,
     spare: Vec<Vec<u8>>,
 }
@@ -206,7 +204,7 @@ impl Batch {
         self.bytes.extend([0; LENGTH]);
         let written = write(&mut self.bytes);
         let size = self.bytes.len() - at - LENGTH;
-        let fits = ALONE + size <= largest;
+        let fits = HEAD + LENGTH + size <= largest;
         let length = written.and_then(|()| match u32::try_from(size) {
             Ok(length) if fits => Ok(length),
             _ => Err(too_large(size, largest)),
@@ -214,35 +212,24 @@ impl Batch {
         let length = length.inspect_err(|_| self.bytes.truncate(at))?;
         self.bytes[at..at + LENGTH].copy_from_slice(&length.to_le_bytes());
         if self.bytes.len() <= largest {
-            self.count += 1;
+            (self.count, self.end) = (self.count + 1, self.bytes.len());
             return Ok(size);
         }
         let mut alone = self.bytes[..HEAD].to_vec();
         alone.extend(self.bytes.drain(at..));
         frames.extend(self.take());
-        (self.bytes, self.count) = (alone, 1);
+        (self.end, self.count) = (alone.len(), 1);
+        self.bytes = alone;
         Ok(size)
     }
 
-    /// Adds the message of a frame of its own. A large one is not copied.
-    pub(crate) fn add_frame(
-        &mut self,
-        largest: usize,
-        frames: &mut impl Extend<Bytes>,
-        frame: &Bytes,
-    ) -> Result<usize, CodecError> {
-        if frame.len() < FULL / 2 {
-            return self.add(largest, frames, |bytes| {
-                bytes.extend(&frame[ALONE..]);
-                Ok(())
-            });
-        }
-        if frame.len() > largest {
-            return Err(too_large(frame.len() - ALONE, largest));
-        }
-        frames.extend(self.take());
-        frames.extend([frame.clone()]);
-        Ok(frame.len() - ALONE)
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// A batch with room for a message of this size.
+    pub(crate) fn with_capacity(size: usize) -> Self {
+        Self { bytes: Vec::with_capacity(HEAD + LENGTH + size), ..Self::default() }
     }
 
     /// The frame with all messages that were added, if there are any.
@@ -251,9 +238,15 @@ impl Batch {
             self.bytes.clear();
             return None;
         }
-        let next = self.spare.pop().unwrap_or_else(|| Vec::with_capacity(self.bytes.len()));
+        let next = self.spare.pop().unwrap_or_default();
         let mut bytes = std::mem::replace(&mut self.bytes, next);
+        // The window does not count memory that is not used.
+        if bytes.capacity() - bytes.len() > FULL.max(bytes.len() / 8) {
+            bytes.shrink_to_fit();
+        }
         let count = std::mem::take(&mut self.count);
+        // A codec may have panicked in the middle of the next message.
+        bytes.truncate(self.end);
         bytes[1..HEAD].copy_from_slice(&count.to_le_bytes());
         Some(bytes.into())
     }
@@ -261,7 +254,7 @@ impl Batch {
 
 /// The error of a message that is too large for a frame.
 pub(crate) fn too_large(size: usize, largest: usize) -> CodecError {
-    let most = largest.saturating_sub(ALONE);
+    let most = largest.saturating_sub(HEAD + LENGTH);
     format!("it has {size} bytes, and the limit there is {most}").into()
 }
 
@@ -347,22 +340,11 @@ mod tests {
         // Together they would be too large, and one of them is so by itself.
         let added = [&[1, 2][..], &[], &[3; 12], &[3; 11]].map(|message| add(message).is_ok());
         assert_eq!(added, [true, true, false, true]);
-        // A frame by itself, which is copied if it is small.
-        let frame = |size| {
-            let mut frame = Vec::new();
-            begin(&mut frame);
-            frame.resize(frame.len() + size, 4);
-            alone(frame)
-        };
-        assert!(batch.add_frame(20, &mut frames, &frame(12)).is_err());
-        assert!(batch.add_frame(20, &mut frames, &frame(3)).is_ok());
-        assert!(batch.add_frame(1 << 20, &mut frames, &frame(FULL)).is_ok());
-        assert_eq!(messages(&frames[2]), Ok(vec![vec![4; 3]]));
-        assert_eq!(messages(&frames[3]), Ok(vec![vec![4; FULL]]));
-        assert_eq!(batch.take(), None);
+        frames.extend(batch.take());
+        assert_eq!(frames.len(), 2);
         let amounts = Messages::read(frames[0].clone()).map(|messages| messages.amounts());
         let amount = |messages, bytes| Amount { messages, bytes };
-        assert_eq!(amounts, Some([amount(2, 2), amount(1, 2)]));
+        assert_eq!(amounts, Some([amount(2, 10), amount(1, 6)]));
         assert_eq!(messages(&frames[0]), Ok(vec![vec![1, 2], vec![]]));
         assert_eq!(messages(&frames[1]), Ok(vec![vec![3; 11]]));
         assert_eq!((count(&frames[0]), count(&end(1)), count(&beat())), (Some(2), Some(1), None));

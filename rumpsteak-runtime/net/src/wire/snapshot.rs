@@ -41,6 +41,12 @@ impl LaneState {
         Amount { messages: self.next, bytes: self.next_bytes }
     }
 
+    /// Counts messages that were taken from the role.
+    pub(crate) fn send(&mut self, sent: Amount) {
+        self.next += sent.messages;
+        self.next_bytes += sent.bytes;
+    }
+
     /// Returns true if the peer has not acknowledged everything.
     pub(crate) fn is_waiting(&self) -> bool {
         self.first < self.next
