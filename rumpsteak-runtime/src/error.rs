@@ -64,7 +64,17 @@ impl From<ErrorKind> for Error {
 /// The message and its source, because a `main` that returns the error prints it with `Debug`.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self}{}", self.source().map_or(String::new(), |source| format!(": {source:?}")))
+        match self.kind() {
+            // The message names the source.
+            ErrorKind::Transport { source, .. } => {
+                let cause = source.source().map_or(String::new(), |cause| format!(": {cause}"));
+                write!(f, "{self}{cause}")
+            }
+            _ => {
+                let source = self.source().map_or(String::new(), |source| format!(": {source:?}"));
+                write!(f, "{self}{source}")
+            }
+        }
     }
 }
 
@@ -220,9 +230,9 @@ impl fmt::Display for ErrorKind {
                 "`{role}` cannot begin a session: its route to `{peer}` declares room for {declared} messages, and its \
                  queue has room for {capacity}; give the queue that room, or declare less, which the build judges"
             ),
-            Self::Transport { role, peer, action, .. } => {
+            Self::Transport { role, peer, action, source } => {
                 failed(f, role, peer, *action)?;
-                f.write_str(": the transport failed")
+                write!(f, ": the transport failed: {source}")
             }
             Self::Unexpected { role, peer, legal, came } => {
                 let legal = any_of(legal);

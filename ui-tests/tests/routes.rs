@@ -104,7 +104,8 @@ fn an_error_of_the_stream_is_the_source() {
     let rx = stream::iter([Err(io::Error::new(io::ErrorKind::InvalidData, "not a message"))]);
     let mut c = C(Bidirectional::new(tx, Box::pin(rx)));
     let error = block_on(client(&mut c, 1)).unwrap_err();
-    assert_eq!(error.to_string(), "`c` cannot receive `Pong` from `s`: the transport failed");
+    let told = "`c` cannot receive `Pong` from `s`: the transport failed: not a message";
+    assert_eq!([error.to_string(), format!("{error:?}")], [told, told]);
     let source = error.source().unwrap().downcast_ref::<io::Error>().unwrap();
     assert_eq!(source.kind(), io::ErrorKind::InvalidData);
     assert!(c.is_poisoned());

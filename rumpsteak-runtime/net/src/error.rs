@@ -31,6 +31,16 @@ pub enum NetError {
     /// The host cannot listen at this address.
     #[error("cannot listen at {address}")]
     Listen { address: Address, source: Arc<io::Error> },
+    /// The host cannot accept a connection. It drops the oldest one that has not greeted yet, and
+    /// tries again.
+    #[error("cannot accept connections at {address}, and drops one that has not greeted yet")]
+    Accept { address: Address, source: Arc<io::Error> },
+    /// Too many callers wait for an answer. The host turns away callers of new sessions.
+    #[error(
+        "callers of new sessions are turned away at {address}: {limit} others wait for an answer, \
+         the limit of `Limits::connections`"
+    )]
+    Full { address: Address, limit: usize },
     /// No call to this address can succeed. For example, its transport cannot read it, or one end
     /// does not trust the certificate of the other.
     #[error("cannot call {address}")]
@@ -94,7 +104,7 @@ pub enum NetError {
     #[error("a message from `{peer}` cannot be read")]
     Decode { peer: String, source: Arc<CodecError> },
     /// A message cannot be written, or is larger than a frame.
-    #[error("the message `{label}`, sent to `{peer}` before, cannot be written")]
+    #[error("the message `{label}` to `{peer}` cannot be written")]
     Encode { peer: String, label: &'static str, source: Arc<CodecError> },
     /// The connection to a peer broke, and was not replaced in time.
     #[error(
@@ -183,4 +193,7 @@ pub enum Refusal {
     /// A name in the greeting is too long.
     #[error("a name in the greeting, such as the session's, is longer than {LONGEST_NAME} bytes")]
     Name,
+    /// The host has no place for a new caller. The caller calls again.
+    #[error("the host there turns away new sessions, as too many callers wait for an answer")]
+    Full,
 }

@@ -39,6 +39,9 @@ macro_rules! debug {
     };
 }
 
+/// The crates whose types the interface names.
+pub use {bytes, futures_core, futures_sink, tokio, tokio_util};
+
 mod address;
 mod error;
 #[cfg(not(doctest))]
@@ -54,6 +57,6 @@ pub use address::{Address, AddressError, Directory};
 pub use error::{CodecError, NetError, Refusal};
 pub use host::Host;
 pub use limits::Limits;
-pub use route::{Bridge, Inbox, Net, Outbox};
+pub use route::{Bridge, Inbox, Net, Outbox, Peer};
 pub use session::{Join, Joined, Joins, Parcel, Service};
-pub use wire::{Codec, Portable, Postcard};
+pub use wire::{Blob, Codec, Portable, Postcard};

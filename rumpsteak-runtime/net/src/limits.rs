@@ -39,6 +39,16 @@ macro_rules! limits {
 limits! {
     /// The largest message, in bytes as the codec writes it. Default: 16 MiB.
     frame: usize = 16 << 20;
+    /// The number of bytes of messages that each end of a lane keeps: one direction of a route of a
+    /// session, between two hosts. A sender waits if the peer's role has yet to take so many bytes,
+    /// and more messages than the build proved to need room. The smaller window of the two hosts
+    /// counts. Default: 4 MiB. See [queues](crate::guide::transports).
+    window: usize = 4 << 20;
+    /// The same for a lane whose queue has no proven capacity. Default: `usize::MAX`, no limit.
+    ///
+    /// **Warning:** a limit there can deadlock, if two roles each send more than it before they
+    /// receive. Set it only if your roles cannot.
+    unproven_window: usize = usize::MAX;
     /// The number of connections at one host that have not greeted yet, and the number that wait
     /// for an answer. Beyond it, the host drops the oldest connection without a greeting, and turns
     /// away callers of new sessions, who call again. It admits peers that resume. Default: 1,024.

@@ -154,3 +154,60 @@ fn what_comes_before_a_greeting_takes_little_memory() {
         assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
     });
 }
+
+#[rumpsteak::protocol(
+    Upload,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+)]
+mod upload {}
+
+#[test]
+fn a_slow_reader_costs_a_window_at_each_end() {
+    use upload::{Chunk, Finish, P, PSession, Q, QChunkOrFinish, QSession, Total};
+
+    const CHUNKS: u64 = 300;
+    let _alone = ALONE.lock();
+    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let (near, far) = (Host::new(), Host::new());
+        let at = far.listen("tcp://127.0.0.1:0").await.unwrap().to_string();
+        let p = near.join::<P>("1").peer("q", [at]).connect();
+        let (p, q) = tokio::try_join!(p, far.join::<Q>("1").connect()).unwrap();
+        let before = resident();
+        let gives = tokio::spawn(p.play(async |p| {
+            try_run(p, async |mut session: PSession<'_>| {
+                for _ in 0..CHUNKS {
+                    session = session.select(Chunk("x".repeat(1 << 20))).await?;
+                }
+                let (Total(total), end) = session.select(Finish).await?.receive().await?;
+                Ok::<_, rumpsteak::Error>((total, end))
+            })
+            .await
+        }));
+        let taken = q.play(async |q| {
+            try_run(q, async |mut session: QSession<'_>| {
+                let (mut total, mut most) = (0, 0);
+                loop {
+                    match session.branch().await? {
+                        QChunkOrFinish::Chunk(Chunk(text), next) => {
+                            total += text.len() as u64;
+                            most = resident().max(most);
+                            tokio::time::sleep(Duration::from_millis(2)).await;
+                            session = next;
+                        }
+                        QChunkOrFinish::Finish(_, next) => {
+                            return Ok((most, next.send(Total(total)).await?));
+                        }
+                    }
+                }
+            })
+            .await
+        });
+        let most: Result<u64> = taken.await;
+        assert_eq!(gives.await.unwrap().unwrap(), CHUNKS << 20);
+        let taken = most.unwrap().saturating_sub(before);
+        println!("both ends of {CHUNKS} MiB to a slow reader take {taken} bytes");
+        assert!(taken < 40 << 20, "{taken}");
+    });
+}

@@ -102,7 +102,13 @@ impl Shared {
         let transport = self.transports.of(address)?;
         let exchange = self.exchange(transport, address, own);
         let greeted = timeout(self.limits.handshake, exchange).await;
-        let greeted = greeted.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
+        let greeted = greeted.unwrap_or_else(|_| {
+            let text = format!(
+                "no answer came within {:?}: the host there may be out of files, or overloaded",
+                self.limits.handshake
+            );
+            Err(io::Error::new(io::ErrorKind::TimedOut, text))
+        });
         let absent = |error| self.absent(own, &[], Some(Arc::new(error)));
         let (mut connection, answer) = match greeted {
             Err(error) if is_final(&error) => {
@@ -115,8 +121,10 @@ impl Shared {
         let is_back = |it: &RouteId| it.far() == own.route.near() && it.near() == own.route.far();
         let refusal = match answer {
             // The role may join there a moment later.
-            Answer::Refused(Refusal::Unknown) if own.lane.known.is_none() => {
-                return Err(absent(io::Error::other(Refusal::Unknown.to_string())));
+            Answer::Refused(later @ (Refusal::Unknown | Refusal::Full))
+                if own.lane.known.is_none() =>
+            {
+                return Err(absent(io::Error::other(later)));
             }
             Answer::Refused(refusal) => refusal,
             Answer::Welcome(hello) if !is_back(&hello.route) => Refusal::Unknown,

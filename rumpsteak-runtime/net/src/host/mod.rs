@@ -72,6 +72,13 @@ impl Host {
         }
     }
 
+    /// Passes errors that end no session to `tell`: [`NetError::Accept`], if the process is out of
+    /// files, and [`NetError::Full`]. It is told the same error at most every 10 s. By default, the
+    /// host prints them to stderr.
+    pub fn tell(&self, tell: impl FnMut(&NetError) + Send + 'static) {
+        lock(&self.shared.told).tell = Box::new(tell);
+    }
+
     async fn listen_for(&self, address: &str, has_sessions: bool) -> Result<Address, NetError> {
         let address: Address = address.parse()?;
         let Shared { transports, limits, .. } = &*self.shared;
@@ -107,8 +114,9 @@ async fn accept(shared: Arc<Shared>, mut listener: Box<dyn Listener>, at: Listen
     loop {
         match listener.accept().await {
             Ok((opening, caller)) => shared.admit(caller, opening, at.clone()),
-            Err(_) => {
-                // Too many open files, mostly.
+            Err(error) => {
+                let (address, source) = (at.address.clone(), Arc::new(error));
+                shared.tell(NetError::Accept { address, source });
                 lock(&shared.gate).drop_oldest(|_| true);
                 sleep(FIRST_PAUSE).await;
             }

@@ -9,9 +9,9 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::shared::*;
-use crate::Refusal;
 use crate::transport::{Connection, Opening};
 use crate::wire::{Answer, Hello, hear, say};
+use crate::{NetError, Refusal};
 
 enum Reception {
     /// The role is not here yet, or is calling the peer.
@@ -29,12 +29,17 @@ impl Shared {
             let heard = timeout(MOMENT.min(limit), hear_greeting(opening)).await;
             let Ok(Ok((mut connection, hello))) = heard else { return };
             connection.caller = caller;
+            connection.scheme = Some(at.address.scheme().to_owned());
             tokio::spawn(async move {
                 // A peer that resumes needs no permit. A new peer may call again.
                 let place = shared.handshakes.try_acquire().ok();
                 if place.is_some() || hello.lane.known.is_some() {
                     let answered = shared.welcome(connection, hello, Some(at), place.is_some());
                     let _ = timeout(limit, answered).await;
+                } else {
+                    let (address, limit) = (at.address, shared.limits.connections);
+                    shared.tell(NetError::Full { address, limit });
+                    dismiss(connection, Answer::Refused(Refusal::Full), false).await;
                 }
             });
         });
@@ -143,6 +148,8 @@ impl Shared {
             has_come if has_come.token() == Some(lane.own) => {
                 Reception::Take(None, slot.arrivals.clone())
             }
+            // The role is about to leave, too, and the next session of this name to begin.
+            _ if slot.has_left && lane.known.is_none() => Reception::Wait,
             _ => refuse(Refusal::Taken),
         }
     }

@@ -3,6 +3,7 @@
 
 use std::any::Any;
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -26,6 +27,7 @@ pub(crate) struct Shared {
     /// Wakes tasks when a role has joined, or a call was answered.
     pub(super) changed: Notify,
     pub(super) gate: Mutex<Gate>,
+    pub(super) told: Mutex<Told>,
     /// Permits for connections that have greeted and wait for an answer.
     pub(super) handshakes: Semaphore,
 }
@@ -71,6 +73,8 @@ pub(super) struct Slot {
     pub(super) peer: SlotPeer,
     /// Why the last call of the peer failed, or of a stranger in its name.
     pub(super) failed_call: Option<String>,
+    /// True if the peer has left. It may use the name of the session again.
+    pub(super) has_left: bool,
 }
 
 /// The state of the peer in a slot, with the token of its end if it has come.
@@ -180,6 +184,7 @@ impl Shared {
             better: Mutex::default(),
             changed: Notify::new(),
             gate: Mutex::default(),
+            told: Mutex::new(Told { tell: Box::new(print), kinds: BTreeMap::new() }),
             handshakes: Semaphore::new(limits.connections),
             limits,
         }
@@ -254,7 +259,8 @@ impl Shared {
                 slot.arrive(theirs);
                 let _ = arrivals.send(own);
             }
-            let slot = Slot { hello: hello.clone(), arrivals, peer, failed_call: None };
+            let slot =
+                Slot { hello: hello.clone(), arrivals, peer, failed_call: None, has_left: false };
             slots.insert(hello.route.peer.clone(), slot);
             receivers.push(receiver);
         }
@@ -325,6 +331,12 @@ impl Shared {
         self.registry().slot(&own.route.near(), &own.route.peer).map(change)
     }
 
+    /// Notes that the peer has left, so that it may use the name of the session again.
+    pub(crate) fn peer_left(&self, own: &Hello) {
+        self.with_slot(own, |slot| slot.has_left = true);
+        self.changed.notify_waiters();
+    }
+
     /// The greeting of the role that a peer calls, if the role is here.
     pub(crate) fn hello_to(&self, hello: &Hello) -> Option<Hello> {
         let mut registry = self.registry();
@@ -385,6 +397,41 @@ impl Drop for Guard {
             && let Some(service) = registry.services.get_mut(&(protocol.clone(), role.clone()))
         {
             service.sessions.remove(session);
+        }
+        // A peer may already wait for the role in the next session of this name.
+        let in_session = |at: &Endpoint| (&at.0, &at.1) == (protocol, session);
+        let waits = |slots: &BTreeMap<String, Slot>| {
+            slots.get(role).is_some_and(|slot| slot.peer.token().is_none())
+        };
+        if registry.roles.iter().any(|(at, slots)| in_session(at) && waits(slots)) {
+            registry.announce(self.endpoint.clone(), &self.shared.limits);
+        }
+        drop(registry);
+        self.shared.changed.notify_waiters();
+    }
+}
+
+/// The receiver of a host's errors, and when it was told which kind of error.
+pub(super) struct Told {
+    pub(super) tell: Box<dyn FnMut(&NetError) + Send>,
+    kinds: BTreeMap<String, Instant>,
+}
+
+/// How long a host is silent about an error that it has told.
+const TOLD: Duration = Duration::from_secs(10);
+
+/// Not `eprintln`, which panics if stderr is closed.
+fn print(error: &NetError) {
+    let _ = writeln!(std::io::stderr(), "rumpsteak: {error:?}");
+}
+
+impl Shared {
+    /// Tells the program about an error that ends no session, at most every [`TOLD`].
+    pub(super) fn tell(&self, error: NetError) {
+        let (mut told, now) = (lock(&self.told), Instant::now());
+        told.kinds.retain(|_, at| *at + TOLD > now);
+        if told.kinds.insert(error.to_string(), now).is_none() {
+            (told.tell)(&error);
         }
     }
 }

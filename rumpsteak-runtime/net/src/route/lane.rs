@@ -12,7 +12,8 @@
 //! the proven capacity of the queue between them, beyond what its role has received. So there is
 //! room for everything that is sent, and the task always reads what the connection has. The window
 //! of a transport therefore never holds back a message behind others that the peer does not wait
-//! for: an order that is safe over queues of the proven capacities is safe over any transport.
+//! for: an order that is safe over queues of the proven capacities is safe over any transport. The
+//! number of bytes is limited, too: see [`window`](super::window).
 //!
 //! # A connection that breaks
 //!
@@ -28,14 +29,17 @@ use std::task::{Context, Poll, Waker, ready};
 use bytes::Bytes;
 use futures_core::Stream as _;
 use futures_sink::Sink as _;
-use rumpsteak_runtime::channel::QueueReceiver;
 use rumpsteak_runtime::transport::Labelled;
 use tokio::time::{Instant, Interval, interval, interval_at};
 
-use super::{Arrived, FarEnd, Incoming, Read, SharedStatus, every};
+use super::{
+    Arrived, FarEnd, Incoming, Next, Outgoing, Read, Reports, SharedStatus, Window, Write, every,
+};
 use crate::limits::FOR_EVER;
 use crate::transport::Connection;
-use crate::wire::{Batch, Frame, Hello, LaneSnapshot, LaneState, Messages, Numbers, frame};
+use crate::wire::{
+    Amount, Batch, Frame, Grant, Hello, LaneSnapshot, LaneState, Messages, Numbers, frame,
+};
 use crate::{Codec, CodecError, Limits, NetError, Portable};
 
 /// The reason why a connection ended: it broke, or an end violated the protocol.
@@ -62,6 +66,17 @@ pub(crate) fn unwritten<M: Labelled>(peer: &str, message: &M, error: CodecError)
     NetError::Encode { peer: peer.to_owned(), label: message.label(), source: Arc::new(error) }
 }
 
+/// The error of a message that was written before, and does not fit the connection.
+fn encode_error<M: Labelled + Portable, C: Codec>(
+    peer: &str,
+    codec: &C,
+    message: &[u8],
+    error: CodecError,
+) -> NetError {
+    let label = codec.decode::<M>(message).map_or("", |message| message.label());
+    NetError::Encode { peer: peer.to_owned(), label, source: Arc::new(error) }
+}
+
 pub(crate) fn reader<M: Portable, C: Codec>(peer: &str, codec: C) -> Read<M> {
     let peer = peer.to_owned();
     Box::new(move |bytes, numbers| {
@@ -70,6 +85,19 @@ pub(crate) fn reader<M: Portable, C: Codec>(peer: &str, codec: C) -> Read<M> {
             Some(numbers) => renumber(&codec, bytes, numbers).and_then(|it| codec.decode(&it)),
         };
         read.map_err(|error| NetError::Decode { peer: peer.clone(), source: Arc::new(error) })
+    })
+}
+
+/// Writes a message to frames of at most so many bytes.
+pub(crate) fn writer<M: Labelled + Portable, C: Codec>(
+    peer: &str,
+    codec: C,
+    largest: usize,
+) -> Write<M> {
+    let peer = peer.to_owned();
+    Box::new(move |batch, frames, message| {
+        let written = batch.add(largest, frames, |bytes| codec.encode(message, bytes));
+        written.map_err(|error| unwritten(&peer, message, error))
     })
 }
 
@@ -88,8 +116,10 @@ pub(crate) struct Lane<M, C> {
     frame: usize,
     largest: usize,
     /// The queues from and to the role. `None` once the role or its peer has left.
-    outgoing: Option<QueueReceiver<M>>,
+    outgoing: Option<Outgoing<M>>,
     incoming: Option<Incoming<M>>,
+    /// A frame of the role that does not fit as a whole.
+    split: Option<Messages>,
     pub(crate) state: LaneState,
     /// The frames that the peer may not have, in order.
     unacknowledged: VecDeque<Bytes>,
@@ -101,11 +131,14 @@ pub(crate) struct Lane<M, C> {
     arrived: VecDeque<Arrived>,
     /// The number of messages that may be under way to this role, including its queue.
     room: u64,
-    /// The role reports how many messages it has received after so many of them.
-    every: u64,
+    reports: Reports,
+    /// The window for what the role sends.
+    sending: Window,
+    /// The windows of this host for what the role receives and sends, in bytes.
+    windows: [u64; 2],
+    /// The messages that were sent before this lane began.
+    sent_before: Amount,
     pub(crate) status: SharedStatus,
-    /// The number of messages that the role had reported as received before this lane began.
-    reported_before: u64,
     /// True if the peer must get an acknowledgement, even without new credit.
     must_acknowledge: bool,
     /// The number of completed sessions that the peer was told.
@@ -121,11 +154,12 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     pub(crate) fn new(
         [own, theirs]: [&Hello; 2],
         codec: C,
-        FarEnd { incoming, outgoing, status }: FarEnd<M>,
-        window: usize,
+        FarEnd { incoming, outgoing, status, taken: (taken, before) }: FarEnd<M>,
+        count: usize,
+        [receiving, sending]: [Window; 2],
         &Limits { frame, beat, .. }: &Limits,
     ) -> Self {
-        let (beat, every) = (beat.min(FOR_EVER / SILENT_BEATS), every(window));
+        let (beat, every) = (beat.min(FOR_EVER / SILENT_BEATS), every(count));
         let silent = beat * SILENT_BEATS;
         Self {
             peer: own.route.peer.clone(),
@@ -135,15 +169,18 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             largest: frame,
             outgoing: Some(outgoing),
             incoming: Some(incoming),
+            split: None,
             state: LaneState::default(),
             unacknowledged: VecDeque::new(),
             sent: 0,
             limit: 0,
             arrived: VecDeque::new(),
             // Messages that were received and not reported yet take room, too.
-            room: window as u64 + every,
-            every,
-            reported_before: status.received(&Context::from_waker(Waker::noop())),
+            room: count as u64 + every,
+            reports: Reports::new(receiving, taken, before, every),
+            sending,
+            windows: [receiving.bytes, sending.bytes],
+            sent_before: Amount::default(),
             status,
             must_acknowledge: true,
             told_completed: 0,
@@ -178,8 +215,8 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     /// Makes frames of the messages that the role has sent, as far as the peer is in their session.
     fn pack_outgoing(&mut self) -> Result<(), NetError> {
         let mut context = Context::from_waker(Waker::noop());
-        while let Poll::Ready(Some(message)) = self.poll_outgoing(&mut context) {
-            self.add(&message)?;
+        while let Poll::Ready(Some(added)) = self.poll_add(&mut context) {
+            added?;
         }
         self.unacknowledged.extend(self.batch.take());
         Ok(())
@@ -194,17 +231,23 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     ) -> Result<Self, NetError> {
         let LaneSnapshot { state, unacknowledged, unread } = snapshot;
         let LaneState { first, received, granted, completed, peer_completed, .. } = state;
+        let (sent, bytes) = (state.sent(), state.received_bytes);
         let counts: Option<Vec<u64>> =
             unacknowledged.iter().map(|frame| frame::count(frame)).collect();
         let is_sound = received >= unread.len() as u64
             && first.max(received).max(granted).max(completed).max(peer_completed) < u64::MAX / 2
             && granted + 1 >= received
+            && bytes.max(sent.bytes) < u64::MAX / 2
+            && state.taken.messages <= sent.messages
+            && state.taken.bytes <= sent.bytes
             && state.ahead <= unacknowledged.len();
         let Some(counts) = counts.filter(|_| is_sound) else {
             return Err(self.violation(INVALID));
         };
         // The role here does not report the messages that it received at other hosts.
-        self.reported_before = self.reported_before.wrapping_sub(received - unread.len() as u64);
+        let size = unread.iter().map(|bytes| frame::size_of(bytes.len())).sum();
+        let (messages, bytes) = (received - unread.len() as u64, state.received_bytes);
+        self.reports.resume(Amount { messages, bytes: bytes.saturating_sub(size) });
         let (mut batch, mut frames) = (Batch::default(), Vec::new());
         for bytes in unread {
             let added = batch.add(usize::MAX, &mut frames, |frame| {
@@ -214,15 +257,20 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             added.map_err(|_| self.violation(INVALID))?;
         }
         frames.extend(batch.take());
-        let unread = frames.into_iter().filter_map(Messages::read);
-        self.arrived.extend(unread.map(|messages| Arrived { messages, numbers: None }));
+        for messages in frames.into_iter().filter_map(Messages::read) {
+            self.reports.come(messages.amounts()[0]);
+            self.arrived.push_back(Arrived { messages, numbers: None });
+        }
         self.unacknowledged = unacknowledged.into_iter().map(Bytes::from).collect();
         if state.left_after.is_some() {
             self.outgoing = None;
         }
         let peer_completed = if is_counted { peer_completed } else { u64::MAX };
         let next = first + counts.iter().sum::<u64>();
-        Ok(Self { state: LaneState { next, peer_completed, ..state }, ..self })
+        self.state = LaneState { next, peer_completed, ..state };
+        self.sent_before = self.state.sent();
+        self.note_taken();
+        Ok(self)
     }
 
     /// Begins to use a first connection.
@@ -260,12 +308,21 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             let is_done =
                 self.state.is_told() && self.state.has_peer_left() && !self.must_acknowledge;
             if is_flushed && is_done && self.arrived.is_empty() {
+                self.status.note_progress(self.progress());
                 return Poll::Ready(Ok(()));
             }
             if !came && !taken && !wrote {
+                self.status.note_progress(self.progress());
                 return Poll::Pending;
             }
         }
+    }
+
+    /// The number of messages that were sent, have come, and the peer has taken: without the ends.
+    fn progress(&self) -> [u64; 3] {
+        let LaneState { next, has_ended, received, taken, .. } = &self.state;
+        let left = u64::from(self.state.has_peer_left());
+        [next - u64::from(*has_ended), received - left, taken.messages]
     }
 
     /// Reads the frames that have come. Returns true if there are any.
@@ -299,9 +356,17 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     fn take_frame(&mut self, frame: Frame) -> Result<(), NetError> {
         match frame {
             Frame::Beat => {}
-            Frame::Grant { received, limit, sessions } => {
+            Frame::Grant(Grant { received, limit, sessions, taken, windows: [receive, send] }) => {
                 self.acknowledge(received)?;
                 self.limit = self.limit.max(limit);
+                let LaneState { next, next_bytes, .. } = self.state;
+                if taken.messages > next || taken.bytes > next_bytes {
+                    return Err(self.violation("a count of messages that it was not sent"));
+                }
+                self.state.taken = self.state.taken.max(taken);
+                self.reports.window.bytes = self.windows[0].min(send);
+                self.sending.bytes = self.windows[1].min(receive);
+                self.note_taken();
                 self.state.peer_completed = self.state.peer_completed.max(sessions);
                 let here = self.sessions_here(self.state.peer_completed);
                 self.outgoing.iter_mut().for_each(|outgoing| outgoing.complete(here));
@@ -310,10 +375,21 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
                 return Err(self.violation("a message after its end"));
             }
             Frame::Messages(messages) => {
-                self.state.received += messages.count();
-                if self.state.received > self.state.granted {
+                let [all, but_one] = messages.amounts();
+                let (received, bytes) = (self.state.received, self.state.received_bytes);
+                if received + all.messages > self.state.granted {
                     return Err(self.violation("more messages than it was granted"));
                 }
+                // So many were untaken before the last one, at most.
+                let untaken = received + but_one.messages - self.reports.reported().messages;
+                if untaken >= self.reports.window.least
+                    && bytes + but_one.bytes >= self.state.granted_bytes
+                {
+                    return Err(self.violation("more bytes than its window has"));
+                }
+                self.state.received = received + all.messages;
+                self.state.received_bytes = bytes + all.bytes;
+                self.reports.come(all);
                 self.arrived.push_back(Arrived { messages, numbers: self.numbers.clone() });
             }
             Frame::End { sessions } => {
@@ -325,6 +401,11 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             }
         }
         Ok(())
+    }
+
+    /// Tells the role how much the peer has taken.
+    fn note_taken(&self) {
+        self.status.note_taken(self.state.taken.since(self.sent_before), self.sending.bytes);
     }
 
     /// The number of these sessions that the role has played on this host.
@@ -342,7 +423,9 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             && let Some(frame) = self.unacknowledged.pop_front()
         {
             self.state.first += frame::count(&frame).unwrap_or(0);
-            self.batch.reuse(frame);
+            if let Some(outgoing) = &mut self.outgoing {
+                outgoing.reuse(frame);
+            }
             self.sent = self.sent.saturating_sub(1);
             if self.state.first > received {
                 return Err(self.violation("an acknowledgement of a part of a frame"));
@@ -391,19 +474,59 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         Poll::Ready(())
     }
 
-    fn poll_outgoing(&mut self, context: &mut Context<'_>) -> Poll<Option<M>> {
-        self.outgoing.as_mut().map_or(Poll::Ready(None), |it| Pin::new(it).poll_next(context))
+    /// Adds the next message of the role to the frames, or the next frame, if all of it fits. Ready
+    /// with `None` if the role has left.
+    fn poll_add(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<(), NetError>>> {
+        let Self { peer, codec, batch, unacknowledged, largest, state, .. } = self;
+        let Some(outgoing) = &mut self.outgoing else { return Poll::Ready(None) };
+        loop {
+            let added = if let Some(message) = self.split.as_mut().and_then(Messages::next) {
+                let write = |bytes: &mut Vec<u8>| {
+                    bytes.extend_from_slice(message);
+                    Ok(())
+                };
+                let added = batch.add(*largest, unacknowledged, write);
+                added.map_err(|error| encode_error::<M, C>(peer, codec, message, error))
+            } else {
+                match ready!(outgoing.poll_next(context)) {
+                    None => return Poll::Ready(None),
+                    Some(Next::Message(message)) => {
+                        let write = |bytes: &mut _| codec.encode(&message, bytes);
+                        let added = batch.add(*largest, unacknowledged, write);
+                        added.map_err(|error| unwritten(peer, &message, error))
+                    }
+                    Some(Next::Frame(frame)) => {
+                        let all = frame::amount(&frame);
+                        let mut before = state.sent().since(state.taken);
+                        if all.messages > 1 {
+                            before.add(all.messages - 1, all.bytes);
+                        }
+                        if frame.len() <= *largest
+                            && state.next + all.messages <= self.limit
+                            && self.sending.has_room(before)
+                        {
+                            unacknowledged.extend(batch.take());
+                            unacknowledged.push_back(frame);
+                            state.send(all);
+                            return Poll::Ready(Some(Ok(())));
+                        }
+                        self.split = Messages::read(frame);
+                        continue;
+                    }
+                }
+            };
+            let sent = |size| state.send(Amount { messages: 1, bytes: frame::size_of(size) });
+            return Poll::Ready(Some(added.map(sent)));
+        }
     }
 
     /// Waits until the role sends something. Returns false if it leaves without.
     pub(crate) fn poll_need(&mut self, context: &mut Context<'_>) -> Poll<bool> {
         // The role may have sent messages at another host.
-        Poll::Ready(match &mut self.outgoing {
-            Some(outgoing) if self.unacknowledged.is_empty() => {
-                ready!(outgoing.poll_if(true, |_| false, context)).is_some()
-            }
-            _ => !self.unacknowledged.is_empty(),
-        })
+        match &mut self.outgoing {
+            Some(outgoing) if self.unacknowledged.is_empty() => outgoing.poll_has(context),
+            _ => Poll::Ready(!self.unacknowledged.is_empty()),
+        }
     }
 
     /// Takes messages from the role, as far as the peer has granted. Returns true if it took any.
@@ -416,9 +539,10 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         let mut sessions = 0;
         while self.state.next < until
             && self.unacknowledged.len() < self.sent + AHEAD
-            && let Poll::Ready(message) = self.poll_outgoing(context)
+            && self.sending.has_room(self.state.sent().since(self.state.taken))
+            && let Poll::Ready(added) = self.poll_add(context)
         {
-            let Some(message) = message else {
+            let Some(added) = added else {
                 let outgoing = self.outgoing.take();
                 sessions = match outgoing.map_or(0, |outgoing| outgoing.left_after() as u64) {
                     0 => 0,
@@ -426,7 +550,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
                 };
                 break;
             };
-            if let Err(error) = self.add(&message) {
+            if let Err(error) = added {
                 self.status.fail(error);
                 // The role gets the error, and the peer hears that this end has left.
                 (self.outgoing, self.incoming) = (None, None);
@@ -442,31 +566,31 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         self.state.next > before
     }
 
-    fn add(&mut self, message: &M) -> Result<(), NetError> {
-        let write = |bytes: &mut Vec<u8>| self.codec.encode(message, bytes);
-        let added = self.batch.add(self.largest, &mut self.unacknowledged, write);
-        added.map_err(|error| unwritten(&self.peer, message, error))?;
-        self.state.next += 1;
-        Ok(())
-    }
-
     /// Writes grants and frames to the connection, as long as it accepts them.
     fn poll_write(
         &mut self,
         connection: &mut Connection,
         context: &mut Context<'_>,
     ) -> Result<(), Stop> {
-        let received = self.status.received(context).wrapping_sub(self.reported_before);
-        let limit = received + self.room;
-        let here = self.incoming.as_ref().map_or(0, |incoming| incoming.completed() as u64);
-        let completed = (self.state.completed + here).max(self.told_completed);
-        self.must_acknowledge |= completed > self.told_completed;
-        if self.must_acknowledge || limit >= self.state.granted + self.every {
-            let grant = frame::grant(self.state.received, limit, completed);
-            if !self.poll_put(connection, context, grant)? {
+        self.reports.taken.lane.register(context.waker());
+        loop {
+            let (taken, is_due) = self.reports.poll();
+            let here = self.incoming.as_ref().map_or(0, |incoming| incoming.completed() as u64);
+            let completed = (self.state.completed + here).max(self.told_completed);
+            self.must_acknowledge |= completed > self.told_completed;
+            if !self.must_acknowledge && !is_due {
+                break;
+            }
+            if !self.poll_ready(connection, context)? {
                 return Ok(());
             }
+            let (received, limit, windows) = (self.state.received, taken + self.room, self.windows);
+            let taken = self.reports.report(taken);
+            let grant = Grant { received, limit, sessions: completed, taken, windows };
+            self.put(connection, frame::grant(grant))?;
             self.state.granted = limit.max(self.state.granted);
+            let bytes = taken.bytes.saturating_add(windows[0]);
+            self.state.granted_bytes = bytes.max(self.state.granted_bytes);
             (self.told_completed, self.must_acknowledge) = (completed, false);
         }
         if !self.is_ahead() {
@@ -478,9 +602,10 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             if frame.len() > self.largest {
                 return Err(self.too_large(&frame).into());
             }
-            if !self.poll_put(connection, context, frame)? {
+            if !self.poll_ready(connection, context)? {
                 return Ok(());
             }
+            self.put(connection, frame)?;
             self.sent += 1;
         }
         Ok(())
@@ -491,20 +616,20 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         self.state.peer_completed < self.state.completed
     }
 
-    /// Writes one frame to the connection. Returns false if the connection has no room.
-    fn poll_put(
-        &mut self,
+    /// Returns false if the connection has no room for a frame.
+    fn poll_ready(
+        &self,
         connection: &mut Connection,
         context: &mut Context<'_>,
-        frame: Bytes,
     ) -> Result<bool, Stop> {
-        let mut connection = Pin::new(connection);
-        if connection.as_mut().poll_ready(context)?.is_pending() {
-            return Ok(false);
-        }
-        connection.start_send(frame)?;
+        Ok(Pin::new(connection).poll_ready(context)?.is_ready())
+    }
+
+    /// Writes one frame to the connection, which has room.
+    fn put(&mut self, connection: &mut Connection, frame: Bytes) -> Result<(), Stop> {
+        Pin::new(connection).start_send(frame)?;
         self.heartbeat.reset();
-        Ok(true)
+        Ok(())
     }
 
     /// Sends heartbeats. Fails if the peer is silent.
@@ -518,7 +643,9 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         }
         while self.heartbeat.poll_tick(context).is_ready() {
             // If the connection has no room, the peer notices the silence.
-            self.poll_put(connection, context, frame::beat())?;
+            if self.poll_ready(connection, context)? {
+                self.put(connection, frame::beat())?;
+            }
         }
         Ok(())
     }
@@ -528,9 +655,8 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         let mut messages = Messages::read(frame.clone());
         let all = std::iter::from_fn(|| Some(messages.as_mut()?.next()?.to_vec()));
         let largest = all.max_by_key(Vec::len).unwrap_or_default();
-        let label = self.codec.decode::<M>(&largest).map_or("", |message| message.label());
         let error = frame::too_large(largest.len(), self.largest);
-        NetError::Encode { peer: self.peer.clone(), label, source: Arc::new(error) }
+        encode_error::<M, C>(&self.peer, &self.codec, &largest, error)
     }
 
     fn violation(&self, what: &'static str) -> NetError {

@@ -3,22 +3,20 @@
 use std::any::Any;
 use std::cell::Cell;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
-use std::time::Instant;
 
-use atomic_waker::AtomicWaker;
 use futures_core::Stream;
-use futures_sink::Sink;
-use rumpsteak_runtime::channel::{Capacity, Disconnected, Queue, QueueReceiver, QueueSender};
+use rumpsteak_runtime::channel::{Capacity, Queue, QueueReceiver, QueueSender};
 use rumpsteak_runtime::error::BoxError;
 use rumpsteak_runtime::private::ByMacro;
-use rumpsteak_runtime::transport::{Bidirectional, Half, KnownRoom, Left, Pair};
+use rumpsteak_runtime::transport::{Bidirectional, Half, Left, Pair};
 
-use crate::transport::Connection;
-use crate::wire::{Messages, Numbers};
-use crate::{Address, NetError};
+use super::outbox::{LocalQueue, Outbox, Outgoing, Write, pair};
+use super::status::SharedStatus;
+use super::window::{Taken, Window};
+use crate::NetError;
+use crate::wire::{Amount, Messages, Numbers, reading};
 
 /// A route whose other end is in this process or in another one. The role that has it cannot tell,
 /// and its process does not change.
@@ -33,88 +31,13 @@ use crate::{Address, NetError};
 /// [`ErrorKind::Transport`](rumpsteak_runtime::ErrorKind::Transport) with a [`NetError`].
 pub type Net<M> = Bidirectional<Outbox<M>, Inbox<M>>;
 
-/// The state that a role and the task of its lane share.
-#[derive(Debug, Default)]
-pub(crate) struct RouteStatus {
-    failed: OnceLock<NetError>,
-    /// The number of messages that the role has received, as it reports now and then.
-    received: AtomicU64,
-    lane: AtomicWaker,
-    /// The address of the peer, and the time of the last frame from it, once there is a connection.
-    connection: Mutex<Option<(String, Instant)>>,
-}
-
-pub(crate) type SharedStatus = Arc<RouteStatus>;
-
-impl RouteStatus {
-    /// Sets the error that the role gets, unless there is an earlier one.
-    pub(crate) fn fail(&self, error: NetError) {
-        let _ = self.failed.set(error);
-    }
-
-    pub(crate) fn check(&self) -> Result<(), NetError> {
-        self.failed.get().cloned().map_or(Ok(()), Err)
-    }
-
-    /// The role has a connection with its peer.
-    pub(crate) fn connected(&self, Connection { at, caller, .. }: &Connection) {
-        let address = at.as_ref().map(Address::to_string);
-        let address = address.or_else(|| caller.map(|address| address.to_string()));
-        let address = address.unwrap_or_else(|| "an unknown address".to_owned());
-        *self.connection() = Some((address, Instant::now()));
-    }
-
-    /// A frame has come from the peer.
-    pub(crate) fn heard(&self) {
-        if let Some((_, last)) = &mut *self.connection() {
-            *last = Instant::now();
-        }
-    }
-
-    /// Describes the connection, for the report of a watch.
-    pub(crate) fn describe(&self) -> String {
-        match &*self.connection() {
-            Some((address, last)) => {
-                format!("at {address}, the connection is silent for {:.1?}", last.elapsed())
-            }
-            None => "no connection yet".to_owned(),
-        }
-    }
-
-    fn connection(&self) -> MutexGuard<'_, Option<(String, Instant)>> {
-        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The error of a process that finds the other end of a queue gone.
-    fn reason(&self) -> BoxError {
-        self.check().map_or_else(Into::into, |()| Disconnected.into())
-    }
-
-    /// The number of messages that the role has reported as received. Wakes the task at a report.
-    pub(crate) fn received(&self, context: &Context<'_>) -> u64 {
-        self.lane.register(context.waker());
-        self.received.load(Ordering::Acquire)
-    }
-}
-
-/// The sending half of a [`Net`].
-#[derive(Debug)]
-pub struct Outbox<M> {
-    queue: QueueSender<M>,
-    pub(crate) status: SharedStatus,
-}
-
-#[diagnostic::do_not_recommend]
-impl<M, P> KnownRoom<P> for Outbox<M> {}
-
 /// The receiving half of a [`Net`].
 pub struct Inbox<M> {
     source: Source<M>,
     status: SharedStatus,
-    /// The number of messages between two reports.
-    every: u64,
-    /// The number of received messages since the last report.
-    unreported: u64,
+    taken: Arc<Taken>,
+    /// The number of messages that the role has taken.
+    received: u64,
 }
 
 enum Source<M> {
@@ -143,8 +66,10 @@ pub(crate) type Read<M> = Box<dyn Fn(&[u8], Option<&Numbers>) -> Result<M, NetEr
 /// The end of a [`Net`] for the task of its lane.
 pub(crate) struct FarEnd<M> {
     pub(crate) incoming: Incoming<M>,
-    pub(crate) outgoing: QueueReceiver<M>,
+    pub(crate) outgoing: Outgoing<M>,
     pub(crate) status: SharedStatus,
+    /// The messages that the role takes, and its count before the first one.
+    pub(crate) taken: (Arc<Taken>, u64),
 }
 
 /// The queue from the task of a lane to the role.
@@ -171,10 +96,16 @@ impl<M> Frames<M> {
             return Poll::Ready(Some(held));
         }
         loop {
-            if let Some(Arrived { messages, numbers }) = &mut self.current
-                && let Some(bytes) = messages.next()
-            {
-                return Poll::Ready(Some((self.read)(bytes, numbers.as_deref())));
+            if let Some(Arrived { messages, numbers }) = &mut self.current {
+                let (read, numbers) = (&self.read, numbers.as_deref());
+                if messages.are_large() {
+                    if let Some(bytes) = messages.next_shared() {
+                        let message = reading(bytes.clone(), || read(&bytes, numbers));
+                        return Poll::Ready(Some(message));
+                    }
+                } else if let Some(bytes) = messages.next() {
+                    return Poll::Ready(Some(read(bytes, numbers)));
+                }
             }
             // Frees the memory before it waits.
             self.current = None;
@@ -207,16 +138,16 @@ impl<M> Source<M> {
 pub(crate) fn wired<M: 'static>(sent: Queue, received: Queue) -> [(Net<M>, SharedStatus); 2] {
     let status = SharedStatus::default();
     let ((out, far_in), (far_out, inbox)) = (pair(sent), pair(received));
-    [(out, inbox), (far_out, far_in)].map(|(out, inbox)| {
-        let window = window(inbox.queue().capacity);
-        let source = Source::Messages(inbox);
-        let route = route(out, source, window, &status, false);
+    let [near, far] = [(); 2].map(|()| Arc::default());
+    [(out, &far, inbox, &near), (far_out, &near, far_in, &far)].map(|(out, far, inbox, near)| {
+        let outbox = Outbox::to(out, far, &status);
+        let route = route(outbox, Source::Messages(inbox), near, &status, false);
         (route, Arc::clone(&status))
     })
 }
 
-/// The window of a queue without a proven capacity: large enough that an end continues while the
-/// other end waits for a core.
+/// The number of messages that may be under way in a queue without a proven capacity: large enough
+/// that an end continues while the other end waits for a core.
 pub(crate) const WINDOW: usize = 8192;
 
 /// The number of messages that may be under way in a queue with this capacity.
@@ -234,41 +165,43 @@ pub(crate) fn every(window: usize) -> u64 {
     window.clamp(32, WINDOW / 4) as u64
 }
 
-/// A route with this sending queue and this window, and the end for the task of its lane. The queue
+/// A route with this sending queue and its window, and the end for the task of its lane. The queue
 /// to the role grows: credit limits it.
-pub(crate) fn net<M: 'static>(sent: Queue, window: usize, read: Read<M>) -> (Net<M>, FarEnd<M>) {
-    let status = SharedStatus::default();
-    let ((far_out, queue), (out, outgoing)) = (pair(Queue::default()), pair(sent));
+pub(crate) fn net<M: 'static>(
+    sent: Queue,
+    window: Window,
+    (read, write): (Read<M>, Write<M>),
+) -> (Net<M>, FarEnd<M>) {
+    let (status, taken) = (SharedStatus::default(), Arc::default());
+    status.note_taken(Amount::default(), window.bytes);
+    let (far_out, queue) = pair(Queue::default());
+    let (outbox, outgoing) = Outbox::to_lane(sent, window, write, &status);
     let source = Source::Frames(Box::new(Frames { queue, current: None, held: None, read }));
-    let near = route(out, source, window, &status, false);
-    (near, FarEnd { incoming: Incoming::Frames(far_out), outgoing, status })
+    let near = route(outbox, source, &taken, &status, false);
+    (near, FarEnd { incoming: Incoming::Frames(far_out), outgoing, status, taken: (taken, 0) })
 }
 
 /// A route to a peer without sessions, with the queues and the status of its task.
 pub(crate) fn net_of_messages<M: 'static>()
 -> (Net<M>, QueueSender<M>, QueueReceiver<M>, SharedStatus) {
-    let status = SharedStatus::default();
+    let (status, taken) = (SharedStatus::default(), Arc::default());
     let ((far_out, queue), (out, mut far_in)) = (pair(Queue::default()), pair(Queue::default()));
     // The peer never reports a completed session.
     far_in.complete(usize::MAX);
-    let source = Source::Messages(queue);
-    let near = route(out, source, WINDOW, &status, true);
+    let outbox = Outbox::to(out, &taken, &status);
+    let near = route(outbox, Source::Messages(queue), &taken, &status, true);
     (near, far_out, far_in, status)
 }
 
-fn pair<M>(queue: Queue) -> (QueueSender<M>, QueueReceiver<M>) {
-    Pair::pair_as(queue, Queue::default())
-}
-
 fn route<M: 'static>(
-    queue: QueueSender<M>,
+    outbox: Outbox<M>,
     source: Source<M>,
-    window: usize,
+    taken: &Arc<Taken>,
     status: &SharedStatus,
     is_foreign: bool,
 ) -> Net<M> {
-    let outbox = Outbox { queue, status: Arc::clone(status) };
-    let inbox = Inbox { source, status: Arc::clone(status), every: every(window), unreported: 0 };
+    let (status, taken) = (Arc::clone(status), Arc::clone(taken));
+    let inbox = Inbox { source, status, taken, received: 0 };
     let abilities = match is_foreign {
         true => || (Outbox::HALF, Inbox::FOREIGN),
         false => || (Outbox::HALF, Inbox::HALF),
@@ -276,19 +209,12 @@ fn route<M: 'static>(
     Net::of_halves(Some((outbox, inbox)), abilities, ByMacro(()))
 }
 
-impl<M> Outbox<M> {
-    const HALF: Half<Self> = Half {
-        poll_begin: |outbox, session, waker| outbox.queue.poll_begin(session, waker),
-        ..Half::PLAIN
-    };
-}
-
 /// The queues of a route within a host.
 pub(crate) fn queues<M>(
     (outbox, inbox): (Outbox<M>, Inbox<M>),
-) -> Option<(QueueSender<M>, QueueReceiver<M>)> {
+) -> Option<(LocalQueue<M>, QueueReceiver<M>)> {
     match inbox.source {
-        Source::Messages(queue) => Some((outbox.queue, queue)),
+        Source::Messages(queue) => Some((outbox.into_local()?, queue)),
         Source::Frames(_) => None,
     }
 }
@@ -310,7 +236,7 @@ impl<M: 'static> Inbox<M> {
             Source::Messages(queue) => queue.complete(sessions),
             Source::Frames(frames) => frames.queue.complete(sessions),
         }
-        self.status.lane.wake();
+        self.taken.lane.wake();
     }
 
     /// Returns true if the next message is wanted. An unreadable message and the end are always
@@ -341,12 +267,8 @@ impl<M: 'static> Inbox<M> {
 impl<M> Inbox<M> {
     #[inline]
     fn count(&mut self) {
-        self.unreported += 1;
-        if self.unreported >= self.every {
-            self.status.received.fetch_add(self.unreported, Ordering::Release);
-            self.unreported = 0;
-            self.status.lane.wake();
-        }
+        self.received += 1;
+        self.taken.store(self.received);
     }
 
     /// Drains the messages that were never received, and returns how many sessions the peer had
@@ -359,34 +281,6 @@ impl<M> Inbox<M> {
             Poll::Pending => None,
         });
         Ok((unread.collect::<Result<_, _>>()?, source.left_after()))
-    }
-}
-
-impl<M> Sink<M> for Outbox<M> {
-    type Error = BoxError;
-
-    #[inline]
-    fn poll_ready(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        let this = self.get_mut();
-        let ready = ready!(Pin::new(&mut this.queue).poll_ready(context));
-        Poll::Ready(ready.map_err(|_| this.status.reason()))
-    }
-
-    #[inline]
-    fn start_send(self: Pin<&mut Self>, message: M) -> Result<(), BoxError> {
-        let this = self.get_mut();
-        let sent = Pin::new(&mut this.queue).start_send(message);
-        sent.map_err(|_| this.status.reason())
-    }
-
-    #[inline]
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        // The task of the lane sends without further polls.
-        Poll::Ready(Ok(()))
-    }
-
-    fn poll_close(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        Pin::new(&mut self.get_mut().queue).poll_close(context).map_err(Into::into)
     }
 }
 
@@ -421,9 +315,9 @@ impl<M: 'static> Pair<Inbox<M>> for Outbox<M> {
 
     fn pair_as(sent: Queue, received: Queue) -> (Self, Inbox<M>) {
         let (queue, receiver) = Pair::pair_as(sent, received);
-        let (status, source) = (SharedStatus::default(), Source::Messages(receiver));
-        let inbox = Inbox { source, status: Arc::clone(&status), every: u64::MAX, unreported: 0 };
-        (Outbox { queue, status }, inbox)
+        let (status, taken) = (SharedStatus::default(), Arc::default());
+        let outbox = Outbox::to(queue, &taken, &status);
+        (outbox, Inbox { source: Source::Messages(receiver), status, taken, received: 0 })
     }
 
     const HALVES: (Half<Self>, Half<Inbox<M>>) = (Outbox::HALF, Inbox::HALF);

@@ -1,10 +1,10 @@
 //! The task of a lane. It replaces connections that break, until both ends have left.
 
 use std::future::poll_fn;
-use std::io;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
+use std::{io, mem};
 
 use rumpsteak_runtime::transport::Labelled;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -63,7 +63,7 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
     mut theirs: Hello,
     mut connection: Option<Connection>,
 ) -> Result<(), NetError> {
-    let mut search = Search::new(&remote);
+    let (mut search, mut is_noted) = (Search::new(&remote), false);
     loop {
         let is_connected = connection.is_some();
         if !is_connected && lane.state.is_told() && lane.state.has_peer_left() {
@@ -72,7 +72,13 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
         let own = remote.own.clone().having(lane.state.received);
         let Remote { shared, addresses, arrivals, .. } = &mut remote;
         let move_messages = |context: &mut Context<'_>| match &mut connection {
-            Some(connection) => lane.poll(connection, context),
+            Some(connection) => {
+                let moved = lane.poll(connection, context);
+                if lane.state.has_peer_left() && !mem::replace(&mut is_noted, true) {
+                    shared.peer_left(&own);
+                }
+                moved
+            }
             None => Poll::Pending,
         };
         let replaced = tokio::select! {
@@ -235,7 +241,7 @@ impl Search {
     /// If more messages have got through than before, resets the deadline and the pauses.
     fn note_progress(&mut self, lane: &LaneState) {
         let progress = lane.received + lane.first;
-        if std::mem::replace(&mut self.progress, progress) != progress {
+        if mem::replace(&mut self.progress, progress) != progress {
             (self.deadline, self.pause) = (None, FIRST_PAUSE);
         }
     }

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
-use rumpsteak_runtime::channel::{QueueReceiver, QueueSender};
+use rumpsteak_runtime::channel::QueueReceiver;
 use rumpsteak_runtime::private::{Watch, connection};
 use rumpsteak_runtime::transport::Labelled;
 use rumpsteak_runtime::watch::Report;
@@ -17,12 +17,15 @@ use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 
-use super::wiring::{hellos, lane, local, plays_on_demand, queues, role_of, wire};
+use super::wiring::{hellos, lane, local, plays_on_demand, queues, role_of, windows, wire};
 use crate::address::addresses_of;
 use crate::host::{Arrival, Guard, LaneTask};
-use crate::route::{FarEnd, Incoming, Lane, Remote, SharedStatus, reader, run, unwritten, window};
+use crate::route::{
+    FarEnd, Incoming, Lane, LocalQueue, Outgoing, Remote, SharedStatus, reader, run, unwritten,
+    window,
+};
 use crate::wire::Hello;
-use crate::{Address, Codec, Directory, Host, Joins, NetError, Portable, Postcard};
+use crate::{Address, Codec, Directory, Host, Joins, NetError, Peer, Portable, Postcard};
 
 /// A role that is about to join a session. Made by [`Host::join`].
 #[must_use = "nothing happens before `connect`"]
@@ -98,6 +101,14 @@ impl<R: Role, C> Join<R, C> {
             Err(error) => self.wrong = Some(error.into()),
         }
         self
+    }
+
+    /// As [`peer`](Self::peer), for the peer of this type.
+    pub fn peer_role<P: Role<Message = R::Message>>(
+        self,
+        addresses: impl IntoIterator<Item: AsRef<str>>,
+    ) -> Self {
+        self.peer(P::NAME, addresses)
     }
 
     /// Sets the addresses of the peers without an address of their own. The directory may contain
@@ -178,7 +189,7 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
     for mut remote in remotes {
         let own = remote.own.clone();
         let (end, status, lane) = if !waits(&own) {
-            let (end, lane, status) = lane(&own, None, join.codec.clone(), shared);
+            let (end, lane, status) = lane(&own, None, join.codec.clone(), shared, true);
             (end, status, Some(tokio::spawn(remote.meet_on_demand(lane, meets.clone()))))
         } else {
             match remote.arrival(until).await {
@@ -189,7 +200,8 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
                     (end, status, None)
                 }
                 Arrival::Remote(connection, theirs, call) => {
-                    let (end, lane, status) = lane(&own, Some(&theirs), join.codec.clone(), shared);
+                    let codec = join.codec.clone();
+                    let (end, lane, status) = lane(&own, Some(&theirs), codec, shared, false);
                     let task = remote.meet(lane, connection, *theirs, call);
                     (end, status, Some(tokio::spawn(task)))
                 }
@@ -238,7 +250,7 @@ pub(super) trait MessageCodec<M>: Send + Sync {
     /// led to the peer, whose greeting is `theirs`.
     fn lane(
         &self,
-        queues: (QueueSender<M>, QueueReceiver<M>),
+        queues: (LocalQueue<M>, QueueReceiver<M>),
         remote: Remote,
         theirs: Hello,
         status: SharedStatus,
@@ -257,16 +269,19 @@ impl<M: Labelled + Portable, C: Codec> MessageCodec<M> for C {
 
     fn lane(
         &self,
-        (incoming, outgoing): (QueueSender<M>, QueueReceiver<M>),
+        (incoming, outgoing): (LocalQueue<M>, QueueReceiver<M>),
         remote: Remote,
         theirs: Hello,
         status: SharedStatus,
     ) -> LaneTask {
-        let window = window(incoming.queue().capacity);
-        let incoming = Incoming::Messages(incoming, reader(&remote.own.route.peer, self.clone()));
-        let far = FarEnd { incoming, outgoing, status };
-        let ends = [&remote.own, &theirs];
-        let lane = Lane::new(ends, self.clone(), far, window, &remote.shared.limits);
+        let LocalQueue { queue, sent, taken } = incoming;
+        let count = window(queue.queue().capacity);
+        let incoming = Incoming::Messages(queue, reader(&remote.own.route.peer, self.clone()));
+        // The role first takes what the peer has sent here.
+        let (outgoing, taken) = (Outgoing::Messages(outgoing), (taken, sent));
+        let far = FarEnd { incoming, outgoing, status, taken };
+        let (ends, limits) = ([&remote.own, &theirs], &remote.shared.limits);
+        let lane = Lane::new(ends, self.clone(), far, count, windows(ends, limits), limits);
         tokio::spawn(run(lane, remote, theirs, None))
     }
 }
@@ -316,6 +331,14 @@ impl<R: Role> Joined<R> {
         let value = ended.unwrap_or_else(|panic| resume_unwind(panic))?;
         let failed = |error| ErrorKind::Leave { role: R::NAME, source: Box::new(error) };
         left.map(|()| value).map_err(|error| Error::from(failed(error)).into())
+    }
+
+    /// The peer of this name: its transport, its address, and the progress of its messages. `None`
+    /// if the role has no such peer.
+    #[must_use]
+    pub fn peer(&self, role: &str) -> Option<Peer> {
+        let route = self.routes.iter().find(|it| it.own.route.peer == role)?;
+        Some(Peer(Arc::clone(&route.status)))
     }
 
     /// Watches the role: if no action of it completes for this long and it waits, prints to stderr

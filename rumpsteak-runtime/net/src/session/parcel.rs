@@ -152,8 +152,10 @@ impl<R: Joins + Leaves<()>, S: Session<State = State<'static, R>> + Structure> P
         let (meets, _) = mpsc::unbounded_channel();
         for ((packed, own), arrivals) in self.routes.into_iter().zip(owns).zip(arrivals) {
             let PackedLane { theirs, addresses, snapshot, .. } = packed;
-            let (end, lane, status) = lane(&own, theirs.as_ref(), codec.clone(), shared);
-            let lane = lane.unpack(snapshot, !plays_on_demand::<R>(&own.route))?;
+            let is_on_demand = plays_on_demand::<R>(&own.route);
+            let (end, lane, status) =
+                lane(&own, theirs.as_ref(), codec.clone(), shared, is_on_demand);
+            let lane = lane.unpack(snapshot, !is_on_demand)?;
             ends.push(end);
             let mut greeting = own.clone();
             greeting.lane.known = None;

@@ -12,10 +12,10 @@ use rumpsteak_runtime::transport::Labelled;
 
 use crate::error::LONGEST_NAME;
 use crate::host::{Arrival, Shared};
-use crate::route::{Lane, SharedStatus, WINDOW, net, reader, wired};
+use crate::route::{Lane, SharedStatus, WINDOW, Window, net, reader, wired, writer};
 use crate::transport::random;
 use crate::wire::{Contract, Format, Hello, LaneId, Room, RouteId, schema};
-use crate::{Codec, Net, NetError, Portable, Refusal};
+use crate::{Codec, Limits, Net, NetError, Portable, Refusal};
 
 /// A role that can join a session over [`Net`]. Implemented for every role whose messages are
 /// [`Portable`] and whose routes are all [`Net`]s.
@@ -138,29 +138,48 @@ fn sending(from: &Hello, to: &Hello, least: u32) -> Queue {
     })
 }
 
+/// The number of frames that a role may send before its task takes them.
+const FRAMES: u32 = 16;
+
 /// The largest queue that another end can ask for.
 const LARGEST: u32 = 1024;
 
+/// The windows of a lane between these ends: for what the first one receives, and sends. Both ends
+/// know the same number of messages that need room.
+pub(super) fn windows([own, theirs]: [&Hello; 2], limits: &Limits) -> [Window; 2] {
+    [(theirs, own), (own, theirs)].map(|(from, to)| match capacity(from, to) {
+        Room::AtMost(least) | Room::Waits(least) => {
+            Window { least: u64::from(least).max(1), bytes: limits.window as u64 }
+        }
+        Room::Growable => Window { least: 1, bytes: limits.unproven_window as u64 },
+    })
+}
+
 /// A route to another host: the end of the role, its lane and their status. The capacities of a
-/// peer that has not come yet are unknown.
+/// peer that has not come yet are unknown, and stay so.
 pub(super) fn lane<M: Labelled + Portable, C: Codec>(
     own: &Hello,
     theirs: Option<&Hello>,
     codec: C,
     shared: &Shared,
+    is_on_demand: bool,
 ) -> (Net<M>, Lane<M, C>, SharedStatus) {
-    let mut stranger = own.clone();
-    stranger.contract.system = 0;
-    let theirs = theirs.unwrap_or(&stranger);
+    let mut known = theirs.unwrap_or(own).clone();
+    if is_on_demand {
+        known.contract.system = 0;
+    }
     // If waiting is safe with some room, it is safe with more, and larger frames cost less.
-    let window = match capacity(theirs, own) {
+    let count = match capacity(&known, own) {
         Room::AtMost(most) => most as usize,
         Room::Waits(_) | Room::Growable => WINDOW,
     };
-    let sent = sending(own, theirs, LARGEST);
-    let (end, far) = net(sent, window, reader(&own.route.peer, codec.clone()));
+    let (peer, limits) = (&own.route.peer, &shared.limits);
+    let [receiving, sending] = windows([own, &known], limits);
+    let codecs = (reader(peer, codec.clone()), writer(peer, codec.clone(), limits.frame));
+    let (end, far) = net(self::sending(own, &known, FRAMES), sending, codecs);
     let status = Arc::clone(&far.status);
-    (end, Lane::new([own, theirs], codec, far, window, &shared.limits), status)
+    let lane = Lane::new([own, &known], codec, far, count, [receiving, sending], limits);
+    (end, lane, status)
 }
 
 #[cfg(test)]
@@ -215,15 +234,16 @@ mod tests {
             transports: Vec::new(),
         };
         let host = Host::new();
-        let (mut end, mut lane, _) = lane::<Message, _>(&own, Some(&own), Postcard, &host.shared);
+        let (mut end, mut lane, _) =
+            lane::<Message, _>(&own, Some(&own), Postcard, &host.shared, false);
         let [mut near, mut far] = Memory::pair(1 << 16);
         let mut context = Context::from_waker(Waker::noop());
         let (mut sent, mut granted) = (0, 0);
         loop {
             assert!(lane.poll(&mut near, &mut context).is_pending());
             while let Poll::Ready(Some(frame)) = Pin::new(&mut far).poll_next(&mut context) {
-                if let Some(Frame::Grant { limit, .. }) = frame.ok().and_then(Frame::read) {
-                    granted = limit;
+                if let Some(Frame::Grant(grant)) = frame.ok().and_then(Frame::read) {
+                    granted = grant.limit;
                 }
             }
             if sent == granted {

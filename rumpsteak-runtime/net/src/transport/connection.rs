@@ -10,8 +10,9 @@ use futures_core::Stream;
 use futures_core::future::BoxFuture;
 use futures_sink::Sink;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio_util::codec::{Decoder, Encoder, Framed, LengthDelimitedCodec};
 
+use super::framing::Framing;
+pub(crate) use super::framing::{BUFFER, GREETING, Largest};
 use crate::address::Address;
 
 /// A way to carry frames between processes.
@@ -74,6 +75,8 @@ pub struct Connection {
     pub(crate) at: Option<Address>,
     /// The address of the other end, if that has called.
     pub(crate) caller: Option<IpAddr>,
+    /// The scheme of the address at which it has called.
+    pub(crate) scheme: Option<String>,
 }
 
 /// Returns true if the other end may play the role of this protocol and name.
@@ -83,7 +86,7 @@ impl Connection {
     /// A connection whose other end is not known.
     pub fn new(frames: impl Duplex + 'static) -> Self {
         let (frames, max_payload) = (Box::new(frames), usize::MAX);
-        Self { frames, may_play: None, max_payload, at: None, caller: None }
+        Self { frames, may_play: None, max_payload, at: None, caller: None, scheme: None }
     }
 
     /// A connection whose other end may play only the roles for which `may_play` returns true,
@@ -160,66 +163,8 @@ pub(crate) fn framed<T>(stream: T, frame: usize) -> Connection
 where
     T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
-    let codec = Lengths { codec: LengthDelimitedCodec::new(), largest: Largest::new(frame) };
-    let mut framed = Framed::with_capacity(stream, codec, BUFFER);
-    framed.set_backpressure_boundary(BUFFER);
-    Connection::new(framed)
+    Connection::new(Framing::new(stream, frame))
 }
-
-/// The largest frame before the greeting is done, in bytes.
-pub(crate) const GREETING: usize = 64 << 10;
-
-/// The size of the largest frame that may come next. The first two frames of a connection are
-/// small: a greeting or its answer, then a grant or the end. A stranger gets no further.
-pub(crate) struct Largest {
-    frame: usize,
-    received: u8,
-}
-
-impl Largest {
-    pub(crate) fn new(frame: usize) -> Self {
-        Self { frame, received: 0 }
-    }
-
-    pub(crate) fn next(&self) -> usize {
-        if self.received < 2 { GREETING } else { self.frame }
-    }
-
-    /// Counts a received frame. Returns true if the greeting is done.
-    pub(crate) fn count(&mut self) -> bool {
-        self.received = self.received.saturating_add(1);
-        self.received >= 2
-    }
-}
-
-struct Lengths {
-    codec: LengthDelimitedCodec,
-    largest: Largest,
-}
-
-impl Decoder for Lengths {
-    type Item = BytesMut;
-    type Error = io::Error;
-
-    fn decode(&mut self, bytes: &mut BytesMut) -> io::Result<Option<BytesMut>> {
-        self.codec.set_max_frame_length(self.largest.next());
-        let frame = self.codec.decode(bytes)?;
-        frame.is_some().then(|| self.largest.count());
-        Ok(frame)
-    }
-}
-
-impl Encoder<Bytes> for Lengths {
-    type Error = io::Error;
-
-    fn encode(&mut self, frame: Bytes, bytes: &mut BytesMut) -> io::Result<()> {
-        self.codec.set_max_frame_length(self.largest.frame.max(GREETING));
-        self.codec.encode(frame, bytes)
-    }
-}
-
-/// The number of bytes that are collected before they are written.
-pub(crate) const BUFFER: usize = 64 << 10;
 
 /// An unpredictable number, for names and tokens: 128 bits of the operating system's generator.
 pub(crate) fn random() -> io::Result<u128> {

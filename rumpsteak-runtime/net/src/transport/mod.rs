@@ -13,6 +13,7 @@ use std::sync::Arc;
 use crate::{Address, NetError};
 
 mod connection;
+mod framing;
 mod memory;
 #[cfg(feature = "nats")]
 mod nats;
@@ -36,7 +37,7 @@ pub use self::quic::Quic;
 #[cfg(feature = "tcp")]
 pub use self::tcp::Tcp;
 #[cfg(feature = "tls")]
-pub use self::tls::{Identity, Tls};
+pub use self::tls::{Identity, Tls, rustls_pki_types};
 #[cfg(all(unix, feature = "unix"))]
 pub use self::unix::Unix;
 #[cfg(feature = "websocket")]

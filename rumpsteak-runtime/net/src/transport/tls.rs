@@ -1,10 +1,14 @@
 //! TLS with certificates at both ends.
 
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
+/// The types of certificates and keys, which it reads from PEM files.
+pub use tokio_rustls::rustls::pki_types as rustls_pki_types;
+use tokio_rustls::rustls::pki_types::pem::{self, PemObject as _};
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::{self, ClientConfig, RootCertStore, ServerConfig};
@@ -15,6 +19,18 @@ use super::connection::*;
 use super::tcp;
 
 /// The certificates of an end, and the authorities that it trusts. Debug output elides the key.
+///
+/// ```no_run
+/// # use rumpsteak_net::{Host, Limits};
+/// use rumpsteak_net::transport::{Identity, Tls, Transports};
+///
+/// # fn f() -> std::io::Result<()> {
+/// let identity = Identity::from_pem_files("shop-c.pem", "shop-c.key", "authority.pem")?;
+/// let transports = Transports::default().with("tls", Tls::new(identity)?);
+/// let host = Host::with(transports, Limits::default());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Identity {
     /// The certificate of the end, and its chain of signers.
@@ -23,6 +39,32 @@ pub struct Identity {
     pub key: PrivateKeyDer<'static>,
     /// The trusted authorities.
     pub authorities: Vec<CertificateDer<'static>>,
+}
+
+impl Identity {
+    /// The identity in PEM files: the certificate of the end and its chain, its key, and the
+    /// authorities that it trusts. Fails if a file cannot be read, or is empty.
+    pub fn from_pem_files(
+        certificates: impl AsRef<Path>,
+        key: impl AsRef<Path>,
+        authorities: impl AsRef<Path>,
+    ) -> io::Result<Self> {
+        let of = |path: &Path, error: pem::Error| {
+            io::Error::new(io::ErrorKind::InvalidInput, format!("{}: {error}", path.display()))
+        };
+        let all = |path: &Path| {
+            let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect);
+            match read.map_err(|error| of(path, error)) {
+                Ok(certificates) if Vec::is_empty(&certificates) => {
+                    Err(of(path, pem::Error::NoItemsFound))
+                }
+                read => read,
+            }
+        };
+        let key = PrivateKeyDer::from_pem_file(&key).map_err(|error| of(key.as_ref(), error))?;
+        let (certificates, authorities) = (all(certificates.as_ref())?, all(authorities.as_ref())?);
+        Ok(Self { certificates, key, authorities })
+    }
 }
 
 impl Clone for Identity {

@@ -5,7 +5,9 @@
 //!         | 1 sessions                   the role has left. It had completed so many sessions, 0
 //!                                        if it left in the middle of one
 //!         | 2 received limit sessions    all before `received` has come; all before `limit` may
-//!                                        be sent; the role has completed so many sessions
+//!             taken bytes receive send   be sent; the role has completed so many sessions, and
+//!                                        has taken so many messages and bytes; the windows of this
+//!                                        end for what it receives and sends, in bytes
 //!         | 3                            a heartbeat
 //! ```
 //!
@@ -17,6 +19,7 @@
 //! since its task last ran.
 
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
+use serde::{Deserialize, Serialize};
 
 use crate::CodecError;
 
@@ -29,8 +32,43 @@ const BEAT: u8 = 3;
 pub(crate) enum Frame {
     Messages(Messages),
     End { sessions: u64 },
-    Grant { received: u64, limit: u64, sessions: u64 },
+    Grant(Grant),
     Beat,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Grant {
+    pub(crate) received: u64,
+    pub(crate) limit: u64,
+    pub(crate) sessions: u64,
+    pub(crate) taken: Amount,
+    /// The windows of this end for what it receives, and for what it sends.
+    pub(crate) windows: [u64; 2],
+}
+
+/// A number of messages, and their size in bytes.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub(crate) struct Amount {
+    pub(crate) messages: u64,
+    pub(crate) bytes: u64,
+}
+
+impl Amount {
+    pub(crate) fn add(&mut self, messages: u64, bytes: u64) {
+        self.messages += messages;
+        self.bytes += bytes;
+    }
+
+    /// The difference to an earlier amount. Both may be counted from a later start, modulo 2⁶⁴.
+    pub(crate) fn since(self, earlier: Self) -> Self {
+        let messages = self.messages.wrapping_sub(earlier.messages);
+        Self { messages, bytes: self.bytes.wrapping_sub(earlier.bytes) }
+    }
+
+    pub(crate) fn max(self, other: Self) -> Self {
+        let messages = self.messages.max(other.messages);
+        Self { messages, bytes: self.bytes.max(other.bytes) }
+    }
 }
 
 impl Frame {
@@ -40,7 +78,13 @@ impl Frame {
         let frame = match *kind {
             MESSAGES => return Messages::read(bytes.freeze()).map(Self::Messages),
             END => Self::End { sessions: number()? },
-            GRANT => Self::Grant { received: number()?, limit: number()?, sessions: number()? },
+            GRANT => Self::Grant(Grant {
+                received: number()?,
+                limit: number()?,
+                sessions: number()?,
+                taken: Amount { messages: number()?, bytes: number()? },
+                windows: [number()?, number()?],
+            }),
             BEAT => Self::Beat,
             _ => return None,
         };
@@ -53,6 +97,8 @@ pub(crate) struct Messages {
     bytes: Bytes,
     /// The start of the next message.
     at: usize,
+    /// The size of the last message.
+    last: usize,
 }
 
 impl Messages {
@@ -60,9 +106,9 @@ impl Messages {
     pub(crate) fn read(bytes: Bytes) -> Option<Self> {
         // An empty frame would need no credit.
         let left = count(&bytes).filter(|count| *count > 0)?;
-        let mut messages = Self { bytes, at: HEAD };
+        let mut messages = Self { bytes, at: HEAD, last: 0 };
         for _ in 0..left {
-            messages.next()?;
+            messages.last = messages.next()?.len();
         }
         (messages.at == messages.bytes.len()).then_some(Self { at: HEAD, ..messages })
     }
@@ -76,9 +122,34 @@ impl Messages {
         Some(message)
     }
 
-    pub(crate) fn count(&self) -> u64 {
-        count(&self.bytes).unwrap_or(0)
+    /// As [`next`](Self::next), but shares the memory.
+    pub(crate) fn next_shared(&mut self) -> Option<Bytes> {
+        let size = self.next()?.len();
+        Some(self.bytes.slice(self.at - size..self.at))
     }
+
+    /// Returns true if sharing the memory of the messages costs less than copying them.
+    pub(crate) fn are_large(&self) -> bool {
+        self.last >= LARGE
+    }
+
+    /// All messages of the frame, and all but the last.
+    pub(crate) fn amounts(&self) -> [Amount; 2] {
+        let all = amount(&self.bytes);
+        let bytes = all.bytes - size_of(self.last);
+        [all, Amount { messages: all.messages - 1, bytes }]
+    }
+}
+
+/// The messages in a frame.
+pub(crate) fn amount(frame: &[u8]) -> Amount {
+    let bytes = frame.len().saturating_sub(HEAD) as u64;
+    Amount { messages: count(frame).unwrap_or(0), bytes }
+}
+
+/// The bytes of a message of this size in a frame.
+pub(crate) fn size_of(message: usize) -> u64 {
+    (LENGTH + message) as u64
 }
 
 /// The bytes before the messages of a frame, and before each message.
@@ -89,6 +160,9 @@ const LENGTH: usize = 4;
 /// connection reads at a time, because a frame that comes in parts is copied.
 const FULL: usize = 8 << 10;
 
+/// The size of a message that has a frame of its own, in bytes.
+pub(crate) const LARGE: usize = 4 << 10;
+
 /// The number of acknowledged frames whose memory is kept.
 const SPARE: usize = 32;
 
@@ -96,6 +170,8 @@ const SPARE: usize = 32;
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     bytes: Vec<u8>,
+    /// The end of the last message.
+    end: usize,
     count: u32,
     spare: Vec<Vec<u8>>,
 }
@@ -110,13 +186,14 @@ impl Batch {
     }
 
     /// Adds the message that `write` writes. If the frame is full, moves it to `frames` and begins
-    /// another one. Fails if the message cannot be written or is too large, and keeps the others.
+    /// another one. Returns the size of the message. Fails if it cannot be written or is too large,
+    /// and keeps the others.
     pub(crate) fn add(
         &mut self,
         largest: usize,
         frames: &mut impl Extend<Bytes>,
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), CodecError>,
-    ) -> Result<(), CodecError> {
+    ) -> Result<usize, CodecError> {
         if self.bytes.len() >= FULL {
             frames.extend(self.take());
         }
@@ -135,14 +212,24 @@ impl Batch {
         let length = length.inspect_err(|_| self.bytes.truncate(at))?;
         self.bytes[at..at + LENGTH].copy_from_slice(&length.to_le_bytes());
         if self.bytes.len() <= largest {
-            self.count += 1;
-            return Ok(());
+            (self.count, self.end) = (self.count + 1, self.bytes.len());
+            return Ok(size);
         }
         let mut alone = self.bytes[..HEAD].to_vec();
         alone.extend(self.bytes.drain(at..));
         frames.extend(self.take());
-        (self.bytes, self.count) = (alone, 1);
-        Ok(())
+        (self.end, self.count) = (alone.len(), 1);
+        self.bytes = alone;
+        Ok(size)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// A batch with room for a message of this size.
+    pub(crate) fn with_capacity(size: usize) -> Self {
+        Self { bytes: Vec::with_capacity(HEAD + LENGTH + size), ..Self::default() }
     }
 
     /// The frame with all messages that were added, if there are any.
@@ -151,9 +238,15 @@ impl Batch {
             self.bytes.clear();
             return None;
         }
-        let next = self.spare.pop().unwrap_or_else(|| Vec::with_capacity(self.bytes.len()));
+        let next = self.spare.pop().unwrap_or_default();
         let mut bytes = std::mem::replace(&mut self.bytes, next);
+        // The window does not count memory that is not used.
+        if bytes.capacity() - bytes.len() > FULL.max(bytes.len() / 8) {
+            bytes.shrink_to_fit();
+        }
         let count = std::mem::take(&mut self.count);
+        // A codec may have panicked in the middle of the next message.
+        bytes.truncate(self.end);
         bytes[1..HEAD].copy_from_slice(&count.to_le_bytes());
         Some(bytes.into())
     }
@@ -182,8 +275,9 @@ pub(crate) fn beat() -> Bytes {
     Bytes::from_static(&[BEAT])
 }
 
-pub(crate) fn grant(received: u64, limit: u64, sessions: u64) -> Bytes {
-    numbers(GRANT, [received, limit, sessions])
+pub(crate) fn grant(grant: Grant) -> Bytes {
+    let Grant { received, limit, sessions, taken, windows: [receive, send] } = grant;
+    numbers(GRANT, [received, limit, sessions, taken.messages, taken.bytes, receive, send])
 }
 
 fn numbers<const N: usize>(kind: u8, numbers: [u64; N]) -> Bytes {
@@ -202,8 +296,9 @@ mod tests {
         let read = |bytes: &[u8]| Frame::read(bytes.into());
         assert_eq!(read(&end(3)), Some(Frame::End { sessions: 3 }));
         assert_eq!(read(&beat()), Some(Frame::Beat));
-        let granted = Frame::Grant { received: 3, limit: u64::MAX, sessions: 2 };
-        assert_eq!(read(&grant(3, u64::MAX, 2)), Some(granted));
+        let taken = Amount { messages: 1, bytes: 10 };
+        let granted = Grant { received: 3, limit: u64::MAX, sessions: 2, taken, windows: [4, 5] };
+        assert_eq!(read(&grant(granted)), Some(Frame::Grant(granted)));
         for bytes in [
             &[][..],
             &[4],
@@ -213,8 +308,8 @@ mod tests {
             &[END; 10],
             &[BEAT, 0],
             &[GRANT],
-            &grant(1, 2, 3)[..24],
-            &[GRANT; 26],
+            &grant(granted)[..56],
+            &[GRANT; 58],
         ] {
             assert_eq!(read(bytes), None, "{bytes:?}");
         }
@@ -247,6 +342,9 @@ mod tests {
         assert_eq!(added, [true, true, false, true]);
         frames.extend(batch.take());
         assert_eq!(frames.len(), 2);
+        let amounts = Messages::read(frames[0].clone()).map(|messages| messages.amounts());
+        let amount = |messages, bytes| Amount { messages, bytes };
+        assert_eq!(amounts, Some([amount(2, 10), amount(1, 6)]));
         assert_eq!(messages(&frames[0]), Ok(vec![vec![1, 2], vec![]]));
         assert_eq!(messages(&frames[1]), Ok(vec![vec![3; 11]]));
         assert_eq!((count(&frames[0]), count(&end(1)), count(&beat())), (Some(2), Some(1), None));

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Hello;
+use super::{Amount, Hello};
 use crate::Address;
 
 /// The progress of a lane, which moves with its role.
@@ -16,6 +16,13 @@ pub(crate) struct LaneState {
     pub(crate) received: u64,
     /// The peer was granted the messages below this number.
     pub(crate) granted: u64,
+    /// The bytes of the messages before `next`, and of those that have come from the peer.
+    pub(crate) next_bytes: u64,
+    pub(crate) received_bytes: u64,
+    /// The role of the peer has taken so much.
+    pub(crate) taken: Amount,
+    /// The peer may exceed the messages that always have room, before it has sent so many bytes.
+    pub(crate) granted_bytes: u64,
     /// True if the role has left, and the end is among the frames.
     pub(crate) has_ended: bool,
     /// The number of sessions that the peer had completed when it left; 0 if it left in the middle
@@ -29,6 +36,17 @@ pub(crate) struct LaneState {
 }
 
 impl LaneState {
+    /// All that was taken from the role, and its size.
+    pub(crate) fn sent(&self) -> Amount {
+        Amount { messages: self.next, bytes: self.next_bytes }
+    }
+
+    /// Counts messages that were taken from the role.
+    pub(crate) fn send(&mut self, sent: Amount) {
+        self.next += sent.messages;
+        self.next_bytes += sent.bytes;
+    }
+
     /// Returns true if the peer has not acknowledged everything.
     pub(crate) fn is_waiting(&self) -> bool {
         self.first < self.next

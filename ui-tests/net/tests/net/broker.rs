@@ -200,7 +200,7 @@ async fn a_message_that_is_larger_than_the_broker_takes_is_an_error_at_once() {
         };
         assert_eq!(
             format!("{source:?}"),
-            "the message `Order`, sent to `s` before, cannot be written: it has 1048574 bytes, and \
+            "the message `Order` to `s` cannot be written: it has 1048574 bytes, and \
              the limit there is 1048559"
         );
     }

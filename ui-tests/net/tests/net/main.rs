@@ -6,6 +6,7 @@
 mod absent_peer;
 #[cfg(feature = "nats")]
 mod broker;
+mod bulk;
 mod handshake;
 mod meddling;
 mod negotiation;

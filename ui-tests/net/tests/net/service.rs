@@ -3,15 +3,18 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::sync::Arc;
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use allocation_counter::measure;
 use bytes::Bytes;
 use futures::{SinkExt as _, StreamExt as _};
 use rumpsteak::{Error, ErrorKind};
-use rumpsteak_net::transport::{Connection, IoFuture, Listens, Memory, Transport, Transports};
+use rumpsteak_net::transport::{
+    Connection, IoFuture, Listener, Listens, Memory, Opening, Transport, Transports,
+};
 use rumpsteak_net::{Host, Joined, Limits, NetError, Refusal};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
@@ -204,8 +207,8 @@ async fn a_message_that_is_too_large_for_the_transport_is_an_error_at_once() {
         assert!(matches!(&error, NetError::Encode { label: "Order", .. }), "{error:?}");
         assert_eq!(
             format!("{error:?}"),
-            "the message `Order`, sent to `s` before, cannot be written: it has 2003 bytes, and \
-             the limit there is 991"
+            "the message `Order` to `s` cannot be written: it has 2003 bytes, and the limit there \
+             is 991"
         );
     }
 }
@@ -323,6 +326,101 @@ async fn the_name_of_a_session_can_be_used_again_when_it_is_over() {
         // Once for each session.
         assert!(timeout(Duration::from_secs(100), services.next()).await.is_err());
     }
+    // At once, as soon as one of the two has left.
+    let serves = tokio::spawn(async move {
+        while let Some(join) = services.next().await {
+            tokio::spawn(async { join.connect().await.unwrap().play(early).await });
+        }
+    });
+    let began = Instant::now();
+    for _ in 0..100 {
+        let a = near.join::<A>("1").peer_role::<B>(["memory://reused"]).connect().await.unwrap();
+        a.play(plain).await.unwrap();
+    }
+    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+    serves.abort();
+}
+
+/// Listens in memory; the process is out of files when the first caller comes.
+struct Exhausted;
+
+impl Transport for Exhausted {
+    fn connect<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Connection> {
+        Memory.connect(place, frame)
+    }
+
+    fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Listens> {
+        Box::pin(async move {
+            let (listener, place) = Memory.listen(place, frame).await?;
+            Ok((Box::new(ExhaustedListener(listener, 3)) as Box<dyn Listener>, place))
+        })
+    }
+}
+
+struct ExhaustedListener(Box<dyn Listener>, u32);
+
+impl Listener for ExhaustedListener {
+    fn accept(&mut self) -> IoFuture<'_, (Opening, Option<IpAddr>)> {
+        match self.1.checked_sub(1) {
+            // `EMFILE`
+            Some(left) => {
+                self.1 = left;
+                Box::pin(async { Err(io::Error::from_raw_os_error(24)) })
+            }
+            None => self.0.accept(),
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_host_without_files_or_places_says_so_and_so_does_the_caller() {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let notes = Arc::clone(&told);
+    let limits = Limits::default().connections(1);
+    let far = Host::with(Transports::default().with("scarce", Exhausted), limits);
+    far.tell(move |error| notes.lock().unwrap().push(format!("{error:?}")));
+    far.listen("scarce://here").await.unwrap();
+    let near = Host::with(Transports::default(), Limits::default().join(Duration::from_secs(3)));
+    let call = |session: &'static str| {
+        let a = near.join::<A>(session).peer("b", ["memory://here"]).connect();
+        async { format!("{:?}", a.await.map(drop).unwrap_err()) }
+    };
+    // The first one waits for the role, in the only place.
+    let (_, second) = tokio::join!(call("1"), async {
+        sleep(Duration::from_millis(500)).await;
+        call("2").await
+    });
+    let busy = "the host there turns away new sessions, as too many callers wait for an answer";
+    assert!(second.ends_with(busy), "{second}");
+    assert_eq!(
+        *told.lock().unwrap(),
+        [
+            "cannot accept connections at scarce://here, and drops one that has not greeted yet: \
+             Too many open files (os error 24)",
+            "callers of new sessions are turned away at scarce://here: 1 others wait for an answer, \
+             the limit of `Limits::connections`"
+        ]
+    );
+    // A host that has no file for a caller does not even hear it.
+    let deaf = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let at = format!("tcp://{}", deaf.local_addr().unwrap());
+    let limits = Limits::default().handshake(Duration::from_secs(1)).join(Duration::from_secs(2));
+    let near = Host::with(Transports::default(), limits);
+    let absent = near.join::<A>("1").peer("b", [at]).connect().await.map(drop).unwrap_err();
+    let why = "no answer came within 1s: the host there may be out of files, or overloaded";
+    assert!(format!("{absent:?}").ends_with(why), "{absent:?}");
+    // Nor does a server of something else understand it.
+    let at = format!("tcp://{}", deaf.local_addr().unwrap());
+    let talks = tokio::spawn(async move {
+        while let Ok((mut stream, _)) = deaf.accept().await {
+            let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
+        }
+    });
+    let absent = near.join::<A>("1").peer("b", [at]).connect().await.map(drop).unwrap_err();
+    let why = "the other end announced a frame of 1213486160 bytes, and the limit is 65536 until \
+               both ends have greeted";
+    assert!(format!("{absent:?}").ends_with(why), "{absent:?}");
+    talks.abort();
 }
 
 #[tokio::test(start_paused = true)]

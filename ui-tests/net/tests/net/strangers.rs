@@ -138,11 +138,11 @@ async fn what_is_no_greeting_is_refused() {
     let host = Host::new();
     host.listen("memory://answers").await.unwrap();
     for bytes in
-        [&b""[..], b"GET / HTTP/1.1\r\n\r\n", b"rumpsteak\x01", b"rumpsteak\x04", &[0xff; 3_000]]
+        [&b""[..], b"GET / HTTP/1.1\r\n\r\n", b"rumpsteak\x01", b"rumpsteak\x05", &[0xff; 3_000]]
     {
         let refused = answer(bytes).await.unwrap();
         // The version, and the answer that is a refusal.
-        let refusal = refused.strip_prefix(b"rumpsteak\x04\x01").unwrap();
+        let refusal = refused.strip_prefix(b"rumpsteak\x05\x01").unwrap();
         let refusal: Refusal = Postcard.decode(refusal).unwrap();
         assert_eq!(refusal, Refusal::NoGreeting, "{bytes:?}");
     }
@@ -264,8 +264,8 @@ async fn who_cannot_write_a_message_names_it_and_its_peers_hear_of_it_at_once() 
     assert!(begin.elapsed() < Duration::from_secs(1), "{:?}", begin.elapsed());
     assert_eq!(
         format!("{:?}", c.unwrap_err()),
-        "`c` cannot receive `Price` from `s`: the transport failed: the message `Order`, sent to `s` \
-         before, cannot be written: as it should"
+        "`c` cannot send `Order` to `s`: the transport failed: the message `Order` to `s` cannot be \
+         written: as it should"
     );
     let [s, l] = [closed(s), closed(l)].map(|(role, peer, _)| (role, peer));
     assert_eq!([s, l], [("s", "c"), ("l", "s")]);

@@ -71,6 +71,83 @@ async fn over_tcp() {
 }
 
 #[tokio::test]
+async fn a_joined_role_knows_its_peers() {
+    let hosts = hosts();
+    let at = hosts[1].listen("tls://127.0.0.1:0").await.unwrap().to_string();
+    let c = hosts[0].join::<C>("1").peer_role::<S>([&at]).peer_role::<L>(["memory://knows"]);
+    hosts[2].listen("memory://knows").await.unwrap();
+    let (c, s, l) = tokio::try_join!(
+        c.connect(),
+        hosts[1].join::<S>("1").peer("l", ["memory://knows"]).connect(),
+        hosts[2].join::<L>("1").connect(),
+    )
+    .unwrap();
+    let [s_at_c, c_at_s, c_at_l] = [c.peer("s"), s.peer("c"), l.peer("c")].map(Option::unwrap);
+    assert!(c.peer("c").is_none() && c.peer("x").is_none());
+    let played = async {
+        tokio::try_join!(c.play(async |c| client(c, 20).await), s.play(server), l.play(ledger))
+    };
+    assert_eq!(played.await.unwrap().0, expected(20));
+    let is = |text: &str| Some(text.to_owned());
+    assert_eq!([s_at_c.transport(), s_at_c.address()], [is("tls"), Some(at)]);
+    assert_eq!([c_at_s.transport(), c_at_s.address()], [is("tls"), is("127.0.0.1")]);
+    assert_eq!([c_at_l.transport(), c_at_l.address()], [is("memory"), None]);
+    // Twenty orders and an end, and their prices.
+    assert_eq!([s_at_c.sent(), s_at_c.received()], [21, 20]);
+    assert_eq!([c_at_s.sent(), c_at_s.received()], [20, 21]);
+    assert!(s_at_c.taken() <= 21);
+}
+
+/// A section of a PEM file: the bytes in base64.
+fn pem(kind: &str, bytes: &[u8]) -> String {
+    const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = format!("-----BEGIN {kind}-----");
+    for (line, three) in bytes.chunks(3).enumerate() {
+        let number = three.iter().fold(0, |sum, byte| sum << 8 | usize::from(*byte));
+        let number = number << (8 * (3 - three.len()));
+        text += if line % 16 == 0 { "\n" } else { "" };
+        let digits = (0..4).map(|at| char::from(DIGITS[number >> (18 - 6 * at) & 63]));
+        text.extend(digits.take(three.len() + 1).chain("==".chars()).take(4));
+    }
+    format!("{text}\n-----END {kind}-----\n")
+}
+
+#[tokio::test]
+async fn an_identity_is_read_from_files() {
+    let authority = Authority::new();
+    let folder = std::env::temp_dir().join(format!("rumpsteak-pem-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let [certificate, key, signer] = ["c.pem", "c.key", "authority.pem"].map(|it| folder.join(it));
+    let pair = KeyPair::generate().unwrap();
+    let names = ["c.shop.rumpsteak".to_owned()];
+    let signed = CertificateParams::new(names).unwrap().signed_by(&pair, &authority.0).unwrap();
+    std::fs::write(&certificate, pem("CERTIFICATE", signed.der())).unwrap();
+    std::fs::write(&key, pem("PRIVATE KEY", &pair.serialize_der())).unwrap();
+    std::fs::write(&signer, pem("CERTIFICATE", authority.1.der())).unwrap();
+    let identity = Identity::from_pem_files(&certificate, &key, &signer).unwrap();
+    assert_eq!(&identity.certificates[..], [signed.der().clone()]);
+    let tls = Tls::new(identity).unwrap();
+    let c = Host::with(Transports::default().with("tls", tls), Limits::default());
+    let [s, l] = ["s", "l"].map(|role| authority.host(&format!("{role}.shop.rumpsteak")));
+    let at = s.listen("tls://127.0.0.1:0").await.unwrap().to_string();
+    l.listen("memory://pem").await.unwrap();
+    assert_eq!(ordered(&[c, s, l], "1", [&at, "memory://pem"], 3).await, expected(3));
+    // Each error names the file.
+    let failed = |certificate, key, signer| {
+        Identity::from_pem_files(certificate, key, signer).map(drop).unwrap_err().to_string()
+    };
+    for (file, error) in [
+        (&key, failed(&certificate, &certificate, &signer)),
+        (&certificate, failed(&key, &key, &signer)),
+        (&signer, failed(&certificate, &key, &folder.join("none.pem"))),
+    ] {
+        println!("{}: {error}", file.display());
+        assert!(error.starts_with(&folder.display().to_string()), "{error}");
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[tokio::test]
 async fn over_tls() {
     let sums = apart(["tls://127.0.0.1:0", "tls://127.0.0.1:0"], "1", 1_000).await;
     assert_eq!(sums, expected(1_000));

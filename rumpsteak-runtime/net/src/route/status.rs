@@ -1,0 +1,150 @@
+//! The state that a role and the task of its lane share.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Instant;
+
+use atomic_waker::AtomicWaker;
+use rumpsteak_runtime::channel::Disconnected;
+use rumpsteak_runtime::error::BoxError;
+
+use crate::transport::Connection;
+use crate::wire::Amount;
+use crate::{Address, NetError};
+
+#[derive(Debug, Default)]
+pub(crate) struct RouteStatus {
+    failed: OnceLock<NetError>,
+    /// The number of messages and bytes that the role of the peer has taken, and the window, as the
+    /// task of the lane knows them.
+    taken: [AtomicU64; 3],
+    /// The role, if it waits for room.
+    pub(super) room: AtomicWaker,
+    /// The number of messages that were sent to the peer, that have come from it, and that its role
+    /// has taken.
+    progress: [AtomicU64; 3],
+    connection: Mutex<Option<Connected>>,
+}
+
+/// The last connection.
+#[derive(Debug)]
+struct Connected {
+    transport: Option<String>,
+    address: Option<String>,
+    /// The time of the last frame from the peer.
+    heard: Instant,
+}
+
+pub(crate) type SharedStatus = Arc<RouteStatus>;
+
+impl RouteStatus {
+    /// Sets the error that the role gets, unless there is an earlier one.
+    pub(crate) fn fail(&self, error: NetError) {
+        let _ = self.failed.set(error);
+    }
+
+    pub(crate) fn check(&self) -> Result<(), NetError> {
+        self.failed.get().cloned().map_or(Ok(()), Err)
+    }
+
+    /// The role has a connection with its peer.
+    pub(crate) fn connected(&self, Connection { at, caller, scheme, .. }: &Connection) {
+        let address = at.as_ref().map(Address::to_string);
+        let address = address.or_else(|| caller.map(|address| address.to_string()));
+        let transport = at.as_ref().map(|at| at.scheme().to_owned()).or_else(|| scheme.clone());
+        *self.connection() = Some(Connected { transport, address, heard: Instant::now() });
+    }
+
+    /// A frame has come from the peer.
+    pub(crate) fn heard(&self) {
+        if let Some(connected) = &mut *self.connection() {
+            connected.heard = Instant::now();
+        }
+    }
+
+    /// Describes the connection, for the report of a watch.
+    pub(crate) fn describe(&self) -> String {
+        match &*self.connection() {
+            Some(Connected { address, heard, .. }) => {
+                let address = address.as_deref().unwrap_or("an unknown address");
+                format!("at {address}, the connection is silent for {:.1?}", heard.elapsed())
+            }
+            None => "no connection yet".to_owned(),
+        }
+    }
+
+    fn connection(&self) -> MutexGuard<'_, Option<Connected>> {
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn note_progress(&self, progress: [u64; 3]) {
+        for (to, number) in self.progress.iter().zip(progress) {
+            to.store(number, Ordering::Relaxed);
+        }
+    }
+
+    /// The error of a process that finds the other end of a queue gone.
+    pub(super) fn reason(&self) -> BoxError {
+        self.check().map_or_else(Into::into, |()| Disconnected.into())
+    }
+
+    /// The role of the peer has taken so much, and the window has so many bytes. Wakes the role.
+    pub(super) fn note_taken(&self, taken: Amount, window: u64) {
+        for (to, number) in self.taken.iter().zip([taken.messages, taken.bytes, window]) {
+            to.store(number, Ordering::Release);
+        }
+        self.room.wake();
+    }
+
+    pub(super) fn taken_by_peer(&self) -> (Amount, u64) {
+        let [messages, bytes, window] =
+            self.taken.each_ref().map(|number| number.load(Ordering::Acquire));
+        (Amount { messages, bytes }, window)
+    }
+}
+
+/// A peer of a role that has joined a session: see [`Joined::peer`](crate::Joined::peer). It may be
+/// kept, and asked while the role plays.
+///
+/// Over a connection that breaks, the numbers go on. They are 0 for a peer on the same host, which
+/// has no connection.
+#[derive(Clone, Debug)]
+pub struct Peer(pub(crate) SharedStatus);
+
+impl Peer {
+    /// The scheme of the transport of the last connection, such as `tcp`. `None` for a peer on the
+    /// same host, and for one that has not come yet.
+    #[must_use]
+    pub fn transport(&self) -> Option<String> {
+        self.0.connection().as_ref()?.transport.clone()
+    }
+
+    /// The address at which the peer was called, or from which it has called, if that is known.
+    #[must_use]
+    pub fn address(&self) -> Option<String> {
+        self.0.connection().as_ref()?.address.clone()
+    }
+
+    /// The number of messages that were sent to the peer.
+    #[must_use]
+    pub fn sent(&self) -> u64 {
+        self.progress(0)
+    }
+
+    /// The number of messages that have come from the peer.
+    #[must_use]
+    pub fn received(&self) -> u64 {
+        self.progress(1)
+    }
+
+    /// The number of sent messages that the role of the peer is known to have taken. It is told
+    /// from time to time.
+    #[must_use]
+    pub fn taken(&self) -> u64 {
+        self.progress(2)
+    }
+
+    fn progress(&self, which: usize) -> u64 {
+        self.0.progress[which].load(Ordering::Relaxed)
+    }
+}
