@@ -1,8 +1,10 @@
 //! Incoming connections, and the answers to their greetings.
 
+use std::future::Future as _;
 use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
@@ -25,20 +27,56 @@ impl Shared {
     /// Receives the greeting of a connection, and answers it, in a task.
     pub(super) fn admit(self: &Arc<Self>, caller: Option<IpAddr>, opening: Opening, at: Listened) {
         let (shared, limit) = (Arc::clone(self), self.limits.handshake);
-        let hears = tokio::spawn(async move {
-            let heard = timeout(MOMENT.min(limit), hear_greeting(opening)).await;
-            let Ok(Ok((mut connection, hello))) = heard else { return };
-            connection.caller = caller;
-            tokio::spawn(async move {
-                // A peer that resumes needs no permit. A new peer may call again.
-                let place = shared.handshakes.try_acquire().ok();
-                if place.is_some() || hello.lane.known.is_some() {
-                    let answered = shared.welcome(connection, hello, Some(at), place.is_some());
-                    let _ = timeout(limit, answered).await;
+        let mut hears = Box::pin(hear_greeting(opening));
+        // A stream of a shared connection comes with its greeting.
+        match hears.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(heard) => {
+                let _ = heard.map(|heard| self.greeted(caller, heard, at));
+            }
+            Poll::Pending => {
+                let hears = tokio::spawn(async move {
+                    if let Ok(Ok(heard)) = timeout(MOMENT.min(limit), hears).await {
+                        shared.greeted(caller, heard, at);
+                    }
+                });
+                lock(&self.gate).admit(caller, hears.abort_handle(), &self.limits);
+            }
+        }
+    }
+
+    /// Answers a greeting in a task, and accepts the further streams of its connection in another.
+    fn greeted(
+        self: &Arc<Self>,
+        caller: Option<IpAddr>,
+        (mut connection, hello): (Connection, Hello),
+        at: Listened,
+    ) {
+        connection.caller = caller;
+        let (shared, limit, streams) =
+            (Arc::clone(self), self.limits.handshake, connection.take_streams());
+        let further = at.clone();
+        tokio::spawn(async move {
+            // A peer that resumes needs no permit. A new peer may call again.
+            let place = shared.handshakes.try_acquire().ok();
+            if place.is_some() || hello.lane.known.is_some() {
+                let answered = shared.welcome(connection, hello, Some(at), place.is_some());
+                let _ = timeout(limit, answered).await;
+            } else {
+                dismiss(connection, Answer::Refused(Refusal::Unknown), false).await;
+            }
+        });
+        if let Some(streams) = streams
+            && let Some(listening) = further.listening.upgrade()
+        {
+            let shared = Arc::clone(self);
+            let mut listening = lock(&listening);
+            while listening.try_join_next().is_some() {}
+            listening.spawn(async move {
+                while let Ok(stream) = streams.accept().await {
+                    shared.admit(caller, Box::pin(async { Ok(stream) }), further.clone());
                 }
             });
-        });
-        lock(&self.gate).admit(caller, hears.abort_handle(), &self.limits);
+        }
     }
 
     /// Answers a greeting, once the answer is known. If the host is not patient, it does not wait
@@ -83,6 +121,7 @@ impl Shared {
                 }
                 Reception::Dismiss(answer) => break answer,
                 Reception::Take(own, arrivals) => {
+                    connection.keep(self.limits.beat);
                     let call = if own.is_some() { Call::Theirs } else { Call::Again };
                     if let Some(own) = own {
                         // If this fails, the peer calls again.

@@ -3,16 +3,17 @@
 
 use std::any::Any;
 use std::collections::BTreeMap;
+use std::io;
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
-use tokio::sync::{Notify, Semaphore, oneshot, watch};
-use tokio::task::{AbortHandle, JoinHandle};
+use tokio::sync::{Mutex as AsyncMutex, Notify, Semaphore, oneshot, watch};
+use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 use tokio::time::Instant;
 
-use crate::transport::{Connection, Transports};
+use crate::transport::{Connection, Streams, Transports};
 use crate::wire::{Endpoint, Hello, PackedLane};
 use crate::{Address, Limits, NetError, Refusal};
 
@@ -23,6 +24,8 @@ pub(crate) struct Shared {
     pub(super) listened: Mutex<Vec<Listened>>,
     /// The better address of a host that was called at this one.
     pub(super) better: Mutex<BTreeMap<Address, Address>>,
+    /// The connections to other hosts, by the addresses that were called.
+    pub(super) lines: Mutex<BTreeMap<Address, Arc<AsyncMutex<Line>>>>,
     /// Wakes tasks when a role has joined, or a call was answered.
     pub(super) changed: Notify,
     pub(super) gate: Mutex<Gate>,
@@ -32,9 +35,23 @@ pub(crate) struct Shared {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Listened {
+    /// The tasks of the host that listen.
+    pub(super) listening: Weak<Mutex<JoinSet<()>>>,
     pub(super) address: Address,
     /// True if sessions run there. Otherwise the host tells callers an address where they do.
     pub(super) has_sessions: bool,
+}
+
+/// The connection to an address. Calls wait while one of them makes it.
+#[derive(Default)]
+pub(super) enum Line {
+    #[default]
+    Absent,
+    /// Each call needs a connection of its own.
+    Single,
+    Shared(Streams),
+    /// The last call failed then, for this reason.
+    Failed(Instant, Arc<io::Error>),
 }
 
 #[derive(Default)]
@@ -178,6 +195,7 @@ impl Shared {
             registry: Mutex::default(),
             listened: Mutex::default(),
             better: Mutex::default(),
+            lines: Mutex::default(),
             changed: Notify::new(),
             gate: Mutex::default(),
             handshakes: Semaphore::new(limits.connections),

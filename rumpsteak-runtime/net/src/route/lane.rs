@@ -33,7 +33,7 @@ use rumpsteak_runtime::transport::Labelled;
 use tokio::time::{Instant, Interval, interval, interval_at};
 
 use super::{Arrived, FarEnd, Incoming, Read, SharedStatus, every};
-use crate::limits::FOR_EVER;
+use crate::limits::{FOR_EVER, SILENT_BEATS};
 use crate::transport::Connection;
 use crate::wire::{Batch, Frame, Hello, LaneSnapshot, LaneState, Messages, Numbers, frame};
 use crate::{Codec, CodecError, Limits, NetError, Portable};
@@ -46,9 +46,6 @@ pub(crate) enum Stop {
     #[error(transparent)]
     Failed(#[from] NetError),
 }
-
-/// The number of heartbeats without a frame after which a connection counts as broken.
-const SILENT_BEATS: u32 = 3;
 
 /// The number of messages that are taken from the role in a row.
 const BATCH: u64 = 1024;
@@ -111,6 +108,8 @@ pub(crate) struct Lane<M, C> {
     /// The number of completed sessions that the peer was told.
     told_completed: u64,
     batch: Batch,
+    /// True if other lanes share the connection, which has heartbeats of its own.
+    is_shared: bool,
     /// Ticks after an interval without a frame from this end.
     heartbeat: Interval,
     /// Ticks after too long without a frame from the peer.
@@ -148,6 +147,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             must_acknowledge: true,
             told_completed: 0,
             batch: Batch::default(),
+            is_shared: false,
             heartbeat: interval(beat),
             silence: interval_at(Instant::now() + silent, silent),
         }
@@ -231,6 +231,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         self.status.connected(connection);
         self.sent = 0;
         self.must_acknowledge = true;
+        self.is_shared = connection.is_shared();
         self.silence.reset();
     }
 
@@ -256,9 +257,10 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             // Frames that were written make room for messages of the role.
             let wrote = self.sent > before;
             self.poll_heartbeat(connection, context)?;
-            let is_flushed = Pin::new(&mut *connection).poll_flush(context)?.is_ready();
             let is_done =
                 self.state.is_told() && self.state.has_peer_left() && !self.must_acknowledge;
+            let is_flushed = (is_done || !connection.flushes_itself())
+                && Pin::new(&mut *connection).poll_flush(context)?.is_ready();
             if is_flushed && is_done && self.arrived.is_empty() {
                 return Poll::Ready(Ok(()));
             }
@@ -290,7 +292,9 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             came = true;
         }
         if came {
-            self.silence.reset();
+            if !self.is_shared {
+                self.silence.reset();
+            }
             self.status.heard();
         }
         Ok(came)
@@ -503,7 +507,9 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             return Ok(false);
         }
         connection.start_send(frame)?;
-        self.heartbeat.reset();
+        if !self.is_shared {
+            self.heartbeat.reset();
+        }
         Ok(true)
     }
 
@@ -513,6 +519,9 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         connection: &mut Connection,
         context: &mut Context<'_>,
     ) -> Result<(), Stop> {
+        if self.is_shared {
+            return Ok(());
+        }
         if self.silence.poll_tick(context).is_ready() {
             return Err(io::Error::from(io::ErrorKind::TimedOut).into());
         }

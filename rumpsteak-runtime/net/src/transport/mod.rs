@@ -14,6 +14,8 @@ use crate::{Address, NetError};
 
 mod connection;
 mod memory;
+#[cfg(any(feature = "tcp", feature = "tls", feature = "unix", feature = "websocket"))]
+mod multiplex;
 #[cfg(feature = "nats")]
 mod nats;
 #[cfg(feature = "quic")]
@@ -97,4 +99,15 @@ pub(crate) fn is_final(error: &io::Error) -> bool {
         #[cfg(not(feature = "tls"))]
         _ => false,
     }
+}
+
+/// The error, for another one who gets it, too.
+pub(crate) fn copied(error: &io::Error) -> io::Error {
+    let kind = match error.kind() {
+        _ if is_final(error) => io::ErrorKind::InvalidInput,
+        // Of the operating system: see `is_final`.
+        io::ErrorKind::PermissionDenied => io::ErrorKind::Other,
+        kind => kind,
+    };
+    io::Error::new(kind, error.to_string())
 }

@@ -223,6 +223,9 @@ pub(crate) async fn say(connection: &mut Connection, what: &impl Serialize) -> i
     let mut connection = Pin::new(connection);
     poll_fn(|context| connection.as_mut().poll_ready(context)).await?;
     connection.as_mut().start_send(bytes.into())?;
+    if connection.flushes_itself() {
+        return Ok(());
+    }
     poll_fn(|context| connection.as_mut().poll_flush(context)).await
 }
 
