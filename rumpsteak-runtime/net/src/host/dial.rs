@@ -76,7 +76,7 @@ impl Shared {
                 if self.with_slot(&own, Slot::dial) != Some(true) {
                     return;
                 }
-                let greeted = timeout_at(until, self.greet(address, &own)).await.ok();
+                let greeted = timeout_at(until, Box::pin(self.greet(address, &own))).await.ok();
                 let is_done = self.with_slot(&own, |slot| slot.dialled(greeted, &mut last));
                 self.changed.notify_waiters();
                 if is_done != Some(false) {
@@ -158,7 +158,7 @@ impl Shared {
             });
             near
         } else {
-            self.connect(transport, address).await?
+            Box::pin(self.connect(transport, address)).await?
         };
         let answer = async {
             say(&mut connection, own).await?;
@@ -253,14 +253,14 @@ impl Shared {
             )
         };
         how += &self.with_slot(own, |slot| slot.failed_call.clone()).flatten().unwrap_or_default();
-        let RouteId { role, peer, session, .. } = own.route.clone();
+        let RouteId { role, peer, session, .. } = (*own.route).clone();
         NetError::Absent { role, peer, session, how, last }
     }
 
     /// Returns true if neither end can call the other: the host does not listen, and a peer without
     /// an address plays on another host.
     pub(crate) fn cuts_off(&self, own: &Hello) -> bool {
-        let RouteId { protocol, session, peer, .. } = &own.route;
+        let RouteId { protocol, session, peer, .. } = &*own.route;
         let is_elsewhere = |slot: &Slot| matches!(slot.peer, SlotPeer::Remote(_));
         let first = (protocol.clone(), session.clone(), String::new());
         let registry = self.registry();
@@ -272,7 +272,7 @@ impl Shared {
 
     /// Notes the failed call of a peer, if a role waits for the peer in other sessions.
     pub(super) fn call_failed(&self, hello: &Hello) {
-        let RouteId { protocol, session, role, peer } = &hello.route;
+        let RouteId { protocol, session, role, peer } = &*hello.route;
         for (endpoint, slots) in &mut self.registry().roles {
             if (&endpoint.0, &endpoint.2) == (protocol, peer)
                 && let Some(slot) = slots.get_mut(role)

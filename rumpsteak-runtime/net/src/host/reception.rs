@@ -20,7 +20,7 @@ enum Reception {
     Wait,
     Dismiss(Answer),
     /// Accept, with this welcome if this is the first connection of the peer.
-    Take(Option<Hello>, UnboundedSender<Arrival>),
+    Take(Option<Hello>, UnboundedSender<Box<Arrival>>),
 }
 
 impl Shared {
@@ -62,7 +62,7 @@ impl Shared {
                 let answered = shared.welcome(connection, hello, Some(at), place.is_some());
                 let _ = timeout(limit, answered).await;
             } else {
-                dismiss(connection, Answer::Refused(Refusal::Unknown), false).await;
+                Box::pin(dismiss(connection, Answer::Refused(Refusal::Unknown), false)).await;
             }
         });
         if let Some(streams) = streams
@@ -127,19 +127,20 @@ impl Shared {
                         // If this fails, the peer calls again.
                         let _ = say(&mut connection, &Answer::Welcome(own)).await;
                     }
-                    let _ = arrivals.send(Arrival::Remote(connection, Box::new(hello), call));
+                    let arrival = Arrival::Remote(connection, Box::new(hello), call);
+                    let _ = arrivals.send(Box::new(arrival));
                     return;
                 }
             }
         };
-        let said = dismiss(connection, answer.clone(), is_patient).await;
+        let said = Box::pin(dismiss(connection, answer.clone(), is_patient)).await;
         if matches!(answer, Answer::Moved(_))
             && let Some(moved) = self.registry().moved.get_mut(&hello.route.far())
         {
             let again = LONGEST_PAUSE + self.limits.handshake;
             // If the peer did not get the answer, it calls again by then.
             let asks = Instant::now() + if said == Some(answer) { Duration::ZERO } else { again };
-            moved.asks.insert(hello.route.role, asks.min(moved.until));
+            moved.asks.insert(hello.route.role.clone(), asks.min(moved.until));
         }
         self.changed.notify_waiters();
     }
@@ -193,7 +194,7 @@ pub(super) async fn hear_greeting(opening: Opening) -> io::Result<(Connection, H
     if let Some(hello) = hear(&mut connection).await? {
         return Ok((connection, hello));
     }
-    dismiss(connection, Answer::Refused(Refusal::NoGreeting), true).await;
+    Box::pin(dismiss(connection, Answer::Refused(Refusal::NoGreeting), true)).await;
     Err(io::ErrorKind::InvalidData.into())
 }
 

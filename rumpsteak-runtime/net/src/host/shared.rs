@@ -84,7 +84,7 @@ pub(super) struct Moved {
 /// The entry of a role for one of its peers.
 pub(super) struct Slot {
     pub(super) hello: Hello,
-    pub(super) arrivals: UnboundedSender<Arrival>,
+    pub(super) arrivals: UnboundedSender<Box<Arrival>>,
     pub(super) peer: SlotPeer,
     /// Why the last call of the peer failed, or of a stranger in its name.
     pub(super) failed_call: Option<String>,
@@ -114,7 +114,7 @@ impl SlotPeer {
 impl Slot {
     /// Tells the role, unless it has given up in the meantime.
     pub(super) fn arrive(&self, arrival: Arrival) {
-        let _ = self.arrivals.send(arrival);
+        let _ = self.arrivals.send(Box::new(arrival));
     }
 }
 
@@ -123,7 +123,7 @@ pub(crate) enum Leaving {
     /// The peer stays on this host. Its greeting.
     Local(Box<Hello>),
     /// The sender to the lane of the peer, and its task if the peer was on this host and has moved.
-    Lane(UnboundedSender<Arrival>, Option<LaneTask>),
+    Lane(UnboundedSender<Box<Arrival>>, Option<LaneTask>),
 }
 
 impl Registry {
@@ -243,7 +243,7 @@ impl Shared {
         endpoint: Endpoint,
         hellos: &[Hello],
         mut wire: impl FnMut(&Hello, &Hello) -> Option<[Arrival; 2]>,
-    ) -> Result<Vec<UnboundedReceiver<Arrival>>, NetError> {
+    ) -> Result<Vec<UnboundedReceiver<Box<Arrival>>>, NetError> {
         let mut registry = self.registry();
         if registry.roles.contains_key(&endpoint) {
             let (_, session, role) = endpoint;
@@ -270,7 +270,7 @@ impl Shared {
                 slot.peer = SlotPeer::Wired(hello.lane.own);
                 peer = SlotPeer::Wired(slot.hello.lane.own);
                 slot.arrive(theirs);
-                let _ = arrivals.send(own);
+                let _ = arrivals.send(Box::new(own));
             }
             let slot = Slot { hello: hello.clone(), arrivals, peer, failed_call: None };
             slots.insert(hello.route.peer.clone(), slot);
@@ -288,7 +288,7 @@ impl Shared {
         &self,
         endpoint: &Endpoint,
         to: Vec<Address>,
-        mut stay: impl FnMut(&Hello, Hello, UnboundedReceiver<Arrival>) -> Option<LaneTask>,
+        mut stay: impl FnMut(&Hello, Hello, UnboundedReceiver<Box<Arrival>>) -> Option<LaneTask>,
     ) -> BTreeMap<String, Leaving> {
         let mut registry = self.registry();
         let now = Instant::now();

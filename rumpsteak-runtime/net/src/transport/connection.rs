@@ -330,6 +330,15 @@ impl Encoder<Bytes> for Lengths {
     }
 }
 
+/// An error that several calls or streams get. The lengths of frames are not to blame for it.
+pub(crate) fn copied(error: &Arc<io::Error>) -> io::Error {
+    let kind = match error.kind() {
+        io::ErrorKind::InvalidData => io::ErrorKind::ConnectionAborted,
+        kind => kind,
+    };
+    io::Error::new(kind, Arc::clone(error))
+}
+
 /// How long the end that has called keeps a shared connection without streams. The other end keeps
 /// it for twice as long.
 pub(super) const IDLE: Duration = Duration::from_secs(60);

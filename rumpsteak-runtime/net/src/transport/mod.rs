@@ -12,6 +12,10 @@ use std::sync::Arc;
 
 use crate::{Address, NetError};
 
+#[cfg_attr(
+    not(any(feature = "tcp", feature = "tls", feature = "unix", feature = "websocket")),
+    allow(dead_code, reason = "no transport has streams")
+)]
 mod connection;
 mod memory;
 #[cfg(any(feature = "tcp", feature = "tls", feature = "unix", feature = "websocket"))]
@@ -89,6 +93,9 @@ debug!([] Transports, "schemes": |it| it.schemes());
 
 /// Returns true if no further try can succeed after this error.
 pub(crate) fn is_final(error: &io::Error) -> bool {
+    if let Some(error) = error.get_ref().and_then(|it| it.downcast_ref::<Arc<io::Error>>()) {
+        return is_final(error);
+    }
     match error.kind() {
         io::ErrorKind::InvalidInput => true,
         io::ErrorKind::PermissionDenied => error.raw_os_error().is_none(),
@@ -99,15 +106,4 @@ pub(crate) fn is_final(error: &io::Error) -> bool {
         #[cfg(not(feature = "tls"))]
         _ => false,
     }
-}
-
-/// The error, for another one who gets it, too.
-pub(crate) fn copied(error: &io::Error) -> io::Error {
-    let kind = match error.kind() {
-        _ if is_final(error) => io::ErrorKind::InvalidInput,
-        // Of the operating system: see `is_final`.
-        io::ErrorKind::PermissionDenied => io::ErrorKind::Other,
-        kind => kind,
-    };
-    io::Error::new(kind, error.to_string())
 }
