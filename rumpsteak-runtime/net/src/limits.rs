@@ -72,3 +72,6 @@ limits! {
 
 /// Longer than any role runs: 34 years. The clocks of some systems overflow within a hundred.
 pub(crate) const FOR_EVER: Duration = Duration::from_secs(1 << 30);
+
+/// The number of beats without a sign of the other end after which a connection counts as broken.
+pub(crate) const SILENT_BEATS: u32 = 3;

@@ -7,7 +7,7 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::reception::{dismiss, hear_greeting};
 use super::shared::*;
-use crate::transport::{Connection, Memory, Transport, is_final};
+use crate::transport::{Connection, Memory, Transport, copied, is_final};
 use crate::wire::{Answer, Hello, RouteId, hear, say};
 use crate::{Address, NetError, Refusal};
 
@@ -76,7 +76,7 @@ impl Shared {
                 if self.with_slot(&own, Slot::dial) != Some(true) {
                     return;
                 }
-                let greeted = timeout_at(until, self.greet(address, &own)).await.ok();
+                let greeted = timeout_at(until, Box::pin(self.greet(address, &own))).await.ok();
                 let is_done = self.with_slot(&own, |slot| slot.dialled(greeted, &mut last));
                 self.changed.notify_waiters();
                 if is_done != Some(false) {
@@ -166,11 +166,72 @@ impl Shared {
             });
             near
         } else {
-            transport.connect(address.place(), frame).await?
+            Box::pin(self.connect(transport, address)).await?
         };
-        say(&mut connection, own).await?;
-        let answer = hear(&mut connection).await?;
+        let answer = async {
+            say(&mut connection, own).await?;
+            hear(&mut connection).await
+        };
+        let answer = answer.await.inspect_err(|_| {
+            // The host there accepts no more streams, or the connection has ended.
+            let line = lock(&self.lines).get(address).cloned();
+            if let Some(Ok(mut line)) = line.as_ref().map(|line| line.try_lock())
+                && matches!(&*line, Line::Shared(streams) if streams.has(&connection))
+            {
+                *line = Line::Absent;
+            }
+        })?;
         Ok((connection, answer.unwrap_or(Answer::Refused(Refusal::NoGreeting))))
+    }
+
+    /// A connection to an address: a stream of one that is there, or else a new one. Calls at the
+    /// same time share it, or its failure.
+    async fn connect(
+        &self,
+        transport: &dyn Transport,
+        address: &Address,
+    ) -> io::Result<Connection> {
+        let (began, frame) = (Instant::now(), self.limits.frame);
+        let line = {
+            let mut lines = lock(&self.lines);
+            if !lines.contains_key(address) {
+                // Those that are in use, or may be.
+                lines.retain(|_, line| match line.try_lock().as_deref() {
+                    Ok(Line::Shared(streams)) => streams.is_open(),
+                    Ok(_) => Arc::strong_count(line) > 1,
+                    Err(_) => true,
+                });
+            }
+            Arc::clone(lines.entry(address.clone()).or_default())
+        };
+        let mut line = line.lock().await;
+        match &*line {
+            Line::Single => {
+                drop(line);
+                return transport.connect(address.place(), frame).await;
+            }
+            Line::Shared(streams) => {
+                if let Ok(stream) = streams.open().await {
+                    return Ok(stream);
+                }
+            }
+            Line::Failed(at, error) if *at >= began => return Err(copied(error)),
+            Line::Absent | Line::Failed(..) => {}
+        }
+        // If this call is cancelled, another one tries.
+        *line = Line::Absent;
+        match transport.connect(address.place(), frame).await {
+            Ok(mut connection) => {
+                connection.keep(self.limits.beat);
+                *line = connection.take_streams().map_or(Line::Single, Line::Shared);
+                Ok(connection)
+            }
+            Err(error) => {
+                let error = Arc::new(error);
+                *line = Line::Failed(Instant::now(), Arc::clone(&error));
+                Err(copied(&error))
+            }
+        }
     }
 
     /// The error of a role whose peer has not joined, and was called at these addresses.
@@ -200,14 +261,14 @@ impl Shared {
             )
         };
         how += &self.with_slot(own, |slot| slot.failed_call.clone()).flatten().unwrap_or_default();
-        let RouteId { role, peer, session, .. } = own.route.clone();
+        let RouteId { role, peer, session, .. } = (*own.route).clone();
         NetError::Absent { role, peer, session, how, last }
     }
 
     /// Returns true if neither end can call the other: the host does not listen, and a peer without
     /// an address plays on another host.
     pub(crate) fn cuts_off(&self, own: &Hello) -> bool {
-        let RouteId { protocol, session, peer, .. } = &own.route;
+        let RouteId { protocol, session, peer, .. } = &*own.route;
         let is_elsewhere = |slot: &Slot| matches!(slot.peer, SlotPeer::Remote(_));
         let first = (protocol.clone(), session.clone(), String::new());
         let registry = self.registry();
@@ -219,7 +280,7 @@ impl Shared {
 
     /// Notes the failed call of a peer, if a role waits for the peer in other sessions.
     pub(super) fn call_failed(&self, hello: &Hello) {
-        let RouteId { protocol, session, role, peer } = &hello.route;
+        let RouteId { protocol, session, role, peer } = &*hello.route;
         for (endpoint, slots) in &mut self.registry().roles {
             if (&endpoint.0, &endpoint.2) == (protocol, peer)
                 && let Some(slot) = slots.get_mut(role)

@@ -94,7 +94,8 @@ impl Host {
             pause = (pause * 2).min(LONGEST_PAUSE);
         };
         let reached = Address::new(address.scheme(), &place);
-        let listened = Listened { address: reached.clone(), has_sessions };
+        let listening = Arc::downgrade(&self.listening);
+        let listened = Listened { listening, address: reached.clone(), has_sessions };
         lock(&self.shared.listened).push(listened.clone());
         lock(&self.listening).spawn(accept(Arc::clone(&self.shared), listener, listened));
         Ok(reached)

@@ -1,8 +1,10 @@
 //! Incoming connections, and the answers to their greetings.
 
+use std::future::Future as _;
 use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
@@ -18,32 +20,66 @@ enum Reception {
     Wait,
     Dismiss(Answer),
     /// Accept, with this welcome if this is the first connection of the peer.
-    Take(Option<Hello>, UnboundedSender<Arrival>),
+    Take(Option<Hello>, UnboundedSender<Box<Arrival>>),
 }
 
 impl Shared {
     /// Receives the greeting of a connection, and answers it, in a task.
     pub(super) fn admit(self: &Arc<Self>, caller: Option<IpAddr>, opening: Opening, at: Listened) {
         let (shared, limit) = (Arc::clone(self), self.limits.handshake);
-        let hears = tokio::spawn(async move {
-            let heard = timeout(MOMENT.min(limit), hear_greeting(opening)).await;
-            let Ok(Ok((mut connection, hello))) = heard else { return };
-            connection.caller = caller;
-            connection.scheme = Some(at.address.scheme().to_owned());
-            tokio::spawn(async move {
-                // A peer that resumes needs no permit. A new peer may call again.
-                let place = shared.handshakes.try_acquire().ok();
-                if place.is_some() || hello.lane.known.is_some() {
-                    let answered = shared.welcome(connection, hello, Some(at), place.is_some());
-                    let _ = timeout(limit, answered).await;
-                } else {
-                    let (address, limit) = (at.address, shared.limits.connections);
-                    shared.tell(NetError::Full { address, limit });
-                    dismiss(connection, Answer::Refused(Refusal::Full), false).await;
+        let mut hears = Box::pin(hear_greeting(opening));
+        // A stream of a shared connection comes with its greeting.
+        match hears.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(heard) => {
+                let _ = heard.map(|heard| self.greeted(caller, heard, at));
+            }
+            Poll::Pending => {
+                let hears = tokio::spawn(async move {
+                    if let Ok(Ok(heard)) = timeout(MOMENT.min(limit), hears).await {
+                        shared.greeted(caller, heard, at);
+                    }
+                });
+                lock(&self.gate).admit(caller, hears.abort_handle(), &self.limits);
+            }
+        }
+    }
+
+    /// Answers a greeting in a task, and accepts the further streams of its connection in another.
+    fn greeted(
+        self: &Arc<Self>,
+        caller: Option<IpAddr>,
+        (mut connection, hello): (Connection, Hello),
+        at: Listened,
+    ) {
+        connection.caller = caller;
+        connection.scheme = Some(at.address.scheme().to_owned());
+        let (shared, limit, streams) =
+            (Arc::clone(self), self.limits.handshake, connection.take_streams());
+        let further = at.clone();
+        tokio::spawn(async move {
+            // A peer that resumes needs no permit. A new peer may call again.
+            let place = shared.handshakes.try_acquire().ok();
+            if place.is_some() || hello.lane.known.is_some() {
+                let answered = shared.welcome(connection, hello, Some(at), place.is_some());
+                let _ = timeout(limit, answered).await;
+            } else {
+                let (address, limit) = (at.address, shared.limits.connections);
+                shared.tell(NetError::Full { address, limit });
+                Box::pin(dismiss(connection, Answer::Refused(Refusal::Full), false)).await;
+            }
+        });
+        if let Some(streams) = streams
+            && let Some(listening) = further.listening.upgrade()
+        {
+            let shared = Arc::clone(self);
+            let mut listening = lock(&listening);
+            while listening.try_join_next().is_some() {}
+            listening.spawn(async move {
+                while let Ok(stream) = streams.accept().await {
+                    shared.admit(caller, Box::pin(async { Ok(stream) }), further.clone());
                 }
             });
-        });
-        lock(&self.gate).admit(caller, hears.abort_handle(), &self.limits);
+        }
     }
 
     /// Answers a greeting, once the answer is known. If the host is not patient, it does not wait
@@ -88,24 +124,26 @@ impl Shared {
                 }
                 Reception::Dismiss(answer) => break answer,
                 Reception::Take(own, arrivals) => {
+                    connection.keep(self.limits.beat);
                     let call = if own.is_some() { Call::Theirs } else { Call::Again };
                     if let Some(own) = own {
                         // If this fails, the peer calls again.
                         let _ = say(&mut connection, &Answer::Welcome(own)).await;
                     }
-                    let _ = arrivals.send(Arrival::Remote(connection, Box::new(hello), call));
+                    let arrival = Arrival::Remote(connection, Box::new(hello), call);
+                    let _ = arrivals.send(Box::new(arrival));
                     return;
                 }
             }
         };
-        let said = dismiss(connection, answer.clone(), is_patient).await;
+        let said = Box::pin(dismiss(connection, answer.clone(), is_patient)).await;
         if matches!(answer, Answer::Moved(_))
             && let Some(moved) = self.registry().moved.get_mut(&hello.route.far())
         {
             let again = LONGEST_PAUSE + self.limits.handshake;
             // If the peer did not get the answer, it calls again by then.
             let asks = Instant::now() + if said == Some(answer) { Duration::ZERO } else { again };
-            moved.asks.insert(hello.route.role, asks.min(moved.until));
+            moved.asks.insert(hello.route.role.clone(), asks.min(moved.until));
         }
         self.changed.notify_waiters();
     }
@@ -161,7 +199,7 @@ pub(super) async fn hear_greeting(opening: Opening) -> io::Result<(Connection, H
     if let Some(hello) = hear(&mut connection).await? {
         return Ok((connection, hello));
     }
-    dismiss(connection, Answer::Refused(Refusal::NoGreeting), true).await;
+    Box::pin(dismiss(connection, Answer::Refused(Refusal::NoGreeting), true)).await;
     Err(io::ErrorKind::InvalidData.into())
 }
 

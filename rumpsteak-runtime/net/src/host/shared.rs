@@ -3,17 +3,17 @@
 
 use std::any::Any;
 use std::collections::BTreeMap;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
-use tokio::sync::{Notify, Semaphore, oneshot, watch};
-use tokio::task::{AbortHandle, JoinHandle};
+use tokio::sync::{Mutex as AsyncMutex, Notify, Semaphore, oneshot, watch};
+use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 use tokio::time::Instant;
 
-use crate::transport::{Connection, Transports};
+use crate::transport::{Connection, Streams, Transports};
 use crate::wire::{Endpoint, Hello, PackedLane};
 use crate::{Address, Limits, NetError, Refusal};
 
@@ -24,6 +24,8 @@ pub(crate) struct Shared {
     pub(super) listened: Mutex<Vec<Listened>>,
     /// The better address of a host that was called at this one.
     pub(super) better: Mutex<BTreeMap<Address, Address>>,
+    /// The connections to other hosts, by the addresses that were called.
+    pub(super) lines: Mutex<BTreeMap<Address, Arc<AsyncMutex<Line>>>>,
     /// Wakes tasks when a role has joined, or a call was answered.
     pub(super) changed: Notify,
     pub(super) gate: Mutex<Gate>,
@@ -34,9 +36,23 @@ pub(crate) struct Shared {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Listened {
+    /// The tasks of the host that listen.
+    pub(super) listening: Weak<Mutex<JoinSet<()>>>,
     pub(super) address: Address,
     /// True if sessions run there. Otherwise the host tells callers an address where they do.
     pub(super) has_sessions: bool,
+}
+
+/// The connection to an address. Calls wait while one of them makes it.
+#[derive(Default)]
+pub(super) enum Line {
+    #[default]
+    Absent,
+    /// Each call needs a connection of its own.
+    Single,
+    Shared(Streams),
+    /// The last call failed then, for this reason.
+    Failed(Instant, Arc<io::Error>),
 }
 
 #[derive(Default)]
@@ -69,7 +85,7 @@ pub(super) struct Moved {
 /// The entry of a role for one of its peers.
 pub(super) struct Slot {
     pub(super) hello: Hello,
-    pub(super) arrivals: UnboundedSender<Arrival>,
+    pub(super) arrivals: UnboundedSender<Box<Arrival>>,
     pub(super) peer: SlotPeer,
     /// Why the last call of the peer failed, or of a stranger in its name.
     pub(super) failed_call: Option<String>,
@@ -101,7 +117,7 @@ impl SlotPeer {
 impl Slot {
     /// Tells the role, unless it has given up in the meantime.
     pub(super) fn arrive(&self, arrival: Arrival) {
-        let _ = self.arrivals.send(arrival);
+        let _ = self.arrivals.send(Box::new(arrival));
     }
 }
 
@@ -110,7 +126,7 @@ pub(crate) enum Leaving {
     /// The peer stays on this host. Its greeting.
     Local(Box<Hello>),
     /// The sender to the lane of the peer, and its task if the peer was on this host and has moved.
-    Lane(UnboundedSender<Arrival>, Option<LaneTask>),
+    Lane(UnboundedSender<Box<Arrival>>, Option<LaneTask>),
 }
 
 impl Registry {
@@ -182,6 +198,7 @@ impl Shared {
             registry: Mutex::default(),
             listened: Mutex::default(),
             better: Mutex::default(),
+            lines: Mutex::default(),
             changed: Notify::new(),
             gate: Mutex::default(),
             told: Mutex::new(Told { tell: Box::new(print), kinds: BTreeMap::new() }),
@@ -230,7 +247,7 @@ impl Shared {
         endpoint: Endpoint,
         hellos: &[Hello],
         mut wire: impl FnMut(&Hello, &Hello) -> Option<[Arrival; 2]>,
-    ) -> Result<Vec<UnboundedReceiver<Arrival>>, NetError> {
+    ) -> Result<Vec<UnboundedReceiver<Box<Arrival>>>, NetError> {
         let mut registry = self.registry();
         if registry.roles.contains_key(&endpoint) {
             let (_, session, role) = endpoint;
@@ -257,7 +274,7 @@ impl Shared {
                 slot.peer = SlotPeer::Wired(hello.lane.own);
                 peer = SlotPeer::Wired(slot.hello.lane.own);
                 slot.arrive(theirs);
-                let _ = arrivals.send(own);
+                let _ = arrivals.send(Box::new(own));
             }
             let slot =
                 Slot { hello: hello.clone(), arrivals, peer, failed_call: None, has_left: false };
@@ -276,7 +293,7 @@ impl Shared {
         &self,
         endpoint: &Endpoint,
         to: Vec<Address>,
-        mut stay: impl FnMut(&Hello, Hello, UnboundedReceiver<Arrival>) -> Option<LaneTask>,
+        mut stay: impl FnMut(&Hello, Hello, UnboundedReceiver<Box<Arrival>>) -> Option<LaneTask>,
     ) -> BTreeMap<String, Leaving> {
         let mut registry = self.registry();
         let now = Instant::now();

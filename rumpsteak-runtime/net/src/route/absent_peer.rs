@@ -30,7 +30,7 @@ impl Remote {
             let arrival = timeout_at(look, self.arrivals.recv()).await.ok().flatten();
             let is_cut_off = || self.addresses.is_empty() && self.shared.cuts_off(&self.own);
             if arrival.is_some() || look == until || is_cut_off() {
-                return arrival.unwrap_or_else(|| Arrival::Failed(self.absent()));
+                return arrival.map_or_else(|| Arrival::Failed(self.absent()), |it| *it);
             }
         }
     }
@@ -80,7 +80,7 @@ impl Remote {
             let late = until.map(|until: Instant| until + Duration::from_secs(1));
             tokio::select! {
                 biased;
-                Some(arrival) = self.arrivals.recv() => match arrival {
+                Some(arrival) = self.arrivals.recv() => match *arrival {
                     Arrival::Remote(connection, theirs, call) => {
                         lane.numbers = self.own.numbers(&theirs).map(Arc::new);
                         // Only a role that plays on demand itself waits for this.
@@ -96,7 +96,7 @@ impl Remote {
                     Arrival::Leave(packed) => {
                         // Without addresses, another host could not call the peer.
                         let result = if self.addresses.is_empty() {
-                            let RouteId { role, peer, .. } = self.own.route;
+                            let RouteId { role, peer, .. } = (*self.own.route).clone();
                             Err(NetError::Expected { role, peer })
                         } else {
                             lane.pack().map(|snapshot| self.pack(None, snapshot))

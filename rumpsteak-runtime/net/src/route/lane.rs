@@ -35,7 +35,7 @@ use tokio::time::{Instant, Interval, interval, interval_at};
 use super::{
     Arrived, FarEnd, Incoming, Next, Outgoing, Read, Reports, SharedStatus, Window, Write, every,
 };
-use crate::limits::FOR_EVER;
+use crate::limits::{FOR_EVER, SILENT_BEATS};
 use crate::transport::Connection;
 use crate::wire::{
     Amount, Batch, Frame, Grant, Hello, LaneSnapshot, LaneState, Messages, Numbers, frame,
@@ -50,9 +50,6 @@ pub(crate) enum Stop {
     #[error(transparent)]
     Failed(#[from] NetError),
 }
-
-/// The number of heartbeats without a frame after which a connection counts as broken.
-const SILENT_BEATS: u32 = 3;
 
 /// The number of messages that are taken from the role in a row.
 const BATCH: u64 = 1024;
@@ -144,6 +141,8 @@ pub(crate) struct Lane<M, C> {
     /// The number of completed sessions that the peer was told.
     told_completed: u64,
     batch: Batch,
+    /// True if other lanes share the connection, which has heartbeats of its own.
+    is_shared: bool,
     /// Ticks after an interval without a frame from this end.
     heartbeat: Interval,
     /// Ticks after too long without a frame from the peer.
@@ -185,6 +184,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             must_acknowledge: true,
             told_completed: 0,
             batch: Batch::default(),
+            is_shared: false,
             heartbeat: interval(beat),
             silence: interval_at(Instant::now() + silent, silent),
         }
@@ -279,6 +279,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         self.status.connected(connection);
         self.sent = 0;
         self.must_acknowledge = true;
+        self.is_shared = connection.is_shared();
         self.silence.reset();
     }
 
@@ -304,9 +305,10 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             // Frames that were written make room for messages of the role.
             let wrote = self.sent > before;
             self.poll_heartbeat(connection, context)?;
-            let is_flushed = Pin::new(&mut *connection).poll_flush(context)?.is_ready();
             let is_done =
                 self.state.is_told() && self.state.has_peer_left() && !self.must_acknowledge;
+            let is_flushed = (is_done || !connection.flushes_itself())
+                && Pin::new(&mut *connection).poll_flush(context)?.is_ready();
             if is_flushed && is_done && self.arrived.is_empty() {
                 self.status.note_progress(self.progress());
                 return Poll::Ready(Ok(()));
@@ -347,7 +349,9 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             came = true;
         }
         if came {
-            self.silence.reset();
+            if !self.is_shared {
+                self.silence.reset();
+            }
             self.status.heard();
         }
         Ok(came)
@@ -628,7 +632,9 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     /// Writes one frame to the connection, which has room.
     fn put(&mut self, connection: &mut Connection, frame: Bytes) -> Result<(), Stop> {
         Pin::new(connection).start_send(frame)?;
-        self.heartbeat.reset();
+        if !self.is_shared {
+            self.heartbeat.reset();
+        }
         Ok(())
     }
 
@@ -638,6 +644,9 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         connection: &mut Connection,
         context: &mut Context<'_>,
     ) -> Result<(), Stop> {
+        if self.is_shared {
+            return Ok(());
+        }
         if self.silence.poll_tick(context).is_ready() {
             return Err(io::Error::from(io::ErrorKind::TimedOut).into());
         }

@@ -27,7 +27,7 @@ pub(crate) struct Remote {
     pub(crate) own: Hello,
     /// The addresses of the peer; empty if the peer calls.
     pub(crate) addresses: Vec<Address>,
-    pub(crate) arrivals: UnboundedReceiver<Arrival>,
+    pub(crate) arrivals: UnboundedReceiver<Box<Arrival>>,
     /// `None` if the peer has moved away from this host, where the role stays.
     pub(crate) guard: Option<Arc<Guard>>,
 }
@@ -83,7 +83,7 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
         };
         let replaced = tokio::select! {
             biased;
-            Some(arrived) = arrivals.recv() => match arrived {
+            Some(arrived) = arrivals.recv() => match *arrived {
                 // A copy of the peer, from a copied parcel.
                 Arrival::Remote(new, hello, Call::Again) if !hello.follows(&theirs) => {
                     tokio::spawn(dismiss(new, Answer::Refused(Refusal::Taken), true));
@@ -94,7 +94,7 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
                         search.broke(&lane.state, &remote, io::ErrorKind::ConnectionReset.into());
                     }
                     theirs.lane.moves.clone_from(&hello.lane.moves);
-                    remote.answer(lane, new, &hello).await
+                    Box::pin(remote.answer(lane, new, &hello)).await
                 }
                 Arrival::Leave(packed) => {
                     drop(connection);
@@ -109,7 +109,8 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
                 Ok(()) => return Ok(()),
                 Err(stop) => Err(stop),
             },
-            called = search.call(shared, addresses, &own, &theirs), if !is_connected => match called {
+            // In memory of its own, and only if it is needed.
+            called = async { Box::pin(search.call(shared, addresses, &own, &theirs)).await }, if !is_connected => match called {
                 Ok((new, hello)) => {
                     theirs.lane.moves = hello.lane.moves;
                     lane.resume(&new, hello.lane.received).map(|()| new)

@@ -84,7 +84,7 @@ impl<R: Joins + Leaves<()>> Joined<R> {
                 Some(Leaving::Lane(arrivals, left)) => {
                     let (reply, packed) = oneshot::channel();
                     // If this fails, the lane has ended, and does not reply.
-                    let _ = arrivals.send(Arrival::Leave(reply));
+                    let _ = arrivals.send(Box::new(Arrival::Leave(reply)));
                     drop(arrivals);
                     let packed = packed.await.ok().transpose()?;
                     if packed.as_ref().is_some_and(|packed| packed.addresses.is_empty()) {

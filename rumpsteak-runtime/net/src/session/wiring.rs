@@ -2,7 +2,7 @@
 
 use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rumpsteak_runtime::Role;
 use rumpsteak_runtime::channel::{Capacity, Queue};
@@ -74,33 +74,55 @@ pub(super) fn hellos<R: Joins, C: Codec>(
         let (start, bytes) = (session.chars().take(40).collect(), session.len());
         return Err(NetError::SessionName { start, bytes });
     }
+    let system = R::PLAYED.0.system;
+    let (fingerprint, told, format) = told::<R, C>()?;
+    let hello = |queue: &Queue| {
+        let route = Arc::new(RouteId {
+            protocol: R::PROTOCOL.to_owned(),
+            session: session.to_owned(),
+            role: R::NAME.to_owned(),
+            peer: queue.to.to_owned(),
+        });
+        let contract = Contract {
+            fingerprint,
+            projections: Arc::clone(&told),
+            system,
+            capacity: queue.capacity.into(),
+        };
+        let lane = LaneId { own: token()?, ..LaneId::default() };
+        Ok(Hello { route, contract, format: Arc::clone(&format), lane, transports: Vec::new() })
+    };
+    queues.iter().map(hello).collect()
+}
+
+/// The parts of a greeting that a role always says: the fingerprint of its protocol, the
+/// projections and the format of messages. They are found once, because that takes long.
+fn told<R: Joins, C: Codec>() -> Result<Told, NetError> {
+    type Key = (TypeId, &'static str, bool, &'static str, u64);
+    static FOUND: Mutex<BTreeMap<Key, Told>> = Mutex::new(BTreeMap::new());
+    let Played { projections, closed, .. } = R::PLAYED.0;
+    let message = TypeId::of::<R::Message>();
+    let key = (message, C::NAME, C::WRITES_NAMES, projections, closed);
+    // Nothing panics while it holds the lock.
+    let found = || FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(told) = found().get(&key) {
+        return Ok(told.clone());
+    }
     let types = if C::WRITES_NAMES { Ok(BTreeMap::new()) } else { schema::of::<R::Message>() };
     let format = Format {
         codec: C::NAME.to_owned(),
         labels: R::Message::LABELS.lines().map(str::to_owned).collect(),
         types: types.map_err(|name| NetError::Ambiguous { name })?,
     };
-    let Played { projections, closed, system, .. } = R::PLAYED.0;
     // Another version compares them.
     let is_told = cfg!(feature = "compat") && projections.len() <= LONGEST && closed == 0;
-    let hello = |queue: &Queue| {
-        let route = RouteId {
-            protocol: R::PROTOCOL.to_owned(),
-            session: session.to_owned(),
-            role: R::NAME.to_owned(),
-            peer: queue.to.to_owned(),
-        };
-        let contract = Contract {
-            fingerprint: schema::fingerprint(projections.bytes().chain(closed.to_be_bytes())),
-            projections: if is_told { projections.to_owned() } else { String::new() },
-            system,
-            capacity: queue.capacity.into(),
-        };
-        let lane = LaneId { own: token()?, ..LaneId::default() };
-        Ok(Hello { route, contract, format: format.clone(), lane, transports: Vec::new() })
-    };
-    queues.iter().map(hello).collect()
+    let fingerprint = schema::fingerprint(projections.bytes().chain(closed.to_be_bytes()));
+    let told = (fingerprint, if is_told { projections } else { "" }.into(), Arc::new(format));
+    found().insert(key, told.clone());
+    Ok(told)
 }
+
+type Told = (u64, Arc<str>, Arc<Format>);
 
 /// A random number of this host.
 pub(super) fn token() -> Result<u128, NetError> {
@@ -218,10 +240,10 @@ mod tests {
     async fn where_nothing_is_proven_the_sender_keeps_what_nobody_receives() {
         let [protocol, session, role, peer] = ["P", "1", "a", "b"].map(str::to_owned);
         let own = Hello {
-            route: RouteId { protocol, session, role, peer },
+            route: RouteId { protocol, session, role, peer }.into(),
             contract: Contract {
                 fingerprint: 1,
-                projections: String::new(),
+                projections: "".into(),
                 system: 0,
                 capacity: Room::Growable,
             },
@@ -229,7 +251,8 @@ mod tests {
                 codec: Postcard::NAME.to_owned(),
                 labels: Vec::new(),
                 types: BTreeMap::new(),
-            },
+            }
+            .into(),
             lane: LaneId { own: 1, ..LaneId::default() },
             transports: Vec::new(),
         };

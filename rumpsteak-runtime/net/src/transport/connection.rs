@@ -3,7 +3,9 @@
 use std::io;
 use std::net::IpAddr;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use futures_core::Stream;
@@ -69,8 +71,12 @@ impl<T> Duplex for T where
 pub struct Connection {
     frames: Box<dyn Duplex>,
     /// Decides which roles the other end may play, if the transport knows.
-    may_play: Option<Box<MayPlay>>,
+    may_play: Option<Arc<MayPlay>>,
     max_payload: usize,
+    /// The connection of which this is a stream, if sessions share it.
+    line: Option<Arc<dyn Line>>,
+    /// The further streams of that connection, for the host.
+    streams: Option<Streams>,
     /// The address at which the very end that has answered is called again.
     pub(crate) at: Option<Address>,
     /// The address of the other end, if that has called.
@@ -85,15 +91,23 @@ type MayPlay = dyn Fn(&str, &str) -> bool + Send + Sync;
 impl Connection {
     /// A connection whose other end is not known.
     pub fn new(frames: impl Duplex + 'static) -> Self {
-        let (frames, max_payload) = (Box::new(frames), usize::MAX);
-        Self { frames, may_play: None, max_payload, at: None, caller: None, scheme: None }
+        Self {
+            frames: Box::new(frames),
+            may_play: None,
+            max_payload: usize::MAX,
+            line: None,
+            streams: None,
+            at: None,
+            caller: None,
+            scheme: None,
+        }
     }
 
     /// A connection whose other end may play only the roles for which `may_play` returns true,
     /// given the protocol and the role.
     #[must_use]
     pub fn only_for(self, may_play: impl Fn(&str, &str) -> bool + Send + Sync + 'static) -> Self {
-        Self { may_play: Some(Box::new(may_play)), ..self }
+        Self { may_play: Some(Arc::new(may_play)), ..self }
     }
 
     /// A connection over which a frame has at most so many bytes, whatever the
@@ -111,8 +125,99 @@ impl Connection {
         self.max_payload
     }
 
+    /// A stream of a connection that sessions share.
+    pub(super) fn of(line: Arc<dyn Line>, frames: impl Duplex + 'static) -> Self {
+        Self { line: Some(line), ..Self::new(frames) }
+    }
+
+    /// Returns true if sessions share the connection, which then has heartbeats of its own.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.line.is_some()
+    }
+
+    /// Returns true if the frames that were sent are written without a flush.
+    pub(crate) fn flushes_itself(&self) -> bool {
+        self.line.as_ref().is_some_and(|line| line.flushes_itself())
+    }
+
+    /// Keeps a shared connection for a while without streams, with heartbeats in this interval.
+    pub(crate) fn keep(&self, beat: Duration) {
+        self.line.iter().for_each(|line| Arc::clone(line).keep(beat));
+    }
+
+    /// Takes the further streams of the connection, if this is the first stream of a shared one.
+    /// The other end may play the same roles over all of them.
+    pub(crate) fn take_streams(&mut self) -> Option<Streams> {
+        let mut streams = self.streams.take()?;
+        (streams.may_play, streams.max_payload) = (self.may_play.clone(), self.max_payload);
+        Some(streams)
+    }
+
     pub(crate) fn may_play(&self, protocol: &str, role: &str) -> bool {
         self.may_play.as_ref().is_none_or(|may_play| may_play(protocol, role))
+    }
+}
+
+/// A connection between two hosts, which their sessions share: each route has a stream of it.
+pub(super) trait Line: Send + Sync {
+    /// Opens a stream. Fails if the connection has ended.
+    fn open(self: Arc<Self>) -> IoFuture<'static, Connection>;
+
+    /// The next stream that the other end has opened. Fails if the connection has ended.
+    fn accept(self: Arc<Self>) -> IoFuture<'static, Connection>;
+
+    fn is_open(&self) -> bool;
+
+    /// See [`Connection::flushes_itself`].
+    fn flushes_itself(&self) -> bool;
+
+    /// See [`Connection::keep`].
+    fn keep(self: Arc<Self>, beat: Duration);
+
+    /// Ends the connection with its last stream. The host neither opens nor accepts more.
+    fn release(&self);
+}
+
+/// The streams that a host may open or accept over a connection.
+pub(crate) struct Streams {
+    line: Arc<dyn Line>,
+    may_play: Option<Arc<MayPlay>>,
+    max_payload: usize,
+}
+
+impl Streams {
+    /// The first stream of a connection, and in it the others.
+    pub(super) async fn first(line: Arc<dyn Line>, is_caller: bool) -> io::Result<Connection> {
+        let streams = Self { line, may_play: None, max_payload: usize::MAX };
+        let first = if is_caller { streams.open().await } else { streams.accept().await };
+        Ok(Connection { streams: Some(streams), ..first? })
+    }
+
+    pub(crate) async fn open(&self) -> io::Result<Connection> {
+        Ok(self.restrict(Arc::clone(&self.line).open().await?))
+    }
+
+    pub(crate) async fn accept(&self) -> io::Result<Connection> {
+        Ok(self.restrict(Arc::clone(&self.line).accept().await?))
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        self.line.is_open()
+    }
+
+    pub(crate) fn has(&self, stream: &Connection) -> bool {
+        stream.line.as_ref().is_some_and(|line| Arc::ptr_eq(line, &self.line))
+    }
+
+    fn restrict(&self, stream: Connection) -> Connection {
+        let (may_play, max_payload) = (self.may_play.clone(), self.max_payload);
+        Connection { may_play, max_payload, ..stream }
+    }
+}
+
+impl Drop for Streams {
+    fn drop(&mut self) {
+        self.line.release();
     }
 }
 
@@ -153,7 +258,7 @@ macro_rules! sink_of_frames {
         }
     };
 }
-#[cfg(any(feature = "nats", feature = "websocket"))]
+#[cfg(feature = "nats")]
 pub(super) use sink_of_frames;
 
 sink_of_frames!(Connection, frames, |_: &mut Self, frame| frame, io::Error::from);
@@ -165,6 +270,19 @@ where
 {
     Connection::new(Framing::new(stream, frame))
 }
+
+/// An error that several calls or streams get. The lengths of frames are not to blame for it.
+pub(crate) fn copied(error: &Arc<io::Error>) -> io::Error {
+    let kind = match error.kind() {
+        io::ErrorKind::InvalidData => io::ErrorKind::ConnectionAborted,
+        kind => kind,
+    };
+    io::Error::new(kind, Arc::clone(error))
+}
+
+/// How long the end that has called keeps a shared connection without streams. The other end keeps
+/// it for twice as long.
+pub(super) const IDLE: Duration = Duration::from_secs(60);
 
 /// An unpredictable number, for names and tokens: 128 bits of the operating system's generator.
 pub(crate) fn random() -> io::Result<u128> {

@@ -12,9 +12,15 @@ use std::sync::Arc;
 
 use crate::{Address, NetError};
 
+#[cfg_attr(
+    not(any(feature = "tcp", feature = "tls", feature = "unix", feature = "websocket")),
+    allow(dead_code, reason = "no transport has streams")
+)]
 mod connection;
 mod framing;
 mod memory;
+#[cfg(any(feature = "tcp", feature = "tls", feature = "unix", feature = "websocket"))]
+mod multiplex;
 #[cfg(feature = "nats")]
 mod nats;
 #[cfg(feature = "quic")]
@@ -88,6 +94,9 @@ debug!([] Transports, "schemes": |it| it.schemes());
 
 /// Returns true if no further try can succeed after this error.
 pub(crate) fn is_final(error: &io::Error) -> bool {
+    if let Some(error) = error.get_ref().and_then(|it| it.downcast_ref::<Arc<io::Error>>()) {
+        return is_final(error);
+    }
     match error.kind() {
         io::ErrorKind::InvalidInput => true,
         io::ErrorKind::PermissionDenied => error.raw_os_error().is_none(),

@@ -1,26 +1,39 @@
 //! QUIC.
 
+use std::future::poll_fn;
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
+use std::time::Duration;
 
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn::{
     ClientConfig, Connection as QuicConnection, ConnectionError, Endpoint, ReadError, RecvStream,
-    SendStream, ServerConfig,
+    SendStream, ServerConfig, TransportConfig, VarInt,
 };
+use tokio::time::sleep;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 
 use super::connection::*;
+use super::framing::Framing;
 use super::tcp::with_port;
 use super::tls::{Identity, configs, host_of, is_denial, may_play};
+use crate::Limits;
+use crate::limits::SILENT_BEATS;
 
-/// QUIC, `quic://host:port`: over UDP, with the same certificates as [`Tls`](super::Tls).
+/// QUIC, `quic://host:port`: over UDP, with the same certificates as [`Tls`](super::Tls). Its
+/// heartbeats have the [default interval](crate::Limits::beat).
 #[derive(Clone, Debug)]
 pub struct Quic {
     client: ClientConfig,
     server: ServerConfig,
 }
+
+/// The number of streams of a connection at the same time. The library keeps some bytes for each.
+const STREAMS: u32 = 2048;
 
 /// The name of the protocol above QUIC.
 const PROTOCOL: &[u8] = b"rumpsteak";
@@ -34,10 +47,17 @@ impl Quic {
         server.alpn_protocols = vec![PROTOCOL.to_vec()];
         let client = QuicClientConfig::try_from(client).map_err(io::Error::other)?;
         let server = QuicServerConfig::try_from(server).map_err(io::Error::other)?;
-        Ok(Self {
-            client: ClientConfig::new(Arc::new(client)),
-            server: ServerConfig::with_crypto(Arc::new(server)),
-        })
+        let mut client = ClientConfig::new(Arc::new(client));
+        let mut server = ServerConfig::with_crypto(Arc::new(server));
+        let mut transport = TransportConfig::default();
+        let beat = Limits::default().beat;
+        let silent = VarInt::from_u32(beat.as_millis() as u32 * SILENT_BEATS);
+        transport.keep_alive_interval(Some(beat)).max_idle_timeout(Some(silent.into()));
+        transport.max_concurrent_bidi_streams(STREAMS.into());
+        let transport = Arc::new(transport);
+        client.transport_config(Arc::clone(&transport));
+        server.transport_config(transport);
+        Ok(Self { client, server })
     }
 }
 
@@ -55,8 +75,7 @@ impl Transport for Quic {
                 let called = endpoint.connect_with(client, address, host_of(place));
                 match called.map_err(io::Error::other)?.await {
                     Ok(connection) => {
-                        let streams = connection.open_bi().await?;
-                        return Ok(opened(&connection, streams, frame));
+                        return begin(connection, frame, true).await;
                     }
                     Err(error) => last = error.into(),
                 }
@@ -87,11 +106,7 @@ impl Listener for Listening {
             let incoming = self.endpoint.accept().await.ok_or(io::ErrorKind::NotConnected)?;
             let caller = incoming.remote_address().ip();
             let frame = self.frame;
-            let open = async move {
-                let connection = incoming.await?;
-                let streams = connection.accept_bi().await?;
-                Ok(opened(&connection, streams, frame))
-            };
+            let open = async move { begin(incoming.await?, frame, false).await };
             Ok((Box::pin(open) as _, Some(caller)))
         })
     }
@@ -112,14 +127,81 @@ pub(super) fn is_denied(error: &io::Error) -> bool {
     u8::try_from(code.wrapping_sub(0x100)).is_ok_and(is_denial)
 }
 
-/// Frames over one stream, which keeps its connection alive.
-fn opened(
-    connection: &QuicConnection,
-    (sending, receiving): (SendStream, RecvStream),
-    frame: usize,
-) -> Connection {
-    let identity = connection.peer_identity();
+/// The first stream of a connection.
+async fn begin(quic: QuicConnection, frame: usize, is_caller: bool) -> io::Result<Connection> {
+    let identity = quic.peer_identity();
     let shown = identity.and_then(|shown| shown.downcast::<Vec<CertificateDer<'static>>>().ok());
     let certificate = shown.and_then(|shown| shown.into_iter().next());
-    framed(tokio::io::join(receiving, sending), frame).only_for(may_play(certificate))
+    let line = Arc::new(Shared { quic, frame, is_caller, is_kept: AtomicBool::new(false) });
+    Ok(Streams::first(line, is_caller).await?.only_for(may_play(certificate)))
+}
+
+/// A connection of which each stream is one of QUIC.
+struct Shared {
+    quic: QuicConnection,
+    frame: usize,
+    is_caller: bool,
+    is_kept: AtomicBool,
+}
+
+impl Shared {
+    fn stream(self: Arc<Self>, (sending, receiving): (SendStream, RecvStream)) -> Connection {
+        let frames = Framing::new(tokio::io::join(receiving, sending), self.frame);
+        Connection::of(self, frames)
+    }
+}
+
+impl Line for Shared {
+    fn open(self: Arc<Self>) -> IoFuture<'static, Connection> {
+        Box::pin(async {
+            let streams = {
+                let mut opens = pin!(self.quic.open_bi());
+                // If it has as many streams as it may have, the call makes another connection.
+                match poll_fn(|context| Poll::Ready(opens.as_mut().poll(context))).await {
+                    Poll::Ready(streams) => streams?,
+                    Poll::Pending => return Err(io::ErrorKind::NotConnected.into()),
+                }
+            };
+            Ok(self.stream(streams))
+        })
+    }
+
+    fn accept(self: Arc<Self>) -> IoFuture<'static, Connection> {
+        Box::pin(async {
+            let streams = self.quic.accept_bi().await?;
+            Ok(self.stream(streams))
+        })
+    }
+
+    fn is_open(&self) -> bool {
+        self.quic.close_reason().is_none()
+    }
+
+    fn flushes_itself(&self) -> bool {
+        false
+    }
+
+    fn keep(self: Arc<Self>, _: Duration) {
+        if self.is_kept.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let idle = if self.is_caller { IDLE } else { 2 * IDLE };
+        let line = Arc::downgrade(&self);
+        tokio::spawn(async move {
+            let mut was_idle = false;
+            while let Some(line) = line.upgrade().filter(|line| line.is_open()) {
+                // This one, and the one of the host.
+                let is_idle = Arc::strong_count(&line) <= 2;
+                if was_idle && is_idle {
+                    return line.quic.close(0_u8.into(), b"idle");
+                }
+                was_idle = is_idle;
+                drop(line);
+                sleep(idle).await;
+            }
+        });
+    }
+
+    /// It ends when the last stream drops it.
+    fn release(&self) {}
 }

@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use tokio::net::{TcpListener, TcpStream};
 
 use super::connection::*;
+use super::multiplex::multiplexed;
 
 /// TCP: `tcp://host:port`. Small messages are sent at once (`TCP_NODELAY`).
 #[derive(Clone, Copy, Debug, Default)]
@@ -13,11 +14,11 @@ pub struct Tcp;
 
 impl Transport for Tcp {
     fn connect<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Connection> {
-        Box::pin(async move { Ok(framed(call(place).await?, frame)) })
+        Box::pin(async move { multiplexed(call(place).await?, frame, true).await })
     }
 
     fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Listens> {
-        let open = move |stream| -> Opening { Box::pin(async move { Ok(framed(stream, frame)) }) };
+        let open = move |stream| -> Opening { Box::pin(multiplexed(stream, frame, false)) };
         Box::pin(listen(place, open))
     }
 }

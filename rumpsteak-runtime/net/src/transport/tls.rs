@@ -16,6 +16,7 @@ use tokio_rustls::{TlsAcceptor, TlsConnector, TlsStream};
 use webpki::EndEntityCert;
 
 use super::connection::*;
+use super::multiplex::multiplexed;
 use super::tcp;
 
 /// The certificates of an end, and the authorities that it trusts. Debug output elides the key.
@@ -181,20 +182,24 @@ pub(super) fn may_play(
 
 impl Transport for Tls {
     fn connect<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Connection> {
-        Box::pin(async move { Ok(opened(self.call(place).await?, frame)) })
+        Box::pin(async move { opened(self.call(place).await?, frame, true).await })
     }
 
     fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Listens> {
         let tls = self.clone();
         let open = move |stream| -> Opening {
             let tls = tls.clone();
-            Box::pin(async move { Ok(opened(tls.answer(stream).await?, frame)) })
+            Box::pin(async move { opened(tls.answer(stream).await?, frame, false).await })
         };
         Box::pin(tcp::listen(place, open))
     }
 }
 
-fn opened(stream: TlsStream<TcpStream>, frame: usize) -> Connection {
+async fn opened(
+    stream: TlsStream<TcpStream>,
+    frame: usize,
+    is_caller: bool,
+) -> io::Result<Connection> {
     let may_play = may_play(shown(&stream));
-    framed(stream, frame).only_for(may_play)
+    Ok(multiplexed(stream, frame, is_caller).await?.only_for(may_play))
 }

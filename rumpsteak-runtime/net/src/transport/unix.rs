@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use tokio::net::{UnixListener, UnixStream};
 
 use super::connection::*;
+use super::multiplex::multiplexed;
 
 /// A socket in the file system: `unix:///run/app.sock`.
 ///
@@ -16,7 +17,7 @@ pub struct Unix;
 
 impl Transport for Unix {
     fn connect<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Connection> {
-        Box::pin(async move { Ok(framed(UnixStream::connect(place).await?, frame)) })
+        Box::pin(async move { multiplexed(UnixStream::connect(place).await?, frame, true).await })
     }
 
     fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Listens> {
@@ -49,8 +50,7 @@ impl Listener for Listening {
     fn accept(&mut self) -> IoFuture<'_, (Opening, Option<IpAddr>)> {
         Box::pin(async {
             let (stream, _) = self.listener.accept().await?;
-            let connection = framed(stream, self.frame);
-            Ok((Box::pin(async { Ok(connection) }) as _, None))
+            Ok((Box::pin(multiplexed(stream, self.frame, false)) as _, None))
         })
     }
 }

@@ -1,24 +1,25 @@
 //! WebSocket.
 
-use std::io;
+use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use bytes::{Bytes, BytesMut};
 use futures_core::Stream;
 use futures_sink::Sink;
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, Join, ReadHalf, Take, WriteHalf};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{WebSocketStream, accept_async_with_config, client_async_with_config};
 
 use super::connection::*;
+use super::multiplex::multiplexed;
 use super::tcp;
 #[cfg(feature = "tls")]
 use super::tls::{Tls, may_play, shown};
 
-/// WebSocket, which passes through HTTP proxies: `ws://host:port/path`, a frame in each binary
-/// message. A listener ignores the path.
+/// WebSocket, which passes through HTTP proxies: `ws://host:port/path`. Binary messages carry the
+/// bytes. A listener ignores the path.
 ///
 /// ```
 /// # #[cfg(feature = "tls")]
@@ -77,72 +78,94 @@ impl Transport for WebSocket {
     }
 }
 
-/// A TCP or TLS stream.
-trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
-
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for T {}
-
-/// A stream that ends after the bytes of a greeting, until the limit is lifted: the library reads a
-/// whole message before it reports the length.
-type Limited = Join<Take<ReadHalf<Box<dyn ByteStream>>>, WriteHalf<Box<dyn ByteStream>>>;
-
-fn limited(stream: impl ByteStream + 'static) -> Limited {
-    let (reads, writes) = tokio::io::split(Box::new(stream) as Box<dyn ByteStream>);
-    tokio::io::join(reads.take(3 * GREETING as u64), writes)
+fn config() -> Option<WebSocketConfig> {
+    let most = Some(4 * BUFFER);
+    Some(WebSocketConfig::default().max_message_size(most).max_frame_size(most))
 }
 
-fn config(frame: usize) -> Option<WebSocketConfig> {
-    Some(WebSocketConfig::default().max_message_size(Some(frame)).max_frame_size(Some(frame)))
+async fn call<S>(place: &str, stream: S, frame: usize) -> io::Result<Connection>
+where
+    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    let url = format!("ws://{place}");
+    let (socket, _) = client_async_with_config(url, stream, config()).await.map_err(failed)?;
+    multiplexed(Messages { socket, unread: Bytes::new() }, frame, true).await
 }
 
-async fn call(
-    place: &str,
-    stream: impl ByteStream + 'static,
-    frame: usize,
-) -> io::Result<Connection> {
-    let (url, stream) = (format!("ws://{place}"), limited(stream));
-    let (socket, _) = client_async_with_config(url, stream, config(frame)).await.map_err(failed)?;
-    Ok(Connection::new(Messages { socket, largest: Largest::new(frame) }))
+async fn answer<S>(stream: S, frame: usize) -> io::Result<Connection>
+where
+    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    let socket = accept_async_with_config(stream, config()).await.map_err(failed)?;
+    multiplexed(Messages { socket, unread: Bytes::new() }, frame, false).await
 }
 
-async fn answer(stream: impl ByteStream + 'static, frame: usize) -> io::Result<Connection> {
-    let accepted = accept_async_with_config(limited(stream), config(frame)).await;
-    let socket = accepted.map_err(failed)?;
-    Ok(Connection::new(Messages { socket, largest: Largest::new(frame) }))
+/// A stream of the bytes in the binary messages of a WebSocket.
+struct Messages<S> {
+    socket: WebSocketStream<S>,
+    unread: Bytes,
 }
 
-/// The binary messages of a WebSocket.
-struct Messages {
-    socket: WebSocketStream<Limited>,
-    largest: Largest,
-}
-
-impl Stream for Messages {
-    type Item = io::Result<BytesMut>;
-
-    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Messages<S> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         let this = self.get_mut();
-        loop {
-            return Poll::Ready(match ready!(Pin::new(&mut this.socket).poll_next(context)) {
-                Some(Ok(Message::Binary(bytes))) if bytes.len() <= this.largest.next() => {
-                    if this.largest.count() {
-                        this.socket.get_mut().reader_mut().set_limit(u64::MAX);
-                    }
-                    Some(Ok(bytes.into()))
+        while this.unread.is_empty() {
+            match ready!(Pin::new(&mut this.socket).poll_next(context)) {
+                Some(Ok(Message::Binary(bytes))) => this.unread = bytes,
+                Some(Ok(Message::Text(_))) => {
+                    return Poll::Ready(Err(io::ErrorKind::InvalidData.into()));
                 }
-                Some(Ok(Message::Binary(_) | Message::Text(_))) => {
-                    Some(Err(io::ErrorKind::InvalidData.into()))
-                }
-                Some(Ok(Message::Close(_))) | None => None,
+                Some(Ok(Message::Close(_))) | None => return Poll::Ready(Ok(())),
                 // The library answers pings.
-                Some(Ok(_)) => continue,
-                Some(Err(error)) => Some(Err(failed(error))),
-            });
+                Some(Ok(_)) => {}
+                Some(Err(error)) => return Poll::Ready(Err(failed(error))),
+            }
         }
+        let size = this.unread.len().min(buffer.remaining());
+        buffer.put_slice(&this.unread.split_to(size));
+        Poll::Ready(Ok(()))
     }
 }
 
-sink_of_frames!(Messages, socket, |_: &mut Self, frame| Message::Binary(frame), failed);
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Messages<S> {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.poll_write_vectored(context, &[IoSlice::new(bytes)])
+    }
+
+    /// Writes the slices as one message.
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let mut socket = Pin::new(&mut self.get_mut().socket);
+        ready!(socket.as_mut().poll_ready(context)).map_err(failed)?;
+        let mut message = BytesMut::new();
+        for slice in slices {
+            let size = slice.len().min(2 * BUFFER - message.len());
+            message.extend_from_slice(&slice[..size]);
+        }
+        let size = message.len();
+        socket.start_send(Message::Binary(message.freeze())).map_err(failed)?;
+        Poll::Ready(Ok(size))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().socket).poll_flush(context).map_err(failed)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().socket).poll_close(context).map_err(failed)
+    }
+}
 
 fn failed(error: Error) -> io::Error {
     match error {

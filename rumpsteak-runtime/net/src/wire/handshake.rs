@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use futures_core::Stream as _;
 use futures_sink::Sink as _;
@@ -31,9 +32,9 @@ const MAGIC: &[u8; 10] = b"rumpsteak\x05";
 /// The greeting of one end of a route.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) struct Hello {
-    pub(crate) route: RouteId,
+    pub(crate) route: Arc<RouteId>,
     pub(crate) contract: Contract,
-    pub(crate) format: Format,
+    pub(crate) format: Arc<Format>,
     pub(crate) lane: LaneId,
     /// The schemes of the transports that this end accepts, best first. If empty, it accepts the
     /// transport of this connection.
@@ -59,7 +60,7 @@ pub(crate) struct Contract {
     pub(crate) fingerprint: u64,
     /// The projections of the protocol onto all of its roles, as text. Empty if this end does not
     /// talk to other versions.
-    pub(crate) projections: String,
+    pub(crate) projections: Arc<str>,
     /// The system for which the capacities of the queues were proven; 0 for none.
     pub(crate) system: u64,
     /// The capacity of the queue from this end, in that system.
@@ -135,7 +136,8 @@ impl Hello {
             return Err(Refusal::Codec([own.codec.clone(), theirs.codec.clone()]));
         }
         // A message type that is a struct has no number. Its label has a space, unlike all others.
-        let is_struct = |format: &&Format| format.labels.iter().any(|it| it.starts_with("struct "));
+        let is_struct =
+            |format: &&Arc<Format>| format.labels.iter().any(|it| it.starts_with("struct "));
         if own.labels != theirs.labels && [own, theirs].iter().any(is_struct) {
             return Err(Refusal::Labels([own.labels.join(", "), theirs.labels.join(", ")]));
         }
@@ -155,7 +157,7 @@ impl Hello {
     }
 
     pub(crate) fn has_short_names(&self) -> bool {
-        let RouteId { protocol, session, role, peer } = &self.route;
+        let RouteId { protocol, session, role, peer } = &*self.route;
         let names = [protocol, session, role, peer, &self.format.codec];
         names.into_iter().chain(&self.transports).all(|name| name.len() <= LONGEST_NAME)
     }
@@ -203,7 +205,7 @@ const MOVES: usize = 64;
 pub(crate) type Numbers = Vec<Option<u32>>;
 
 /// Checks that two versions of a protocol are compatible.
-fn versions_fit(projections: &[String; 2]) -> Result<(), String> {
+fn versions_fit(projections: &[Arc<str>; 2]) -> Result<(), String> {
     match projections {
         #[cfg(feature = "compat")]
         [own, theirs] if !own.is_empty() && !theirs.is_empty() => super::compat::fit(own, theirs),
@@ -223,6 +225,9 @@ pub(crate) async fn say(connection: &mut Connection, what: &impl Serialize) -> i
     let mut connection = Pin::new(connection);
     poll_fn(|context| connection.as_mut().poll_ready(context)).await?;
     connection.as_mut().start_send(bytes.into())?;
+    if connection.flushes_itself() {
+        return Ok(());
+    }
     poll_fn(|context| connection.as_mut().poll_flush(context)).await
 }
 

@@ -15,6 +15,7 @@ mod peers;
 mod reconnect;
 mod service;
 mod sessions_apart;
+mod shared;
 mod shop;
 mod strangers;
 mod successive_sessions;

@@ -24,6 +24,7 @@ use tokio::time::{Instant, sleep, timeout};
 use crate::handshake::{Answer, Greeting, Greetings, Listening};
 use crate::meddling::{Hands, Meddling};
 use crate::reconnect::{breaking, ordered};
+use crate::shared::{piece, read_piece};
 use crate::shop::{C, L, S, client, expected, ledger, server};
 use crate::window::net::{A, B};
 use crate::window::{early, plain};
@@ -117,7 +118,7 @@ async fn progress_that_only_a_new_connection_tells_begins_the_pauses_anew() {
 }
 
 /// A proxy that cuts a connection after so many bytes, and the number of connections.
-async fn proxy(to: String, most: u64) -> (String, Arc<AtomicU64>) {
+pub(crate) async fn proxy(to: String, most: u64) -> (String, Arc<AtomicU64>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let (at, count) = (listener.local_addr().unwrap(), Arc::new(AtomicU64::new(0)));
     let made = Arc::clone(&count);
@@ -666,16 +667,16 @@ async fn a_frame_before_the_greeting_is_small() {
     assert!(matches!(ended, Ok(0) | Err(_)), "{ended:?}");
     // As large as may be: it is heard to its end, and is none.
     let mut most = TcpStream::connect(tcp.place()).await.unwrap();
-    most.write_all(&(65_536_u32).to_be_bytes()).await.unwrap();
-    most.write_all(&[0; 65_536]).await.unwrap();
-    let size = most.read_u32().await.unwrap();
-    let mut answer = vec![0; size as usize];
-    most.read_exact(&mut answer).await.unwrap();
+    most.write_all(&piece(0, 0, &[0; 65_536])).await.unwrap();
+    // After a grant.
+    assert_eq!(read_piece(&mut most).await.unwrap().1, 2);
+    let (number, kind, answer) = read_piece(&mut most).await.unwrap();
+    assert_eq!((number, kind), (0, 0));
     assert!(matches!(Answer::read(&answer), Answer::Refused(Refusal::NoGreeting)));
     // Nor is the next one large.
-    most.write_all(&(65_537_u32).to_be_bytes()).await.unwrap();
-    let ended = timeout(Duration::from_secs(1), most.read(&mut [0])).await.unwrap();
-    assert!(matches!(ended, Ok(0) | Err(_)), "{ended:?}");
+    most.write_all(&piece(0, 0, &[0; 65_537])).await.unwrap();
+    let ended = timeout(Duration::from_secs(1), most.read_to_end(&mut Vec::new())).await.unwrap();
+    assert!(ended.is_ok_and(|size| size <= 8), "no more than the end of the stream");
 
     let websocket = host.listen("ws://127.0.0.1:0").await.unwrap();
     let began = Instant::now();

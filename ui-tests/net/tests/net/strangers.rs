@@ -52,10 +52,11 @@ impl Hands for Mangle {
     }
 }
 
-/// A server and a ledger that go on for ever, at these addresses.
-async fn serve(host: &Host, at: [&str; 2]) {
+/// A server and a ledger that go on for ever, at these addresses; where they are reached.
+pub(crate) async fn serve<const N: usize>(host: &Host, at: [&str; N]) -> Vec<String> {
+    let mut reached = Vec::new();
     for at in at {
-        host.listen(at).await.unwrap();
+        reached.push(host.listen(at).await.unwrap().to_string());
     }
     let (mut servers, mut ledgers) = (host.serve::<S>(), host.serve::<L>());
     tokio::spawn(async move {
@@ -76,10 +77,11 @@ async fn serve(host: &Host, at: [&str; 2]) {
             });
         }
     });
+    reached
 }
 
 /// A session of a client with the services.
-async fn order(host: &Host, session: &str, at: [&str; 2]) -> Result<(u64, u64), String> {
+pub(crate) async fn order(host: &Host, session: &str, at: [&str; 2]) -> Result<(u64, u64), String> {
     let join = host.join::<C>(session).peer("s", [at[0]]).peer("l", [at[1]]);
     let mut c = join.connect().await.map_err(|error| error.to_string())?;
     let sums = client(&mut c.role, 20).await.map_err(|error| error.to_string())?;
