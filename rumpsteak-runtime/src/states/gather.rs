@@ -1,6 +1,5 @@
 use std::fmt;
 use std::marker::PhantomData;
-use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -53,7 +52,7 @@ impl<'s, R: Role, C> Gather<'s, R, AnyPeer, C> {
         };
         // As many bits as there are peers.
         let due = u64::MAX.checked_shr(u64::BITS - C::Peers::COUNT as u32).unwrap_or(0);
-        Due { state: self.state, due, first: 0, names: PhantomData }
+        Due { state: self.state, due, names: PhantomData }
     }
 }
 
@@ -63,8 +62,6 @@ pub struct Due<'s, R: Role, C> {
     state: State<'s, R>,
     /// The peers whose messages are due, as a bit set.
     due: u64,
-    /// The peer to poll first: the one after the last sender.
-    first: u32,
     names: Names<C>,
 }
 
@@ -129,7 +126,7 @@ impl<'s, R: Role, C: Gathers<'s, R>> Future for Gathering<'s, R, C> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<C>> {
         const { C::VERIFIED };
-        let Due { state, due, first, .. } = &mut self.get_mut().due;
+        let Due { state, due, .. } = &mut self.get_mut().due;
         let due = *due;
         if watch::IS_ON && due != 0 {
             state.acts(|role| {
@@ -143,27 +140,19 @@ impl<'s, R: Role, C: Gathers<'s, R>> Future for Gathering<'s, R, C> {
         if due == 0 {
             return Poll::Ready(Ok(C::all(Session::from_state(state.take()))));
         }
-        // Looks for a message, beginning behind the last sender, and then waits.
-        let later = due & u64::MAX.checked_shl(*first).unwrap_or(0);
-        for (peers, waits) in [(later, false), (due & !later, false), (due, true)] {
-            let (index, number, received) = match C::Peers::poll_due(role, peers, waits, context) {
-                ControlFlow::Break(Some(found)) => found,
-                ControlFlow::Break(None) => break,
-                ControlFlow::Continue(()) => continue,
-            };
-            let (state, peer) = (state.take(), C::Peers::name(index as usize));
-            return Poll::Ready(match received {
-                Ok(message) => {
-                    let due = due & !(1 << index);
-                    let rest = Due { state, due, first: index + 1, names: PhantomData };
-                    let decided = C::decide(rest, message, number);
-                    decided
-                        .map_err(|(rest, message)| unexpected(rest.state, peer, message, C::LABELS))
-                }
-                Err(error) => Err(failed(state, peer, error, Action::Receive(C::LABELS))),
-            });
-        }
-        Poll::Pending
+        // In the order of the variants: no peer can starve, since each is received from once.
+        let found = C::Peers::poll_due(role, due, &mut true, context);
+        let Some((index, number, received)) = found else { return Poll::Pending };
+        let (state, peer) = (state.take(), C::Peers::name(index as usize));
+        Poll::Ready(match received {
+            Ok(message) => {
+                let due = due & !(1 << index);
+                let rest = Due { state, due, names: PhantomData };
+                let decided = C::decide(rest, message, number);
+                decided.map_err(|(rest, message)| unexpected(rest.state, peer, message, C::LABELS))
+            }
+            Err(error) => Err(failed(state, peer, error, Action::Receive(C::LABELS))),
+        })
     }
 }
 

@@ -57,12 +57,13 @@ pub trait Peers<R: Role> {
         true
     }
 
-    /// Receives from the first of the `due` peers that has sent something, or waits for all of
-    /// them. Breaks without a message if the task will be woken in any case.
+    /// Receives from the first of the `due` peers, a bit set, that has sent something. `waits` is
+    /// true as long as the task has to wait for those that have not: it becomes false once the task
+    /// will be woken in any case.
     #[doc(hidden)]
     #[inline(always)]
-    fn poll_due(_: &mut R, _due: u64, _waits: bool, _: &mut Context<'_>) -> Polled<R> {
-        ControlFlow::Continue(())
+    fn poll_due(_: &mut R, _due: u64, _waits: &mut bool, _: &mut Context<'_>) -> Polled<R> {
+        None
     }
 
     /// Receives a label of the choice `C` from a peer if there is one. If not, returns the reason
@@ -85,7 +86,7 @@ pub trait Peers<R: Role> {
 
 /// The result of polling the peers of a gather: the position and the number of the sender, and its
 /// message or the error of its route.
-type Polled<R> = ControlFlow<Option<(u32, u64, Result<<R as Role>::Message, RouteError>)>>;
+type Polled<R> = Option<(u32, u64, Result<<R as Role>::Message, RouteError>)>;
 
 /// A choice whose options name the peers that they receive from.
 pub(super) trait AmongPeers<'s, R: Role + 's>:
@@ -196,30 +197,27 @@ where
     }
 
     #[inline(always)]
-    fn poll_due(role: &mut R, due: u64, waits: bool, context: &mut Context<'_>) -> Polled<R> {
+    fn poll_due(role: &mut R, due: u64, waits: &mut bool, context: &mut Context<'_>) -> Polled<R> {
         let route = Route::<P>::route(role);
-        if due & 1 == 1 && !(waits && route.is_idle(context.waker())) {
-            let received = match route.receive_if(waits, |_| true, context) {
-                Poll::Ready(received) => received.transpose(),
-                Poll::Pending if waits && !route.is_idle(context.waker()) => {
-                    return ControlFlow::Break(None);
+        if due & 1 == 1 && !route.is_known_idle(context.waker()) {
+            match route.receive_if(*waits, |_| true, context) {
+                Poll::Ready(received) => {
+                    let received = received.transpose()?;
+                    #[cfg(feature = "tracing")]
+                    if let Ok(message) = &received {
+                        let label = crate::message::Labelled::label(message);
+                        action::trace::<R, P>("receive", label);
+                    }
+                    return Some((0, P::NUMBER.0, received));
                 }
-                Poll::Pending => None,
-            };
-            if let Some(received) = received {
-                #[cfg(feature = "tracing")]
-                if let Ok(message) = &received {
-                    let label = crate::message::Labelled::label(message);
-                    action::trace::<R, P>("receive", label);
-                }
-                return ControlFlow::Break(Some((0, P::NUMBER.0, received)));
+                Poll::Pending => *waits = *waits && route.is_idle(context.waker()),
             }
         }
         if Others::COUNT == 0 {
-            return ControlFlow::Continue(());
+            return None;
         }
-        let polled = Others::poll_due(role, due >> 1, waits, context);
-        polled.map_break(|found| found.map(|(index, number, it)| (index + 1, number, it)))
+        let (index, number, received) = Others::poll_due(role, due >> 1, waits, context)?;
+        Some((index + 1, number, received))
     }
 
     fn has_left(role: &mut R, index: usize, error: &RouteError) -> bool {
