@@ -15,9 +15,15 @@ use first_answer::*;
 
 async fn client<'s>(session: CSession<'s>, path: &str) -> Ended<'s, C, String> {
     let session = session.send(Get(path.to_owned())).await?.send(Get(path.to_owned())).await?;
-    match session.branch().await? {
-        CPage::PageFromA(Page(page), late) => late.receive().await?.1.end(page),
-        CPage::PageFromB(Page(page), late) => late.receive().await?.1.end(page),
+    let (mut first, mut due) = (None, session.gather());
+    loop {
+        due = match due.next().await? {
+            CPageGather::PageFromA(Page(page), due) | CPageGather::PageFromB(Page(page), due) => {
+                first.get_or_insert(page);
+                due
+            }
+            CPageGather::All(end) => return end.end(first.unwrap_or_default()),
+        };
     }
 }
 

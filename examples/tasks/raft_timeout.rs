@@ -43,11 +43,17 @@ async fn follower(
         };
     };
     let asked = asks.send(Vote(heard)).await?.send(Vote(heard)).await?;
-    let (first, (Voted(second), end)) = match asked.branch().await? {
-        FollowerVoted::VotedFromLeader(Voted(vote), late) => (vote, late.receive().await?),
-        FollowerVoted::VotedFromVoter(Voted(vote), late) => (vote, late.receive().await?),
-    };
-    end.end((heard, u64::from(first) + u64::from(second)))
+    let (mut votes, mut due) = (0, asked.gather());
+    loop {
+        due = match due.next().await? {
+            FollowerVotedGather::VotedFromLeader(Voted(vote), due)
+            | FollowerVotedGather::VotedFromVoter(Voted(vote), due) => {
+                votes += u64::from(vote);
+                due
+            }
+            FollowerVotedGather::All(end) => return end.end((heard, votes)),
+        };
+    }
 }
 
 /// Fails after so many heartbeats, and does not vote.

@@ -1,6 +1,6 @@
-//! Scatter and gather: a task for each of eight workers, and their results. The root is done when
-//! the slowest worker is done, in whatever order it takes the results. So it takes them in
-//! alphabetical order, which is verified with all roles. An early result waits in its queue.
+//! Scatter and gather: a task for each of eight workers, and their results. The root takes each
+//! result when it comes. The build needs one state for each worker, although the results may come in
+//! any order.
 //!
 //! `cargo run -p rumpsteak-examples --example scatter_gather`
 
@@ -9,24 +9,24 @@ use std::process::ExitCode;
 use rumpsteak::{Ended, Result};
 use tokio::task::yield_now;
 
-#[rumpsteak::protocol(ScatterGather, accept_closed_system)]
+#[rumpsteak::protocol(ScatterGather)]
 pub mod scatter_gather {
     #[session(Root)]
     type Scatter = Send<A, Task, Send<B, Task, Send<C, Task, Send<D, Task, ToLast>>>>;
 
-    type ToLast = Send<E, Task, Send<F, Task, Send<G, Task, Send<H, Task, Gather>>>>;
+    type ToLast = Send<E, Task, Send<F, Task, Send<G, Task, Send<H, Task, Gather<Results>>>>>;
 
-    type Gather = Receive<
-        A,
-        ResultMessage,
-        Receive<B, ResultMessage, Receive<C, ResultMessage, Receive<D, ResultMessage, Last>>>,
-    >;
-
-    type Last = Receive<
-        E,
-        ResultMessage,
-        Receive<F, ResultMessage, Receive<G, ResultMessage, Receive<H, ResultMessage, End>>>,
-    >;
+    enum Results {
+        A(Receive<A, ResultMessage, Self>),
+        B(Receive<B, ResultMessage, Self>),
+        C(Receive<C, ResultMessage, Self>),
+        D(Receive<D, ResultMessage, Self>),
+        E(Receive<E, ResultMessage, Self>),
+        F(Receive<F, ResultMessage, Self>),
+        G(Receive<G, ResultMessage, Self>),
+        H(Receive<H, ResultMessage, Self>),
+        All(End),
+    }
 }
 use scatter_gather::*;
 
@@ -36,15 +36,17 @@ async fn root(s: Scatter<'_>, first: u64) -> Ended<'_, Root, u64> {
     let s = s.send(Task(first + 2)).await?.send(Task(first + 3)).await?;
     let s = s.send(Task(first + 4)).await?.send(Task(first + 5)).await?;
     let s = s.send(Task(first + 6)).await?.send(Task(first + 7)).await?;
-    let (ResultMessage(a), s) = s.receive().await?;
-    let (ResultMessage(b), s) = s.receive().await?;
-    let (ResultMessage(c), s) = s.receive().await?;
-    let (ResultMessage(d), s) = s.receive().await?;
-    let (ResultMessage(e), s) = s.receive().await?;
-    let (ResultMessage(f), s) = s.receive().await?;
-    let (ResultMessage(g), s) = s.receive().await?;
-    let (ResultMessage(h), end) = s.receive().await?;
-    end.end(a + b + c + d + e + f + g + h)
+    let (mut sum, mut due) = (0, s.gather());
+    loop {
+        let (ResultMessage(result), rest) = match due.next().await? {
+            Results::A(it, due) | Results::B(it, due) | Results::C(it, due) => (it, due),
+            Results::D(it, due) | Results::E(it, due) | Results::F(it, due) => (it, due),
+            Results::G(it, due) | Results::H(it, due) => (it, due),
+            Results::All(end) => return end.end(sum),
+        };
+        println!("root: {result}");
+        (sum, due) = (sum + result, rest);
+    }
 }
 
 macro_rules! worker {

@@ -125,6 +125,8 @@ pub(crate) enum NameProblem {
     ChoiceAmongPeers,
     /// A choice of one peer, where none is named.
     ChoiceOfOnePeer,
+    /// A gather in the place of a choice if true, a choice in the place of a gather if false.
+    Gather(bool),
     Label,
     NoRole,
     NoSession,

@@ -27,6 +27,7 @@ macro_rules! chapters {
             /// [`ErrorKind::SecondSession`]: crate::ErrorKind::SecondSession
             /// [`join`]: crate::join()
             /// [`Branch`]: crate::states::Branch
+            /// [`Gather`]: crate::states::Gather
             /// [`Race`]: crate::states::Race
             /// [`Select`]: crate::states::Select
             /// [`select_or_return`]: crate::states::Select::select_or_return

@@ -6,9 +6,12 @@
 //!           | #[session] vis struct NAME ( S ) ;            the same, and may call itself: `Self`
 //!           | #[session] vis enum NAME { V ( L , S ) , … }  a choice: one variant for each label
 //!           | #[session] vis enum NAME { V ( A ) , … }      a choice among peers: each variant names one
+//!           | #[session] vis enum NAME { V ( Receive < P , L , Self > ) , … V ( S ) }
+//!                                                     a gather: the messages of peers, and what follows all
 //! A       ::= Send < P , L , S > | Receive < P , L , S >    one action, then the rest
 //! S       ::= A | Select < P , C > | Branch < P , C >       an internal, an external choice
 //!           | Select < C > | Branch < C > | Race < C >      the same among peers; the last one is both
+//!           | Gather < C >                                  a message of each peer, in any order
 //!           | End | Self | NAME                             the end; this item; another item
 //! P, L, C ::= NAME                                          a role, a label, a choice or `Self`
 //! ```
@@ -43,13 +46,15 @@ pub struct SessionItem {
     pub visibility: Visibility,
 }
 
-/// The three forms of a session item.
+/// The forms of a session item.
 #[derive(Clone)]
 pub enum Form {
     /// `type`: transparent, as type aliases are.
     Alias(Chain),
     /// `enum`: the options of a choice.
     Choice(Vec<Variant>),
+    /// `enum`: the messages of a gather, each followed by `Self`, and what follows all of them.
+    Gather(Vec<Variant>, Rest),
     /// `struct`: nominal, so that it may be recursive.
     Struct(Chain),
 }
@@ -62,6 +67,17 @@ pub struct Variant {
     pub name: Ident,
     /// The label or the action with which the option begins.
     pub head: Head,
+    /// The session that follows.
+    pub then: Chain,
+    /// The attributes of the variant.
+    pub attributes: Vec<Attribute>,
+}
+
+/// The last variant of a gather: `All(Send<A, Done, End>)`.
+#[derive(Clone)]
+pub struct Rest {
+    /// The name of the variant.
+    pub name: Ident,
     /// The session that follows.
     pub then: Chain,
     /// The attributes of the variant.
@@ -130,8 +146,8 @@ pub enum Direction {
 #[derive(Clone)]
 pub enum Tail {
     /// `Select<P, C>`, which sends the chosen label, or `Branch<P, C>`, which receives it; among
-    /// peers `Select<C>`, `Branch<C>` and `Race<C>`, which does whichever is first and has no
-    /// direction. In an enum, the choice `Self` is that enum.
+    /// peers `Select<C>`, `Branch<C>`, `Gather<C>` and `Race<C>`, which does whichever is first and
+    /// has no direction. In an enum, the choice `Self` is that enum.
     Choice { direction: Option<Direction>, constructor: Ident, peer: Option<Ident>, choice: Ident },
     /// `End`.
     End(Ident),
@@ -146,21 +162,30 @@ impl SessionItem {
     pub fn chain(&self) -> Option<&Chain> {
         match &self.form {
             Form::Alias(chain) | Form::Struct(chain) => Some(chain),
-            Form::Choice(_) => None,
+            Form::Choice(_) | Form::Gather(..) => None,
         }
     }
 
-    /// Returns the options of a choice.
+    /// Returns the options of a choice, or the messages of a gather.
     pub fn variants(&self) -> &[Variant] {
         match &self.form {
-            Form::Choice(variants) => variants,
+            Form::Choice(variants) | Form::Gather(variants, _) => variants,
             Form::Alias(_) | Form::Struct(_) => &[],
+        }
+    }
+
+    /// Returns the last variant of a gather.
+    pub fn rest(&self) -> Option<&Rest> {
+        match &self.form {
+            Form::Gather(_, rest) => Some(rest),
+            _ => None,
         }
     }
 
     /// Iterates over the session of the item, or over the sessions behind its options.
     pub fn chains(&self) -> impl Iterator<Item = &Chain> {
-        self.chain().into_iter().chain(self.variants().iter().map(|variant| &variant.then))
+        let options = self.variants().iter().map(|variant| &variant.then);
+        self.chain().into_iter().chain(options).chain(self.rest().map(|rest| &rest.then))
     }
 
     /// Iterates over all actions, beginning with the first actions of options.
@@ -279,20 +304,43 @@ fn choice(input: ParseStream<'_>) -> Result<Form> {
     }
     let body;
     braced!(body in input);
-    let variants = Punctuated::<_, Token![,]>::parse_terminated_with(&body, Variant::read)?;
-    let variants: Vec<Variant> = variants.into_iter().collect();
-    let Some(first) = variants.first() else {
+    let read = Punctuated::<_, Token![,]>::parse_terminated_with(&body, Written::read)?;
+    let mut read: Vec<Written> = read.into_iter().collect();
+    let Some(first) = read.first() else {
         let text = "a choice needs at least one option: `Variant(Label, Session)`";
         return Err(Error::new(body.span(), text));
     };
-    let among_peers = first.head.action().is_some();
+    if let Some(first) = read.iter().find_map(Written::due) {
+        let text = if read.iter().all(|it| it.due().is_some()) && read.len() > 1 {
+            EXPECTED_REST
+        } else {
+            SELF_IS_CHOICE
+        };
+        let error = Error::new(first.span(), text);
+        let rest = read
+            .pop()
+            .filter(|rest| rest.due().is_none() && read.iter().all(|it| it.due().is_some()));
+        let rest = rest.and_then(Written::rest).ok_or(error)?;
+        let due = read.into_iter().map(Written::option).collect::<Result<_>>()?;
+        return Ok(Form::Gather(due, rest));
+    }
+    let among_peers = matches!(first.head, Ok(Head::Action(_)));
+    let variants = read.into_iter().map(Written::option).collect::<Result<Vec<_>>>()?;
     if let Some(other) = variants.iter().find(|it| it.head.action().is_some() != among_peers) {
         return Err(Error::new(other.head.label().span(), MIXED_OPTIONS));
     }
     Ok(Form::Choice(variants))
 }
 
-impl Variant {
+/// A variant as it is written. `head` is an error for a session that does not begin with an action.
+struct Written {
+    name: Ident,
+    head: Result<Head>,
+    then: Chain,
+    attributes: Vec<Attribute>,
+}
+
+impl Written {
     fn read(input: ParseStream<'_>) -> Result<Self> {
         let attributes = input.call(Attribute::parse_outer)?;
         let name = ident(input, "expected an option of the choice: `Variant(Label, Session)`")?;
@@ -302,30 +350,62 @@ impl Variant {
         let body;
         parenthesized!(body in input);
         let (head, then) = Self::body(&body)?;
-        if let Tail::Itself(itself) = &then.tail {
+        let option = Self { name, head, then, attributes };
+        if let (None, Tail::Itself(itself)) = (option.due(), &option.then.tail) {
             return Err(Error::new(itself.span(), SELF_IS_CHOICE));
         }
         body.parse::<Option<Token![,]>>()?;
         let fields = "an option has two fields: first the label, then the session that follows it";
         expect_end(&body, fields)?;
-        Ok(Self { name, head, then, attributes })
+        Ok(option)
     }
 
-    /// Parses the label and the session behind it, or a session that begins with an action.
-    fn body(input: ParseStream<'_>) -> Result<(Head, Chain)> {
+    /// Parses the label and the session behind it, or a session.
+    fn body(input: ParseStream<'_>) -> Result<(Result<Head>, Chain)> {
         let ahead = input.fork();
         let label = name(&ahead, "expected a label")?;
         if Constructor::of(&label).is_some() && ahead.peek(Token![<]) {
             let mut then = Chain::read(input)?;
-            if then.actions.is_empty() {
-                return Err(Error::new(label.span(), EXPECTED_ACTION));
-            }
-            return Ok((Head::Action(then.actions.remove(0)), then));
+            let head = match then.actions.is_empty() {
+                true => Err(Error::new(label.span(), EXPECTED_ACTION)),
+                false => Ok(Head::Action(then.actions.remove(0))),
+            };
+            return Ok((head, then));
+        }
+        if ahead.is_empty() {
+            let error = Error::new(ahead.span(), EXPECTED_OPTION_BODY);
+            return Ok((Err(error), Chain::read(input)?));
         }
         let label = name(input, "expected a label")?;
         check_label(input)?;
         expect::<Token![,]>(input, EXPECTED_OPTION_BODY)?;
-        Ok((Head::Label(label), Chain::read(input)?))
+        Ok((Ok(Head::Label(label)), Chain::read(input)?))
+    }
+
+    /// Returns the `Self` of a message of a gather: `A(Receive<A, Vote, Self>)`.
+    fn due(&self) -> Option<&Ident> {
+        match (&self.head, &self.then.actions[..], &self.then.tail) {
+            (Ok(Head::Action(action)), [], Tail::Itself(itself)) => {
+                (action.direction == Direction::Receive).then_some(itself)
+            }
+            _ => None,
+        }
+    }
+
+    fn option(self) -> Result<Variant> {
+        let Self { name, head, then, attributes } = self;
+        Ok(Variant { name, head: head?, then, attributes })
+    }
+
+    /// Returns the variant as the last one of a gather, unless it begins with a label.
+    fn rest(self) -> Option<Rest> {
+        let Self { name, head, mut then, attributes } = self;
+        match head {
+            Ok(Head::Label(_)) => return None,
+            Ok(Head::Action(action)) => then.actions.insert(0, action),
+            Err(_) => {}
+        }
+        Some(Rest { name, then, attributes })
     }
 }
 
@@ -399,8 +479,15 @@ impl Tail {
         }
     }
 
+    /// Returns true for `Gather<C>`.
+    pub fn gathers(&self) -> bool {
+        matches!(self, Self::Choice { constructor, .. } if constructor == "Gather")
+    }
+
     fn choice(input: ParseStream<'_>, direction: Option<Direction>, word: Ident) -> Result<Self> {
-        let towards = direction.map_or(String::new(), |_| format!("`{word}<Role, Choice>`, or "));
+        let towards = direction.filter(|_| word != "Gather");
+        let may_name = towards.is_some();
+        let towards = towards.map_or(String::new(), |_| format!("`{word}<Role, Choice>`, or "));
         let usage = format!("`{word}` is written {towards}`{word}<Choice>`");
         expect::<Token![<]>(input, &usage)?;
         let first = peer(input)?;
@@ -419,7 +506,7 @@ impl Tail {
         if Constructor::of(&choice).is_some() || input.peek(Token![<]) {
             return Err(Error::new(choice.span(), EXPECTED_CHOICE));
         }
-        if let (None, Some(peer)) = (direction, &peer) {
+        if let (false, Some(peer)) = (may_name, &peer) {
             return Err(Error::new(peer.span(), usage));
         }
         let single = match direction {
@@ -485,6 +572,7 @@ impl Constructor {
         Some(match word.to_string().as_str() {
             "Branch" => Self::Choice(Some(Direction::Receive)),
             "End" => Self::End,
+            "Gather" => Self::Choice(Some(Direction::Receive)),
             "Race" => Self::Choice(None),
             "Receive" => Self::Action(Direction::Receive),
             "Select" => Self::Choice(Some(Direction::Send)),
@@ -510,6 +598,8 @@ const EXPECTED_CHOICE: &str =
     "a choice is the name of a `#[session] enum`: write the options there";
 const EXPECTED_ACTION: &str = "an option of a choice among peers begins with the message: `Variant(Send<Role, Label, Then>)` or \
                                `Variant(Receive<Role, Label, Then>)`";
+const EXPECTED_REST: &str =
+    "the last variant of a gather has the session that follows all its messages: `All(End)`";
 const MIXED_OPTIONS: &str = "either all options of a choice name a peer, `Variant(Send<Role, Label, Then>)`, or none does, \
                              `Variant(Label, Then)`";
 const NO_ARGUMENTS_OF_END: &str =

@@ -48,8 +48,10 @@ fn show_item(arguments: &str, item: &str) -> String {
     match &item.form {
         Form::Alias(chain) => format!("type {} = {}", item.name, show(chain)),
         Form::Struct(chain) => format!("struct {} = {}", item.name, show(chain)),
-        Form::Choice(variants) => {
-            let variants: Vec<_> = variants
+        Form::Choice(_) | Form::Gather(..) => {
+            let rest = item.rest().map(|rest| show(&rest.then));
+            let variants: Vec<_> = item
+                .variants()
                 .iter()
                 .map(|variant| {
                     let peer = variant.head.action().map_or(String::new(), |action| {
@@ -57,6 +59,7 @@ fn show_item(arguments: &str, item: &str) -> String {
                     });
                     format!("{peer}{} => {}", variant.head.label(), show(&variant.then))
                 })
+                .chain(rest)
                 .collect();
             format!("enum {} = {}", item.name, variants.join(" | "))
         }
@@ -121,6 +124,41 @@ fn choices_among_peers() {
         "enum Answer = A?Done => Pool | B!Up => end"
     );
     assert_eq!(show_item("D", "type Impatient = Race<Answer>;"), "type Impatient = |{Answer}");
+}
+
+#[test]
+fn gathers() {
+    assert_eq!(show_item("M", "type All = Send<A, Job, Gather<Due>>;"), "type All = A!Job ?{Due}");
+    for (rest, shown) in [
+        ("End", "end"),
+        ("Next", "Next"),
+        ("Send<A, Done, Self2>", "A!Done Self2"),
+        ("Branch<A, Next>,", "A?{Next}"),
+        ("Receive<A, Yes, End>", "A?Yes end"),
+    ] {
+        let item = format!(
+            "enum Due {{ A(Receive<A, Yes, Self>), B(Receive<B, Yes, Self>), All({rest}) }}"
+        );
+        let shown = format!("enum Due = A?Yes => self | B?Yes => self | {shown}");
+        assert_eq!(show_item("", &item), shown);
+    }
+    let no_rest = "Self: the last variant of a gather has the session that follows all its messages: `All(End)`";
+    let no_session = "Self: `Self` is this choice, which is not a session by itself: write `Select<Role, Self>` or \
+                      `Branch<Role, Self>`, or name a session";
+    for (item, refused) in [
+        ("enum C { A(Receive<A, L, Self>), B(Receive<B, L, Self>) }", no_rest),
+        ("enum C { A(Receive<A, L, Self>) }", no_session),
+        ("enum C { A(Receive<A, L, Self>), B(Receive<B, L, End>), C(End) }", no_session),
+        ("enum C { A(Receive<A, L, Self>), B(L, End) }", no_session),
+        ("enum C { A(Send<A, L, Self>), All(End) }", no_session),
+        (
+            "enum C { A(Receive<A, L, End>), All(End) }",
+            "): an option is written `Variant(Label, Session)`",
+        ),
+        ("type A = Gather<P, C>;", "P: `Gather` is written `Gather<Choice>`"),
+    ] {
+        assert_eq!(refuse("", item), refused, "{item}");
+    }
 }
 
 #[test]

@@ -78,6 +78,8 @@ pub struct Shape {
     pub scattered: usize,
     /// How often, in percent, a `par` or `interruptible` takes the place of a message.
     pub blocks: usize,
+    /// How often, in percent, a block is a `par` in which a role hears from each of several others.
+    pub gathers: usize,
 }
 
 impl Shape {
@@ -92,6 +94,7 @@ impl Shape {
             told: 100,
             scattered: 0,
             blocks: 0,
+            gathers: 0,
         }
     }
 
@@ -105,7 +108,14 @@ impl Shape {
             told: [60, 95, 100][rng.usize(..3)],
             scattered: [0, 0, 60][rng.usize(..3)],
             blocks: 25,
+            gathers: 20,
         }
+    }
+
+    /// A random shape of a few roles that gather messages of others, between messages and choices.
+    pub fn gathers(rng: &mut Rng) -> Self {
+        let size = 2 + rng.usize(..4);
+        Self { roles: 3 + rng.usize(..3), size, gathers: 90, blocks: 50, ..Self::blocks(rng) }
     }
 
     /// A random shape in which roles are often not told of a choice, so that some of them hear of
@@ -118,6 +128,7 @@ impl Shape {
             told: 30,
             scattered: 0,
             blocks: 0,
+            gathers: 0,
         }
     }
 
@@ -135,6 +146,7 @@ impl Shape {
             told: 20 + rng.usize(..60),
             scattered: [0, 60][rng.usize(..2)],
             blocks: 0,
+            gathers: 0,
         }
     }
 
@@ -148,6 +160,7 @@ impl Shape {
             told: [60, 90, 100, 100][rng.usize(..4)],
             scattered: 0,
             blocks: 0,
+            gathers: 0,
         }
     }
 }
@@ -255,7 +268,10 @@ impl Generator<'_> {
     fn block(&mut self, scope: &[usize], loops: &[(usize, Vec<usize>)], size: usize) -> Global {
         let outer = self.side;
         self.depth += 1;
-        let (parts, interrupts) = if self.rng.bool() {
+        let gathers = scope.len() > 2 && self.rng.usize(..100) < self.shape.gathers;
+        let (parts, interrupts) = if gathers {
+            (self.gather(scope), Vec::new())
+        } else if self.rng.bool() {
             let part = |side: &'static str, generator: &mut Self| {
                 if generator.rng.usize(..100) < 85 {
                     generator.side = side;
@@ -277,6 +293,36 @@ impl Generator<'_> {
         self.depth -= 1;
         let then = Box::new(self.global(scope, loops, size - 1 - size / 3));
         Global::Block { parts, interrupts, then }
+    }
+
+    /// A message from each of several roles to one, which mostly does nothing else. It may begin by
+    /// asking them.
+    fn gather(&mut self, scope: &[usize]) -> Vec<Global> {
+        let mut others = scope.to_vec();
+        self.rng.shuffle(&mut others);
+        let at = others.remove(0);
+        others.truncate(2 + self.rng.usize(..3));
+        let part = |&from: &usize| {
+            let mut part = Global::End;
+            for (percent, is_asked) in [(8, true), (15, false), (100, false), (40, true)] {
+                let (from, to) = if is_asked { (at, from) } else { (from, at) };
+                if self.rng.usize(..100) >= percent {
+                    continue;
+                }
+                let label = self.rng.usize(..self.shape.labels);
+                part = match self.rng.usize(..100) {
+                    0..25 => {
+                        let other = (label + 1) % self.shape.labels;
+                        let branches = [label, other];
+                        let branch = |label| self.message(from, to, label, part.clone());
+                        Global::Choice { at: from, branches: branches.map(branch).into() }
+                    }
+                    _ => self.message(from, to, label, part),
+                };
+            }
+            part
+        };
+        others.iter().map(part).collect()
     }
 
     /// One role that may interrupt a block, and sometimes others. Some of these need not say at the

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
 
+use hashbrown::HashSet;
+
 use crate::diagnostics::diagnostic::Diagnostic;
 use crate::diagnostics::name_errors;
 use crate::diagnostics::similar::similar;
@@ -34,6 +36,15 @@ pub(crate) fn unknown(module: &Module) -> impl Iterator<Item = Diagnostic> {
         let found = || name_errors::annotation_without_colon(annotation, keyword, names).warning();
         is_meant.then(found)
     })
+}
+
+/// The messages with `@"race"`: in a `par`, their senders may receive first.
+pub(crate) fn raced(sources: &[Source<'_>]) -> HashSet<Span> {
+    let is_raced = |found: &&Interaction| {
+        found.annotations.iter().any(|annotation| annotation.as_str().trim() == "race")
+    };
+    let interactions = sources.iter().flat_map(|source| interactions(source.0));
+    interactions.filter(is_raced).map(|found| found.span).collect()
 }
 
 /// Warnings about labels in `depends:` that the sender of the message never receives.

@@ -120,6 +120,7 @@ fn check_sources(
         }
     }
     let messages: Arc<[Message]> = program.messages.into_iter().collect();
+    let raced = annotations::raced(sources);
     let protocols = found.into_iter().map(|(decl, mut global, alone, warnings)| {
         global.messages = Arc::clone(&messages);
         for part in global.blocks.iter_mut().flat_map(|block| &mut block.parts) {
@@ -127,7 +128,7 @@ fn check_sources(
         }
         let role_names: Vec<Name> = decl.roles.iter().map(|role| role.name.clone()).collect();
         let together = if !global.blocks.is_empty() {
-            Some(blocks::project_all(&global, &decl.name, &role_names, limits))
+            Some(blocks::project_all(&global, &decl.name, &role_names, &raced, limits))
         } else if !alone.is_empty() {
             on_demand::project_all(&global, &alone, &decl.name, &role_names, limits)
         } else {

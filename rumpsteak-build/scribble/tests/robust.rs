@@ -364,7 +364,7 @@ fn many_interrupters_meet_the_limit_of_transitions_at_once() {
     let parts: Vec<String> = (0..12).map(|part| format!("{{ a{part}() from A to B; }}")).collect();
     let par = format!("global protocol P(role A, role B) {{ par {} }}", parts.join(" and "));
     assert_eq!(error(&par, 25_000), None);
-    assert_eq!(error(&par, 10_000), met("A", 10_000));
+    assert_eq!(error(&par, 10_000), met("B", 10_000));
 }
 
 #[test]

@@ -13,6 +13,7 @@ use rumpsteak_scribble::{Projection, Span};
 
 use super::names::Names;
 use super::payloads::is_ident;
+use super::session::options;
 use crate::protocols::ScrFile;
 
 /// The number of labels before a choice that may be added to its name.
@@ -26,6 +27,13 @@ pub(super) struct Origin<'a> {
     pub(super) is_projected: bool,
     /// The names in annotations, by their interactions.
     pub(super) annotated: &'a BTreeMap<Span, String>,
+}
+
+impl Origin<'_> {
+    /// True if a state belongs to a gather with the next one.
+    pub(super) fn gathers(&self, state: StateId) -> bool {
+        self.is_projected && self.projection.gathers(state)
+    }
 }
 
 /// The names in annotations: `@"name: Ask"`.
@@ -56,19 +64,24 @@ pub(super) fn state_names(
     written: Option<Origin<'_>>,
     suffix: &dyn Fn(StateId) -> Option<&'static str>,
 ) -> BTreeMap<StateId, String> {
-    let named = fsm.reachable().filter_map(|state| match fsm.transitions_from(state).count() {
+    let gathers = |state| written.is_some_and(|written| written.gathers(state));
+    // The first transition into each state, except for the later states of a gather.
+    let mut entries: BTreeMap<StateId, Transition<'_>> = BTreeMap::new();
+    for state in fsm.reachable().filter(|&state| !gathers(state)) {
+        for transition in fsm.transitions_from(state) {
+            entries.entry(transition.target).or_insert(transition);
+        }
+    }
+    let is_entered = |state: &StateId| *state == fsm.initial() || entries.contains_key(state);
+    let named = fsm.reachable().filter(is_entered);
+    let named = named.filter_map(|state| match fsm.transitions_from(state).count() {
         0 => None,
         1 => Some((state, suffix(state)?)),
-        _ => Some((state, "")),
+        _ => Some((state, suffix(state).filter(|suffix| *suffix == "Gather").unwrap_or_default())),
     });
     let name =
         |(state, suffix)| (state, format!("{base}{}{suffix}", subject(fsm, state, names, written)));
     let mut found: BTreeMap<StateId, String> = named.map(name).collect();
-    // The first transition into each state.
-    let mut entries: BTreeMap<StateId, Transition<'_>> = BTreeMap::new();
-    for transition in fsm.reachable().flat_map(|state| fsm.transitions_from(state)) {
-        entries.entry(transition.target).or_insert(transition);
-    }
     entries.remove(&fsm.initial());
     let mut before: BTreeMap<StateId, StateId> = found.keys().map(|&at| (at, at)).collect();
     // Names that are still equal then get a number.
@@ -90,7 +103,8 @@ pub(super) fn state_names(
 
 /// The part of a name that describes a choice or a loop.
 fn subject(fsm: &Fsm, state: StateId, names: &Names, written: Option<Origin<'_>>) -> String {
-    let mut options: Vec<Transition<'_>> = fsm.transitions_from(state).collect();
+    let gathers = |state| written.is_some_and(|written| written.gathers(state));
+    let (mut options, _) = options(fsm, gathers, state);
     if let Some(Origin { projection, is_projected, annotated }) = written {
         // In a machine beside the protocol, choices correspond if they have the same actions.
         let states = projection.fsm.states().filter(|of| match is_projected {

@@ -200,8 +200,10 @@ pub(super) fn print_item(
                 }
                 End::Several(Some(Direction::Send)) => "send".to_owned(),
                 End::Several(None) => "receive or send, whichever is possible first".to_owned(),
+                End::Gather => "receive from each peer, in any order".to_owned(),
             };
-            let _ = writeln!(text, "/// A choice in [`{session}`]: {does}.\n#[session]");
+            let what = if matches!(end, End::Gather) { "gather" } else { "choice" };
+            let _ = writeln!(text, "/// A {what} in [`{session}`]: {does}.\n#[session]");
         }
     }
     print_declaration(text, item, "pub ", Some(names));
@@ -216,8 +218,13 @@ fn print_declaration(text: &mut String, item: &Item, public: &str, names: Option
         Item::Chain { name, session, .. } => writeln!(text, "{public}type {name} = {session};"),
         Item::Choice { name, options, .. } => {
             let options = options.iter().map(|Choosing { name, label, fields }| {
-                let message = names.map(|names| &names.labels[*label].message);
-                let doc = message.map_or(String::new(), |message| format!("/// `{message}`."));
+                let doc = match (names, label) {
+                    (Some(names), Some(label)) => {
+                        format!("/// `{}`.", names.labels[*label].message)
+                    }
+                    (Some(_), None) => "/// All have come.".to_owned(),
+                    (None, _) => String::new(),
+                };
                 [doc, String::new(), format!("{name}({}),", fields.join(", "))]
             });
             print_block(text, &format!("{public}enum {name}"), options);

@@ -7,7 +7,8 @@
 //!
 //! * A state with one action becomes `Send` or `Receive`. A state with several becomes `Select`,
 //!   `Branch`, or `Race` if it both sends and receives, of an `enum`. A state without actions is
-//!   `End`. If a choice has several peers, its options name them.
+//!   `End`. If a choice has several peers, its options name them. The states of a gather become one
+//!   `Gather` of an `enum`.
 //! * The initial state, and states with several predecessors, have a name. It is the name of a
 //!   `struct` if only actions lead from the state back to it, since a `type` cannot be recursive.
 //! * A `struct` cuts chains of more than [`LONGEST`] actions: rustc recurses into nested types.
@@ -16,7 +17,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use rumpsteak_fsm::{Action, Defect, Direction, Fsm, Message, StateId};
+use rumpsteak_fsm::{Action, Defect, Direction, Fsm, Message, StateId, Transition};
 
 use super::choice_names::{Origin, state_names};
 use super::names::Names;
@@ -37,6 +38,7 @@ pub(super) enum Item {
 pub(super) enum End {
     One(Direction, String),
     Several(Option<Direction>),
+    Gather,
 }
 
 impl End {
@@ -45,6 +47,7 @@ impl End {
             Self::One(Direction::Receive, _) | Self::Several(Some(Direction::Receive)) => "Branch",
             Self::One(Direction::Send, _) | Self::Several(Some(Direction::Send)) => "Select",
             Self::Several(None) => "Race",
+            Self::Gather => "Gather",
         }
     }
 }
@@ -52,8 +55,8 @@ impl End {
 #[derive(Debug)]
 pub(super) struct Choosing {
     pub(super) name: String,
-    /// The position of the label.
-    pub(super) label: usize,
+    /// The position of the label; `None` for what follows a gather.
+    pub(super) label: Option<usize>,
     pub(super) fields: Vec<String>,
 }
 
@@ -67,8 +70,11 @@ pub(super) fn items(
 ) -> Result<Vec<Item>, Unwritable> {
     fsm.check_deterministic().map_err(Unwritable::Defect)?;
     let root = names.fresh(root, "");
-    let (circle, entries) = (circles(fsm), entries(fsm));
+    let gathers = |state| written.is_some_and(|written| written.gathers(state));
+    let gathered: Vec<bool> = fsm.states().map(gathers).collect();
+    let (circle, entries) = (circles(fsm, &gathered), entries(fsm));
     let suffix = |state: StateId| match circle[state.index()] {
+        _ if gathered[state.index()] => Some("Gather"),
         _ if entries[state.index()] < 2 || state == fsm.initial() => None,
         true => Some("Loop"),
         false => Some("Rest"),
@@ -76,6 +82,7 @@ pub(super) fn items(
     let proposed = state_names(fsm, &base, names, written, &suffix);
     let mut writer = Writer {
         circle,
+        gathered,
         entries,
         proposed,
         fsm,
@@ -88,7 +95,7 @@ pub(super) fn items(
     };
     let initial = fsm.initial();
     let mut items = Vec::new();
-    if writer.count(initial) == 1 {
+    if writer.is_chain(initial) {
         writer.chains.insert(initial, root);
         writer.pending.push_back(initial);
     } else {
@@ -96,8 +103,11 @@ pub(super) fn items(
         items.push(Item::Chain { name: root, nominal: false, session });
     }
     while let Some(state) = writer.pending.pop_front() {
-        let is_chain = writer.count(state) == 1;
-        items.push(if is_chain { writer.chain(state)? } else { writer.choice(state)? });
+        let item = match writer.is_chain(state) {
+            true => writer.chain(state)?,
+            false => writer.choice(state)?,
+        };
+        items.push(item);
     }
     Ok(items)
 }
@@ -124,6 +134,8 @@ struct Writer<'a> {
     entries: Vec<usize>,
     /// True for a state on a circle of states with one action.
     circle: Vec<bool>,
+    /// True for a state of a gather, unless it is the last one.
+    gathered: Vec<bool>,
     /// The states at which a long chain is cut.
     cuts: BTreeSet<StateId>,
     /// The named states whose items are still to be written.
@@ -131,9 +143,9 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// The number of actions of a state, at most two.
-    fn count(&self, state: StateId) -> usize {
-        self.fsm.transitions_from(state).take(2).count()
+    /// True for a state with one action, unless it begins a gather.
+    fn is_chain(&self, state: StateId) -> bool {
+        self.fsm.transitions_from(state).take(2).count() == 1 && !self.gathered[state.index()]
     }
 
     fn is_nominal(&self, state: StateId) -> bool {
@@ -149,15 +161,18 @@ impl Writer<'_> {
 
     fn choice(&mut self, state: StateId) -> Result<Item, Unwritable> {
         let (fsm, end) = (self.fsm, self.end(state)?);
+        let (transitions, behind) = options(fsm, |state| self.gathered[state.index()], state);
         let mut options: Vec<Choosing> = Vec::new();
-        for transition in fsm.transitions_from(state) {
+        for transition in &transitions {
             let action = transition.action;
             let label = self.label(action)?;
-            let then = self.session(transition.target, Some(state))?;
+            let then = match behind {
+                Some(_) => "Self".to_owned(),
+                None => self.session(transition.target, Some(state))?,
+            };
             let (constructor, peer, path) = self.action(action)?;
             let ty = &self.names.labels[label].ty;
-            let alike = fsm.transitions_from(state);
-            let same = alike.filter(|it| it.action.message == action.message).count();
+            let same = transitions.iter().filter(|it| it.action.message == action.message).count();
             let preposition = match action.direction {
                 Direction::Receive => "From",
                 Direction::Send => "To",
@@ -171,15 +186,27 @@ impl Writer<'_> {
             }
             let fields = match end {
                 End::One(..) => vec![path, then],
-                End::Several(_) => vec![wrap(then, (constructor, peer, path))],
+                _ => vec![wrap(then, (constructor, peer, path))],
             };
-            options.push(Choosing { name, label, fields });
+            options.push(Choosing { name, label: Some(label), fields });
+        }
+        if let Some(behind) = behind {
+            let mut name = "All".to_owned();
+            while options.iter().any(|option| option.name == name) {
+                name.push('_');
+            }
+            // Another gather with the same beginning cannot follow: `Self` is what is due.
+            let fields = vec![self.session(behind, None)?];
+            options.push(Choosing { name, label: None, fields });
         }
         let name = self.choices.get(&state).cloned().unwrap_or_default();
         Ok(Item::Choice { name, end, options })
     }
 
     fn end(&self, state: StateId) -> Result<End, Unwritable> {
+        if self.gathered[state.index()] {
+            return Ok(End::Gather);
+        }
         let mut ends = BTreeSet::new();
         for transition in self.fsm.transitions_from(state) {
             ends.insert((transition.action.direction, self.peer(transition.action)?));
@@ -195,11 +222,11 @@ impl Writer<'_> {
 
     /// The session type of a state. In the item of the state `within`, `Self` refers to that state.
     fn session(&mut self, state: StateId, within: Option<StateId>) -> Result<String, Unwritable> {
-        match self.count(state) {
-            0 => Ok("End".to_owned()),
-            1 if self.has_name(state) => Ok(self.named(state, within)),
-            1 => self.actions(state, within),
-            _ => self.select(state, within),
+        match self.is_chain(state) {
+            _ if self.fsm.is_terminal(state) => Ok("End".to_owned()),
+            true if self.has_name(state) => Ok(self.named(state, within)),
+            true => self.actions(state, within),
+            false => self.select(state, within),
         }
     }
 
@@ -234,8 +261,9 @@ impl Writer<'_> {
         let mut state = first;
         let mut actions = Vec::new();
         let tail = loop {
-            let mut transitions = fsm.transitions_from(state);
-            let (Some(transition), None) = (transitions.next(), transitions.next()) else {
+            let Some(transition) =
+                fsm.transitions_from(state).next().filter(|_| self.is_chain(state))
+            else {
                 break self.session(state, within)?;
             };
             if !actions.is_empty() {
@@ -277,7 +305,7 @@ impl Writer<'_> {
         let constructor = end.constructor();
         Ok(match end {
             End::One(_, peer) => format!("{constructor}<{peer}, {choice}>"),
-            End::Several(_) => format!("{constructor}<{choice}>"),
+            _ => format!("{constructor}<{choice}>"),
         })
     }
 
@@ -303,6 +331,24 @@ fn wrap(then: String, (constructor, peer, label): (&str, String, String)) -> Str
     format!("{constructor}<{peer}, {label}, {then}>")
 }
 
+/// The transitions of a choice, or of all states of a gather; and the state behind the gather.
+pub(super) fn options<'a>(
+    fsm: &'a Fsm,
+    gathers: impl Fn(StateId) -> bool,
+    mut state: StateId,
+) -> (Vec<Transition<'a>>, Option<StateId>) {
+    let mut options: Vec<Transition<'a>> = fsm.transitions_from(state).collect();
+    let mut behind = None;
+    while gathers(state)
+        && let Some(last) = options.last()
+    {
+        state = last.target;
+        options.extend(fsm.transitions_from(state));
+        behind = options.last().map(|last| last.target);
+    }
+    (options, behind)
+}
+
 fn entries(fsm: &Fsm) -> Vec<usize> {
     let mut entries = vec![0; fsm.len()];
     let transitions = fsm.reachable().flat_map(|state| fsm.transitions_from(state));
@@ -310,10 +356,10 @@ fn entries(fsm: &Fsm) -> Vec<usize> {
     entries
 }
 
-/// The states on a circle of states with one action.
-fn circles(fsm: &Fsm) -> Vec<bool> {
+/// The states on a circle of states with one action, which no gather is.
+fn circles(fsm: &Fsm, gathered: &[bool]) -> Vec<bool> {
     let next = |state: StateId| {
-        let mut transitions = fsm.transitions_from(state);
+        let mut transitions = fsm.transitions_from(state).filter(|_| !gathered[state.index()]);
         match (transitions.next(), transitions.next()) {
             (Some(only), None) => Some(only.target),
             _ => None,

@@ -101,8 +101,11 @@ impl Writer<'_> {
     /// Goes on with an item, whose state is `s`. A choice has its direction and its peer.
     fn named(&mut self, item: &str, end: Option<(Option<Direction>, Option<&Ident>)>) {
         let variable = name::snake(item);
+        let is_gather = self.sessions.get(item).is_some_and(|session| session.rest().is_some());
+        // A gather that is due goes on as itself, without a direction.
+        let state = if is_gather && end.is_some() { "s.gather()" } else { "s" };
         if self.open.iter().any(|open| open == item) {
-            self.line(&format!("{variable} = s;"));
+            self.line(&format!("{variable} = {state};"));
             return self.line(&format!("continue '{variable};"));
         }
         let Some(session) = self.sessions.get(item) else { return };
@@ -111,7 +114,7 @@ impl Writer<'_> {
         }
         let is_loop = self.repeats(item);
         if is_loop {
-            self.line(&format!("let mut {variable} = s;"));
+            self.line(&format!("let mut {variable} = {state};"));
             self.line(&format!("'{variable}: loop {{"));
             self.line(&format!("let s = {variable};"));
         }
@@ -174,6 +177,9 @@ impl Writer<'_> {
                 self.line(&format!("let option: usize = todo!(\"choose one of {names}\");"));
                 self.line("match option {");
             }
+            Some(Direction::Receive) if item.rest().is_some() => {
+                self.line("match s.next().await? {");
+            }
             Some(Direction::Receive) => self.line("match s.branch().await? {"),
             None => return self.line("return todo!(\"`s.race(…)`: {s:?}\");"),
         }
@@ -195,6 +201,11 @@ impl Writer<'_> {
                 self.line(&format!("{name}::{option}({}, s) => {{", self.pattern(&label)));
             }
             self.chain(&option.then, &name);
+            self.line("}");
+        }
+        if let Some(rest) = item.rest() {
+            self.line(&format!("{name}::{}(s) => {{", rest.name));
+            self.chain(&rest.then, &name);
             self.line("}");
         }
         self.line("}");

@@ -253,6 +253,17 @@ fn name_text(name: &str, problem: NameProblem, hint: Option<&str>) -> String {
                  `Variant(Send<Role, Label, Then>)` in `{name}`"
             ),
         ),
+        NameProblem::Gather(true) => (
+            "has the messages of a gather, which come in any order".to_owned(),
+            format!("write `Gather<{name}>`"),
+        ),
+        NameProblem::Gather(false) => (
+            "is a choice, and no gather".to_owned(),
+            format!(
+                "write `Branch<{name}>`; or in `{name}`, a message of each peer, \
+                 `Variant(Receive<Role, Label, Self>)`, and last what follows: `All(End)`"
+            ),
+        ),
         NameProblem::Label => (
             "is one message, and a choice stands here".to_owned(),
             format!("write `Send<Role, {name}, Then>` or `Receive<Role, {name}, Then>`"),

@@ -5,7 +5,7 @@ use std::slice;
 
 use proc_macro2::{Ident, Span};
 use rumpsteak_front::hash::Hasher;
-use rumpsteak_front::session::{self, Action as Written, Chain, Tail};
+use rumpsteak_front::session::{self, Action as Written, Chain, Tail, Variant};
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::{Action, Direction, Fsm, FsmBuilder, Message, Role, StateId};
 
@@ -204,7 +204,11 @@ impl Builder<'_> {
 
     /// Adds the options of a choice in `state`.
     fn choice(&mut self, choice: ItemId, end: Option<&(session::Direction, Role)>, state: StateId) {
-        let variants = self.scope.session(choice).map_or(&[][..], |session| session.variants());
+        let session = self.scope.session(choice);
+        if let Some((session, rest)) = session.and_then(|it| Some((it, it.rest()?))) {
+            return self.gather(choice, (session.variants(), &rest.then), state);
+        }
+        let variants = session.map_or(&[][..], |session| session.variants());
         for variant in variants {
             let own = variant.head.action();
             let own = own.map(|action| (action.direction, self.peer(&action.peer)));
@@ -215,5 +219,33 @@ impl Builder<'_> {
             self.transition(state, what, next, (origin, behind));
             self.chain(choice, &variant.then, next);
         }
+    }
+
+    /// Adds the messages of a gather in the order of their peers, and what follows them.
+    fn gather(&mut self, gather: ItemId, (due, then): (&[Variant], &Chain), mut state: StateId) {
+        let place = |variant: &Variant| Place { item: gather, span: variant.name.span() };
+        let mut peers: Vec<(Role, Vec<&Variant>)> = Vec::new();
+        for variant in due {
+            let Some(action) = variant.head.action() else { continue };
+            let peer = self.peer(&action.peer);
+            match peers.iter_mut().find(|(known, _)| *known == peer) {
+                Some((_, variants)) => variants.push(variant),
+                None => peers.push((peer, vec![variant])),
+            }
+        }
+        let end = self.behind(gather, then, 0);
+        let nexts = peers.iter().skip(1).map(|(_, variants)| place(variants[0]));
+        let nexts: Vec<_> = nexts.map(|place| (self.state(place), place)).collect();
+        for ((peer, variants), (next, behind)) in
+            peers.into_iter().zip(nexts.into_iter().chain([end]))
+        {
+            for variant in variants {
+                let message = self.message(variant.head.label());
+                let what = (session::Direction::Receive, peer.clone(), message);
+                self.transition(state, what, next, (place(variant), behind));
+            }
+            state = next;
+        }
+        self.chain(gather, then, end.0);
     }
 }

@@ -66,7 +66,12 @@ impl Names<'_> {
         }
         match &chain.tail {
             Tail::Choice { direction, peer, choice, .. } => {
-                self.choice(id, choice, *direction, peer.is_some());
+                if let Some(found) = self.choice(id, choice, *direction, peer.is_some()) {
+                    let gathers = self.scope.session(found).is_some_and(|it| it.rest().is_some());
+                    if gathers != chain.tail.gathers() {
+                        self.problem(choice, NameProblem::Gather(gathers));
+                    }
+                }
                 if let Some(peer) = peer {
                     self.peer(peer);
                 }
@@ -141,8 +146,14 @@ impl Names<'_> {
     }
 
     /// Looks up a choice in the item `id`, and compares its options with their use.
-    fn choice(&mut self, id: ItemId, name: &Ident, direction: Option<Direction>, has_peer: bool) {
-        let Some(found) = self.session(id, name, true) else { return };
+    fn choice(
+        &mut self,
+        id: ItemId,
+        name: &Ident,
+        direction: Option<Direction>,
+        has_peer: bool,
+    ) -> Option<ItemId> {
+        let found = self.session(id, name, true)?;
         let misfit = |variant: &Variant| match variant.head.action() {
             Some(_) if has_peer => Some(NameProblem::ChoiceAmongPeers),
             Some(action) => direction
@@ -153,9 +164,11 @@ impl Names<'_> {
         };
         let session = self.scope.session(found);
         let problem = session.and_then(|session| session.variants().iter().find_map(misfit));
-        if let Some(problem) = problem {
-            self.problem(name, problem);
+        match problem {
+            Some(problem) => self.problem(name, problem),
+            None => return Some(found),
         }
+        None
     }
 
     fn peer(&mut self, name: &Ident) {

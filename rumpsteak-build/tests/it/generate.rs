@@ -92,6 +92,51 @@ fn the_code_of_double_buffering() {
     assert!(!Code::is_untouched(&text.replace("Self", "End")));
 }
 
+/// One item for all messages of a gather, and what follows them in it.
+#[test]
+fn the_code_of_gathers() {
+    let commit = "global protocol Commit(role c, role p, role q) {
+  par { prepare() from c to p; } and { prepare() from c to q; }
+  par { choice at p { yes() from p to c; } or { no(String) from p to c; } }
+  and { choice at q { yes() from q to c; } or { no(String) from q to c; } }
+  choice at c { commit() from c to p, q; } or { abort() from c to p, q; }
+}";
+    let text = text("gathers", commit);
+    let session = text.split("#[session(C)]\n").nth(1).unwrap();
+    let session = session.split("\n\n/// A choice in").next().unwrap();
+    assert_eq!(
+        session,
+        "pub type CSession = Send<P, Prepare, Send<Q, Prepare, Gather<CYesOrNoGather>>>;
+
+/// A gather in [`CSession`]: receive from each peer, in any order.
+#[session]
+pub enum CYesOrNoGather {
+    /// `yes`.
+    YesFromP(Receive<P, Yes, Self>),
+    /// `no(String)`.
+    NoFromP(Receive<P, No, Self>),
+    /// `yes`.
+    YesFromQ(Receive<Q, Yes, Self>),
+    /// `no(String)`.
+    NoFromQ(Receive<Q, No, Self>),
+    /// All have come.
+    All(Select<P, CCommitOrAbort>),
+}"
+    );
+    // Linear in the number of peers, and quick.
+    let parts = (1..=16).map(|w| format!("{{ result(u64) from w{w} to m; }}"));
+    let all = (1..=16).map(|w| format!("w{w}")).collect::<Vec<_>>();
+    let (parts, roles) = (parts.collect::<Vec<_>>().join(" and "), all.join(", role "));
+    let all = all.join(", ");
+    let farm = format!(
+        "global protocol Farm(role m, role {roles}) {{ job(String) from m to {all}; par {parts} done() from m to {all}; }}"
+    );
+    let start = std::time::Instant::now();
+    let farm = self::text("farm", &farm);
+    assert!(start.elapsed() < std::time::Duration::from_secs(2), "{:?}", start.elapsed());
+    assert!(farm.lines().count() < 400, "{farm}");
+}
+
 #[test]
 fn the_form_of_the_machine_does_not_matter() {
     let with = |name: &str, file: &str, machine: &str| {
@@ -273,7 +318,7 @@ fn machines_that_are_safe_together_only_are_accepted_together() {
 #[test]
 fn machines_that_deadlock_together_are_named() {
     let protocol = "global protocol P(role a, role b, role c) {
-  par { x() from a to c; } and { y() from b to c; k() from c to b; l() from b to a; }
+  par { x() from a to c; @\"race\" } and { y() from b to c; k() from c to b; l() from b to a; }
 }";
     let files = |a: &'static str, c: &'static str| {
         [("protocols/p.scr", protocol), ("protocols/p.a.local", a), ("protocols/p.c.local", c)]

@@ -136,14 +136,19 @@ fn put_off(name: &str, beginning: &str, settings: &str) -> Vec<String> {
            rec X {{ choice at a {{ more() from a to c; ack() from c to a; continue X; }} or {{ stop() from a to c; }} }}
          }}"
     );
-    let check = check(name, &protocol, &format!("P{settings}"), PUT_OFF);
+    let mut items = PUT_OFF.to_owned();
+    if beginning.contains("seen()") {
+        items = items.replace("Send<C, X, Stream>", "Send<C, X, Receive<C, Seen, Stream>>");
+        items = items.replace("Receive<A, X, Drain>", "Receive<A, X, Send<A, Seen, Drain>>");
+    }
+    let check = check(name, &protocol, &format!("P{settings}"), &items);
     check.problems.into_iter().map(|problem| problem.text).collect()
 }
 
 /// The sessions are judged together, since `c` hears two roles at once.
 #[test]
 fn what_is_judged_together_is_received_in_every_run() {
-    let par = "par { x() from a to c; } and { y() from b to c; }";
+    let par = "par { x() from a to c; seen() from c to a; } and { y() from b to c; }";
     for settings in ["", ", every_run", ", fair(a)"] {
         let problems = put_off("par", par, settings);
         let [text] = &problems[..] else { panic!("{settings}: {problems:?}") };

@@ -163,5 +163,6 @@ fn texts(item: &SessionItem) -> Vec<String> {
         });
         texts.push(variant.then.to_string());
     }
+    texts.extend(item.rest().map(|rest| rest.then.to_string()));
     texts
 }

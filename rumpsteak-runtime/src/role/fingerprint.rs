@@ -27,6 +27,8 @@ pub(crate) const BRANCH: u64 = 4;
 pub(crate) const END: u64 = 5;
 /// `Race<choice>`: mixed as `Select<choice>`.
 pub(crate) const RACE: u64 = 6;
+/// `Gather<choice>`: mixed as `Select<choice>`.
+pub(crate) const GATHER: u64 = 7;
 
 /// Mixes a part into a fingerprint, which begins as the number of a constructor.
 pub(crate) const fn mix(hash: u64, part: u64) -> u64 {

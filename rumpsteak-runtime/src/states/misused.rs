@@ -3,7 +3,7 @@
 use std::future::Ready;
 
 use super::end::Remains;
-use super::{Branch, End, Ended, Race, Receive, Select, Send, State};
+use super::{Branch, End, Ended, Gather, Race, Receive, Select, Send, State};
 use crate::channel::{Capacity, Channel};
 use crate::error::Result;
 use crate::role::{Role, Route};
@@ -40,12 +40,22 @@ not!(
     "the session is not over: `Branch<{P}, …>` is left to do",
     "receive a message from `{P}` before the end"
 );
+not!(
+    ToGather,
+    "the session is not over: `Gather<…>` is left to do",
+    "`gather` the messages of the peers before the end"
+);
 not!(ToRace, "the session is not over: `Race<…>` is left to do", "`race` before the end");
 not!(ToDo<C>, "the session is not over: `{C}` is left to do", "go on with `{C}` before the end");
 not!(NotSend, "the role sends one message here", "this is a `Send`: call `send`");
 not!(NotReceive, "the role receives one message here", "this is a `Receive`: call `receive`");
 not!(NotSelect, "the role chooses a message here", "this is a `Select`: call `select`");
 not!(NotBranch, "a peer chooses the message here", "this is a `Branch`: call `branch`");
+not!(
+    NotGather,
+    "the role receives a message from each of several peers here",
+    "this is a `Gather`: call `gather`"
+);
 not!(NotRace, "the role or a peer chooses a message here", "this is a `Race`: call `race`");
 not!(NotEnd, "the session is over here", "this is the `End`: call `end`");
 
@@ -75,6 +85,7 @@ calls!(Receive(P, L, C), NotReceive: branch | send select);
 calls!(Select(P, C), NotSelect: receive branch | send);
 calls!(Branch(P, C), NotBranch: receive | send select);
 calls!(Race(P, C), NotRace: receive branch | send select);
+calls!(Gather(P, C), NotGather: receive branch | send select);
 calls!(End(), NotEnd: receive branch | send select);
 
 macro_rules! not_over {
@@ -93,6 +104,7 @@ not_over!(Receive<P, L, C>, ToReceive<P, L>);
 not_over!(Select<P, C>, ToSelect<P>);
 not_over!(Branch<P, C>, ToBranch<P>);
 not_over!(Race<P, C>, ToRace);
+not_over!(Gather<P, C>, ToGather);
 
 /// A role that is its own peer. No role implements this private trait. It makes rustc say once
 /// what is wrong with a session whose role is also its peer.

@@ -44,10 +44,24 @@ pub trait Peers<R: Role> {
         false
     }
 
-    /// Returns true if no peer has sent a label that the choice `C` takes, for a watched role.
+    /// Returns true if none of the `due` peers, a bit set, has sent a label that the choice `C`
+    /// takes, for a watched role.
     #[doc(hidden)]
-    fn are_empty<C: Choice<Message = R::Message>>(_: &mut R, _: &mut Context<'_>) -> bool {
+    fn are_empty<C: Choice<Message = R::Message>>(
+        _: &mut R,
+        _due: u64,
+        _: &mut Context<'_>,
+    ) -> bool {
         true
+    }
+
+    /// Receives from the first of the `due` peers, a bit set, that has sent something. `waits` is
+    /// true as long as the task has to wait for those that have not: it becomes false once the task
+    /// will be woken in any case.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn poll_due(_: &mut R, _due: u64, _waits: &mut bool, _: &mut Context<'_>) -> Polled<R> {
+        None
     }
 
     /// Receives a label of the choice `C` from a peer if there is one. If not, returns the reason
@@ -67,6 +81,10 @@ pub trait Peers<R: Role> {
         ControlFlow::Continue(NotReceived::Empty)
     }
 }
+
+/// The result of polling the peers of a gather: the position and the number of the sender, and its
+/// message or the error of its route.
+type Polled<R> = Option<(u32, u64, Result<<R as Role>::Message, RouteError>)>;
 
 /// A choice whose options name the peers that they receive from.
 pub(super) trait AmongPeers<'s, R: Role + 's>:
@@ -166,10 +184,38 @@ where
         Others::confusable(role)
     }
 
-    fn are_empty<C: Choice<Message = R::Message>>(role: &mut R, context: &mut Context<'_>) -> bool {
+    fn are_empty<C: Choice<Message = R::Message>>(
+        role: &mut R,
+        due: u64,
+        context: &mut Context<'_>,
+    ) -> bool {
         let is_wanted = |message: &R::Message| C::takes(message, P::NUMBER.0);
-        Route::<P>::route(role).is_empty(is_wanted, context)
-            && Others::are_empty::<C>(role, context)
+        (due & 1 == 0 || Route::<P>::route(role).is_empty(is_wanted, context))
+            && Others::are_empty::<C>(role, due >> 1, context)
+    }
+
+    #[inline(always)]
+    fn poll_due(role: &mut R, due: u64, waits: &mut bool, context: &mut Context<'_>) -> Polled<R> {
+        let route = Route::<P>::route(role);
+        if due & 1 == 1 && !route.is_known_idle(context.waker()) {
+            match route.receive_if(*waits, |_| true, context) {
+                Poll::Ready(received) => {
+                    let received = received.transpose()?;
+                    #[cfg(feature = "tracing")]
+                    if let Ok(message) = &received {
+                        let label = crate::message::Labelled::label(message);
+                        action::trace::<R, P>("receive", label);
+                    }
+                    return Some((0, P::NUMBER.0, received));
+                }
+                Poll::Pending => *waits = *waits && route.is_idle(context.waker()),
+            }
+        }
+        if Others::COUNT == 0 {
+            return None;
+        }
+        let (index, number, received) = Others::poll_due(role, due >> 1, waits, context)?;
+        Some((index + 1, number, received))
     }
 
     fn has_left(role: &mut R, index: usize, error: &RouteError) -> bool {
@@ -253,7 +299,7 @@ pub(super) fn receive_any<'s, R: Role, C: AmongPeers<'s, R>>(
     }
     if watch::IS_ON {
         state.acts(|role| {
-            let waits = C::Peers::are_empty::<C>(role, context);
+            let waits = C::Peers::are_empty::<C>(role, u64::MAX, context);
             let peers = (0..C::Peers::COUNT).map(C::Peers::name).collect();
             watch::acts(role, waits, Step { receives: true, peers, labels: C::LABELS });
         })?;

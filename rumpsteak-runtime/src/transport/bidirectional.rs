@@ -336,6 +336,15 @@ where
         self.queue::<M>().is_none_or(|queue| queue.is_parked(waker))
     }
 
+    #[inline(always)]
+    fn is_known_idle(&self, waker: &Waker) -> bool
+    where
+        Self: 'static,
+        M: 'static,
+    {
+        self.queue::<M>().is_some_and(|queue| queue.is_parked(waker))
+    }
+
     fn has_left(&self, error: &RouteError) -> bool
     where
         Self: 'static,

@@ -192,6 +192,18 @@ pub trait Incoming<M>: Link {
         true
     }
 
+    /// Returns true if it is known that nothing has come since the last attempt to receive, and the
+    /// next message will wake `waker`. A gather then does not look again.
+    #[doc(hidden)]
+    fn is_known_idle(&self, waker: &Waker) -> bool
+    where
+        Self: 'static,
+        M: 'static,
+    {
+        let _ = waker;
+        false
+    }
+
     /// Returns true if `error` means that the peer has left in order, after completing the session
     /// that this end is in. A choice among peers then waits for the others.
     fn has_left(&self, error: &RouteError) -> bool

@@ -11,6 +11,7 @@ mod capacities;
 mod collectors;
 mod connections;
 mod fuzz;
+mod gathers;
 mod judgements;
 mod projections;
 mod runs;

@@ -11,7 +11,7 @@
 //! a role that may begin to send in it has to know that it begins, and any other role learns that
 //! from the first message that it receives in it (code S0408).
 //!
-//! * **`par`**: the shuffle of the parts. What follows waits for all of them.
+//! * **`par`**: the [shuffle](super::shuffle) of the parts. What follows waits for all of them.
 //! * **`interruptible … with { cancel() by c; timeout() by d; }`** uses messages alone (Demangeon,
 //!   Honda, Hu, Neykova, Yoshida, FMSD'15, put a scope into each message instead). A *pair* P → Q
 //!   of the block means that P sends to Q somewhere in it, or that P may interrupt it.
@@ -55,18 +55,19 @@ use rumpsteak_fsm::{Action, Direction, Message, Role, System, Verdict};
 use super::flat;
 use super::local::{Edge, Local};
 use super::projection::{self, Projection};
+use super::shuffle::{Order, shuffle};
 use crate::diagnostics::diagnostic::{Diagnostic, all};
 use crate::diagnostics::span::{Name, Span};
 use crate::diagnostics::{global_errors, projection_errors};
-use crate::global::automaton::{Block, Global};
-use crate::index::{IndexSet, NONE, index};
+use crate::global::automaton::{Block, Global, Letter};
+use crate::index::{NONE, index};
 use crate::limits::Limits;
 
 /// The machines of all roles, and true if they are safe by construction; or the errors.
 pub(crate) type Together = Result<(Vec<Projection>, bool), Vec<Diagnostic>>;
 
 /// The machines of all roles: safe [by construction](super::flat), or judged together. `names` are
-/// the roles as they are declared.
+/// the roles as they are declared, and `raced` the messages with the annotation `@"race"`.
 ///
 /// # Errors
 /// Choices that a role cannot know, blocks with an unclear end or unclear labels, and unsafe runs.
@@ -74,14 +75,17 @@ pub(crate) fn project_all(
     global: &Global,
     protocol: &Name,
     names: &[Name],
+    raced: &HashSet<Span>,
     limits: &Limits,
 ) -> Together {
     let machines = vec![Vec::new(); global.blocks.len()];
+    let interrupters = interrupters(global);
+    let is_told_by_one = Cell::new(true);
     let mut composer =
-        Composer { global, names, limits, machines, is_told_by_one: Cell::new(true) };
+        Composer { global, names, raced, limits, machines, interrupters, is_told_by_one };
     // Inner blocks first: a block comes after those around it.
     for number in (0..global.blocks.len()).rev() {
-        composer.machines[number] = composer.block(&global.blocks[number])?;
+        composer.machines[number] = composer.block(number)?;
     }
     let first = global.blocks[0].span;
     let projections = all((0..).zip(&global.roles[..]).map(|(role, name)| {
@@ -130,9 +134,12 @@ pub(super) fn judge(
 struct Composer<'a> {
     global: &'a Global,
     names: &'a [Name],
+    raced: &'a HashSet<Span>,
     limits: &'a Limits,
     /// The machine of each role in each block.
     machines: Vec<Vec<Local>>,
+    /// The roles that may interrupt a block around each block.
+    interrupters: Vec<BTreeSet<u32>>,
     /// True so far if each role that does not know yet whether a block begins waits for one role.
     is_told_by_one: Cell<bool>,
 }
@@ -160,7 +167,8 @@ impl Composer<'_> {
                 local.connect(state, action, target, origins);
             } else if local.exceeded(self.limits).is_none() {
                 let number: usize = action.message.label.as_str().parse().unwrap_or(0);
-                splice(&mut local, state, &self.machines[number][role as usize], target);
+                let part = &self.machines[number][role as usize];
+                local.splice(state, part, target, beside_others.contains(&state));
             }
         }
         let is_one =
@@ -175,11 +183,17 @@ impl Composer<'_> {
         Err(vec![projection_errors::projection_too_large(text, *span, limit, value)])
     }
 
-    fn block(&self, block: &Block) -> Result<Vec<Local>, Vec<Diagnostic>> {
+    fn block(&self, number: usize) -> Result<Vec<Local>, Vec<Diagnostic>> {
+        let (block, interrupters) = (&self.global.blocks[number], &self.interrupters[number]);
         let machines = all((0..index(self.names.len())).map(|role| {
             let parts = block.parts.iter().map(|part| self.part(part, role));
             let parts = parts.collect::<Result<Vec<_>, _>>()?;
-            let whole = self.within_limits(shuffle(&parts, self.limits), role)?;
+            let order = Order {
+                raced: self.raced,
+                sends_first: !interrupters.contains(&role),
+                gathers: interrupters.is_empty(),
+            };
+            let whole = self.within_limits(shuffle(&parts, order, self.limits), role)?;
             self.minimised(whole, role, block.span)
         }))?;
         if block.interrupts.is_empty() { Ok(machines) } else { self.interrupted(block, machines) }
@@ -456,38 +470,19 @@ impl<'a> Interruption<'a> {
     }
 }
 
-/// Puts a machine between two states. `from` may have other edges: the machine begins in a state of
-/// its own, to which it may come back.
-fn splice(local: &mut Local, from: u32, part: &Local, to: u32) {
-    let end = part.end();
-    let number = |state| if Some(state) == end { to } else { local.add() };
-    let numbers: Vec<u32> = (0..index(part.states.len())).map(number).collect();
-    let first = part.edges(0).iter().map(|edge| (from, edge));
-    let edges = part.all_edges().map(|(state, edge)| (numbers[state as usize], edge));
-    for (state, Edge { action, target, origins }) in first.chain(edges) {
-        local.connect(state, action.clone(), numbers[*target as usize], origins.clone());
-    }
-}
-
-/// All orders of the actions of the parts, as far as the limits allow.
-fn shuffle(parts: &[Local], limits: &Limits) -> Local {
-    if let [part] = parts {
-        return part.clone();
-    }
-    let mut local = Local::default();
-    let mut found: IndexSet<Vec<u32>> = IndexSet::from_iter([vec![0; parts.len()]]);
-    while local.exceeded(limits).is_none()
-        && let Some(states) = found.get_index(local.states.len()).cloned()
-    {
-        let source = local.add();
-        for (position, part) in parts.iter().enumerate() {
-            for Edge { action, target, origins } in part.edges(states[position]) {
-                let mut next = states.clone();
-                next[position] = *target;
-                let target = index(found.insert_full(next).0);
-                local.connect(source, action.clone(), target, origins.clone());
-            }
+/// The roles that may interrupt a block around each block.
+fn interrupters(global: &Global) -> Vec<BTreeSet<u32>> {
+    let mut found = vec![BTreeSet::new(); global.blocks.len()];
+    // Outer blocks first.
+    for (number, block) in global.blocks.iter().enumerate() {
+        let mut around: BTreeSet<u32> = found[number].clone();
+        around.extend(block.interrupts.iter().map(|by| by.0));
+        let edges = block.parts.iter().flat_map(Global::all_edges);
+        for Letter { message, .. } in
+            edges.map(|edge| global.letter(edge)).filter(|letter| letter.from == NONE)
+        {
+            found[message as usize].extend(&around);
         }
     }
-    local
+    found
 }

@@ -1,7 +1,7 @@
 //! The machine of a role while it is built and combined with others.
 
-use hashbrown::HashMap;
-use rumpsteak_fsm::{Action, Fsm, Role};
+use hashbrown::{HashMap, HashSet};
+use rumpsteak_fsm::{Action, Fsm, Role, StateId};
 
 use super::grouped::leads_to;
 use super::minimise::{self, Move};
@@ -22,9 +22,15 @@ pub(super) struct Edge {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Local {
     pub(super) states: Vec<Vec<Edge>>,
+    /// The states that belong to a [gather](super::shuffle) with the next state. All their edges
+    /// receive from one peer and lead to that state.
+    gathers: HashSet<u32>,
     /// The number of all edges.
     size: usize,
 }
+
+/// The most messages of one gather: generated code has a set of 64 bits.
+const MOST_GATHERED: usize = 64;
 
 impl Local {
     pub(super) fn add(&mut self) -> u32 {
@@ -35,6 +41,60 @@ impl Local {
     pub(super) fn connect(&mut self, from: u32, action: Action, to: u32, origins: Vec<Span>) {
         self.states[from as usize].push(Edge { action, target: to, origins });
         self.size += 1;
+    }
+
+    /// Adds a gather of these messages, which are edges of other states, from `state` to `end`.
+    pub(super) fn gather(&mut self, mut state: u32, messages: &[&[Edge]], end: u32) {
+        for (number, edges) in (1..).zip(messages) {
+            let is_last = number == messages.len();
+            let next = if is_last { end } else { self.add() };
+            for Edge { action, origins, .. } in *edges {
+                self.connect(state, action.clone(), next, origins.clone());
+            }
+            if !is_last && number % MOST_GATHERED != 0 {
+                self.gathers.insert(state);
+            }
+            state = next;
+        }
+    }
+
+    /// Puts a machine between two states. `from` may have edges, and the machine may come back to
+    /// its first state, so that is a state of its own. If `from` has others, and the machine begins
+    /// with a gather, the first message is any of the gather.
+    pub(super) fn splice(&mut self, from: u32, part: &Self, to: u32, has_others: bool) {
+        let end = part.end();
+        let number = |state| if Some(state) == end { to } else { self.add() };
+        let numbers: Vec<u32> = (0..index(part.states.len())).map(number).collect();
+        let place = |state: u32| numbers[state as usize];
+        let is_opened = has_others && part.gathers.contains(&0);
+        let first = part.edges(0).iter().filter(|_| !is_opened).map(|edge| (from, edge));
+        let edges = part.all_edges().map(|(state, edge)| (place(state), edge));
+        for (state, Edge { action, target, origins }) in first.chain(edges) {
+            self.connect(state, action.clone(), place(*target), origins.clone());
+        }
+        self.gathers.extend(part.gathers.iter().map(|&state| place(state)));
+        if !is_opened {
+            self.gathers.extend(part.gathers.get(&0).map(|_| from));
+            return;
+        }
+        let mut states = vec![0];
+        let end = loop {
+            let last = states[states.len() - 1];
+            let next = part.edges(last)[0].target;
+            if !part.gathers.contains(&last) {
+                break place(next);
+            }
+            states.push(next);
+        };
+        for &state in &states {
+            let others = states.iter().filter(|&&other| other != state);
+            let others: Vec<&[Edge]> = others.map(|&other| part.edges(other)).collect();
+            let next = self.add();
+            self.gather(next, &others, end);
+            for Edge { action, origins, .. } in part.edges(state) {
+                self.connect(from, action.clone(), next, origins.clone());
+            }
+        }
     }
 
     /// The name and the value of a limit that the machine exceeds.
@@ -83,7 +143,11 @@ impl Local {
             let letter = *letters.entry(&edge.action).or_insert(next);
             moves.push(Move { source, letter, target: edge.target });
         }
-        let classes = minimise::classes(self.states.len(), letters.len(), &moves);
+        // A state of a gather differs from a state that receives the same in order.
+        let letter = index(letters.len());
+        let gathers = self.gathers.iter();
+        moves.extend(gathers.map(|&state| Move { source: state, letter, target: state }));
+        let classes = minimise::classes(self.states.len(), letters.len() + 1, &moves);
         drop(letters);
         // The first state of each class stands for all of them: their letters are equal.
         let mut first = vec![0; classes.len()];
@@ -102,6 +166,7 @@ impl Local {
         }
         let place = |state: u32| places[classes[state as usize] as usize];
         let mut merged: IndexMap<(u32, u32), Edge> = IndexMap::default();
+        // The moves of gathers come last.
         for (found, edge) in moves.iter().zip(self.states.into_iter().flatten()) {
             let source = place(found.source);
             if source != NONE {
@@ -116,11 +181,14 @@ impl Local {
             edge.origins.dedup();
             least.connect(source, edge.action, edge.target, edge.origins);
         }
+        let gathers = self.gathers.into_iter().map(place);
+        least.gathers = gathers.filter(|&state| state != NONE).collect();
         least
     }
 
-    /// The machine, and the places of each transition.
-    pub(super) fn fsm(self, role: &Role) -> (Fsm, Vec<Vec<Span>>) {
+    /// The machine, the places of each transition, and the states that belong to a gather with the
+    /// next state.
+    pub(super) fn fsm(self, role: &Role) -> (Fsm, Vec<Vec<Span>>, HashSet<StateId>) {
         let mut builder = Fsm::builder(role.clone());
         let states: Vec<_> = self.states.iter().map(|_| builder.add_state()).collect();
         let mut origins = Vec::with_capacity(self.size);
@@ -130,6 +198,7 @@ impl Local {
                 origins.push(edge.origins);
             }
         }
-        (builder.build(states[0]), origins)
+        let gathers = self.gathers.iter().map(|&state| states[state as usize]).collect();
+        (builder.build(states[0]), origins, gathers)
     }
 }

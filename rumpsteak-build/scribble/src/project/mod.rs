@@ -10,4 +10,5 @@ mod merge;
 mod minimise;
 pub(crate) mod on_demand;
 pub(crate) mod projection;
+mod shuffle;
 mod validity;

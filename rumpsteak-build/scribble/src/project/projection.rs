@@ -53,7 +53,8 @@
 //! subsets, and the set `M` can be exponential too (the problem is PSPACE-complete). [`Limits`]
 //! stop both.
 
-use rumpsteak_fsm::{Fsm, Role, TransitionId};
+use hashbrown::HashSet;
+use rumpsteak_fsm::{Fsm, Role, StateId, TransitionId};
 
 use super::collector::collects;
 use super::explain::explain;
@@ -77,12 +78,13 @@ pub struct Projection {
     pub fsm: Fsm,
     /// The places of each transition.
     origins: Vec<Vec<Span>>,
+    gathers: HashSet<StateId>,
 }
 
 impl Projection {
     pub(super) fn of(local: Local, role: &Role) -> Self {
-        let (fsm, origins) = local.fsm(role);
-        Self { fsm, origins }
+        let (fsm, origins, gathers) = local.fsm(role);
+        Self { fsm, origins, gathers }
     }
 
     /// The interactions of a transition, in the order of the text: at least one, and several if
@@ -92,6 +94,12 @@ impl Projection {
     /// If `transition` belongs to another machine.
     pub fn origins(&self, transition: TransitionId) -> &[Span] {
         &self.origins[transition.index()]
+    }
+
+    /// Returns true if the message of this state and the message of the next state may come in
+    /// either order: two parts of a `par` in which the role only receives, each from another peer.
+    pub fn gathers(&self, state: StateId) -> bool {
+        self.gathers.contains(&state)
     }
 }
 

@@ -47,7 +47,8 @@ pub(super) const PROTOCOLS: [(&str, &str); 7] = [
     (
         "log",
         "global protocol Log(role a, role b, role l) {
-  par { entry(i32) from a to l; close() from a to l; } and { work(i32) from a to b; outcome(i32) from b to a; }
+  par { entry(i32) from a to l; @\"race\" close() from a to l; @\"race\" }
+  and { work(i32) from a to b; @\"race\" outcome(i32) from b to a; }
 }
 ",
     ),
@@ -145,10 +146,17 @@ fn mirrored() -> Result<i32> {
     let Roles { mut c, mut a, mut b } = Roles::default();
     let client = try_run(&mut c, async |s: CSession<'_>| {
         let s = s.send(Get(1)).await?.send(Get(1)).await?;
-        Ok::<_, Error>(match s.branch().await? {
-            CPage::PageFromA(Page(page), s) => (page, s.receive().await?.1),
-            CPage::PageFromB(Page(page), s) => (page, s.receive().await?.1),
-        })
+        let (mut first, mut due) = (None, s.gather());
+        loop {
+            due = match due.next().await? {
+                CPageGather::PageFromA(Page(page), due)
+                | CPageGather::PageFromB(Page(page), due) => {
+                    first.get_or_insert(page);
+                    due
+                }
+                CPageGather::All(end) => return Ok::<_, Error>((first.unwrap_or_default(), end)),
+            };
+        }
     });
     let slow = try_run(&mut a, async |s: ASession<'_>| {
         let (Get(_), s) = s.receive().await?;
@@ -227,44 +235,23 @@ fn collected() -> Result<String> {
         Ok::<_, Error>(((), s.send(Line(2)).await?.send(Last).await?))
     });
     let both = try_run(&mut c, async |s: CSession<'_>| {
-        let mut lines = Vec::new();
-        let s = match s.branch().await? {
-            CLine::LineFromA(Line(line), s) => {
-                lines.push(line);
-                match s.branch().await? {
-                    CLastOrLine::Last(Last, s) => {
-                        let (Line(line), s) = s.receive().await?;
-                        lines.push(line);
-                        let (Last, end) = s.receive().await?;
-                        return Ok::<_, Error>((lines, end));
-                    }
-                    CLastOrLine::Line(Line(line), s) => {
-                        lines.push(line);
-                        s
-                    }
+        let (mut lines, mut due) = (Vec::new(), s.gather());
+        let mut last = loop {
+            due = match due.next().await? {
+                CLineGather::LineFromA(Line(line), due)
+                | CLineGather::LineFromB(Line(line), due) => {
+                    lines.push(line);
+                    due
                 }
-            }
-            CLine::LineFromB(Line(line), s) => {
-                lines.push(line);
-                match s.branch().await? {
-                    CLineOrLast::Last(Last, s) => {
-                        let (Line(line), s) = s.receive().await?;
-                        lines.push(line);
-                        let (Last, end) = s.receive().await?;
-                        return Ok((lines, end));
-                    }
-                    CLineOrLast::Line(Line(line), s) => {
-                        lines.push(line);
-                        s
-                    }
-                }
-            }
+                CLineGather::All(s) => break s.gather(),
+            };
         };
-        let end = match s.branch().await? {
-            CLast::LastFromA(Last, s) => s.receive().await?.1,
-            CLast::LastFromB(Last, s) => s.receive().await?.1,
-        };
-        Ok((lines, end))
+        loop {
+            last = match last.next().await? {
+                CLastGather::LastFromA(Last, due) | CLastGather::LastFromB(Last, due) => due,
+                CLastGather::All(end) => return Ok::<_, Error>((lines, end)),
+            };
+        }
     });
     let (left, right, lines) = block_on(join((left, right, both)));
     let mut lines = left.and(right).and(lines)?;

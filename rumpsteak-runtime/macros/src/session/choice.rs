@@ -3,16 +3,18 @@
 use std::collections::BTreeSet;
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens as _, quote, quote_spanned};
+use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use rumpsteak_front::SessionItem;
-use rumpsteak_front::session::{Action, Direction, Variant};
+use rumpsteak_front::session::{Action, Direction, Rest, Variant};
 use syn::Error;
 
 use super::expansion::Expansion;
+use super::parts::Parts;
 use crate::tokens;
 
 impl Expansion<'_> {
-    pub(super) fn choice(&self, variants: &[Variant]) -> TokenStream {
+    /// The enum of a choice, or of a gather with what follows it.
+    pub(super) fn choice(&self, variants: &[Variant], rest: Option<&Rest>) -> TokenStream {
         let SessionItem { attributes, visibility, name, .. } = self.item;
         let (krate, role, message) = (self.krate, &self.role, self.message());
         if let Some(label) = repeated_label(variants) {
@@ -23,22 +25,28 @@ impl Expansion<'_> {
             let (nothing, error) = (super::nothing(name), self.scope.is_whole().then_some(error));
             return quote!(#nothing #error);
         }
+        let due = rest.map(|_| quote!(#krate::states::Due<'s, #role, #name<'s, #role>>));
         let docs = variants.iter().map(noted);
         let names: Vec<_> = variants.iter().map(|variant| &variant.name).collect();
         let labels: Vec<_> = variants.iter().map(|variant| variant.head.label()).collect();
         let parts: Vec<_> = self.options(variants);
-        let thens: Vec<_> = parts.iter().map(|then| self.session(then, 0)).collect();
+        let thens = parts.iter().map(|then| due.clone().unwrap_or_else(|| self.session(then, 0)));
+        let thens: Vec<_> = thens.collect();
         let fields = variants.iter().zip(&thens).map(|(variant, then)| self.fields(variant, then));
         let rests = parts.iter().map(|then| self.rest(then));
         let peers = self.peers(variants);
-        let decide = self.decide(variants);
+        let state = due.clone().unwrap_or_else(|| quote!(#krate::states::State<'s, #role>));
+        let decide = self.decide(variants, &state, due.is_some());
+        let (all, gathers) = rest.map(|rest| self.rest_of_gather(rest)).unzip();
         let offers = variants.iter().zip(&thens).map(|(variant, then)| self.offers(variant, then));
         let identity = self.identity(name);
-        let shown = quote!(match self { #(Self::#names(..) => ::core::stringify!(#names),)* });
+        let last = rest.map(|rest| &rest.name).into_iter();
+        let shown = names.iter().copied().chain(last);
+        let shown = quote!(match self { #(Self::#shown(..) => ::core::stringify!(#shown),)* });
         let debug = self.debug(name, attributes, &shown);
-        let bounds =
-            variants.iter().zip(&thens).map(|(variant, then)| self.bound(&variant.then, then));
-        let body = tokens::at(&quote!({ #(#docs #names(#fields),)* }), name.span());
+        let bounds = variants.iter().zip(&thens).filter(|_| due.is_none());
+        let bounds = bounds.map(|(variant, then)| self.bound(&variant.then, then));
+        let body = tokens::at(&quote!({ #(#docs #names(#fields),)* #all }), name.span());
         let head = tokens::at(&quote!(enum #name<'s, #role: #krate::Role>), name.span());
         quote! {
             #(#attributes)*
@@ -58,7 +66,7 @@ impl Expansion<'_> {
             {
                 type Peers = #peers;
                 type Message = #message;
-                type State = #krate::states::State<'s, #role>;
+                type State = #state;
 
                 const VERIFIED: #krate::private::ByMacro<&'static [&'static str]> =
                     #krate::private::ByMacro(&[#(<#message as #krate::Message<#labels>>::NAME),*]);
@@ -66,8 +74,40 @@ impl Expansion<'_> {
                 #decide
             }
 
+            #gathers
             #(#offers)*
         }
+    }
+
+    /// The last variant of a gather, and its implementation.
+    fn rest_of_gather(&self, Rest { name, then, attributes }: &Rest) -> (TokenStream, TokenStream) {
+        let (krate, role, message) = (self.krate, &self.role, self.message());
+        let parts = Parts { chain: then, name: format_ident!("{}{}", self.item.name, name) };
+        let (session, structs) = (self.session(&parts, 0), self.rest(&parts));
+        let bound = self.bound(then, &session);
+        let (item, labels) = (&self.item.name, self.item.variants().iter());
+        let labels = labels.map(|variant| variant.head.label());
+        let peers = self.peers(self.item.variants());
+        let gathers = quote! {
+            #structs
+
+            #[automatically_derived]
+            impl<'s, #role> #krate::states::Gathers<'s, #role> for #item<'s, #role>
+            where
+                #role: #krate::Role,
+                #(#message: #krate::Message<#labels>,)*
+                #peers: #krate::states::Peers<#role>,
+                #bound
+            {
+                type Rest = #session;
+
+                #[inline]
+                fn all(rest: #session) -> Self {
+                    Self::#name(rest)
+                }
+            }
+        };
+        (quote!(#(#attributes)* #name(#session),), gathers)
     }
 
     /// The content of an option.
@@ -97,8 +137,9 @@ impl Expansion<'_> {
     }
 
     /// The functions that enter the option of a message, and tell if there is one.
-    fn decide(&self, variants: &[Variant]) -> TokenStream {
-        let (krate, role, message) = (self.krate, &self.role, self.message());
+    fn decide(&self, variants: &[Variant], state: &TokenStream, gathers: bool) -> TokenStream {
+        let (krate, message) = (self.krate, self.message());
+        let enter = if gathers { quote!(gathered) } else { quote!(enter) };
         let received = variants.iter().filter_map(|Variant { name, head, .. }| {
             let label = head.label();
             let is_from = match head.action() {
@@ -129,14 +170,14 @@ impl Expansion<'_> {
             #[inline]
             #[allow(unused_variables, reason = "if no option receives, or if none names its peer")]
             fn decide(
-                state: #krate::states::State<'s, #role>,
+                state: #state,
                 message: #message,
                 from: u64,
-            ) -> ::core::result::Result<Self, (#krate::states::State<'s, #role>, #message)> {
+            ) -> ::core::result::Result<Self, (#state, #message)> {
                 let tag = #krate::transport::Labelled::labelled(&message).tag;
                 #(
                     if #are {
-                        return #krate::private::enter(state, message, Self::#names);
+                        return #krate::private::#enter(state, message, Self::#names);
                     }
                 )*
                 ::core::result::Result::Err((state, message))

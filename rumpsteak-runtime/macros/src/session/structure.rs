@@ -101,6 +101,7 @@ impl Expansion<'_> {
             (Some(Action { direction: Direction::Receive, peer, label, .. }), _) => {
                 quote!(#krate::states::ToReceive<#peer, #label>)
             }
+            (None, tail) if tail.gathers() => quote!(#krate::states::ToGather),
             (None, Tail::Choice { direction, peer, .. }) => {
                 let peer = self.peer(peer.as_ref());
                 match direction {
@@ -137,6 +138,8 @@ impl Expansion<'_> {
     fn methods(&self, parts: &Parts<'_>, from: usize) -> TokenStream {
         match (parts.chain.actions.get(from), &parts.chain.tail) {
             (Some(action), _) => self.action_methods(action, &self.then(parts, from + 1)),
+            // A gather has only `into_session`.
+            (None, tail) if tail.gathers() => TokenStream::new(),
             (None, Tail::Choice { direction, peer, choice, .. }) => {
                 let choice = self.apply(choice);
                 match direction {

@@ -438,3 +438,74 @@ async fn a_request_is_cancelled_while_the_server_works() {
         tokio::try_join!(c.leave(), s.leave()).unwrap();
     }
 }
+
+#[rumpsteak::protocol(
+    Gather,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+)]
+mod gather {}
+
+/// Each worker answers in its own process. `b` answers first in every second round.
+#[tokio::test]
+async fn answers_of_several_hosts_come_in_any_order() {
+    use gather::MReplyGather as Replies;
+    let [m, a, b] = hosts();
+    let at = m.listen("tcp://127.0.0.1:0").await.unwrap().to_string();
+    let (mut m, a, b) = tokio::try_join!(
+        m.join::<gather::M>("1").connect(),
+        a.join::<gather::A>("1").peer("m", [&at]).connect(),
+        b.join::<gather::B>("1").peer("m", [&at]).connect(),
+    )
+    .unwrap();
+    macro_rules! work {
+        ($joined:ident, $Session:ty, $Asked:ident, $late:expr) => {
+            async {
+                let mut joined = $joined;
+                let done: Result<()> = try_run(&mut joined.role, async |mut s: $Session| {
+                    loop {
+                        s = match s.branch().await? {
+                            gather::$Asked::Ask(gather::Ask(round), s) => {
+                                if round % 2 == $late {
+                                    tokio::time::sleep(Duration::from_millis(50)).await;
+                                }
+                                s.send(gather::Reply($late)).await?
+                            }
+                            gather::$Asked::Stop(gather::Stop, end) => return Ok(((), end)),
+                        };
+                    }
+                })
+                .await;
+                done.unwrap();
+                joined.leave().await.unwrap();
+            }
+        };
+    }
+    let asks = async {
+        let order: Result<Vec<u64>> = try_run(&mut m.role, async |mut s: gather::MSession<'_>| {
+            let mut order = Vec::new();
+            for round in 0..4 {
+                let mut due =
+                    s.select(gather::Ask(round)).await?.send(gather::Ask(round)).await?.gather();
+                s = loop {
+                    due = match due.next().await? {
+                        Replies::ReplyFromA(gather::Reply(who), due)
+                        | Replies::ReplyFromB(gather::Reply(who), due) => {
+                            order.push(who);
+                            due
+                        }
+                        Replies::All(s) => break s,
+                    };
+                };
+            }
+            Ok((order, s.select(gather::Stop).await?.send(gather::Stop).await?))
+        })
+        .await;
+        m.leave().await.unwrap();
+        order.unwrap()
+    };
+    let a = work!(a, gather::ASession<'_>, AAskOrStop, 0);
+    let b = work!(b, gather::BSession<'_>, BAskOrStop, 1);
+    let (order, ..) = tokio::join!(asks, a, b);
+    assert_eq!(order, [1, 0, 0, 1, 1, 0, 0, 1]);
+}
