@@ -14,10 +14,13 @@
 //! | [`fair`](invariant::fair) | as in an invariant | the fair relation |
 //! | [`steps`] | nothing is pending | machines that are not directed |
 //!
+//! [`drained`] is another kind of evidence: that a whole system is safe with queues of any length.
+//!
 //! Each module opens with its argument: why a certificate that is accepted proves the relation. The
 //! checkers share no code with the engines, nor with each other.
 
 pub mod derivation;
+pub mod drained;
 mod fault;
 pub mod invariant;
 pub mod steps;

@@ -1,5 +1,7 @@
-//! Deciding a whole system: it is explored first. If its queues grow for ever, [k-MC](kmc) decides.
+//! Deciding a whole system: it is explored first. If its queues grow for ever, [k-MC](kmc) decides,
+//! or a [certificate](crate::certificate::drained) that they can always be emptied.
 
+use super::drain::drain;
 use crate::kmc;
 use crate::run::{Failure, Run};
 use crate::system::{Coverage, Exploration, System, explore};
@@ -25,9 +27,14 @@ pub enum Grounds {
         /// The least k that was found.
         bound: usize,
     },
+    /// All queues can always be emptied, however long they are.
+    Drained {
+        /// The number of situations in the [certificate](crate::certificate::drained).
+        situations: usize,
+    },
 }
 
-/// Decides if a system is safe: explores it, and asks k-MC if the exploration ends at a limit.
+/// Decides if a system is safe: explores it. If that ends at a limit, asks k-MC, and then [`drain`].
 ///
 /// ```
 /// use rumpsteak_fsm::verify::{Grounds, decide};
@@ -53,7 +60,12 @@ pub fn decide(system: &System, limits: &Limits) -> Decision {
                 Verdict::Undecided(limit)
             }
             kmc::Verdict::Unsafe(run) => Verdict::Unsafe(run),
-            kmc::Verdict::Undecided { .. } => Verdict::Undecided(limit),
+            kmc::Verdict::Undecided { .. } => match drain(system, limits) {
+                Some(found) => {
+                    Verdict::Safe(Grounds::Drained { situations: found.situations.len() })
+                }
+                None => Verdict::Undecided(limit),
+            },
         },
     };
     Decision { verdict, exploration }

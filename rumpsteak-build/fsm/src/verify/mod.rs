@@ -11,6 +11,7 @@
 mod certified;
 mod dead_receives;
 mod decide;
+mod drain;
 pub mod together;
 
 use std::borrow::Borrow;
@@ -24,6 +25,7 @@ use crate::verdict::{Limits, Verdict};
 
 pub use self::certified::{VerifyError, believed, certified, certified_fair};
 pub use self::decide::{Decision, Grounds, decide};
+pub use self::drain::drain;
 
 /// The reasons for a "safe".
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,6 +12,7 @@ mod capacity;
 mod certificate;
 mod common;
 mod dot;
+mod drained;
 mod fair;
 mod invariant;
 mod kmc;

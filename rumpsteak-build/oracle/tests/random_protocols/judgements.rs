@@ -9,6 +9,7 @@
 //! | proposals | both | the same | `verify::together` |
 //! | exploration | CAV'19: what is exhaustive under a bound is all there is | directed machines, if the bound held something back | `system::explore`: undecided |
 //! | k-MC | CAV'19, Theorem 1 and its extension | directed machines, or no mixed state, k-OBI and k-SIBI or k-CIBI | `kmc::check`: undecided with the obstacle |
+//! | draining | from each configuration all queues can be emptied, and then each role moves | a certificate | `certificate::drained`: undecided |
 //! | the package | all of these | a session for each role | `rumpsteak-build`: roles without one do what the protocol says |
 //!
 //! A fifth of the systems each: directed roles; roles that hear several roles at once; roles that
@@ -25,7 +26,9 @@ use rumpsteak_fsm::optimise::{Costs, Options, anticipate, propose, propose_toget
 use rumpsteak_fsm::run::Failure;
 use rumpsteak_fsm::system::{self, explore};
 use rumpsteak_fsm::verify::together::{Condition, Part, Together, together};
-use rumpsteak_fsm::verify::{Accepted, Evidence, VerifyError, certified, verify, verify_fair};
+use rumpsteak_fsm::verify::{
+    Accepted, Evidence, VerifyError, certified, drain, verify, verify_fair,
+};
 use rumpsteak_fsm::{
     Action, Direction, Fsm, Limits, Role, Run, StateId, Verdict, certificate, dot, kmc,
 };
@@ -140,6 +143,8 @@ enum Judge {
     Together,
     Exploration,
     Kmc,
+    /// All queues can be emptied, however long they are.
+    Drained,
     /// Each role by itself, among the projections of the others: `compat`.
     Alone,
     /// The same in the fair relation, where it is not accepted in every run.
@@ -394,6 +399,10 @@ fn judge_written(
         kmc::Verdict::Unsafe(run) => refused.push((Judge::Kmc, *run)),
         kmc::Verdict::Undecided { .. } => {}
     }
+    if watch.time(Tool::Kmc, || drain(&composed, &limits())).is_some() {
+        known.check(Judge::Drained, false)?;
+        tally.accepted.push(Judge::Drained);
+    }
     for (judge, run) in refused {
         known.replay(judge, &run)?;
         // No other test asks for these.
@@ -402,7 +411,10 @@ fn judge_written(
         }
         // That a role waits for ever is a warning to some.
         let starves = matches!(run.failure, Failure::Starvation { .. });
-        let other = tally.accepted.iter().find(|other| !starves || **other == Judge::Kmc);
+        let other = tally
+            .accepted
+            .iter()
+            .find(|other| !starves || matches!(other, Judge::Kmc | Judge::Drained));
         if let Some(other) = other {
             return Err(format!("{judge:?} refuses what {other:?} accepts, with {run:?}"));
         }
@@ -605,11 +617,12 @@ fn report(tallies: &[Tally]) {
         let accepted = count(&|tally| tally.is_safe && !tally.accepted.is_empty());
         println!(
             "{kind:?}: {} systems, {safe} safe, {accepted} of them accepted by somebody; accepted {} \
-             together, {} by exploration, {} by k-MC, {} packages; {} roles alone, {} of them fair; {} proposals",
+             together, {} by exploration, {} by k-MC, {} drained, {} packages; {} roles alone, {} of them fair; {} proposals",
             of_kind().count(),
             by(Judge::Together),
             by(Judge::Exploration),
             by(Judge::Kmc),
+            by(Judge::Drained),
             by(Judge::Package),
             of_kind().map(|tally| tally.alone).sum::<usize>(),
             of_kind().map(|tally| tally.fair).sum::<usize>(),
@@ -621,11 +634,12 @@ fn report(tallies: &[Tally]) {
     let accepted = finite().filter(|tally| !tally.accepted.is_empty()).count();
     let by = |judge| finite().filter(|tally| tally.accepted.contains(&judge)).count();
     println!(
-        "{} finite safe systems, {accepted} accepted: {} together, {} by exploration, {} by k-MC",
+        "{} finite safe systems, {accepted} accepted: {} together, {} by exploration, {} by k-MC, {} drained",
         finite().count(),
         by(Judge::Together),
         by(Judge::Exploration),
         by(Judge::Kmc),
+        by(Judge::Drained),
     );
     assert!(accepted * 100 >= finite().count() * 95, "{accepted} of {}", finite().count());
 }

@@ -8,8 +8,11 @@ use std::collections::BTreeMap;
 
 use fastrand::Rng;
 use rumpsteak_fsm::system::{self, explore};
+use rumpsteak_fsm::verify::drain;
 use rumpsteak_fsm::{Action, Direction, Fsm, StateId, Verdict};
 use rumpsteak_oracle::{Coverage, FaultKind, Limits, System, seeds};
+
+use crate::fuzz;
 
 const ROLES: [&str; 4] = ["a", "b", "c", "d"];
 
@@ -113,7 +116,7 @@ fn the_reduced_exploration_agrees_with_the_whole_one() {
     let limits = rumpsteak_fsm::Limits::default().queue(3).configurations(2_000);
     let naive = Limits { queue: 3, configurations: 2_000, steps: usize::MAX };
     let (mut safe, mut wrong, mut mixed, mut undecided) = (0, 0, 0, 0);
-    let (mut few, mut all) = (0, 0);
+    let (mut few, mut all, mut drained) = (0, 0, [0, 0]);
     for seed in seeds(1_000) {
         let mut rng = Rng::with_seed(seed);
         let (machines, is_whole) = random(&mut rng);
@@ -127,13 +130,21 @@ fn the_reduced_exploration_agrees_with_the_whole_one() {
         }));
         let all_machines = machines.clone();
         let report = System::new(machines.clone()).expect("a system").explore(&naive);
-        let found = explore(&system::System::new(machines).expect("a system"), &limits);
+        let system = system::System::new(machines).expect("a system");
+        let found = explore(&system, &limits);
+        let is_drained = drain(&system, &limits).is_some();
         let context = || {
             format!(
                 "seed {seed}: {found:?}\n{:?} {:?}\n{all_machines:#?}",
                 report.findings, report.coverage
             )
         };
+        // Longer queues than those that are bounded above.
+        let longer = || fuzz::explore(&System::new(all_machines.clone()).expect("a system"), 2_000);
+        assert!(!is_drained || report.findings.is_empty(), "{}", context());
+        assert!(!is_drained || longer().findings.is_empty(), "{}", context());
+        let is_endless = report.coverage == Coverage::Partial;
+        drained[usize::from(is_endless)] += usize::from(is_drained);
         match &found.verdict {
             Verdict::Safe(()) => {
                 let starves = found.starvation.is_some();
@@ -170,7 +181,9 @@ fn the_reduced_exploration_agrees_with_the_whole_one() {
         }
     }
     println!(
-        "{safe} safe, {wrong} wrong, {undecided} undecided, {mixed} mixed; of {all} configurations {few} were met"
+        "{safe} safe, {wrong} wrong, {undecided} undecided, {mixed} mixed; of {all} configurations {few} were met; {} finite and {} endless ones are drained",
+        drained[0], drained[1],
     );
+    assert!(drained[1] > 50, "{drained:?}");
     assert!(safe > 400 && wrong > 100 && mixed > 200 && few < all, "{safe} {wrong} {mixed}");
 }

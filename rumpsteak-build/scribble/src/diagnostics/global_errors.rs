@@ -63,6 +63,12 @@ errors! {
         "parts that run side by side need their connections throughout"
         help "connect all roles from the start: remove `explicit` and `connect`";
 
+    /// `by` interrupts, and `role` may hear of it when a message of this label means something else.
+    late_interrupt(block: Span, by: &str, role: &str, label: &str) = OpenInterrupt at block,
+        "`{role}` cannot tell a late `{label}` of `{by}` from a new one",
+        "`{by}` may interrupt this while `{role}` is done"
+        help "let `{by}` send something to `{role}` between the rounds";
+
     too_large(span: Span, limit: usize) = TooLarge at span,
         "the protocol has more than {limit} states", "too large to be checked"
         help "call fewer protocols in sequence, or raise the limit `global_states`";

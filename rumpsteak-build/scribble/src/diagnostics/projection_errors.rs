@@ -1,6 +1,7 @@
 //! `S04..`: the projection onto one role.
 
 use rumpsteak_fsm::Limit;
+use rumpsteak_fsm::bounded::Growth;
 
 use super::code::Code;
 use super::diagnostic::Diagnostic;
@@ -277,17 +278,36 @@ pub(crate) fn unsafe_together(
     diagnostic.note(note).help("let a role wait for an answer before it goes on")
 }
 
+/// `growth` is a queue that grows for ever, if that is why.
 pub(crate) fn undecided_together(
     (at, what): (Span, &str),
     protocol: &Name,
     limit: Limit,
+    growth: Option<&Growth>,
 ) -> Diagnostic {
     let message = format!("undecided whether the roles of `{protocol}` fit together");
     let label = format!("because of {what}, all runs are explored");
-    Diagnostic::new(Code::UndecidedTogether, message, at, label)
-        .note(limit.to_string())
-        .help(format!("let senders wait for answers, or raise the limit `{}`", limit.setting()))
-        .limit(limit.setting(), limit.value())
+    // The longest one would not fit into 80 columns.
+    let why = match limit {
+        Limit::Configurations(_) => limit.to_string().replace(
+            " (limit", "
+(limit",
+        ),
+        _ => limit.to_string(),
+    };
+    let mut found = Diagnostic::new(Code::UndecidedTogether, message, at, label).note(why);
+    let mut senders = "senders".to_owned();
+    if let Some(Growth { queue, again, .. }) = growth {
+        let steps = again.iter().map(|step| format!("\n  {}: {}", step.role, step.action));
+        found = found.note(format!("{queue} can grow for ever, by{}", steps.collect::<String>()));
+        if let Some(from) = &queue.from {
+            senders = format!("`{from}`");
+        }
+    }
+    let setting = limit.setting();
+    found
+        .help(format!("let {senders} wait for answers, or raise the limit `{setting}`"))
+        .limit(setting, limit.value())
 }
 
 errors! {

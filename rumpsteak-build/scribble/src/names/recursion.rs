@@ -3,6 +3,10 @@
 //!
 //! * `rec X { continue X; }` exchanges no message however often it repeats. As usual in Scribble,
 //!   it means nothing. If some branch has a message, a silent repetition is a mistake (S0301).
+//! * `rec X { interruptible { …; continue X; } with … }` tries again: where a block is the first
+//!   thing in a recursion, a `continue` in the block goes back to the block's own beginning. There
+//!   is nothing to do before that, so the block need not end for it, and an interrupt that is under
+//!   way still ends it.
 //! * Behind `rec X { m() from A to B; continue X; }`, the interaction `n() from C to D;` never
 //!   happens in the order of the text. But it shares no role with the recursion, so the two may as
 //!   well be written the other way round: no role can see the order of interactions that it takes
@@ -25,6 +29,9 @@ pub(super) struct Recursions<'m> {
     pub(super) inert: Vec<bool>,
     /// Each `continue` outside of its recursion, with the recursions around it, innermost first.
     pub(super) unbound: Vec<(&'m Name, Vec<&'m str>)>,
+    /// For each `continue` of a recursion that begins with the block around it the first
+    /// interaction in the block.
+    pub(super) again: HashMap<u32, u32>,
     /// Each `continue` that would leave a `par` or `interruptible`.
     pub(super) leaving: Vec<(Span, &'m Name)>,
     /// The blocks with another order of interactions than the text.
@@ -37,6 +44,7 @@ impl<'m> Recursions<'m> {
             targets: vec![NONE; body.interactions.len()],
             inert: vec![false; body.interactions.len()],
             unbound: Vec::new(),
+            again: HashMap::new(),
             leaving: Vec::new(),
             orders: HashMap::new(),
         };
@@ -59,25 +67,33 @@ impl<'m> Recursions<'m> {
     /// Finds the recursion of each `continue`.
     fn bind(&mut self, body: &'m Body) {
         enum Task<'m> {
-            Enter(BlockId),
+            /// A block, and the number of recursions around it that do not begin with it.
+            Enter(BlockId, usize),
             Rec(InteractionId, &'m Name),
             /// The end of the recursion with this name.
             LeaveRec(&'m Name),
             /// The start of a part of a `par` or `interruptible`, which no `continue` leaves.
-            Part,
+            Part(Wall),
             LeavePart,
+        }
+        #[derive(Clone, Copy)]
+        struct Wall {
+            /// The number of recursions around it.
+            depth: usize,
+            /// How many of these do not begin with it, and its first interaction.
+            again: Option<(usize, u32)>,
         }
         /// An unbound name lists at most this many recursions around it.
         const MOST_NAMES: usize = 16;
         // For each name the recursions around, each with its depth among all of them.
         let mut bound: HashMap<&str, Vec<(u32, usize)>> = HashMap::new();
         let mut around: Vec<&str> = Vec::new();
-        // For each `par` and `interruptible` around, the number of recursions around it.
-        let mut walls: Vec<usize> = vec![0];
-        let mut tasks = vec![Task::Enter(body.root())];
+        // The parts of `par` and `interruptible` around.
+        let mut walls: Vec<Wall> = vec![Wall { depth: 0, again: None }];
+        let mut tasks = vec![Task::Enter(body.root(), 0)];
         while let Some(task) = tasks.pop() {
-            let block = match task {
-                Task::Enter(block) => block,
+            let (block, older) = match task {
+                Task::Enter(block, older) => (block, older),
                 Task::Rec(id, name) => {
                     bound.entry(name.as_str()).or_default().push((id.0, around.len()));
                     around.push(name.as_str());
@@ -88,8 +104,8 @@ impl<'m> Recursions<'m> {
                     bound.entry(name.as_str()).or_default().pop();
                     continue;
                 }
-                Task::Part => {
-                    walls.push(around.len());
+                Task::Part(wall) => {
+                    walls.push(wall);
                     continue;
                 }
                 Task::LeavePart => {
@@ -99,10 +115,12 @@ impl<'m> Recursions<'m> {
             };
             // Every `continue` of this block sees the same recursions, so the inner blocks can
             // wait.
-            for &id in body.block(block) {
+            for (position, &id) in body.block(block).iter().enumerate() {
                 let Interaction { kind, span, .. } = body.interaction(id);
-                for &inner in kind.blocks() {
-                    let inner = Task::Enter(inner);
+                let older = if position == 0 { older } else { around.len() };
+                let is_choice = matches!(kind, InteractionKind::Choice { .. });
+                for &part in kind.blocks() {
+                    let inner = Task::Enter(part, if is_choice { around.len() } else { older });
                     match kind {
                         InteractionKind::Choice { .. } => tasks.push(inner),
                         InteractionKind::Rec { variable, .. } => {
@@ -110,14 +128,26 @@ impl<'m> Recursions<'m> {
                                 (Task::Rec(id, variable), Task::LeaveRec(variable));
                             tasks.extend([leave, inner, enter]);
                         }
-                        _ => tasks.extend([Task::LeavePart, inner, Task::Part]),
+                        _ => {
+                            let is_interruptible =
+                                matches!(kind, InteractionKind::Interruptible { .. });
+                            let first = body.block(part).first().filter(|_| is_interruptible);
+                            let again = first.map(|first| (older, first.0));
+                            let wall = Wall { depth: around.len(), again };
+                            tasks.extend([Task::LeavePart, inner, Task::Part(wall)]);
+                        }
                     }
                 }
                 let InteractionKind::Continue { variable } = kind else { continue };
+                let wall = walls[walls.len() - 1];
                 match bound.get(variable.as_str()).and_then(|stack| stack.last()) {
-                    Some((_, depth)) if Some(depth) < walls.last() => {
-                        self.leaving.push((*span, variable));
-                    }
+                    Some(&(target, depth)) if depth < wall.depth => match wall.again {
+                        Some((older, first)) if depth >= older && first != id.0 => {
+                            self.targets[id.0 as usize] = target;
+                            self.again.insert(id.0, first);
+                        }
+                        _ => self.leaving.push((*span, variable)),
+                    },
                     Some(&(target, _)) => self.targets[id.0 as usize] = target,
                     None => {
                         let names = around.iter().rev().take(MOST_NAMES);

@@ -235,7 +235,10 @@ impl<'m> Resolver<'_, 'm> {
             }
             InteractionKind::Continue { .. } => match self.recursions.targets[id.0 as usize] {
                 NONE => None,
-                target => Some(NodeKind::Jump { target }),
+                target => {
+                    let target = *self.recursions.again.get(&id.0).unwrap_or(&target);
+                    Some(NodeKind::Jump { target })
+                }
             },
             InteractionKind::Par { parts } => self.block(id, parts, &[], blocks),
             InteractionKind::Interruptible { body, interrupts } => {

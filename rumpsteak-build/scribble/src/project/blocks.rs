@@ -29,7 +29,8 @@
 //!   * A role that is done must not be interrupted any more, nor mistake an interrupt of the next
 //!     round for one of this round. So the last message from each interrupter to the role says that
 //!     there will be no interrupt. And the last action of a role that never interrupts is to
-//!     receive from a role that may (code S0311).
+//!     receive from a role that may. Otherwise its interrupts may be [late](super::late), if that is
+//!     possible there (code S0311).
 //!
 //!   In all cases the queues hold no message of the block once it is over, since an interrupt is
 //!   the last message of the block for each pair.
@@ -49,18 +50,21 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::{HashMap, HashSet};
+use rumpsteak_fsm::bounded::growth;
 use rumpsteak_fsm::verify::{Decision, decide};
-use rumpsteak_fsm::{Action, Direction, Message, Role, System, Verdict};
+use rumpsteak_fsm::{Action, System, Verdict};
 
 use super::flat;
+use super::interruption::{Closed, Interruption};
+use super::late::{Late, Lateness};
 use super::local::{Edge, Local};
 use super::projection::{self, Projection};
 use super::shuffle::{Order, shuffle};
-use crate::diagnostics::diagnostic::{Diagnostic, all};
+use crate::diagnostics::diagnostic::{self, Diagnostic, all};
 use crate::diagnostics::span::{Name, Span};
 use crate::diagnostics::{global_errors, projection_errors};
-use crate::global::automaton::{Block, Global, Letter};
-use crate::index::{NONE, index};
+use crate::global::automaton::{Edge as Step, Global, Letter};
+use crate::index::{IndexSet, NONE, index};
 use crate::limits::Limits;
 
 /// The machines of all roles, and true if they are safe by construction; or the errors.
@@ -80,19 +84,35 @@ pub(crate) fn project_all(
 ) -> Together {
     let machines = vec![Vec::new(); global.blocks.len()];
     let interrupters = interrupters(global);
-    let is_told_by_one = Cell::new(true);
-    let mut composer =
-        Composer { global, names, raced, limits, machines, interrupters, is_told_by_one };
+    let (is_told_by_one, lates, open_ends) =
+        (Cell::new(true), IndexSet::default(), BTreeMap::new());
+    let mut composer = Composer {
+        global,
+        names,
+        raced,
+        limits,
+        machines,
+        interrupters,
+        is_told_by_one,
+        lates,
+        open_ends,
+    };
     // Inner blocks first: a block comes after those around it.
     for number in (0..global.blocks.len()).rev() {
-        composer.machines[number] = composer.block(number)?;
+        composer.machines[number] = composer.block(index(number))?;
     }
     let first = global.blocks[0].span;
     let projections = all((0..).zip(&global.roles[..]).map(|(role, name)| {
-        let local = composer.part(global, role)?;
+        let local = composer.settled(composer.part(global, role)?, role)?;
         Ok(Projection::of(composer.minimised(local, role, first)?, name))
-    }))?;
-    let by_construction = composer.is_told_by_one.get() && flat::is_safe(global, names, limits);
+    }));
+    // Several roles may have the same error about a block.
+    let projections = projections.map_err(|mut found| {
+        diagnostic::sort(&mut found);
+        found
+    })?;
+    let is_plain = composer.is_told_by_one.get() && composer.lates.is_empty();
+    let by_construction = is_plain && flat::is_safe(global, names, limits);
     if !by_construction {
         judge(&projections, protocol, (first, "this block"), &limits.verifier)?;
     }
@@ -125,7 +145,13 @@ pub(super) fn judge(
     }
     match verdict {
         Verdict::Undecided(limit) => {
-            Err(vec![projection_errors::undecided_together(block, protocol, limit)])
+            let growth = growth(&system);
+            Err(vec![projection_errors::undecided_together(
+                block,
+                protocol,
+                limit,
+                growth.as_ref(),
+            )])
         }
         _ => Ok(()),
     }
@@ -142,6 +168,10 @@ struct Composer<'a> {
     interrupters: Vec<BTreeSet<u32>>,
     /// True so far if each role that does not know yet whether a block begins waits for one role.
     is_told_by_one: Cell<bool>,
+    /// The interrupts that may be late where a machine is marked so.
+    lates: IndexSet<Late>,
+    /// By block: the errors if its interrupts must not be late.
+    open_ends: BTreeMap<u32, Vec<Diagnostic>>,
 }
 
 impl Composer<'_> {
@@ -183,8 +213,27 @@ impl Composer<'_> {
         Err(vec![projection_errors::projection_too_large(text, *span, limit, value)])
     }
 
-    fn block(&self, number: usize) -> Result<Vec<Local>, Vec<Diagnostic>> {
-        let (block, interrupters) = (&self.global.blocks[number], &self.interrupters[number]);
+    /// The machine with the interrupts that may be late.
+    fn settled(&self, local: Local, role: u32) -> Result<Local, Vec<Diagnostic>> {
+        if self.lates.is_empty() {
+            return Ok(local);
+        }
+        local.settled(&self.global.roles, role, &self.lates).map_err(|found| {
+            let name = |role: u32| self.global.roles[role as usize].as_str();
+            let block = self.global.blocks[found.block as usize].span;
+            let (by, role) = (name(found.by), name(role));
+            if found.is_confused {
+                let label = found.message.label.as_str();
+                return vec![global_errors::late_interrupt(block, by, role, label)];
+            }
+            // Inserted with the marks of the block.
+            self.open_ends[&found.block].clone()
+        })
+    }
+
+    fn block(&mut self, number: u32) -> Result<Vec<Local>, Vec<Diagnostic>> {
+        let block = &self.global.blocks[number as usize];
+        let interrupters = &self.interrupters[number as usize];
         let machines = all((0..index(self.names.len())).map(|role| {
             let parts = block.parts.iter().map(|part| self.part(part, role));
             let parts = parts.collect::<Result<Vec<_>, _>>()?;
@@ -196,16 +245,17 @@ impl Composer<'_> {
             let whole = self.within_limits(shuffle(&parts, order, self.limits), role)?;
             self.minimised(whole, role, block.span)
         }))?;
-        if block.interrupts.is_empty() { Ok(machines) } else { self.interrupted(block, machines) }
+        if block.interrupts.is_empty() { Ok(machines) } else { self.interrupted(number, machines) }
     }
 
     /// The machines of a block that may be interrupted, from its machines without interrupts.
     fn interrupted(
-        &self,
-        block: &Block,
+        &mut self,
+        number: u32,
         mut machines: Vec<Local>,
     ) -> Result<Vec<Local>, Vec<Diagnostic>> {
-        let interruption = Interruption::new(self.global, block, &machines);
+        let block = &self.global.blocks[number as usize];
+        let interruption = Interruption::new(self.global, number, &machines);
         let Interruption { members, interrupters, .. } = &interruption;
         // At most one error per interrupter: the same message fixes it for all roles.
         let (mut diagnostics, mut told) = (Vec::new(), BTreeSet::new());
@@ -227,7 +277,9 @@ impl Composer<'_> {
             diagnostics.push(interruption.open_interrupt(by, by, None));
         }
         if !diagnostics.is_empty() {
-            return Err(diagnostics);
+            let late = self.late(&interruption, &machines, open, &closed);
+            self.open_ends.insert(number, diagnostics.clone());
+            return late.unwrap_or(Err(diagnostics));
         }
         for &role in members {
             let open = open.get(&role).map_or(&[][..], Vec::as_slice);
@@ -237,6 +289,44 @@ impl Composer<'_> {
             machines[role as usize] = self.minimised(machine, role, block.span)?;
         }
         Ok(machines)
+    }
+
+    /// The machines of a block whose interrupts may be late. `None` if it is inside another block, or
+    /// if a role does not know what it has to wait for.
+    fn late(
+        &mut self,
+        interruption: &Interruption<'_>,
+        machines: &[Local],
+        mut open: HashMap<u32, Vec<bool>>,
+        closed: &Closed,
+    ) -> Option<Result<Vec<Local>, Vec<Diagnostic>>> {
+        let is_this = |edge: &Step| {
+            let Letter { from, message, .. } = self.global.letter(edge);
+            from == NONE && message == interruption.number
+        };
+        let is_outermost = self.global.all_edges().any(is_this);
+        // The interrupters that tell all others when they are done.
+        open.retain(|&by, open| {
+            let mut others = interruption.members.iter().filter(|&&role| role != by);
+            open[0]
+                && others.all(|&role| {
+                    let (machine, closed) = (&machines[role as usize], &closed[&(by, role)]);
+                    interruption.open_end(machine, by, role, closed).is_none()
+                })
+        });
+        let known = Lateness::new(interruption, machines, &open).filter(|_| is_outermost)?;
+        let mut late = machines.to_vec();
+        for &role in &interruption.members {
+            let mut machine = machines[role as usize].clone();
+            interruption.end_late(&mut machine, role, &known, &mut self.lates, self.limits);
+            let machine = self.within_limits(machine, role);
+            let span = interruption.block.span;
+            match machine.and_then(|machine| self.minimised(machine, role, span)) {
+                Ok(machine) => late[role as usize] = machine,
+                Err(found) => return Some(Err(found)),
+            }
+        }
+        Some(Ok(late))
     }
 
     /// The smallest equivalent machine. An error if two messages in one state share a label.
@@ -254,219 +344,6 @@ impl Composer<'_> {
             }
         }
         Ok(local.minimised())
-    }
-}
-
-struct Interruption<'a> {
-    roles: &'a [Role],
-    block: &'a Block,
-    /// The roles that take part.
-    members: Vec<u32>,
-    /// The roles that may interrupt it.
-    interrupters: BTreeSet<u32>,
-    /// The messages that interrupt it, each with the roles that may send it first.
-    interrupts: Vec<(Message, Vec<u32>)>,
-    /// The pairs of the block, with the messages between them.
-    pairs: BTreeMap<(u32, u32), BTreeSet<Message>>,
-}
-
-/// For each interrupter and other role, the states of the other role in which it is [sure that no
-/// interrupt comes](Interruption::closed).
-type Closed = HashMap<(u32, u32), Vec<bool>>;
-
-impl<'a> Interruption<'a> {
-    fn new(global: &'a Global, block: &'a Block, machines: &[Local]) -> Self {
-        let roles = &global.roles[..];
-        let interrupters: BTreeSet<u32> = block.interrupts.iter().map(|by| by.0).collect();
-        let mut pairs: BTreeMap<(u32, u32), BTreeSet<Message>> = BTreeMap::new();
-        let mut members = Vec::new();
-        for (role, machine) in (0..).zip(machines) {
-            for (_, Edge { action, .. }) in machine.all_edges() {
-                let peer = roles.iter().position(|known| *known == action.peer).map_or(NONE, index);
-                if action.direction == Direction::Send {
-                    pairs.entry((role, peer)).or_default().insert(action.message.clone());
-                }
-            }
-            if interrupters.contains(&role) || machine.all_edges().next().is_some() {
-                members.push(role);
-            }
-        }
-        for &by in &interrupters {
-            for &role in members.iter().filter(|&&role| role != by) {
-                pairs.entry((by, role)).or_default();
-            }
-        }
-        let mut interrupts: Vec<(Message, Vec<u32>)> = Vec::new();
-        for &(by, message, _) in &block.interrupts {
-            let message = &global.messages[message as usize];
-            match interrupts.iter_mut().find(|known| known.0 == *message) {
-                Some((_, known)) => known.push(by),
-                None => interrupts.push((message.clone(), vec![by])),
-            }
-        }
-        Self { roles, block, members, interrupters, interrupts, pairs }
-    }
-
-    fn name(&self, role: u32) -> &str {
-        self.roles[role as usize].as_str()
-    }
-
-    fn is(&self, edge: &Edge, direction: Direction, peer: u32) -> bool {
-        edge.action.direction == direction && edge.action.peer == self.roles[peer as usize]
-    }
-
-    /// The end of a machine, unless the block never ends.
-    fn own_end(&self, machine: &Local) -> Option<u32> {
-        machine.end().filter(|_| self.block.ends)
-    }
-
-    /// Returns for each state of a role true if it hears no more from `by` and may come to its end.
-    fn closed(&self, machine: &Local, by: u32) -> Vec<bool> {
-        let hears = machine.states_with(|edge| self.is(edge, Direction::Receive, by));
-        let hears = machine.leads_to(|_| true, hears);
-        let ends = machine.leads_to(|_| true, self.own_end(machine));
-        hears.into_iter().zip(ends).map(|(hears, ends)| ends && !hears).collect()
-    }
-
-    /// Returns for each state of `by` true if it sends to each other role, however it goes on.
-    fn open(&self, machine: &Local, by: u32) -> Vec<bool> {
-        let mut open = vec![self.members.len() > 1; machine.states.len()];
-        let end = self.own_end(machine);
-        for &other in self.members.iter().filter(|&&other| other != by && self.block.ends) {
-            let tells = |edge: &Edge| self.is(edge, Direction::Send, other);
-            let may = machine.leads_to(|_| true, machine.states_with(tells));
-            let need_not = machine.leads_to(|edge| !tells(edge), end);
-            for ((open, may), need_not) in open.iter_mut().zip(may).zip(need_not) {
-                *open &= may && !need_not;
-            }
-        }
-        open
-    }
-
-    /// An error if a role may be done while `by` may interrupt. `closed` has the states in which
-    /// the role is sure that no interrupt comes.
-    fn open_end(&self, machine: &Local, by: u32, role: u32, closed: &[bool]) -> Option<Diagnostic> {
-        let hears = |edge: &Edge, by: u32| self.is(edge, Direction::Receive, by);
-        let end = self.own_end(machine).filter(|_| !self.interrupters.contains(&role));
-        let is_open = |&(source, edge): &(u32, &Edge)| {
-            let closes = closed[edge.target as usize] && !closed[source as usize];
-            let is_last = Some(edge.target) == end;
-            closes && !hears(edge, by)
-                || is_last && !self.interrupters.iter().any(|&by| hears(edge, by))
-        };
-        let last = machine.all_edges().find(is_open);
-        if last.is_none() && !closed[0] {
-            return None;
-        }
-        let last = last.and_then(|(_, edge)| edge.origins.first().copied());
-        Some(self.open_interrupt(by, role, last))
-    }
-
-    fn open_interrupt(&self, by: u32, role: u32, last: Option<Span>) -> Diagnostic {
-        let others = self.members.iter().filter(|&&other| other != by);
-        let others: Vec<&str> = others.map(|&other| self.name(other)).collect();
-        let by = (self.name(by), &others[..]);
-        global_errors::open_interrupt(self.block.span, by, self.name(role), last)
-    }
-
-    /// Adds the transitions by which a role ends the block early: by its own interrupts in the
-    /// states that are `open`, and by interrupts that it hears of. Stops at a limit.
-    fn end_early(
-        &self,
-        machine: &mut Local,
-        role: u32,
-        open: &[bool],
-        closed: &Closed,
-        limits: &Limits,
-    ) {
-        let states = index(machine.states.len());
-        let end = self.own_end(machine).unwrap_or_else(|| machine.add());
-        let to: Vec<u32> =
-            self.pairs.keys().filter(|pair| pair.0 == role).map(|pair| pair.1).collect();
-        let sources: Vec<u32> =
-            self.pairs.keys().filter(|pair| pair.1 == role).map(|pair| pair.0).collect();
-        let may_hear = |by: u32, state: u32| {
-            closed.get(&(by, role)).is_some_and(|closed| !closed[state as usize])
-        };
-        for (message, by) in &self.interrupts {
-            if let (true, Some((&first, others))) = (by.contains(&role), to.split_first()) {
-                // The first message is sent in the state where it interrupts, then the others.
-                let drained = self.drain(machine, role, &sources, (message, &[role], role), end);
-                let told = self.tell(machine, others, message, drained);
-                for (state, _) in (0..).zip(open).filter(|(_, is_open)| **is_open) {
-                    let action = self.action(first, Direction::Send, message);
-                    machine.connect(state, action, told, vec![self.block.span]);
-                }
-            }
-            let by: Vec<u32> = by.iter().copied().filter(|&by| by != role).collect();
-            for &heard in sources.iter().filter(|_| !by.is_empty()) {
-                if machine.exceeded(limits).is_some() {
-                    return;
-                }
-                let rest: Vec<u32> =
-                    sources.iter().copied().filter(|&other| other != heard).collect();
-                let drained = self.drain(machine, role, &rest, (message, &by, heard), end);
-                let next = self.tell(machine, &to, message, drained);
-                for state in 0..states {
-                    let waits = || {
-                        let mut edges = machine.edges(state).iter();
-                        edges.any(|edge| self.is(edge, Direction::Receive, heard))
-                    };
-                    let is_sent = by.iter().any(|&by| may_hear(by, state));
-                    if is_sent && (may_hear(heard, state) || waits()) {
-                        let action = self.action(heard, Direction::Receive, message);
-                        machine.connect(state, action, next, vec![self.block.span]);
-                    }
-                }
-            }
-        }
-    }
-
-    fn action(&self, peer: u32, direction: Direction, message: &Message) -> Action {
-        let peer = self.roles[peer as usize].clone();
-        Action { peer, direction, message: message.clone() }
-    }
-
-    /// A state from which the message is sent to these roles, before the state `next`.
-    fn tell(&self, machine: &mut Local, to: &[u32], message: &Message, next: u32) -> u32 {
-        to.iter().rev().fold(next, |next, &to| {
-            let state = machine.add();
-            let action = self.action(to, Direction::Send, message);
-            machine.connect(state, action, next, vec![self.block.span]);
-            state
-        })
-    }
-
-    /// A state from which the messages of the roles `from` are dropped, up to their interrupts,
-    /// before the state `next`. The role follows `message`, which one of `by` sent first, and which
-    /// it heard from `heard`.
-    fn drain(
-        &self,
-        machine: &mut Local,
-        role: u32,
-        from: &[u32],
-        (message, by, heard): (&Message, &[u32], u32),
-        next: u32,
-    ) -> u32 {
-        from.iter().rev().fold(next, |next, &from| {
-            let state = machine.add();
-            let receive = |message: &Message| self.action(from, Direction::Receive, message);
-            for dropped in self.pairs.get(&(from, role)).into_iter().flatten() {
-                machine.connect(state, receive(dropped), state, vec![self.block.span]);
-            }
-            for (crossing, others) in &self.interrupts {
-                // A role that has interrupted or heard of an interrupt does not interrupt.
-                let crosses = |by: u32, other: u32| other != by && other != role && other != heard;
-                let may_come = *crossing == *message
-                    || by
-                        .iter()
-                        .any(|&by| by != from && others.iter().any(|&other| crosses(by, other)));
-                if may_come {
-                    machine.connect(state, receive(crossing), next, vec![self.block.span]);
-                }
-            }
-            state
-        })
     }
 }
 

@@ -24,7 +24,7 @@ pub(super) struct Local {
     pub(super) states: Vec<Vec<Edge>>,
     /// The states that belong to a [gather](super::shuffle) with the next state. All their edges
     /// receive from one peer and lead to that state.
-    gathers: HashSet<u32>,
+    pub(super) gathers: HashSet<u32>,
     /// The number of all edges.
     size: usize,
 }

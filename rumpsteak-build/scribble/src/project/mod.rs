@@ -5,6 +5,8 @@ mod collector;
 mod explain;
 pub(crate) mod flat;
 mod grouped;
+mod interruption;
+mod late;
 mod local;
 mod merge;
 mod minimise;

@@ -110,6 +110,9 @@ fn judge(
             Ok((Some(coverage.bound), evidence))
         }
         Verdict::Safe(Grounds::Compatible { bound }) => Ok((Some(bound), format!("{bound}-MC"))),
+        Verdict::Safe(Grounds::Drained { .. }) => {
+            Ok((None, "queues of any length can always be emptied".to_owned()))
+        }
         Verdict::Unsafe(run) => Err(*run),
         // The projection of such a protocol has judged it with these limits.
         Verdict::Undecided(_) => match exploration.starvation.clone() {

@@ -1,0 +1,359 @@
+//! Systems whose queues need no bound: from everywhere, all queues can be emptied.
+//!
+//! ```text
+//!   A: A ─B!x─▶ A,  A ─B?y─▶ A,  A ─B!stop─▶ …         B: the same with x and y exchanged
+//!
+//!   A, B     A▸B: x⁺    B▸A: empty       plan: B takes from A▸B, again and again
+//!   A, B     A▸B: x⁺    B▸A: y⁺          plan: A takes from B▸A
+//! ```
+//!
+//! A [`Situation`] has a state for each machine, and for each queue the fact that it is empty, or a
+//! set of [`Words`]: all words of this length that begin with one of `first`, end with one of
+//! `last`, and in which each letter and the next one are one of `pairs`. Letters are transitions of
+//! the sender. The length [`longest`](Drained::longest) stands for all lengths from there on.
+//!
+//! # Why a certificate that is accepted proves that the system is safe
+//!
+//! *Situations cover everything.* A situation contains the initial configuration. For each
+//! situation and each move that some configuration in it can make, a situation with these states
+//! and lengths contains the words afterwards: appending `t` adds a pair for each last letter, and
+//! taking off `f` leaves the words that begin with a letter that may follow `f`. If the length is
+//! `longest`, it may be that or one less afterwards. So each reachable configuration is in a
+//! situation.
+//!
+//! *All queues can be emptied.* Each situation with a queue that is not empty has a plan: a send,
+//! or a receive from such a queue whose first letter can be received, whichever it is. It has a
+//! *stage*, a queue of the stage that is not sent to, and a *rank*. Every situation behind the
+//! planned move is of an earlier stage, or of the same stage with the same queue. In the latter
+//! case the move takes from that queue, or the rank falls. Follow the plans: within a stage the
+//! queue only gets shorter, so the rank falls from some point on. Ranks and stages are numbers, so
+//! this ends, where all queues are empty.
+//!
+//! *From there each role goes on.* A situation in which all queues are empty is one configuration
+//! for each vector of states. It has a run to a move of each machine that has not ended.
+//!
+//! So from each reachable configuration another one with empty queues is reachable. Hence each
+//! message can be received, and no role waits in front of a message that it cannot take: such a
+//! message would stay. A role that waits moves on the way there, or can still move there. So no
+//! role starves, and there is no deadlock. Nothing here needs directed machines.
+//!
+//! The plan is a run that is possible, not one that is bound to happen: see
+//! [`system`](crate::system).
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+
+use super::fault::{Fault, Invalid};
+use crate::machine::{Direction, Fsm, StateId, TransitionId};
+
+/// A queue: its sender and its receiver, as positions of machines.
+pub type Channel = (usize, usize);
+
+/// The evidence that a system is safe with queues of any length, if [`check`] accepts it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Drained {
+    /// Longer queues are not told apart by their lengths. At least 1.
+    pub longest: usize,
+    /// No two with the same states and the same lengths of queues.
+    pub situations: Vec<Situation>,
+}
+
+/// A set of configurations, and how to empty their queues.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Situation {
+    /// The state of each machine.
+    pub states: Vec<StateId>,
+    /// The queues that are not empty.
+    pub queues: BTreeMap<Channel, Words>,
+    /// The next move.
+    pub plan: Plan,
+}
+
+/// A set of words of one letter or more.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Words {
+    /// The number of letters.
+    pub length: usize,
+    /// The letters with which they begin.
+    pub first: BTreeSet<TransitionId>,
+    /// The letters with which they end.
+    pub last: BTreeSet<TransitionId>,
+    /// The letters that may follow one another.
+    pub pairs: BTreeSet<(TransitionId, TransitionId)>,
+}
+
+/// The next move on the way to empty queues.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Plan {
+    /// All queues are empty. For each machine that has not ended a run that it ends with a move,
+    /// as machines and their transitions.
+    Empty(Vec<Vec<(usize, TransitionId)>>),
+    /// A machine sends.
+    Send(usize, TransitionId, Progress),
+    /// The receiver takes the first message of a queue.
+    Receive(Channel, Progress),
+}
+
+/// Why a plan comes to an end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// The queue that is not sent to in this stage.
+    pub queue: Channel,
+    /// Falls, or stays.
+    pub stage: u32,
+    /// Falls within a stage, unless the move takes from the queue.
+    pub rank: u32,
+}
+
+type Queues = BTreeMap<Channel, Words>;
+
+/// Checks that `drained` proves that these machines are safe, and that none starves. They are the
+/// machines of a system, and none of them plays on demand.
+///
+/// # Errors
+/// The first claim that is wrong.
+pub fn check(drained: &Drained, machines: &[Fsm]) -> Result<(), Invalid> {
+    let fault = |at: usize| move |fault| Invalid::at(at, 0, fault);
+    if machines.iter().any(Fsm::is_on_demand) || drained.longest == 0 {
+        return Err(fault(0)(Fault::WrongRule));
+    }
+    let checker = Checker::new(drained, machines);
+    let initial = machines.iter().map(Fsm::initial).collect();
+    checker.find(&(initial, Queues::new())).map_err(|_| fault(0)(Fault::Initial))?;
+    for (at, situation) in drained.situations.iter().enumerate() {
+        checker.is_closed(situation).map_err(fault(at))?;
+        checker.plan(situation).map_err(fault(at))?;
+    }
+    Ok(())
+}
+
+/// States, and the queues that are not empty.
+type Goal = (Vec<StateId>, Queues);
+
+/// The length of each queue that is not empty.
+type Lengths = Vec<(Channel, usize)>;
+
+fn lengths(queues: &Queues) -> Lengths {
+    queues.iter().map(|(&channel, words)| (channel, words.length)).collect()
+}
+
+struct Checker<'a> {
+    machines: &'a [Fsm],
+    longest: usize,
+    index: HashMap<(&'a [StateId], Lengths), &'a Situation>,
+}
+
+impl<'a> Checker<'a> {
+    fn new(drained: &'a Drained, machines: &'a [Fsm]) -> Self {
+        let key = |found: &'a Situation| ((&found.states[..], lengths(&found.queues)), found);
+        let index = drained.situations.iter().map(key).collect();
+        Self { machines, longest: drained.longest, index }
+    }
+
+    /// The situation that contains the goal.
+    fn find(&self, (states, queues): &Goal) -> Result<&'a Situation, Fault> {
+        let key = (&states[..], lengths(queues));
+        let found = *self.index.get(&key).ok_or(Fault::OpenGoal)?;
+        let contains = |(known, words): (&Words, &Words)| {
+            known.first.is_superset(&words.first)
+                && known.last.is_superset(&words.last)
+                && known.pairs.is_superset(&words.pairs)
+        };
+        let contains = found.queues.values().zip(queues.values()).all(contains);
+        contains.then_some(found).ok_or(Fault::OtherClaim)
+    }
+
+    /// The position of the peer of a transition, and the transition.
+    fn action(
+        &self,
+        machine: usize,
+        by: TransitionId,
+    ) -> Result<(usize, Direction, StateId), Fault> {
+        let fsm = self.machines.get(machine).filter(|fsm| by.index() < fsm.transition_count());
+        let found = fsm.ok_or(Fault::Unknown)?.transition(by);
+        let is_peer = |fsm: &Fsm| *fsm.role() == found.action.peer;
+        let peer = self.machines.iter().position(is_peer).ok_or(Fault::Unknown)?;
+        Ok((peer, found.action.direction, found.target))
+    }
+
+    fn says_the_same(
+        &self,
+        (from, sent): (usize, TransitionId),
+        to: usize,
+        by: TransitionId,
+    ) -> bool {
+        let [sent, received] =
+            [(from, sent), (to, by)].map(|(at, by)| self.machines[at].transition(by));
+        sent.action.message == received.action.message
+    }
+
+    /// The goals behind a move, for each first letter that it can take.
+    fn goals(&self, at: &Situation, machine: usize, by: TransitionId) -> Result<Vec<Goal>, Fault> {
+        let (peer, direction, target) = self.action(machine, by)?;
+        let mut states = at.states.clone();
+        states[machine] = target;
+        let goal = |channel: Channel, words: Option<Words>| {
+            let mut queues = at.queues.clone();
+            queues.remove(&channel);
+            queues.extend(words.map(|words| (channel, words)));
+            (states.clone(), queues)
+        };
+        if direction == Direction::Send {
+            let channel = (machine, peer);
+            let mut words = at.queues.get(&channel).cloned().unwrap_or_default();
+            if words.first.is_empty() {
+                words.first.insert(by);
+            }
+            words.pairs.extend(words.last.iter().map(|&last| (last, by)));
+            words.last = BTreeSet::from([by]);
+            words.length = self.longest.min(words.length + 1);
+            return Ok(vec![goal(channel, Some(words))]);
+        }
+        let channel = (peer, machine);
+        let Some(words) = at.queues.get(&channel) else { return Ok(Vec::new()) };
+        let mut goals = Vec::new();
+        for &first in &words.first {
+            self.action(peer, first)?;
+            if self.says_the_same((peer, first), machine, by) {
+                let shorter = words.length - 1;
+                if shorter == 0 && words.last.contains(&first) {
+                    goals.push(goal(channel, None));
+                }
+                let lengths =
+                    shorter..=if words.length < self.longest { shorter } else { self.longest };
+                let rest = lengths.filter_map(|length| self.behind(words, first, length));
+                goals.extend(rest.map(|words| goal(channel, Some(words))));
+            }
+        }
+        Ok(goals)
+    }
+
+    /// Checks that every move leads to a situation.
+    fn is_closed(&self, at: &Situation) -> Result<(), Fault> {
+        if at.states.len() != self.machines.len() {
+            return Err(Fault::Unknown);
+        }
+        if at.queues.values().any(|words| words.length == 0 || words.length > self.longest) {
+            return Err(Fault::NoWords);
+        }
+        for (machine, fsm) in self.machines.iter().enumerate() {
+            let state = at.states[machine];
+            if state.index() >= fsm.len() {
+                return Err(Fault::Unknown);
+            }
+            for by in fsm.transitions_from(state) {
+                for goal in self.goals(at, machine, by.id)? {
+                    self.find(&goal)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn plan(&self, at: &Situation) -> Result<(), Fault> {
+        let (progress, taken, goals) = match &at.plan {
+            Plan::Empty(runs) => return self.goes_on(at, runs),
+            &Plan::Send(machine, by, progress) => {
+                let (peer, direction, _) = self.action(machine, by)?;
+                let source = self.machines[machine].transition(by).source;
+                if direction != Direction::Send || source != at.states[machine] {
+                    return Err(Fault::WrongRule);
+                }
+                if (machine, peer) == progress.queue {
+                    return Err(Fault::Rank);
+                }
+                (progress, None, self.goals(at, machine, by)?)
+            }
+            &Plan::Receive((from, to), progress) => {
+                let words = at.queues.get(&(from, to)).ok_or(Fault::WrongRule)?;
+                let own = || self.machines[to].transitions_from(at.states[to]);
+                let is_taken = |&letter: &TransitionId| {
+                    own().any(|by| {
+                        let is_from = by.action.direction == Direction::Receive
+                            && by.action.peer == *self.machines[from].role();
+                        is_from && self.says_the_same((from, letter), to, by.id)
+                    })
+                };
+                if words.first.is_empty() || !words.first.iter().all(is_taken) {
+                    return Err(Fault::NotHandled);
+                }
+                let receives = own().filter(|by| {
+                    by.action.direction == Direction::Receive
+                        && by.action.peer == *self.machines[from].role()
+                });
+                let goals = receives.map(|by| self.goals(at, to, by.id));
+                let goals: Vec<Vec<Goal>> = goals.collect::<Result<_, _>>()?;
+                (progress, Some((from, to)), goals.concat())
+            }
+        };
+        let comes_to_an_end = |goal: &Goal| match self.find(goal)?.plan {
+            Plan::Empty(_) => Ok(true),
+            Plan::Send(_, _, next) | Plan::Receive(_, next) => Ok(next.stage < progress.stage
+                || (next.stage, next.queue) == (progress.stage, progress.queue)
+                    && (taken == Some(progress.queue) || next.rank < progress.rank)),
+        };
+        let ends = goals.iter().map(comes_to_an_end).collect::<Result<Vec<_>, _>>()?;
+        if ends.contains(&false) { Err(Fault::Rank) } else { Ok(()) }
+    }
+
+    /// Checks that all queues are empty, and that each machine has a run to a move of its own.
+    fn goes_on(&self, at: &Situation, runs: &[Vec<(usize, TransitionId)>]) -> Result<(), Fault> {
+        if !at.queues.is_empty() {
+            return Err(Fault::WrongRule);
+        }
+        let mut moved = BTreeSet::new();
+        for run in runs {
+            let mut states = at.states.clone();
+            let mut queues: HashMap<Channel, VecDeque<TransitionId>> = HashMap::new();
+            for &(machine, by) in run {
+                let (peer, direction, target) = self.action(machine, by)?;
+                if self.machines[machine].transition(by).source != states[machine] {
+                    return Err(Fault::WrongRule);
+                }
+                if direction == Direction::Send {
+                    queues.entry((machine, peer)).or_default().push_back(by);
+                } else {
+                    let sent = queues.get_mut(&(peer, machine)).and_then(VecDeque::pop_front);
+                    let sent = sent.ok_or(Fault::WrongRule)?;
+                    if !self.says_the_same((peer, sent), machine, by) {
+                        return Err(Fault::WrongRule);
+                    }
+                }
+                states[machine] = target;
+            }
+            moved.extend(run.last().map(|last| last.0));
+        }
+        let ended = |machine: &usize| self.machines[*machine].is_terminal(at.states[*machine]);
+        let all =
+            (0..self.machines.len()).all(|machine| moved.contains(&machine) || ended(&machine));
+        all.then_some(()).ok_or(Fault::OpenGoal)
+    }
+
+    /// The words of this length that are left when a letter is taken off.
+    fn behind(&self, words: &Words, taken: TransitionId, length: usize) -> Option<Words> {
+        let next = |letter: TransitionId| {
+            let range = (letter, TransitionId::from_index(0))..;
+            words.pairs.range(range).take_while(move |pair| pair.0 == letter)
+        };
+        let first: BTreeSet<TransitionId> = next(taken).map(|pair| pair.1).collect();
+        let mut rest = Words { length, first, ..Words::default() };
+        // The letters at one position; from some position on, if the length is not known.
+        let (mut at, mut position) = (rest.first.clone(), 1);
+        while position < length || length == self.longest {
+            let pairs: BTreeSet<_> = at.iter().flat_map(|&letter| next(letter).copied()).collect();
+            let behind = pairs.iter().map(|pair| pair.1);
+            let before = at.len();
+            at = if length < self.longest {
+                behind.collect()
+            } else {
+                at.into_iter().chain(behind).collect()
+            };
+            rest.pairs.extend(pairs);
+            position += 1;
+            if length == self.longest && at.len() == before {
+                break;
+            }
+        }
+        rest.last = words.last.intersection(&at).copied().collect();
+        (length > 0 && !rest.last.is_empty()).then_some(rest)
+    }
+}

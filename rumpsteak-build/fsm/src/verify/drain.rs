@@ -1,0 +1,384 @@
+//! Searches for a [certificate](drained) that the queues of a system can always be emptied.
+//!
+//! First the situations: a worklist over the vectors of states and lengths of queues, which joins
+//! the words of each queue until nothing changes. At first only empty queues are told from others.
+//! If that knows too little, short queues are known by their lengths. Then the plans, stage by stage. For a queue c, let Z
+//! be the greatest set of situations from which some moves that do not send to c lead to a planned
+//! situation, or to a receive from c that leads back into Z. All of Z is planned then. This is
+//! repeated with each queue, until none adds a situation.
+//!
+//! Cost: each join is linear in the words, and each stage in the moves of all situations times the
+//! number of rounds until Z is found. [`Limits::configurations`] bounds the joins, and an eighth of
+//! it the situations.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+
+use crate::certificate::drained::{self, Drained, Plan, Progress, Situation, Words};
+use crate::machine::{Fsm, StateId, TransitionId};
+use crate::system::System;
+use crate::system::interned::{InternedSystem, Move};
+use crate::verdict::Limits;
+
+/// Returns a certificate that the system is safe and starves no role, if one is found and accepted.
+pub fn drain(system: &System, limits: &Limits) -> Option<Drained> {
+    if system.machines().iter().any(Fsm::is_on_demand) {
+        return None;
+    }
+    LONGEST.iter().find_map(|&longest| drain_with(system, longest, limits))
+}
+
+/// The number of configurations that are tried for a move of each machine from one situation.
+const LONGEST_SEARCH: usize = 2_000;
+
+/// The lengths from which on queues are not told apart by their lengths, one after the other.
+const LONGEST: [usize; 2] = [1, 4];
+
+fn drain_with(system: &System, longest: usize, limits: &Limits) -> Option<Drained> {
+    let interned = InternedSystem::whole(system);
+    let mut search = Search::new(&interned, longest);
+    search.reach(limits.configurations)?;
+    search.options();
+    let plans = search.plans()?;
+    let situations = search.rows.iter().zip(&search.queues).zip(plans).enumerate();
+    let situations = situations.map(|(node, ((row, queues), planned))| {
+        let machines = row[..interned.machines()].iter().zip(&search.bases);
+        let states = machines.map(|(&state, base)| StateId::from_index((state - base) as usize));
+        let filled = queues.iter().enumerate().filter(|(_, words)| !words.first.is_empty());
+        Some(Situation {
+            states: states.collect(),
+            queues: filled.map(|(at, words)| (interned.ends[at], words.clone())).collect(),
+            plan: match planned {
+                Some((option, progress)) => search.plan(&search.options[option as usize], progress),
+                None => Plan::Empty(search.runs(node)?),
+            },
+        })
+    });
+    let found = Drained { longest, situations: situations.collect::<Option<_>>()? };
+    // A certificate that is not accepted proves nothing.
+    drained::check(&found, system.machines()).is_ok().then_some(found)
+}
+
+/// A move that is possible in all configurations of a situation: a send, or a receive from a queue.
+struct Choice {
+    node: u32,
+    /// The move, or one of the moves that receive.
+    by: u32,
+    /// The situations behind it.
+    next: Vec<u32>,
+}
+
+struct Search<'a> {
+    system: &'a InternedSystem<'a>,
+    /// For each machine the number of its first state.
+    bases: Vec<u32>,
+    longest: usize,
+    /// The states of the machines, and the lengths of the queues.
+    rows: Vec<Vec<u32>>,
+    /// The words of each queue; none if it is empty.
+    queues: Vec<Vec<Words>>,
+    numbers: HashMap<Vec<u32>, u32>,
+    options: Vec<Choice>,
+}
+
+impl<'a> Search<'a> {
+    fn new(system: &'a InternedSystem<'a>, longest: usize) -> Self {
+        let states = system.fsms().scan(0, |base, fsm| {
+            let own = *base;
+            *base += fsm.len() as u32;
+            Some(own)
+        });
+        let mut row = system.initial.clone();
+        row.resize(system.machines() + system.channels(), 0);
+        let queues = vec![vec![Words::default(); system.channels()]];
+        let numbers = HashMap::from([(row.clone(), 0)]);
+        Self {
+            system,
+            longest,
+            bases: states.collect(),
+            rows: vec![row],
+            queues,
+            numbers,
+            options: Vec::new(),
+        }
+    }
+
+    fn letter(&self, channel: usize, letter: TransitionId) -> u32 {
+        let sender = self.system.ends[channel].0;
+        let fsm = &self.system.whole.machines()[sender];
+        let state = self.bases[sender] as usize + fsm.transition(letter).source.index();
+        let mut moves = self.system.all_from(state as u32).iter();
+        moves.find(|by| by.transition == letter).map_or(u32::MAX, |by| by.message)
+    }
+
+    /// What a move may leave in its queue: for a receive, with each first letter that it can take.
+    fn after(&self, node: u32, by: &Move) -> Vec<Words> {
+        let words = &self.queues[node as usize][by.channel as usize];
+        if by.is_send {
+            let mut words = words.clone();
+            if words.first.is_empty() {
+                words.first.insert(by.transition);
+            }
+            words.length = self.longest.min(words.length + 1);
+            let last = std::mem::replace(&mut words.last, BTreeSet::from([by.transition]));
+            words.pairs.extend(last.into_iter().map(|last| (last, by.transition)));
+            return vec![words];
+        }
+        let taken =
+            |&&letter: &&TransitionId| self.letter(by.channel as usize, letter) == by.message;
+        let taken: BTreeSet<TransitionId> = words.first.iter().filter(taken).copied().collect();
+        let follow = |letters: &BTreeSet<TransitionId>| {
+            let pairs = words.pairs.iter().filter(|pair| letters.contains(&pair.0));
+            pairs.copied().collect::<BTreeSet<_>>()
+        };
+        let seconds = |pairs: &BTreeSet<(TransitionId, TransitionId)>| {
+            pairs.iter().map(|pair| pair.1).collect::<BTreeSet<_>>()
+        };
+        let mut after = Vec::new();
+        if taken.is_empty() {
+            return after;
+        }
+        let shorter = words.length - 1;
+        if shorter == 0 && !taken.is_disjoint(&words.last) {
+            after.push(Words::default());
+        }
+        // The letters at each position.
+        let (mut at, mut pairs) = (seconds(&follow(&taken)), BTreeSet::new());
+        let first = at.clone();
+        let with = |length, at: &BTreeSet<TransitionId>, pairs: &BTreeSet<_>| {
+            let last: BTreeSet<_> = words.last.intersection(at).copied().collect();
+            let words = Words { length, first: first.clone(), last, pairs: pairs.clone() };
+            (!words.last.is_empty()).then_some(words)
+        };
+        for _ in 1..shorter {
+            let next = follow(&at);
+            at = seconds(&next);
+            pairs.extend(next);
+        }
+        after.extend(with(shorter, &at, &pairs).filter(|_| shorter > 0));
+        if words.length == self.longest {
+            let mut all = first.clone();
+            loop {
+                let next = follow(&all);
+                let before = all.len();
+                all.extend(seconds(&next));
+                if all.len() == before {
+                    after.extend(with(self.longest, &all, &next));
+                    break;
+                }
+            }
+        }
+        after
+    }
+
+    fn row(&self, node: u32, by: &Move, words: &Words) -> Vec<u32> {
+        let mut row = self.rows[node as usize].clone();
+        row[by.machine as usize] = by.target;
+        row[self.system.machines() + by.channel as usize] = words.length as u32;
+        row
+    }
+
+    fn moves(&self, node: u32) -> impl Iterator<Item = u32> + use<'a> {
+        let (system, row) = (self.system, self.rows[node as usize].clone());
+        (0..system.machines())
+            .flat_map(move |machine| system.moves_from(row[machine]).map(|by| by as u32))
+    }
+
+    /// Finds all situations. `None` if there are more than an eighth of `budget`, or more joins.
+    fn reach(&mut self, mut budget: usize) -> Option<()> {
+        let (mut work, most) = (BTreeSet::from([0]), budget / 8);
+        while let Some(node) = work.pop_first() {
+            if self.rows.len() > most {
+                return None;
+            }
+            for by in self.moves(node) {
+                let by = *self.system.get(by as usize);
+                for words in self.after(node, &by) {
+                    budget = budget.checked_sub(1)?;
+                    let row = self.row(node, &by, &words);
+                    let mut queues = self.queues[node as usize].clone();
+                    queues[by.channel as usize] = words;
+                    let new = self.rows.len() as u32;
+                    let known = *self.numbers.entry(row.clone()).or_insert(new);
+                    if known == new {
+                        self.rows.push(row);
+                        self.queues.push(queues);
+                        work.insert(new);
+                        continue;
+                    }
+                    let joined = self.queues[known as usize].iter_mut().zip(queues);
+                    let grown = joined.fold(false, |grown, (known, new)| join(known, new) || grown);
+                    if grown {
+                        work.insert(known);
+                    }
+                }
+            }
+        }
+        Some(())
+    }
+
+    fn options(&mut self) {
+        for node in 0..self.rows.len() as u32 {
+            let mut received: BTreeMap<u32, Choice> = BTreeMap::new();
+            let mut taken = BTreeSet::new();
+            for number in self.moves(node) {
+                let by = self.system.get(number as usize);
+                let next = self.after(node, by);
+                let next = next.iter().map(|words| self.numbers[&self.row(node, by, words)]);
+                let choice = Choice { node, by: number, next: next.collect() };
+                if by.is_send {
+                    self.options.push(choice);
+                } else {
+                    taken.insert((by.channel, by.message));
+                    let more = choice.next.clone();
+                    received.entry(by.channel).or_insert(choice).next.extend(more);
+                }
+            }
+            let first = |channel: u32| self.queues[node as usize][channel as usize].first.iter();
+            received.retain(|&channel, choice| {
+                !choice.next.is_empty()
+                    && first(channel).all(|&letter| {
+                        taken.contains(&(channel, self.letter(channel as usize, letter)))
+                    })
+            });
+            for (_, mut choice) in received {
+                choice.next.sort_unstable();
+                choice.next.dedup();
+                self.options.push(choice);
+            }
+        }
+    }
+
+    /// For each situation the option that is planned. `None` if some situation has no plan.
+    fn plans(&self) -> Option<Vec<Option<(u32, Progress)>>> {
+        let is_empty =
+            |row: &Vec<u32>| row[self.system.machines()..].iter().all(|&queue| queue == 0);
+        let mut plans: Vec<Option<(u32, Progress)>> = vec![None; self.rows.len()];
+        let mut done: Vec<bool> = self.rows.iter().map(is_empty).collect();
+        // The options that lead to each situation.
+        let mut before = vec![Vec::new(); self.rows.len()];
+        for (number, choice) in (0..).zip(&self.options) {
+            choice.next.iter().for_each(|&next| before[next as usize].push(number));
+        }
+        let (mut stage, mut idle) = (0, 0);
+        for channel in (0..self.system.channels()).cycle() {
+            if done.iter().all(|&done| done) {
+                return Some(plans);
+            }
+            if idle == self.system.channels() {
+                return None;
+            }
+            stage += 1;
+            let found = self.stage(channel as u32, &done, &before);
+            idle = if found.is_empty() { idle + 1 } else { 0 };
+            for (rank, option) in (0..).zip(found) {
+                let node = self.options[option as usize].node as usize;
+                let progress = Progress { queue: self.system.ends[channel], stage, rank };
+                (done[node], plans[node]) = (true, Some((option, progress)));
+            }
+        }
+        done.iter().all(|&done| done).then_some(plans)
+    }
+
+    /// The options by which situations that are not `done` get there without a send to a queue, or
+    /// by receives from it back to such situations; by their ranks.
+    fn stage(&self, channel: u32, done: &[bool], before: &[Vec<u32>]) -> Vec<u32> {
+        let mut within: Vec<bool> = done.iter().map(|done| !done).collect();
+        loop {
+            let mut open: Vec<usize> = vec![0; self.options.len()];
+            let mut work = VecDeque::new();
+            for (number, choice) in (0..).zip(&self.options) {
+                let by = self.system.get(choice.by as usize);
+                let is_own = by.channel == channel;
+                let counts =
+                    |&&next: &&u32| !(done[next as usize] || is_own && within[next as usize]);
+                open[number as usize] = choice.next.iter().filter(counts).count();
+                if is_own && by.is_send {
+                    open[number as usize] = usize::MAX;
+                } else if open[number as usize] == 0 {
+                    work.push_back(number);
+                }
+            }
+            let (mut chosen, mut reached) = (Vec::new(), vec![false; done.len()]);
+            while let Some(option) = work.pop_front() {
+                let node = self.options[option as usize].node as usize;
+                if !within[node] || std::mem::replace(&mut reached[node], true) {
+                    continue;
+                }
+                chosen.push(option);
+                for &option in &before[node] {
+                    let by = self.system.get(self.options[option as usize].by as usize);
+                    if by.channel != channel {
+                        open[option as usize] -= 1;
+                        if open[option as usize] == 0 {
+                            work.push_back(option);
+                        }
+                    }
+                }
+            }
+            if reached == within {
+                return chosen;
+            }
+            within = reached;
+        }
+    }
+
+    fn plan(&self, choice: &Choice, progress: Progress) -> Plan {
+        let by = self.system.get(choice.by as usize);
+        if by.is_send {
+            Plan::Send(by.machine as usize, by.transition, progress)
+        } else {
+            Plan::Receive(self.system.ends[by.channel as usize], progress)
+        }
+    }
+
+    /// A run to a move of each machine that has not ended, from a situation with empty queues.
+    fn runs(&self, node: usize) -> Option<Vec<Vec<(usize, TransitionId)>>> {
+        let states = self.rows[node][..self.system.machines()].to_vec();
+        let has_moves = |&machine: &usize| !self.system.moves_from(states[machine]).is_empty();
+        let mut waiting: BTreeSet<usize> = (0..states.len()).filter(has_moves).collect();
+        let mut runs = Vec::new();
+        let mut found = vec![(states, vec![VecDeque::new(); self.system.channels()])];
+        // The step to each of them, and from where.
+        let mut steps: Vec<Option<(usize, (usize, TransitionId))>> = vec![None];
+        let mut seen = BTreeSet::new();
+        let mut at = 0;
+        while !waiting.is_empty() {
+            let (states, queues) = found.get(at).filter(|_| at < LONGEST_SEARCH)?.clone();
+            for machine in 0..states.len() {
+                for by in self.system.all_from(states[machine]) {
+                    let (mut states, mut queues) = (states.clone(), queues.clone());
+                    let queue: &mut VecDeque<u32> = &mut queues[by.channel as usize];
+                    if by.is_send {
+                        queue.push_back(by.message);
+                    } else if queue.pop_front() != Some(by.message) {
+                        continue;
+                    }
+                    states[machine] = by.target;
+                    let step = Some((at, (machine, by.transition)));
+                    if waiting.remove(&machine) {
+                        let back = std::iter::successors(step, |step| steps[step.0]);
+                        let mut run: Vec<_> = back.map(|step| step.1).collect();
+                        run.reverse();
+                        runs.push(run);
+                    }
+                    if seen.insert((states.clone(), queues.clone())) {
+                        found.push((states, queues));
+                        steps.push(step);
+                    }
+                }
+            }
+            at += 1;
+        }
+        Some(runs)
+    }
+}
+
+/// Adds words. Returns true if some were not known.
+fn join(known: &mut Words, new: Words) -> bool {
+    let size = |words: &Words| words.first.len() + words.last.len() + words.pairs.len();
+    let before = size(known);
+    known.first.extend(new.first);
+    known.last.extend(new.last);
+    known.pairs.extend(new.pairs);
+    size(known) > before
+}
