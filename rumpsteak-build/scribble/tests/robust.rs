@@ -38,83 +38,24 @@ fn run(source: &str) -> usize {
     diagnostics.len()
 }
 
-const TOKENS: &[&str] = &[
-    "global",
-    "protocol",
-    "aux",
-    "role",
-    "choice",
-    "at",
-    "or",
-    "rec",
-    "continue",
-    "do",
-    "from",
-    "to",
-    "type",
-    "sig",
-    "data",
-    "as",
-    "module",
-    "import",
-    "par",
-    "and",
-    "explicit",
-    "connect",
-    "nested",
-    "calls",
-    "{",
-    "}",
-    "(",
-    ")",
-    "<",
-    ">",
-    "[",
-    "]",
-    ",",
-    ";",
-    ":",
-    ".",
-    "@",
-    "\"x\"",
-    "\"",
-    "(*",
-    "*)",
-    "/*",
-    "*/",
-    "//",
-    "\n",
-    "A",
-    "B",
-    "P",
-    "Q",
-    "X",
-    "é",
-    "→",
-    "\u{feff}",
-    "\u{0}",
-    "1",
-    "'",
-    "=",
-    "global protocol P(role A, role B) {",
-    "m() from A to B;",
-    "choice at A {",
-    "} or {",
-    "rec X {",
-    "continue X;",
-    "do P(A, B);",
-    "do P(B, A);",
-    "do Q(A, B);",
-    "n(Int, x: T) from B to A;",
-];
+const TOKENS: &str = "\
+global|protocol|aux|role|choice|at|or|rec|continue|do|from|to|type|sig|data|as|module|\
+import|par|and|explicit|connect|nested|calls|{|}|(|)|<|>|[|]|,|;|:|.|@|\"x\"|\"|(*|*)|\
+/*|*/|//|\n|A|B|P|Q|X|é|→|\u{feff}|\u{0}|1|'|=|global protocol P(role A, role B) {|\
+m() from A to B;|choice at A {|} or {|rec X {|continue X;|do P(A, B);|do P(B, A);|\
+do Q(A, B);|n(Int, x: T) from B to A;";
+
+fn tokens() -> Vec<&'static str> {
+    TOKENS.split('|').collect()
+}
 
 #[test]
 fn random_tokens() {
-    let mut random = Rng::with_seed(1);
+    let (mut random, tokens) = (Rng::with_seed(1), tokens());
     for _ in 0..4_000 {
         let mut source = String::new();
         for _ in 0..random.usize(..60) {
-            source += random.choice(TOKENS).unwrap();
+            source += random.choice(&tokens).unwrap();
             source += if random.usize(..8) == 0 { "" } else { " " };
         }
         run(&source);
@@ -150,7 +91,7 @@ aux global protocol R(role A, role B, role C) { t() from C to A; choice at C { x
 
 #[test]
 fn mutated_text() {
-    let mut random = Rng::with_seed(3);
+    let (mut random, tokens) = (Rng::with_seed(3), tokens());
     let characters: Vec<char> = PROTOCOL.chars().collect();
     assert_eq!(run(PROTOCOL), 0, "{:?}", check(&parse(PROTOCOL).module));
     let mut accepted = 0;
@@ -161,7 +102,7 @@ fn mutated_text() {
             let to = (at + random.usize(..12)).min(text.len());
             match random.usize(..4) {
                 0 => drop(text.drain(at..to)),
-                1 => text.insert(at, random.choice(TOKENS).unwrap().chars().next().unwrap()),
+                1 => text.insert(at, random.choice(&tokens).unwrap().chars().next().unwrap()),
                 2 => {
                     let other = random.usize(..text.len());
                     text.swap(at, other);
@@ -180,7 +121,8 @@ fn mutated_text() {
     assert!((20..2_000).contains(&accepted), "{accepted}");
 }
 
-const DEPTH: usize = 100_000;
+/// Deep enough to overflow the stack of a test with the smallest frame of a function.
+const DEPTH: usize = 30_000;
 
 /// The number of states of the first protocol. The text must have no errors.
 fn accepted(source: &str) -> usize {
@@ -195,7 +137,7 @@ fn protocol(body: &str) -> String {
 }
 
 #[test]
-fn a_hundred_thousand_nested_choices() {
+fn thousands_of_nested_choices() {
     let mut body = "choice at A { a() from A to B; ".repeat(DEPTH);
     body += &"} or { b() from A to B; } ".repeat(DEPTH);
     let source = protocol(&body);
@@ -244,7 +186,7 @@ fn a_text_of_more_than_64_mebibytes_is_not_read() {
 }
 
 #[test]
-fn a_hundred_thousand_nested_recursions_without_a_message_between() {
+fn thousands_of_nested_recursions_without_a_message_between() {
     let mut body = String::new();
     for depth in 0..DEPTH {
         write!(body, "rec X{depth} {{ ").unwrap();
@@ -255,7 +197,7 @@ fn a_hundred_thousand_nested_recursions_without_a_message_between() {
 }
 
 #[test]
-fn a_hundred_thousand_open_brackets_of_each_kind() {
+fn thousands_of_open_brackets_of_each_kind() {
     for open in
         ["{", "(", "<", "[", "(*", "/*", "choice at A {", "par {", "rec X {", "m(x: y{", "do Q<a("]
     {

@@ -148,7 +148,7 @@ fn sources_of_any_form_are_read_soon() {
         .map(|n| format!("#[session(S)] type A{n} = Send<K, Ping, Receive<K, Pong, End>>;\n"))
         .collect();
     let deep = |open: &str, close: &str| {
-        let levels = 100_000;
+        let levels = 30_000;
         format!(
             "#[rumpsteak::protocol(P)] mod p {{ {}{} }}",
             open.repeat(levels),

@@ -81,9 +81,9 @@ pub async fn server(session: Server<'_>) -> Ended<'_, S> {
 pub mod role_without_a_size {}
 
 macro_rules! documents {
-    ($($name:ident: $path:literal)*) => {
+    ($condition:meta, $($name:ident: $path:literal)*) => {
         $(
-            #[cfg(doctest)]
+            #[cfg(all(doctest, $condition))]
             #[doc = include_str!(concat!("../../", $path))]
             pub mod $name {}
         )*
@@ -91,6 +91,7 @@ macro_rules! documents {
 }
 
 documents! {
+    not(feature = "net"),
     readme: "README.md"
     channels: "guide/channels.md"
     choice: "guide/choice.md"
@@ -116,6 +117,10 @@ documents! {
     recursion: "guide/recursion.md"
     server: "guide/server.md"
     testing: "guide/testing.md"
+}
+
+documents! {
+    feature = "net",
     net_readme: "net/README.md"
     net_delegation: "net/guide/delegation.md"
     net_failure: "net/guide/failure.md"

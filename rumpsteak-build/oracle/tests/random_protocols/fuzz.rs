@@ -113,7 +113,7 @@ pub(crate) fn for_each_seed<T: Send>(
     name: &str,
     test: impl Fn(u64, &mut Watch) -> Result<T, String> + Sync,
 ) -> Outcome<T> {
-    for_each_of(120, name, test)
+    for_each_of(60, name, test)
 }
 
 /// The same with another number of seeds where none is asked for.

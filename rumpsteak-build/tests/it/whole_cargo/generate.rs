@@ -111,6 +111,7 @@ pub(super) fn skeletons(package: &Package) -> String {
 fn generated_code_passes_every_lint() {
     let examples = ["--example", "strict", "--example", "unused", "--example", "written"];
     programs().cargo("clippy", &examples).passes();
+    programs().check(&["--example", "skeletons"]).passes();
     assert_eq!(printed("written"), "");
 }
 

@@ -1,13 +1,18 @@
 //! Packages in temporary folders, and what Cargo says about them.
 //!
 //! A package depends on the crates of this workspace by path, and the real Cargo builds it,
-//! offline. All packages have one target folder, so that the dependencies are built once.
+//! offline. All packages have one target folder, which is also that of the recorded messages of
+//! rustc, so that the dependencies are built once.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::LazyLock;
 
 use serde_json::Value;
+
+#[path = "../../../../ui-tests/tests/ui/target_folder.rs"]
+mod target_folder;
 
 use crate::support::says;
 
@@ -44,8 +49,15 @@ pub(crate) const PROFILE: [(&str, &str); 2] =
 /// A package in a temporary folder.
 pub(crate) struct Package {
     folder: PathBuf,
-    target: PathBuf,
 }
+
+/// The target folder of all packages, with what Cargo has compiled for these tests.
+static TARGET: LazyLock<PathBuf> = LazyLock::new(|| {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
+    let own = target.join("tests/trybuild");
+    target_folder::take(target, &own);
+    own
+});
 
 /// The result of a run of Cargo.
 #[derive(Debug)]
@@ -79,9 +91,8 @@ impl Package {
 
     /// A folder with a lock file only: the versions in it are the ones that are there offline.
     pub(crate) fn bare(name: &str) -> Self {
-        let temporary = Path::new(env!("CARGO_TARGET_TMPDIR")).join("whole-cargo");
-        let (folder, target) = (temporary.join(name), temporary.join("target"));
-        let package = Self { folder, target };
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("whole-cargo").join(name);
+        let package = Self { folder };
         // A file that stays the same keeps its time, so that Cargo has nothing to do.
         for entry in fs::read_dir(&package.folder).into_iter().flatten().flatten() {
             let name = entry.file_name();
@@ -97,7 +108,7 @@ impl Package {
     }
 
     pub(crate) fn target(&self) -> &Path {
-        &self.target
+        &TARGET
     }
 
     pub(crate) fn path(&self, file: &str) -> PathBuf {
@@ -158,7 +169,7 @@ impl Package {
         command
             .arg(verb)
             .args(["--offline", "--target-dir"])
-            .arg(&self.target)
+            .arg(self.target())
             .args(arguments)
             .current_dir(&self.folder)
             // The variables of the Cargo that runs these tests are not meant for this one.
@@ -175,7 +186,7 @@ impl Package {
 
     pub(crate) fn out_dir(&self) -> PathBuf {
         let name = self.folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let entries = fs::read_dir(self.target.join("debug/build")).unwrap();
+        let entries = fs::read_dir(self.target().join("debug/build")).unwrap();
         let is_own = |path: &PathBuf| {
             let folder = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             folder.rsplit_once('-').is_some_and(|(package, _)| package == name)
@@ -200,16 +211,20 @@ impl Package {
     }
 }
 
-/// The manifest of a package whose runtime is called `rumpsteak`.
+/// The manifest of a package whose runtime is called `rumpsteak`. tokio, whose macros need more
+/// features of `syn`, makes the dependencies of all packages the same.
 pub(crate) fn manifest(name: &str) -> String {
     let (runtime, build) = (dependency("rumpsteak-runtime"), dependency("rumpsteak-build"));
     let runtime = runtime.replace("{ ", "{ package = \"rumpsteak-runtime\", ");
     format!(
         "[workspace]\n\n[package]\nname = {name:?}\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
-         [features]\nfast = []\n\n[dependencies]\nrumpsteak = {runtime}\n\n\
-         [build-dependencies]\nrumpsteak-build = {build}\n"
+         [features]\nfast = []\n\n[dependencies]\nrumpsteak = {runtime}\n\
+         {TOKIO}\n\n[build-dependencies]\nrumpsteak-build = {build}\n"
     )
 }
+
+pub(crate) const TOKIO: &str =
+    "tokio = { version = \"1\", features = [\"macros\", \"rt\", \"sync\"] }";
 
 impl Outcome {
     /// The errors, without the summary at the end.

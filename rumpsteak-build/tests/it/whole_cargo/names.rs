@@ -1,7 +1,7 @@
 //! The runtime's crate has any name: the one in the manifest of the package, or the one that the
 //! attribute says.
 
-use super::harness::{MODULE, Package, VERIFIES, dependency, workspace};
+use super::harness::{MODULE, Package, TOKIO, VERIFIES, dependency, workspace};
 use crate::support::PROTOCOL;
 
 #[test]
@@ -12,7 +12,12 @@ fn the_runtime_may_have_any_name() {
         workspace().join("rumpsteak-runtime")
     );
     let members = [
-        ("plain", "rumpsteak-runtime.workspace = true\n", "rumpsteak_runtime", ""),
+        (
+            "plain",
+            &*format!("{TOKIO}\nrumpsteak-runtime.workspace = true\n"),
+            "rumpsteak_runtime",
+            "",
+        ),
         ("renamed", &format!("rt = {{ {runtime} }}\n"), "rt", ""),
         ("inherited", "rumpsteak = { workspace = true }\n", "rumpsteak", ""),
         ("table", "[dependencies.sessions]\nworkspace = true\n", "sessions", ""),

@@ -3,7 +3,7 @@
 //! role is ready, a log beside the work, one with as many entries as one likes, and an expert who
 //! is asked only if the clerk needs it. Each with a change that is refused.
 
-use super::programs::printed;
+use super::programs::{printed, programs};
 use crate::support::{check_files, only, says};
 
 pub(super) const PROTOCOLS: [(&str, &str); 7] = [
@@ -492,7 +492,7 @@ mod hire {
 
 #[test]
 fn by_hand_they_pass_and_what_is_unsafe_is_refused_at_its_token() {
-    assert_eq!(printed("patterns_by_hand"), "");
+    programs().check(&["--example", "patterns_by_hand"]).passes();
     for (from, to, token, text) in [
         // Who has no job does not answer.
         (

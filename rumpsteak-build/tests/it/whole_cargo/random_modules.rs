@@ -8,7 +8,7 @@
 //! alike, and one run shows the end. A program finds out by itself that its roles wait forever: no
 //! waker was called.
 //!
-//! Tries 24 modules, or as `RUMPSTEAK_FUZZ` says.
+//! Tries 12 modules, or as `RUMPSTEAK_FUZZ` says.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -255,7 +255,7 @@ fn write(package: &Package, modules: &[&Random]) {
 
 #[test]
 fn random_modules_are_refused_if_they_are_unsafe_and_run_otherwise() {
-    let modules: Vec<Random> = seeds(24).map(Random::new).collect();
+    let modules: Vec<Random> = seeds(12).map(Random::new).collect();
     let package = Package::new("random");
     let protocols = modules.iter().filter_map(|module| module.protocol.as_deref());
     package.write("protocols/p.scr", &protocols.collect::<String>());
