@@ -34,7 +34,7 @@ struct Arguments {
     /// tcp, unix, tls, ws, wss, quic or, with that feature, nats; memory plays all in one process
     #[arg(long, default_value = "tcp")]
     transport: String,
-    /// The transport to roles that are servers behind another one: tcp by default
+    /// The transport by which servers behind a portal are reached: tcp by default
     #[arg(long, value_name = "TRANSPORT", conflicts_with = "role")]
     servers: Option<String>,
     /// The address of the NATS server
