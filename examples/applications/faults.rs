@@ -17,7 +17,7 @@ use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use crate::{Application, applications};
+use crate::{Application, applications, portal};
 
 /// How long roles wait for a lost peer, and how long they may take in addition.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -50,8 +50,7 @@ fn connections_that_are_cut_are_made_again() {
 /// the processes is killed as well, the others learn which peer is lost.
 #[test]
 fn delegation_survives_cuts_and_ends_with_kills() {
-    let portal = applications().filter(|(_, (name, ..))| *name == "portal");
-    at_points(portal, seeds(8), |point| {
+    at_points(portal(), seeds(8), |point| {
         let is_killed = point.seed % 2 == 1;
         let patience = if is_killed { PATIENCE } else { LONG };
         let mut running = Running::start(point, patience, own_folder);
@@ -305,7 +304,7 @@ mod broker {
     #[ignore = "needs nats-server"]
     fn every_application_runs_through_a_broker() {
         let broker = Broker::start();
-        crate::run_all(&["--transport", "nats", "--broker", &broker.0]);
+        crate::run_all(applications(), &["--transport", "nats", "--broker", &broker.0]);
     }
 
     #[test]

@@ -19,7 +19,11 @@ const APPLICATIONS: [Application; 5] = [
     ("file_transfer", &["client", "server"], "the files are as they were\n"),
     ("jacobi", &["m", "a", "b"], "900 points after 591 rounds, as one process has them\n"),
     ("n_body", &["a", "b", "c"], "60 bodies after 200 steps, as one process has them\n"),
-    ("portal", &["user", "portal", "server"], "the squares up to 999 are 332833500 in all\n"),
+    (
+        "portal",
+        &["user", "portal", "squares", "sums"],
+        "the numbers up to 999 are 499500 in all, their squares 332833500\n",
+    ),
 ];
 
 /// The applications. `cargo test` builds the examples before this test, unless it builds this test
@@ -39,12 +43,24 @@ fn applications() -> impl Iterator<Item = (PathBuf, Application)> {
 #[test]
 fn every_application_runs_over_every_transport() {
     for transport in ["memory", "tcp", "unix", "tls", "ws", "wss", "quic"] {
-        run_all(&["--transport", transport]);
+        run_all(applications(), &["--transport", transport]);
     }
 }
 
-fn run_all(arguments: &[&str]) {
-    for (program, (name, _, expected)) in applications() {
+#[test]
+fn a_session_is_given_to_a_server_over_another_transport() {
+    for (user, servers) in [("tcp", "tls"), ("wss", "unix"), ("unix", "ws")] {
+        run_all(portal(), &["--transport", user, "--servers", servers]);
+    }
+}
+
+/// The application whose sessions move between processes.
+fn portal() -> impl Iterator<Item = (PathBuf, Application)> {
+    applications().filter(|(_, (name, ..))| *name == "portal")
+}
+
+fn run_all(applications: impl Iterator<Item = (PathBuf, Application)>, arguments: &[&str]) {
+    for (program, (name, _, expected)) in applications {
         let output = Command::new(&program).args(arguments).output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success(), "{name} {arguments:?}: {output:?}");

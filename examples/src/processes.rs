@@ -34,6 +34,9 @@ struct Arguments {
     /// tcp, unix, tls, ws, wss, quic or, with that feature, nats; memory plays all in one process
     #[arg(long, default_value = "tcp")]
     transport: String,
+    /// The transport by which servers behind a portal are reached: tcp by default
+    #[arg(long, value_name = "TRANSPORT", conflicts_with = "role")]
+    servers: Option<String>,
     /// The address of the NATS server
     #[arg(long, default_value = "127.0.0.1:4222")]
     broker: String,
@@ -72,14 +75,27 @@ pub fn start(
     roles: &[(&str, &[&str])],
     play: impl Fn(Place) -> Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>>,
 ) -> ExitCode {
+    start_with(roles, &[], play)
+}
+
+/// [`start`], for an example in which these roles listen over the transport that `--servers` names.
+pub fn start_with(
+    roles: &[(&str, &[&str])],
+    servers: &[&str],
+    play: impl Fn(Place) -> Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>>,
+) -> ExitCode {
     let arguments = Arguments::parse();
+    let is_alone = arguments.transport == "memory";
     let played = match &arguments.role {
         Some(role) => played_here(&arguments, &[role], play),
-        None if arguments.transport == "memory" => {
+        None if arguments.servers.is_some() && (is_alone || servers.is_empty()) => {
+            Err("`--servers` is only for servers in processes of their own".into())
+        }
+        None if is_alone => {
             let roles: Vec<&str> = roles.iter().map(|(role, _)| *role).collect();
             played_here(&arguments, &roles, play)
         }
-        None => in_processes(&arguments, roles),
+        None => in_processes(&arguments, roles, servers),
     };
     match played {
         Ok(()) => ExitCode::SUCCESS,
@@ -116,13 +132,22 @@ fn played_here(
 }
 
 /// Starts a process for each role, and waits for all.
-fn in_processes(arguments: &Arguments, roles: &[(&str, &[&str])]) -> Result<(), Failure> {
+fn in_processes(
+    arguments: &Arguments,
+    roles: &[(&str, &[&str])],
+    servers: &[&str],
+) -> Result<(), Failure> {
     let folder = env::temp_dir().join(format!("rumpsteak-{}", process::id()));
     fs::create_dir_all(&folder)?;
     certify(&folder, roles)?;
     let start = |(role, _): &(&str, &[&str])| {
         let mut command = Command::new(env::current_exe()?);
-        command.args(["--transport", &arguments.transport, "--role", role]);
+        let transport = if servers.contains(role) {
+            arguments.servers.as_deref().unwrap_or("tcp")
+        } else {
+            &arguments.transport
+        };
+        command.args(["--transport", transport, "--role", role]);
         command.args(["--broker", &arguments.broker]);
         command.args(["--patience", &arguments.patience.to_string(), "--folder"]);
         command.arg(&folder).spawn()
@@ -245,18 +270,22 @@ impl Place {
         session: &str,
         called: &[&str],
     ) -> Result<Join<R>, Failure> {
-        let Arguments { peer, folder, .. } = &self.arguments;
         let mut join = self.host.join(session);
         for role in called {
-            let given = peer.iter().filter_map(|peer| peer.split_once('='));
-            let given: Vec<&str> = given.filter(|(of, _)| of == role).map(|(_, at)| at).collect();
+            let given: Vec<&str> = self.given(role).collect();
             if !given.is_empty() {
                 join = join.peer(role, given);
-            } else if folder.is_some() {
+            } else if self.arguments.folder.is_some() {
                 join = join.peer(role, [self.word_of(role).await?]);
             }
         }
         Ok(join)
+    }
+
+    /// The addresses of a peer in the arguments.
+    fn given(&self, role: &str) -> impl Iterator<Item = &str> {
+        let given = self.arguments.peer.iter().filter_map(|peer| peer.split_once('='));
+        given.filter(move |(of, _)| *of == role).map(|(_, at)| at)
     }
 
     /// The address of the process of another role. It is this process if it plays all roles.
@@ -265,6 +294,9 @@ impl Place {
     ///
     /// If the process does not write its address.
     pub async fn word_of(&self, role: &str) -> Result<String, Failure> {
+        if let Some(at) = self.given(role).next() {
+            return Ok(at.to_owned());
+        }
         let Some(folder) = &self.arguments.folder else {
             return self.reached.clone().ok_or_else(|| "this process does not listen".into());
         };

@@ -7,12 +7,13 @@ use std::time::{Duration, Instant};
 use fastrand::Rng;
 use rumpsteak::{Detached, Error, ErrorKind, Result, try_run};
 use rumpsteak_net::transport::Transports;
-use rumpsteak_net::{Host, Joined, Limits, NetError, Parcel};
+use rumpsteak_net::{Host, Joined, Limits, NetError, Parcel, Refusal};
 use rumpsteak_oracle::seeds;
 use tokio::runtime::Builder;
 use tokio::time::timeout;
 
 use crate::reconnect::breaking;
+use crate::transports::Authority;
 
 #[rumpsteak::protocol(
     Portal,
@@ -265,6 +266,62 @@ async fn a_session_is_a_payload_of_another_one() {
         Ended::Ok(joined.leave().await?)
     };
     tokio::try_join!(use_it, give, take).unwrap();
+}
+
+/// Each host listens over one transport only, and is gone when the session has moved on.
+#[tokio::test]
+async fn a_session_that_moves_changes_its_transport() {
+    let authority = Authority::new();
+    let folder = std::env::temp_dir().join(format!("rumpsteak-moves-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let unix = format!("unix://{}", folder.join("portal").display());
+    let mut places: Vec<String> = vec!["memory://moves-a".to_owned(), unix];
+    places.extend(["tcp", "tls", "ws", "wss", "quic"].map(|it| format!("{it}://127.0.0.1:0")));
+    places.push("memory://moves-b".to_owned());
+
+    let near = authority.host("user.portal.rumpsteak");
+    let mut host = authority.host("portal.portal.rumpsteak");
+    let at = host.listen(&places[0]).await.unwrap().to_string();
+    let (mut user, mut portal) = begun([&near, &host], &at, "1").await;
+    let (mut asks, mut serves) = greeted(&mut user, &mut portal).await;
+    for (number, place) in (0..).zip(&places[1..]) {
+        let asked = ask(&mut asks, number..number + 1);
+        (asks, serves) = tokio::try_join!(asked, answer(&mut serves, 1)).unwrap();
+        let next = authority.host("portal.portal.rumpsteak");
+        let at = next.listen(place).await.unwrap().to_string();
+        let parcel = portal.pack(serves, [at]).await.unwrap();
+        host.told().await;
+        host = next;
+        (portal, serves) = sent(&parcel).unwrap().unpack(&host).unwrap();
+    }
+    tokio::try_join!(quit(&mut asks), answer_all(&mut serves)).unwrap();
+    tokio::try_join!(user.leave(), portal.leave()).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// The peer refuses the new host before it sends a message there.
+#[tokio::test]
+async fn a_session_does_not_move_to_a_transport_that_a_peer_does_not_accept() {
+    let authority = Authority::new();
+    let near = authority.host("user.portal.rumpsteak");
+    let hosts = [(); 2].map(|()| authority.host("portal.portal.rumpsteak"));
+    let tls = hosts[0].listen("tls://127.0.0.1:0").await.unwrap().to_string();
+    let tcp = hosts[1].listen("tcp://127.0.0.1:0").await.unwrap().to_string();
+    let user = near.join::<User>("1").peer("portal", [&tls]).over(["tls"]).connect();
+    let (mut user, mut portal) =
+        tokio::try_join!(user, hosts[0].join::<Portal>("1").connect()).unwrap();
+    let (mut asks, serves) = greeted(&mut user, &mut portal).await;
+    let (_joined, _serves) = portal.pack(serves, [tcp]).await.unwrap().unpack(&hosts[1]).unwrap();
+    let refused = ask(&mut asks, 0..1).await.map(drop).unwrap_err();
+    let ErrorKind::Transport { peer: "portal", source, .. } = refused.into_kind() else {
+        panic!("the user refuses the transport");
+    };
+    let NetError::Refused { refusal: Refusal::Transport(lists), .. } =
+        source.downcast_ref().unwrap()
+    else {
+        panic!("{source}");
+    };
+    assert_eq!(*lists, ["tls", "tcp"]);
 }
 
 /// Passes each question on to another portal, and the answer back.
