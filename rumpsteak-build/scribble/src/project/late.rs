@@ -57,7 +57,8 @@ pub(super) struct Lateness {
 }
 
 impl Lateness {
-    /// `None` if an interrupter takes no part, or if a role does not know by a label that another one has sent its last message to it.
+    /// `None` if an interrupter takes no part, or if a role does not know by a label that another
+    /// one has sent its last message to it.
     /// `told` has the interrupters that tell all others when the block is over, with the states in
     /// which they may interrupt.
     pub(super) fn new(
