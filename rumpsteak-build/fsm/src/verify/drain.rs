@@ -2,10 +2,10 @@
 //!
 //! First the situations: a worklist over the vectors of states and lengths of queues, which joins
 //! the words of each queue until nothing changes. At first only empty queues are told from others.
-//! If that knows too little, short queues are known by their lengths. Then the plans, stage by stage. For a queue c, let Z
-//! be the greatest set of situations from which some moves that do not send to c lead to a planned
-//! situation, or to a receive from c that leads back into Z. All of Z is planned then. This is
-//! repeated with each queue, until none adds a situation.
+//! If that knows too little, short queues are known by their lengths. Then the plans, stage by
+//! stage. For a queue c, let Z be the greatest set of situations from which some moves that do not
+//! send to c lead to a planned situation, or to a receive from c that leads back into Z. All of Z
+//! is planned then. This is repeated with each queue, until none adds a situation.
 //!
 //! Cost: each join is linear in the words, and each stage in the moves of all situations times the
 //! number of rounds until Z is found. [`Limits::configurations`] bounds the joins, and an eighth of
@@ -24,19 +24,22 @@ pub fn drain(system: &System, limits: &Limits) -> Option<Drained> {
     if system.machines().iter().any(Fsm::is_on_demand) {
         return None;
     }
-    LONGEST.iter().find_map(|&longest| drain_with(system, longest, limits))
+    LONGEST
+        .iter()
+        .find_map(|&(longest, share)| drain_with(system, longest, limits.configurations / share))
 }
 
 /// The number of configurations that are tried for a move of each machine from one situation.
 const LONGEST_SEARCH: usize = 2_000;
 
-/// The lengths from which on queues are not told apart by their lengths, one after the other.
-const LONGEST: [usize; 2] = [1, 4];
+/// The lengths from which on queues are not told apart by their lengths, one after the other; each
+/// with its share of the limit.
+const LONGEST: [(usize, usize); 2] = [(1, 1), (4, 4)];
 
-fn drain_with(system: &System, longest: usize, limits: &Limits) -> Option<Drained> {
+fn drain_with(system: &System, longest: usize, budget: usize) -> Option<Drained> {
     let interned = InternedSystem::whole(system);
     let mut search = Search::new(&interned, longest);
-    search.reach(limits.configurations)?;
+    search.reach(budget)?;
     search.options();
     let plans = search.plans()?;
     let situations = search.rows.iter().zip(&search.queues).zip(plans).enumerate();

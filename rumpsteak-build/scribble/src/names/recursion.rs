@@ -66,23 +66,6 @@ impl<'m> Recursions<'m> {
 
     /// Finds the recursion of each `continue`.
     fn bind(&mut self, body: &'m Body) {
-        enum Task<'m> {
-            /// A block, and the number of recursions around it that do not begin with it.
-            Enter(BlockId, usize),
-            Rec(InteractionId, &'m Name),
-            /// The end of the recursion with this name.
-            LeaveRec(&'m Name),
-            /// The start of a part of a `par` or `interruptible`, which no `continue` leaves.
-            Part(Wall),
-            LeavePart,
-        }
-        #[derive(Clone, Copy)]
-        struct Wall {
-            /// The number of recursions around it.
-            depth: usize,
-            /// How many of these do not begin with it, and its first interaction.
-            again: Option<(usize, u32)>,
-        }
         /// An unbound name lists at most this many recursions around it.
         const MOST_NAMES: usize = 16;
         // For each name the recursions around, each with its depth among all of them.
@@ -118,9 +101,10 @@ impl<'m> Recursions<'m> {
             for (position, &id) in body.block(block).iter().enumerate() {
                 let Interaction { kind, span, .. } = body.interaction(id);
                 let older = if position == 0 { older } else { around.len() };
-                let is_choice = matches!(kind, InteractionKind::Choice { .. });
+                // In a choice or a `par`, there is something else beside.
+                let is_alone = kind.blocks().len() == 1;
                 for &part in kind.blocks() {
-                    let inner = Task::Enter(part, if is_choice { around.len() } else { older });
+                    let inner = Task::Enter(part, if is_alone { older } else { around.len() });
                     match kind {
                         InteractionKind::Choice { .. } => tasks.push(inner),
                         InteractionKind::Rec { variable, .. } => {
@@ -213,6 +197,27 @@ impl<'m> Recursions<'m> {
             _ => Summary { silent: false, ..Summary::NOTHING },
         }
     }
+}
+
+/// A step through the blocks of a protocol, in [`Recursions::bind`].
+enum Task<'m> {
+    /// A block, and the number of recursions around it that do not begin with it.
+    Enter(BlockId, usize),
+    Rec(InteractionId, &'m Name),
+    /// The end of the recursion with this name.
+    LeaveRec(&'m Name),
+    /// The start of a part of a `par` or `interruptible`, which no `continue` leaves.
+    Part(Wall),
+    LeavePart,
+}
+
+/// A part of a `par` or `interruptible`.
+#[derive(Clone, Copy)]
+struct Wall {
+    /// The number of recursions around it.
+    depth: usize,
+    /// How many of these do not begin with it, and its first interaction.
+    again: Option<(usize, u32)>,
 }
 
 #[derive(Clone, Copy)]

@@ -291,8 +291,8 @@ impl Composer<'_> {
         Ok(machines)
     }
 
-    /// The machines of a block whose interrupts may be late. `None` if it is inside another block, or
-    /// if a role does not know what it has to wait for.
+    /// The machines of a block whose interrupts may be late. `None` if it is inside another block,
+    /// or if a role does not know what it has to wait for.
     fn late(
         &mut self,
         interruption: &Interruption<'_>,
