@@ -275,7 +275,7 @@ impl Shared {
         let roles = registry.roles.range(&first..);
         let mut roles = roles.take_while(|(at, _)| (&at.0, &at.1) == (protocol, session));
         lock(&self.listened).is_empty()
-            && roles.any(|(_, slots)| slots.get(peer).is_some_and(is_elsewhere))
+            && roles.any(|(_, slots)| slots.get(peer).is_some_and(|slot| is_elsewhere(slot)))
     }
 
     /// Notes the failed call of a peer, if a role waits for the peer in other sessions.

@@ -57,8 +57,9 @@ pub(super) enum Line {
 
 #[derive(Default)]
 pub(super) struct Registry {
-    /// The slots of each role that has joined, by peer.
-    pub(super) roles: BTreeMap<Endpoint, BTreeMap<String, Slot>>,
+    /// The slots of each role that has joined, by peer. They are boxed because a map has room for
+    /// eleven values, and most roles have few peers.
+    pub(super) roles: BTreeMap<Endpoint, BTreeMap<String, Box<Slot>>>,
     services: BTreeMap<(String, String), Announced>,
     pub(super) moved: BTreeMap<Endpoint, Moved>,
 }
@@ -131,7 +132,7 @@ pub(crate) enum Leaving {
 
 impl Registry {
     pub(super) fn slot(&mut self, endpoint: &Endpoint, peer: &str) -> Option<&mut Slot> {
-        self.roles.get_mut(endpoint)?.get_mut(peer)
+        self.roles.get_mut(endpoint)?.get_mut(peer).map(|slot| &mut **slot)
     }
 
     /// Tells the service that plays a role about a session in which the role is expected: once, as
@@ -278,7 +279,7 @@ impl Shared {
             }
             let slot =
                 Slot { hello: hello.clone(), arrivals, peer, failed_call: None, has_left: false };
-            slots.insert(hello.route.peer.clone(), slot);
+            slots.insert(hello.route.peer.clone(), Box::new(slot));
             receivers.push(receiver);
         }
         registry.roles.insert(endpoint, slots);
@@ -321,7 +322,7 @@ impl Shared {
             };
             Leaving::Lane(arrivals, lane)
         };
-        slots.into_iter().map(|(peer, slot)| (peer, leave(slot))).collect()
+        slots.into_iter().map(|(peer, slot)| (peer, leave(*slot))).collect()
     }
 
     /// Notes that a peer of a role that has moved will call it here.

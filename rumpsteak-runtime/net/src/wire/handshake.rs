@@ -107,7 +107,6 @@ impl From<Capacity> for Room {
 }
 
 /// The answer of a host to a greeting.
-#[expect(clippy::large_enum_variant, reason = "one for each connection, and seldom moved")]
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) enum Answer {
     Welcome(Hello),
