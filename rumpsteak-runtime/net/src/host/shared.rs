@@ -418,7 +418,7 @@ impl Drop for Guard {
         }
         // A peer may already wait for the role in the next session of this name.
         let in_session = |at: &Endpoint| (&at.0, &at.1) == (protocol, session);
-        let waits = |slots: &BTreeMap<String, Slot>| {
+        let waits = |slots: &BTreeMap<String, Box<Slot>>| {
             slots.get(role).is_some_and(|slot| slot.peer.token().is_none())
         };
         if registry.roles.iter().any(|(at, slots)| in_session(at) && waits(slots)) {
