@@ -1,6 +1,6 @@
 //! Scatter and gather: a task for each of eight workers, and their results. The root takes each
-//! result when it comes. The build needs one state for each worker, although the results may come in
-//! any order.
+//! result when it comes. The build needs one state for each worker, although the results may come
+//! in any order.
 //!
 //! `cargo run -p rumpsteak-examples --example scatter_gather`
 

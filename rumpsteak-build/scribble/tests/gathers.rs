@@ -105,7 +105,7 @@ fn answers_in_any_order_are_linear() {
 
 #[test]
 fn protocols_with_gathers() {
-    // Two-phase commit (Gray, Notes on Data Base Operating Systems, 1978): one of two votes of each.
+    // Two-phase commit (Gray, Notes on Data Base Operating Systems, 1978): a vote of each.
     is(
         "global protocol Commit(role c, role p, role q) {
            par { prepare() from c to p; } and { prepare() from c to q; }

@@ -13,7 +13,6 @@ use rumpsteak_scribble::{Projection, Span};
 
 use super::names::Names;
 use super::payloads::is_ident;
-use super::session::options;
 use crate::protocols::ScrFile;
 
 /// The number of labels before a choice that may be added to its name.
@@ -99,6 +98,24 @@ pub(super) fn state_names(
         }
     }
     found
+}
+
+/// The transitions of a choice, or of all states of a gather; and the state behind the gather.
+pub(super) fn options<'a>(
+    fsm: &'a Fsm,
+    gathers: impl Fn(StateId) -> bool,
+    mut state: StateId,
+) -> (Vec<Transition<'a>>, Option<StateId>) {
+    let mut options: Vec<Transition<'a>> = fsm.transitions_from(state).collect();
+    let mut behind = None;
+    while gathers(state)
+        && let Some(last) = options.last()
+    {
+        state = last.target;
+        options.extend(fsm.transitions_from(state));
+        behind = options.last().map(|last| last.target);
+    }
+    (options, behind)
 }
 
 /// The part of a name that describes a choice or a loop.

@@ -17,9 +17,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use rumpsteak_fsm::{Action, Defect, Direction, Fsm, Message, StateId, Transition};
+use rumpsteak_fsm::{Action, Defect, Direction, Fsm, Message, StateId};
 
-use super::choice_names::{Origin, state_names};
+use super::choice_names::{Origin, options, state_names};
 use super::names::Names;
 
 /// The number of actions that one type may nest.
@@ -329,24 +329,6 @@ impl Writer<'_> {
 
 fn wrap(then: String, (constructor, peer, label): (&str, String, String)) -> String {
     format!("{constructor}<{peer}, {label}, {then}>")
-}
-
-/// The transitions of a choice, or of all states of a gather; and the state behind the gather.
-pub(super) fn options<'a>(
-    fsm: &'a Fsm,
-    gathers: impl Fn(StateId) -> bool,
-    mut state: StateId,
-) -> (Vec<Transition<'a>>, Option<StateId>) {
-    let mut options: Vec<Transition<'a>> = fsm.transitions_from(state).collect();
-    let mut behind = None;
-    while gathers(state)
-        && let Some(last) = options.last()
-    {
-        state = last.target;
-        options.extend(fsm.transitions_from(state));
-        behind = options.last().map(|last| last.target);
-    }
-    (options, behind)
 }
 
 fn entries(fsm: &Fsm) -> Vec<usize> {

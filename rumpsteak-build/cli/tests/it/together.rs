@@ -72,12 +72,12 @@ fn an_option_that_is_needed() {
 #[test]
 fn a_message_that_is_not_received_in_every_run() {
     let protocol = "global protocol P(role a, role b, role c) {
-  par { x() from a to c; } and { y() from b to c; }
+  par { x() from a to c; seen() from c to a; } and { y() from b to c; }
   rec X { choice at a { more() from a to c; ack() from c to a; continue X; } or { stop() from a to c; } }
 }
 ";
-    let third = "c: a?x; rec X . {a?more; a!ack; X, a?stop; b?y; end}\n";
-    let others = "a: c!x; rec X . {c!more; c?ack; X, c!stop; end}\nb: c!y; end\n";
+    let third = "c: a?x; a!seen; rec X . {a?more; a!ack; X, a?stop; b?y; end}\n";
+    let others = "a: c!x; c?seen; rec X . {c!more; c?ack; X, c!stop; end}\nb: c!y; end\n";
     let folder = Folder::new("together_every_run")
         .with("p.scr", protocol)
         .with("third.local", third)

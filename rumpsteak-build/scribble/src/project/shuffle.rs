@@ -5,10 +5,10 @@
 //! several parts are in the order of the parts. So no two roles wait for each other's greeting. The
 //! annotation `@"race"` of a message lifts this for its sender, which may then receive first.
 //!
-//! The order takes away runs only, and none of them is needed. Each part is finite, so the role does
-//! the same actions in the end. A send never waits: a configuration of the ordered machine that is
-//! stuck is one in which the role cannot send, and there the shuffle offers the same receives. So
-//! an argument about all orders ([`flat`](super::flat)) holds for this one.
+//! The order takes away runs only, and none of them is needed. Each part is finite, so the role
+//! does the same actions in the end. A send never waits: a configuration of the ordered machine
+//! that is stuck is one in which the role cannot send, and there the shuffle offers the same
+//! receives. So an argument about all orders ([`flat`](super::flat)) holds for this one.
 //!
 //! An interrupter may interrupt while it has something to send, so nothing is ordered for it.
 //!
@@ -23,8 +23,8 @@
 //! how far it is. Each run of `any` has a counterpart in `fixed`: the other roles do the same, and
 //! the role receives as much as it can in the fixed order. So the other roles are in the same
 //! states, and each queue to the role holds the messages of the other run or more of them.
-//! * *Deadlock.* If `any` is stuck while the messages of the peers R are due, the queues from all of
-//!   R are empty, and no peer can move. In the counterpart the role waits for a peer of R as well.
+//! * *Deadlock.* If `any` is stuck while the messages of the peers R are due, the queues from all
+//!   of R are empty, and no peer can move. In the counterpart the role waits for a peer of R, too.
 //! * *A wrong message.* If the head of the queue from a peer of R is wrong in `any`, it is in the
 //!   queue in the counterpart too, and the role has not received from this peer. It receives the
 //!   wrong message in `fixed`, unless it waits for another peer for ever. Both are refused.
@@ -39,8 +39,8 @@
 //! one part, a gather of all first messages is followed by a gather of all second ones: this again
 //! takes away runs of a role that only receives.
 //!
-//! If other messages may come in the state in which a gather begins, the first message of the gather
-//! is any of its messages, and only the others are a gather: [`Local::splice`].
+//! If other messages may come in the state in which a gather begins, the first message of the
+//! gather is any of its messages, and only the others are a gather: [`Local::splice`].
 
 use std::iter;
 
