@@ -7,7 +7,7 @@
 //!
 //! The reader takes so many milliseconds for each chunk of a megabyte.
 
-#![allow(clippy::print_stdout, reason = "the result")]
+#![allow(clippy::print_stdout, reason = "a program that measures and prints")]
 
 use std::time::Duration;
 

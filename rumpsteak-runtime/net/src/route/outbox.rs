@@ -237,20 +237,21 @@ impl<M> Writer<M> {
 
     #[inline]
     fn start_send(&mut self, message: &M, status: &SharedStatus) -> Result<(), BoxError> {
+        // As large as the last one, perhaps.
+        let alone = self.large.map(|size| {
+            let (mut alone, mut none) = (Batch::with_capacity(size), VecDeque::new());
+            let size = (self.write)(&mut alone, &mut none, message);
+            (size, alone.take())
+        });
         let mut frames = lock(&self.frames);
+        // The task takes frames only while it holds the lock.
+        let before = frames.count();
         let Frames { full, batch } = &mut *frames;
-        let before = full.len() + usize::from(!batch.is_empty());
-        let size = match self.large {
+        let size = match alone {
             None => (self.write)(batch, full, message),
-            // As large as the last one, perhaps.
-            Some(size) => {
-                drop(frames);
-                let (mut alone, mut none) = (Batch::with_capacity(size), VecDeque::new());
-                let size = (self.write)(&mut alone, &mut none, message);
-                frames = lock(&self.frames);
-                let Frames { full, batch } = &mut *frames;
+            Some((size, alone)) => {
                 full.extend(batch.take());
-                full.extend(alone.take());
+                full.extend(alone);
                 size
             }
         };

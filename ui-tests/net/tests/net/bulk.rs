@@ -158,6 +158,28 @@ fn chunks_arrive_once_and_in_order_whatever_the_windows_are() {
     assert!(broken.load(Ordering::Relaxed) > 0);
 }
 
+/// The role and the task of its lane run at the same time.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn large_and_small_chunks_in_turns_arrive() {
+    let (near, far) = (Host::new(), Host::new());
+    let at = far.listen("tcp://127.0.0.1:0").await.unwrap().to_string();
+    let p = near.join::<upload::P>("1").peer("q", [at]).connect();
+    let (mut p, mut q) = tokio::try_join!(p, far.join::<upload::Q>("1").connect()).unwrap();
+    for _ in 0..50 {
+        let gives = tokio::spawn(async move {
+            let sizes = (0..100).map(|number| if number % 7 < 4 { 20_000 } else { number });
+            (give(&mut p.role, sizes).await.unwrap(), p)
+        });
+        let takes =
+            tokio::spawn(async move { (take(&mut q.role, || Duration::ZERO).await.unwrap(), q) });
+        let both = async { tokio::try_join!(gives, takes) };
+        let ends = timeout(Duration::from_secs(60), both).await.unwrap().unwrap();
+        assert_eq!((ends.0.0, ends.1.0), (100, 100));
+        (p, q) = (ends.0.1, ends.1.1);
+    }
+    tokio::try_join!(p.leave(), q.leave()).unwrap();
+}
+
 /// A stranger that greets a role as its peer did, with the limits of the host.
 async fn stranger(at: &str, greeting: &Greeting, session: &str) -> Connection {
     let mut stranger = Memory.connect(at, 16 << 20).await.unwrap();
