@@ -35,7 +35,7 @@
 //! So from each reachable configuration another one with empty queues is reachable. Hence each
 //! message can be received, and no role waits in front of a message that it cannot take: such a
 //! message would stay. A role that waits moves on the way there, or can still move there. So no
-//! role starves, and there is no deadlock. Nothing here needs directed machines.
+//! role starves, and no deadlock is reached. Nothing here needs directed machines.
 //!
 //! The plan is a run that is possible, not one that is bound to happen: see
 //! [`system`](crate::system).

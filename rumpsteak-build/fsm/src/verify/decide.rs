@@ -34,7 +34,7 @@ pub enum Grounds {
     },
 }
 
-/// Decides if a system is safe: explores it. If that ends at a limit, asks k-MC, and then [`drain`].
+/// Decides if a system is safe: explores it. At a limit, asks k-MC, and then [`drain`].
 ///
 /// ```
 /// use rumpsteak_fsm::verify::{Grounds, decide};

@@ -113,7 +113,7 @@ impl<'a> Search<'a> {
         moves.find(|by| by.transition == letter).map_or(u32::MAX, |by| by.message)
     }
 
-    /// What a move may leave in its queue: for a receive, with each first letter that it can take.
+    /// The words that a move may leave in its queue: for a receive, with each first letter.
     fn after(&self, node: u32, by: &Move) -> Vec<Words> {
         let words = &self.queues[node as usize][by.channel as usize];
         if by.is_send {

@@ -63,7 +63,7 @@ errors! {
         "parts that run side by side need their connections throughout"
         help "connect all roles from the start: remove `explicit` and `connect`";
 
-    /// `by` interrupts, and `role` may hear of it when a message of this label means something else.
+    /// `by` interrupts, and `role` may hear of it when this label means something else.
     late_interrupt(block: Span, by: &str, role: &str, label: &str) = OpenInterrupt at block,
         "`{role}` cannot tell a late `{label}` of `{by}` from a new one",
         "`{by}` may interrupt this while `{role}` is done"

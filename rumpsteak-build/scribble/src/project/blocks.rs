@@ -29,8 +29,8 @@
 //!   * A role that is done must not be interrupted any more, nor mistake an interrupt of the next
 //!     round for one of this round. So the last message from each interrupter to the role says that
 //!     there will be no interrupt. And the last action of a role that never interrupts is to
-//!     receive from a role that may. Otherwise its interrupts may be [late](super::late), if that is
-//!     possible there (code S0311).
+//!     receive from a role that may. Otherwise its interrupts may be [late](super::late), if that
+//!     is possible there (code S0311).
 //!
 //!   In all cases the queues hold no message of the block once it is over, since an interrupt is
 //!   the last message of the block for each pair.

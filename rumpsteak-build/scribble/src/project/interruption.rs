@@ -1,5 +1,5 @@
-//! A block that may be interrupted: its roles, its interrupts, and the machines of roles that always
-//! learn if there is one. The [machines of blocks](super::blocks) say how.
+//! A block that may be interrupted: its roles, its interrupts, and the machines of roles that
+//! always learn if there is one. The [machines of blocks](super::blocks) say how.
 
 use std::collections::{BTreeMap, BTreeSet};
 

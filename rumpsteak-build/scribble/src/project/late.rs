@@ -19,7 +19,7 @@
 //!
 //! A role that may be done before an interrupt *waits for it meanwhile*: in each state of what
 //! follows the block, the interrupt is received and dropped, at most once, until another message
-//! from the interrupter shows that there is none. If that is not before the same message could be
+//! from the interrupter shows that none comes. If that is not before the same message could be
 //! received with another meaning, or before the end of the protocol, there is an error (S0311).
 //!
 //! # Why it is sound
@@ -39,7 +39,7 @@ use crate::limits::Limits;
 /// Interrupts that may still come: each with the number of its block and the role that interrupts.
 pub(super) type Late = BTreeSet<(u32, u32, Message)>;
 
-/// What each role knows of the others in a block.
+/// The knowledge that each role has of the others in a block.
 pub(super) struct Lateness {
     /// For each interrupter the states in which it may interrupt.
     open: BTreeMap<u32, Vec<bool>>,

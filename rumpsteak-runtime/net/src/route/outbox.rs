@@ -132,7 +132,7 @@ impl<M> Outgoing<M> {
         Poll::Ready(None)
     }
 
-    /// Waits until there is a message. Returns false if there is none, and the role has left.
+    /// Waits until there is a message. Returns false if the role has left without one.
     pub(crate) fn poll_has(&mut self, context: &Context<'_>) -> Poll<bool> {
         match self {
             Self::Messages(queue) => queue.poll_if(true, |_| false, context).map(|it| it.is_some()),

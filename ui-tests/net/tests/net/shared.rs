@@ -145,7 +145,7 @@ async fn no_stream_waits_for_another() {
 
 #[tokio::test]
 async fn a_stream_that_breaks_the_rules_ends_alone() {
-    // Too many bytes of one frame, and bytes that are no frame; at either end.
+    // Too many bytes of one frame, and bytes that do not make a frame; at either end.
     for (is_callers, kind, many) in
         [(true, PART, 200), (false, PART, 200), (true, FRAME, 500), (false, FRAME, 500)]
     {

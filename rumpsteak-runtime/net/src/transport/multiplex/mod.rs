@@ -24,7 +24,7 @@
 //! # Who breaks the rules
 //!
 //! A stream that sends too large a frame, or more than it was granted, ends, and no other stream
-//! notices. Bytes that are no piece, or a number that does not exist, end the connection. So do a
+//! notices. Bytes that do not make a piece, or a number that does not exist, end the connection. So do a
 //! cut and silence. The roles call again, and share the next connection.
 //!
 //! *`yamux`* has streams of bytes: each needs buffers for the frames in it, where 10,000 sessions

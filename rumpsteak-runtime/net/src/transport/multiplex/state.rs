@@ -259,7 +259,7 @@ impl State {
     /// Grants the other end more bytes, if it has used half of the window.
     pub(super) fn grant(&mut self, number: u32) {
         let Some(stream) = self.streams.get_mut(&number) else { return };
-        // The parts of a frame count as taken until all have come: the limit of a frame bounds them.
+        // The parts of a frame count as taken until all have come: its limit bounds them.
         let used = stream.waiting + stream.granted;
         if used > stream.window / 2 || stream.has_ended {
             return;
