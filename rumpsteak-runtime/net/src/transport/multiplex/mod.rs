@@ -24,8 +24,8 @@
 //! # Who breaks the rules
 //!
 //! A stream that sends too large a frame, or more than it was granted, ends, and no other stream
-//! notices. Bytes that do not make a piece, or a number that does not exist, end the connection. So do a
-//! cut and silence. The roles call again, and share the next connection.
+//! notices. Bytes that do not make a piece, or a number that does not exist, end the connection. So
+//! do a cut and silence. The roles call again, and share the next connection.
 //!
 //! *`yamux`* has streams of bytes: each needs buffers for the frames in it, where 10,000 sessions
 //! have 16 KiB each, and a frame is copied once more. Here a stream at rest has no buffer.
