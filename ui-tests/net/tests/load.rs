@@ -208,6 +208,6 @@ fn a_slow_reader_costs_a_window_at_each_end() {
         assert_eq!(gives.await.unwrap().unwrap(), CHUNKS << 20);
         let taken = most.unwrap().saturating_sub(before);
         println!("both ends of {CHUNKS} MiB to a slow reader take {taken} bytes");
-        assert!(taken < 40 << 20, "{taken}");
+        assert!(taken < 64 << 20, "{taken}");
     });
 }

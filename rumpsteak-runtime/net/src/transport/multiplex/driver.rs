@@ -83,8 +83,11 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Driver<T> {
             loop {
                 let length = self.input.first_chunk().map(|length| u32::from_be_bytes(*length));
                 let length = length.unwrap_or(0) as usize;
-                if length > if self.has_greeted { PIECE } else { GREETING } {
-                    return Err(invalid("a piece that is larger than the limit"));
+                let most = if self.has_greeted { PIECE } else { GREETING };
+                if length > most {
+                    return Err(invalid(&format!(
+                        "the length {length}, and the limit is {most}; it may not be a host"
+                    )));
                 }
                 if self.input.len() >= HEAD + length {
                     self.input.advance(4);
