@@ -47,8 +47,8 @@ pub(super) const PROTOCOLS: [(&str, &str); 7] = [
     (
         "log",
         "global protocol Log(role a, role b, role l) {
-  par { entry(i32) from a to l; @\"race\" close() from a to l; @\"race\" }
-  and { work(i32) from a to b; @\"race\" outcome(i32) from b to a; }
+  par { entry(i32) from a to l; close() from a to l; }
+  and { work(i32) from a to b; outcome(i32) from b to a; }
 }
 ",
     ),
