@@ -120,8 +120,8 @@ pub(super) fn name(scope: &Scope<'_>, root: ItemId) -> Place {
     Place { item: root, span }
 }
 
-/// Judges a machine of a role. True if it is accepted only where the parts come in any order. The
-/// other roles do what the protocol says.
+/// Judges a machine of a role. True if it is compared with the projection whose parts come in any
+/// order: the other one refuses it, or accepts it with a condition only.
 pub(crate) fn judge_machine(
     protocols: &Protocols,
     subject: impl Fn() -> Subject,
@@ -132,10 +132,14 @@ pub(crate) fn judge_machine(
     let protocol = &protocols.protocols[linked.protocol];
     let against = |due: &Fsm| judge_against(due, protocol, &subject, linked, machine, settings);
     let own = &protocol.projections[linked.role];
-    against(&own.fsm).map(|found| (found, false)).or_else(|cause| {
-        let found = own.in_any_order.as_ref().map(against);
-        found.and_then(Result::ok).map(|found| (found, true)).ok_or(cause)
-    })
+    let first = against(&own.fsm);
+    if first.as_ref().is_ok_and(|found| found.condition.is_none()) {
+        return first.map(|found| (found, false));
+    }
+    match own.in_any_order.as_ref().map(against) {
+        Some(Ok(found)) if first.is_err() || found.condition.is_none() => Ok((found, true)),
+        _ => first.map(|found| (found, false)),
+    }
 }
 
 fn judge_against(

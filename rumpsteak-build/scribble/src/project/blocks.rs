@@ -46,7 +46,7 @@
 //! of each role has about n² states and n³ transitions. [`Limits::local_states`] and
 //! [`Limits::local_transitions`] stop both.
 
-use std::cell::{Cell, LazyCell};
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::{HashMap, HashSet};
@@ -70,6 +70,10 @@ use crate::limits::Limits;
 /// The machines of all roles, and true if they are safe by construction; or the errors.
 pub(crate) type Together = Result<(Vec<Projection>, bool), Vec<Diagnostic>>;
 
+/// The most roles whose parts may come in any order if that is not safe by construction: each
+/// choice of these roles is judged.
+const MOST_MIXED: usize = 3;
+
 /// The machines of all roles: safe [by construction](super::flat), or judged together. `names` are
 /// the roles as they are declared, and `raced` the messages with the annotation `@"race"`.
 ///
@@ -89,14 +93,27 @@ pub(crate) fn project_all(
         judge(&projections, protocol, block, &limits.verifier)?;
     }
     if global.blocks.iter().any(|block| block.parts.len() > 1)
-        && let Ok((in_any_order, _)) = compose(global, names, None, limits)
+        && let Ok((others, is_plain)) = compose(global, names, None, limits)
     {
+        let differs = |&role: &usize| others[role].fsm != projections[role].fsm;
+        let differing: Vec<usize> = (0..names.len()).filter(differs).collect();
         let cheap = limits.verifier.for_a_warning(names.len());
-        let are_safe = LazyCell::new(|| judge(&in_any_order, protocol, block, &cheap).is_ok());
-        for (own, other) in projections.iter_mut().zip(&in_any_order) {
-            let is_usable = || other.fsm.check_directed().is_err() || *are_safe;
-            own.in_any_order =
-                Some(other.fsm.clone()).filter(|other| *other != own.fsm && is_usable());
+        // Any of these roles may be written in another order.
+        let is_safe = |chosen: u32| {
+            let mut mixed = projections.clone();
+            for (bit, &role) in differing.iter().enumerate() {
+                if chosen >> bit & 1 == 1 {
+                    mixed[role] = others[role].clone();
+                }
+            }
+            judge(&mixed, protocol, block, &cheap).is_ok()
+        };
+        if (is_plain && by_construction)
+            || (differing.len() <= MOST_MIXED && (1..1 << differing.len()).all(is_safe))
+        {
+            for role in differing {
+                projections[role].in_any_order = Some(others[role].fsm.clone());
+            }
         }
     }
     Ok((projections, by_construction))

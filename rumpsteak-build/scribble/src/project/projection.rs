@@ -77,10 +77,7 @@ pub struct Projection {
     /// A state may receive from several peers: see [`Fsm::check_directed`].
     pub fsm: Fsm,
     /// The machine in which the actions of different parts of a `par` come in any order, if it is
-    /// another one. The machines of all roles are not always safe together like this.
-    ///
-    /// A subtype of it may take the place of `fsm` if it is [verified](rumpsteak_fsm::verify()) with
-    /// the machines of the other roles.
+    /// another one and safe with either machine of each other role.
     pub in_any_order: Option<Fsm>,
     /// The places of each transition.
     origins: Vec<Vec<Span>>,
