@@ -20,6 +20,8 @@ use crate::terminal::Terminal;
 #[derive(Clone, Debug)]
 pub(crate) struct Machine {
     pub(crate) fsm: Fsm,
+    /// For a projection: [`Projection::in_any_order`].
+    pub(crate) in_any_order: Option<Fsm>,
     /// The name of the file.
     pub(crate) file: String,
     /// The place of each transition in the source, by [`TransitionId::index`].
@@ -31,7 +33,7 @@ impl Machine {
     pub(crate) fn idle(role: Role, file: String) -> Self {
         let mut builder = Fsm::builder(role);
         let only = builder.add_state();
-        Self { fsm: builder.build(only), file, places: vec![] }
+        Self { fsm: builder.build(only), in_any_order: None, file, places: vec![] }
     }
 
     /// Marks the transitions that a defect is about.
@@ -93,6 +95,7 @@ pub(crate) fn read(
         let spans = named.actions.into_iter();
         Machine {
             fsm: named.fsm,
+            in_any_order: None,
             file: source.name.clone(),
             places: spans.map(|span| Some((Arc::clone(&source), span))).collect(),
         }
@@ -128,7 +131,12 @@ pub(crate) fn of_projections(module: &Module, projections: Vec<Projection>) -> V
             let (text, range) = module.place(*origin);
             Some((Arc::clone(text), range))
         });
-        Machine { file: module.name().to_owned(), places: places.collect(), fsm: projection.fsm }
+        Machine {
+            file: module.name().to_owned(),
+            places: places.collect(),
+            fsm: projection.fsm,
+            in_any_order: projection.in_any_order,
+        }
     };
     projections.into_iter().map(machine).collect()
 }

@@ -43,7 +43,7 @@ fn subject(machine: &Machine) -> Subject {
 
 /// Judges the machines of a protocol together, after each was accepted by itself.
 fn jointly(
-    accepted: &[(&Machine, Accepted)],
+    accepted: &[(&Machine, (Accepted, bool))],
     protocols: &Protocols,
     settings: &Settings,
 ) -> Option<Cause> {
@@ -54,8 +54,10 @@ fn jointly(
     });
     let machines: Vec<Fsm> = machines.collect();
     let mut sessions = vec![Vec::new(); protocol.projections.len()];
-    for (root, ((machine, accepted), fsm)) in accepted.iter().zip(&machines).enumerate() {
-        sessions[machine.linked.role].push(together::Session { root, fsm, accepted });
+    for (root, ((machine, found), fsm)) in accepted.iter().zip(&machines).enumerate() {
+        let (accepted, in_any_order) = (&found.0, found.1);
+        let session = together::Session { root, fsm, accepted, in_any_order };
+        sessions[machine.linked.role].push(session);
     }
     let found = together::judge(protocol, &sessions, &settings.required, &settings.limits);
     let (root, fault) = found.refused.into_iter().next()?;
@@ -78,7 +80,7 @@ fn machine(
     machine: &Machine,
     protocols: &Protocols,
     settings: &Settings,
-) -> Result<Accepted, Box<Cause>> {
+) -> Result<(Accepted, bool), Box<Cause>> {
     let Machine { linked, fsm, text, states, .. } = machine;
     let subject = || subject(machine);
     let judged = subtype::judge_machine(protocols, subject, *linked, (fsm, &[]), settings);

@@ -27,8 +27,9 @@ pub(crate) struct Root {
     pub(crate) items: BTreeSet<ItemId>,
     pub(crate) refused: bool,
     pub(crate) machine: Option<SessionMachine>,
-    /// The evidence that the session is a subtype of its projection.
-    accepted: Option<Accepted>,
+    /// The evidence that the session is a subtype of its projection, and true if parts come in any
+    /// order there.
+    accepted: Option<(Accepted, bool)>,
     /// The mistake that makes it none.
     refusal: Option<(Place, Cause)>,
 }

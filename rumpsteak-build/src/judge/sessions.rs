@@ -344,10 +344,11 @@ impl Judge<'_> {
         let mut sessions = vec![Vec::new(); protocol.projections.len()];
         for (index, root) in self.found.roots.iter().enumerate() {
             if let Some(role) = self.played(root)
-                && let Some(accepted) = &root.accepted
+                && let Some((accepted, in_any_order)) = &root.accepted
                 && let Some(machine) = &root.machine
             {
-                sessions[role].push(together::Session { root: index, fsm: &machine.fsm, accepted });
+                let (root, fsm, in_any_order) = (index, &machine.fsm, *in_any_order);
+                sessions[role].push(together::Session { root, fsm, accepted, in_any_order });
             }
         }
         let (required, limits) = (&self.settings.required, &self.settings.limits);

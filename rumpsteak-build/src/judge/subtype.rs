@@ -26,7 +26,7 @@ pub(crate) fn judge(
     (root, role): (ItemId, &ScopedRole<'_>),
     session: &SessionMachine,
     settings: &Settings,
-) -> Result<Accepted, Box<(Place, Cause)>> {
+) -> Result<(Accepted, bool), Box<(Place, Cause)>> {
     let linked = scope.linked(role);
     let subject = || subject(scope, root, role);
     let machine = (&session.fsm, &*session.parts);
@@ -120,16 +120,36 @@ pub(super) fn name(scope: &Scope<'_>, root: ItemId) -> Place {
     Place { item: root, span }
 }
 
-/// Judges a machine of a role.
+/// Judges a machine of a role. True if it is compared with the projection whose parts come in any
+/// order: the other one refuses it, or accepts it with a condition only.
 pub(crate) fn judge_machine(
     protocols: &Protocols,
     subject: impl Fn() -> Subject,
     linked: ProtocolRole,
+    machine: (&Fsm, &[StateId]),
+    settings: &Settings,
+) -> Result<(Accepted, bool), Box<Cause>> {
+    let protocol = &protocols.protocols[linked.protocol];
+    let against = |due: &Fsm| judge_against(due, protocol, &subject, linked, machine, settings);
+    let own = &protocol.projections[linked.role];
+    let first = against(&own.fsm);
+    if first.as_ref().is_ok_and(|found| found.condition.is_none()) {
+        return first.map(|found| (found, false));
+    }
+    match own.in_any_order.as_ref().map(against) {
+        Some(Ok(found)) if first.is_err() || found.condition.is_none() => Ok((found, true)),
+        _ => first.map(|found| (found, false)),
+    }
+}
+
+fn judge_against(
+    projection: &Fsm,
+    protocol: &Loaded,
+    subject: &impl Fn() -> Subject,
+    linked: ProtocolRole,
     (fsm, parts): (&Fsm, &[StateId]),
     settings: &Settings,
 ) -> Result<Accepted, Box<Cause>> {
-    let protocol = &protocols.protocols[linked.protocol];
-    let projection = &protocol.projections[linked.role].fsm;
     let subject = || Box::new(subject());
     let others = protocol.projections.iter().enumerate().filter(|(role, _)| *role != linked.role);
     let peers: Vec<&Fsm> = others.map(|(_, other)| &other.fsm).collect();

@@ -36,6 +36,8 @@ pub(crate) struct Session<'a> {
     pub(crate) root: usize,
     pub(crate) fsm: &'a Fsm,
     pub(crate) accepted: &'a Accepted,
+    /// True if the projection is the one whose parts come in any order.
+    pub(crate) in_any_order: bool,
 }
 
 #[derive(Debug, Default)]
@@ -118,7 +120,7 @@ fn choices<'a>(sessions: &[Session<'a>]) -> Vec<Option<Session<'a>>> {
     let is_plain = |session: &Session<'_>| {
         let proof = session.accepted.proof.as_ref();
         let is_in_turn = proof.is_some_and(|proof| proof.anticipation == Some(0));
-        session.accepted.condition.is_none() && is_in_turn
+        session.accepted.condition.is_none() && is_in_turn && !session.in_any_order
     };
     let own = sessions.iter().filter(|session| !is_plain(session));
     let mut choices: Vec<_> = own.copied().map(Some).collect();
@@ -144,12 +146,11 @@ impl Combined {
         if chosen.iter().flatten().any(is_refused) {
             return;
         }
-        let parts = chosen.iter().zip(&protocol.projections);
-        let parts = parts.map(|(session, projection)| match session {
-            Some(Session { fsm, accepted, .. }) => {
-                Part::new(fsm, &projection.fsm, accepted.proof.as_ref())
+        let parts = chosen.iter().enumerate().map(|(role, session)| match session {
+            Some(Session { fsm, accepted, in_any_order, .. }) => {
+                Part::new(fsm, protocol.due(role, *in_any_order), accepted.proof.as_ref())
             }
-            None => Part::projection(&projection.fsm),
+            None => Part::projection(protocol.due(role, false)),
         });
         let parts: Vec<Part<'_>> =
             parts.zip(required).map(|(part, &required)| settings::part(part, required)).collect();

@@ -313,6 +313,13 @@ impl Loaded {
         machines.filter(|fsm| fsm.is_on_demand()).map(|fsm| fsm.role().to_string()).collect()
     }
 
+    /// The machine that a written one is compared with: that of a role, or the one whose parts come
+    /// in any order.
+    pub(crate) fn due(&self, role: usize, in_any_order: bool) -> &Fsm {
+        let Projection { fsm, in_any_order: other, .. } = &self.projections[role];
+        other.as_ref().filter(|_| in_any_order).unwrap_or(fsm)
+    }
+
     pub(crate) fn role_at(&self, position: usize) -> &Role {
         &self.protocol.roles()[position]
     }

@@ -318,7 +318,7 @@ fn machines_that_are_safe_together_only_are_accepted_together() {
 #[test]
 fn machines_that_deadlock_together_are_named() {
     let protocol = "global protocol P(role a, role b, role c) {
-  par { x() from a to c; @\"race\" } and { y() from b to c; k() from c to b; l() from b to a; }
+  par { x() from a to c; } and { y() from b to c; k() from c to b; l() from b to a; }
 }";
     let files = |a: &'static str, c: &'static str| {
         [("protocols/p.scr", protocol), ("protocols/p.a.local", a), ("protocols/p.c.local", c)]

@@ -75,7 +75,14 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     let others = system.iter().map(|machine| &machine.fsm);
     let peers: Vec<Fsm> = others.filter(|fsm| fsm.role() != sup.fsm.role()).cloned().collect();
     let comparison = Comparison { sub, sup };
-    let verdict = judge(&comparison, &peers, &limits, terminal)?;
+    let mut verdict = judge(&comparison, &peers, &limits, terminal)?;
+    if let (false, Some(other)) = (verdict.is_safe(), &comparison.sup.in_any_order) {
+        let mut sup = comparison.sup.clone();
+        sup.fsm = other.clone();
+        let other = Comparison { sub: comparison.sub.clone(), sup };
+        let found = judge(&other, &peers, &limits, terminal)?;
+        verdict = if found.is_safe() { found } else { verdict };
+    }
     let fair = match &verdict {
         Verdict::Safe(_) => None,
         Verdict::Unsafe(_) | Verdict::Undecided(_) => judge_fair(&comparison, &peers, &limits)?,

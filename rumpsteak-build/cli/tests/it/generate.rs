@@ -106,8 +106,8 @@ fn calls_that_cannot_be_answered() {
 
 /// A `par` in which each role waits for the other, although each order alone is allowed.
 const IDENT: &str = "global protocol Ident(role client, role server) {
-    par { clientVersion(String) from client to server; @\"race\" } and { serverVersion(String) from server to client; @\"race\" }
-    par { clientKexInit(String) from client to server; @\"race\" } and { serverKexInit(String) from server to client; @\"race\" }
+    par { clientVersion(String) from client to server; } and { serverVersion(String) from server to client; }
+    par { clientKexInit(String) from client to server; } and { serverKexInit(String) from server to client; }
 }
 ";
 const CLIENT: &str = "client: server?serverVersion<String>; server!clientVersion<String>; server?serverKexInit<String>; server!clientKexInit<String>; end\n";
@@ -135,7 +135,7 @@ fn machines_that_are_safe_alone_and_not_together_are_refused_by_their_names() {
 
     // As above, with a third role.
     let protocol = "global protocol P(role a, role b, role c) {
-  par { x() from a to c; @\"race\" } and { y() from b to c; k() from c to b; l() from b to a; }
+  par { x() from a to c; } and { y() from b to c; k() from c to b; l() from b to a; }
 }
 ";
     let folder = Folder::new("generate-three").with("p.scr", protocol);

@@ -70,6 +70,10 @@ use crate::limits::Limits;
 /// The machines of all roles, and true if they are safe by construction; or the errors.
 pub(crate) type Together = Result<(Vec<Projection>, bool), Vec<Diagnostic>>;
 
+/// The most roles whose parts may come in any order if that is not safe by construction: each
+/// choice of these roles is judged.
+const MOST_MIXED: usize = 3;
+
 /// The machines of all roles: safe [by construction](super::flat), or judged together. `names` are
 /// the roles as they are declared, and `raced` the messages with the annotation `@"race"`.
 ///
@@ -82,6 +86,47 @@ pub(crate) fn project_all(
     raced: &HashSet<Span>,
     limits: &Limits,
 ) -> Together {
+    let (mut projections, is_plain) = compose(global, names, Some(raced), limits)?;
+    let by_construction = is_plain && flat::is_safe(global, names, limits);
+    let block = (global.blocks[0].span, "this block");
+    if !by_construction {
+        judge(&projections, protocol, block, &limits.verifier)?;
+    }
+    if global.blocks.iter().any(|block| block.parts.len() > 1)
+        && let Ok((others, is_plain)) = compose(global, names, None, limits)
+    {
+        let differs = |&role: &usize| others[role].fsm != projections[role].fsm;
+        let differing: Vec<usize> = (0..names.len()).filter(differs).collect();
+        let cheap = limits.verifier.for_a_warning(names.len());
+        // Any of these roles may be written in another order.
+        let is_safe = |chosen: u32| {
+            let mut mixed = projections.clone();
+            for (bit, &role) in differing.iter().enumerate() {
+                if chosen >> bit & 1 == 1 {
+                    mixed[role] = others[role].clone();
+                }
+            }
+            judge(&mixed, protocol, block, &cheap).is_ok()
+        };
+        if (is_plain && by_construction)
+            || (differing.len() <= MOST_MIXED && (1..1 << differing.len()).all(is_safe))
+        {
+            for role in differing {
+                projections[role].in_any_order = Some(others[role].fsm.clone());
+            }
+        }
+    }
+    Ok((projections, by_construction))
+}
+
+/// The machines of all roles, and true if each of them is told of a block by one role. Without
+/// `raced`, the actions of parts come in any order.
+fn compose(
+    global: &Global,
+    names: &[Name],
+    raced: Option<&HashSet<Span>>,
+    limits: &Limits,
+) -> Result<(Vec<Projection>, bool), Vec<Diagnostic>> {
     let machines = vec![Vec::new(); global.blocks.len()];
     let interrupters = interrupters(global);
     let (is_told_by_one, lates, open_ends) =
@@ -111,12 +156,7 @@ pub(crate) fn project_all(
         diagnostic::sort(&mut found);
         found
     })?;
-    let is_plain = composer.is_told_by_one.get() && composer.lates.is_empty();
-    let by_construction = is_plain && flat::is_safe(global, names, limits);
-    if !by_construction {
-        judge(&projections, protocol, (first, "this block"), &limits.verifier)?;
-    }
-    Ok((projections, by_construction))
+    Ok((projections, composer.is_told_by_one.get() && composer.lates.is_empty()))
 }
 
 /// Judges the machines together; `block` is the reason for that.
@@ -160,7 +200,7 @@ pub(super) fn judge(
 struct Composer<'a> {
     global: &'a Global,
     names: &'a [Name],
-    raced: &'a HashSet<Span>,
+    raced: Option<&'a HashSet<Span>>,
     limits: &'a Limits,
     /// The machine of each role in each block.
     machines: Vec<Vec<Local>>,
@@ -239,10 +279,16 @@ impl Composer<'_> {
             let parts = parts.collect::<Result<Vec<_>, _>>()?;
             let order = Order {
                 raced: self.raced,
-                sends_first: !interrupters.contains(&role),
-                gathers: interrupters.is_empty(),
+                sends_first: self.raced.is_some() && !interrupters.contains(&role),
+                gathers: self.raced.is_some() && interrupters.is_empty(),
             };
-            let whole = self.within_limits(shuffle(&parts, order, self.limits), role)?;
+            let mut whole = shuffle(&parts, order, self.limits);
+            if self.raced.is_none() && whole.exceeded(self.limits).is_some() {
+                // Too many orders; only those of a gather.
+                let order = Order { gathers: interrupters.is_empty(), ..order };
+                whole = shuffle(&parts, order, self.limits);
+            }
+            let whole = self.within_limits(whole, role)?;
             self.minimised(whole, role, block.span)
         }))?;
         if block.interrupts.is_empty() { Ok(machines) } else { self.interrupted(number, machines) }

@@ -76,6 +76,9 @@ pub struct Projection {
     ///
     /// A state may receive from several peers: see [`Fsm::check_directed`].
     pub fsm: Fsm,
+    /// The machine in which the actions of different parts of a `par` come in any order, if it is
+    /// another one and safe with either machine of each other role.
+    pub in_any_order: Option<Fsm>,
     /// The places of each transition.
     origins: Vec<Vec<Span>>,
     gathers: HashSet<StateId>,
@@ -84,7 +87,7 @@ pub struct Projection {
 impl Projection {
     pub(super) fn of(local: Local, role: &Role) -> Self {
         let (fsm, origins, gathers) = local.fsm(role);
-        Self { fsm, origins, gathers }
+        Self { fsm, in_any_order: None, origins, gathers }
     }
 
     /// The interactions of a transition, in the order of the text: at least one, and several if

@@ -10,6 +10,9 @@
 //! that is stuck is one in which the role cannot send, and there the shuffle offers the same
 //! receives. So an argument about all orders ([`flat`](super::flat)) holds for this one.
 //!
+//! What a person writes may have another order, if it is safe with the other roles as they are:
+//! [`Projection::in_any_order`](super::projection::Projection::in_any_order).
+//!
 //! An interrupter may interrupt while it has something to send, so nothing is ordered for it.
 //!
 //! # Gathers
@@ -57,7 +60,7 @@ use crate::limits::Limits;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Order<'a> {
     /// The messages with `@"race"`.
-    pub(super) raced: &'a HashSet<Span>,
+    pub(super) raced: Option<&'a HashSet<Span>>,
     /// True if sends come first.
     pub(super) sends_first: bool,
     /// True if messages may be gathered: no interrupt comes between them.
@@ -101,7 +104,8 @@ pub(super) fn shuffle(parts: &[Local], order: Order<'_>, limits: &Limits) -> Loc
         }
         let first = live.iter().filter(|_| sends_first).find(|&&part| {
             edges(part).iter().all(|edge| {
-                let is_raced = || edge.origins.iter().any(|at| raced.contains(at));
+                let is_raced =
+                    || edge.origins.iter().any(|at| raced.is_some_and(|of| of.contains(at)));
                 edge.action.direction == Direction::Send && !is_raced()
             })
         });

@@ -169,7 +169,7 @@ fn equal_sessions_of_two_modules_have_their_own_verdicts() {
     package.write(
         "protocols/p.scr",
         "global protocol P(role c, role a, role b) {
-            par { x() from a to c; @\"race\" } and { y() from b to c; k() from c to b; l() from b to a; }
+            par { x() from a to c; } and { y() from b to c; k() from c to b; l() from b to a; }
         }",
     );
     let order = "#[session(C)] type Order = Receive<A, X, Receive<B, Y, Send<B, K, End>>>;";

@@ -47,8 +47,8 @@ pub(super) const PROTOCOLS: [(&str, &str); 7] = [
     (
         "log",
         "global protocol Log(role a, role b, role l) {
-  par { entry(i32) from a to l; @\"race\" close() from a to l; @\"race\" }
-  and { work(i32) from a to b; @\"race\" outcome(i32) from b to a; }
+  par { entry(i32) from a to l; close() from a to l; }
+  and { work(i32) from a to b; outcome(i32) from b to a; }
 }
 ",
     ),
@@ -264,21 +264,9 @@ fn logged() -> Result<(i32, i32)> {
     use log::*;
     let Roles { mut a, mut b, mut l } = Roles::default();
     let main = try_run(&mut a, async |s: ASession<'_>| {
-        let s = s.select(Work(20)).await?;
-        Ok::<_, Error>(match s.race(ready(Entry(7))).await? {
-            Raced::Sent(s) => match s.race(ready(Close)).await? {
-                Raced::Sent(s) => {
-                    let (Outcome(outcome), end) = s.receive().await?;
-                    (outcome, end)
-                }
-                Raced::Heard(ACloseOrOutcome::Outcome(Outcome(outcome), s)) => {
-                    (outcome, s.send(Close).await?)
-                }
-            },
-            Raced::Heard(AEntryOrOutcome::Outcome(Outcome(outcome), s)) => {
-                (outcome, s.send(Entry(7)).await?.send(Close).await?)
-            }
-        })
+        let s = s.send(Entry(7)).await?.send(Close).await?.send(Work(20)).await?;
+        let (Outcome(outcome), end) = s.receive().await?;
+        Ok::<_, Error>((outcome, end))
     });
     let worker = try_run(&mut b, async |s: BSession<'_>| {
         let (Work(work), s) = s.receive().await?;
