@@ -75,14 +75,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     let others = system.iter().map(|machine| &machine.fsm);
     let peers: Vec<Fsm> = others.filter(|fsm| fsm.role() != sup.fsm.role()).cloned().collect();
     let comparison = Comparison { sub, sup };
-    let mut verdict = judge(&comparison, &peers, &limits, terminal)?;
-    if let (false, Some(other)) = (verdict.is_safe(), &comparison.sup.in_any_order) {
-        let mut sup = comparison.sup.clone();
-        sup.fsm = other.clone();
-        let other = Comparison { sub: comparison.sub.clone(), sup };
-        let found = judge(&other, &peers, &limits, terminal)?;
-        verdict = if found.is_safe() { found } else { verdict };
-    }
+    let verdict = judge(&comparison, &peers, &limits, terminal)?;
     let fair = match &verdict {
         Verdict::Safe(_) => None,
         Verdict::Unsafe(_) | Verdict::Undecided(_) => judge_fair(&comparison, &peers, &limits)?,
@@ -142,9 +135,27 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     Ok((outcome, object))
 }
 
+/// Judges SUB as [`among`] does. If that refuses, SUP's parts may come in any order.
+fn judge(
+    comparison: &Comparison,
+    peers: &[Fsm],
+    limits: &Limits,
+    terminal: &mut Terminal,
+) -> Result<Verdict<Accepted, Result<Refused, Refusal>>, Notice> {
+    let verdict = among(comparison, peers, limits, terminal)?;
+    let Some(other) = comparison.sup.in_any_order.as_ref().filter(|_| !verdict.is_safe()) else {
+        return Ok(verdict);
+    };
+    let mut sup = comparison.sup.clone();
+    sup.fsm = other.clone();
+    let other = Comparison { sub: comparison.sub.clone(), sup };
+    let found = among(&other, peers, limits, terminal)?;
+    Ok(if found.is_safe() { found } else { verdict })
+}
+
 /// Judges SUB among the peers, if they and SUP make a system. If not, judges it without them, and
 /// a note says why. The refusal tells these cases apart.
-fn judge(
+fn among(
     comparison: &Comparison,
     peers: &[Fsm],
     limits: &Limits,
@@ -176,7 +187,7 @@ fn judge(
     })
 }
 
-/// Judges SUB as [`judge`] does, by the fair relation. Without the peers, a remark is about them.
+/// Judges SUB as [`among`] does, by the fair relation. Without the peers, a remark is about them.
 fn judge_fair(
     comparison: &Comparison,
     peers: &[Fsm],
