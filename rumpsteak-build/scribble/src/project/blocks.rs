@@ -129,7 +129,7 @@ fn compose(
 ) -> Result<(Vec<Projection>, bool), Vec<Diagnostic>> {
     let machines = vec![Vec::new(); global.blocks.len()];
     let interrupters = interrupters(global);
-    let (is_told_by_one, lates, open_ends) =
+    let (is_told_by_one, late_sets, open_ends) =
         (Cell::new(true), IndexSet::default(), BTreeMap::new());
     let mut composer = Composer {
         global,
@@ -139,7 +139,7 @@ fn compose(
         machines,
         interrupters,
         is_told_by_one,
-        lates,
+        late_sets,
         open_ends,
     };
     // Inner blocks first: a block comes after those around it.
@@ -156,7 +156,7 @@ fn compose(
         diagnostic::sort(&mut found);
         found
     })?;
-    Ok((projections, composer.is_told_by_one.get() && composer.lates.is_empty()))
+    Ok((projections, composer.is_told_by_one.get() && composer.late_sets.is_empty()))
 }
 
 /// Judges the machines together; `block` is the reason for that.
@@ -209,7 +209,7 @@ struct Composer<'a> {
     /// True so far if each role that does not know yet whether a block begins waits for one role.
     is_told_by_one: Cell<bool>,
     /// The interrupts that may be late where a machine is marked so.
-    lates: IndexSet<Late>,
+    late_sets: IndexSet<Late>,
     /// By block: the errors if its interrupts must not be late.
     open_ends: BTreeMap<u32, Vec<Diagnostic>>,
 }
@@ -255,10 +255,10 @@ impl Composer<'_> {
 
     /// The machine with the interrupts that may be late.
     fn settled(&self, local: Local, role: u32) -> Result<Local, Vec<Diagnostic>> {
-        if self.lates.is_empty() {
+        if self.late_sets.is_empty() {
             return Ok(local);
         }
-        local.settled(&self.global.roles, role, &self.lates).map_err(|found| {
+        local.settled(&self.global.roles, role, &self.late_sets).map_err(|found| {
             let name = |role: u32| self.global.roles[role as usize].as_str();
             let block = self.global.blocks[found.block as usize].span;
             let (by, role) = (name(found.by), name(role));
@@ -364,7 +364,7 @@ impl Composer<'_> {
         let mut late = machines.to_vec();
         for &role in &interruption.members {
             let mut machine = machines[role as usize].clone();
-            interruption.end_late(&mut machine, role, &known, &mut self.lates, self.limits);
+            interruption.end_late(&mut machine, role, &known, &mut self.late_sets, self.limits);
             let machine = self.within_limits(machine, role);
             let span = interruption.block.span;
             match machine.and_then(|machine| self.minimised(machine, role, span)) {

@@ -138,13 +138,13 @@ fn reachable(machine: &Local, by: impl Fn(&Edge) -> bool) -> Vec<bool> {
 
 impl Interruption<'_> {
     /// Adds the transitions by which a role ends the block early, and marks where it ends while
-    /// interrupts may be late. `lates` numbers the marks. Stops at a limit.
+    /// interrupts may be late. `late_sets` numbers the marks. Stops at a limit.
     pub(super) fn end_late(
         &self,
         machine: &mut Local,
         role: u32,
         known: &Lateness,
-        lates: &mut IndexSet<Late>,
+        late_sets: &mut IndexSet<Late>,
         limits: &Limits,
     ) {
         let original = machine.clone();
@@ -157,7 +157,7 @@ impl Interruption<'_> {
         };
         // Its own end.
         let may_come = others().filter(|&by| unsure(by, end) && own_end.is_some());
-        let marked = self.marked(machine, may_come.collect(), end, role, lates);
+        let marked = self.marked(machine, may_come.collect(), end, role, late_sets);
         if marked != end {
             for edge in machine.states[..states as usize].iter_mut().flatten() {
                 if edge.target == end {
@@ -175,7 +175,7 @@ impl Interruption<'_> {
                 if is_by(role) && known.open[&role][state as usize] {
                     let left = (message, role, unsure.clone());
                     let to: Vec<u32> = others().collect();
-                    let next = self.wind_up(machine, (role, state), left, known, (end, lates));
+                    let next = self.wind_up(machine, (role, state), left, known, (end, late_sets));
                     let next = self.tell(machine, &to[1..], message, next);
                     let action = self.action(to[0], Direction::Send, message);
                     machine.connect(state, action, next, vec![self.block.span]);
@@ -190,7 +190,8 @@ impl Interruption<'_> {
                     };
                     if is_sent {
                         let left = (message, heard, unsure.clone());
-                        let next = self.wind_up(machine, (role, state), left, known, (end, lates));
+                        let next =
+                            self.wind_up(machine, (role, state), left, known, (end, late_sets));
                         let to = others().filter(|&to| known.sends[&(role, to)][state as usize]);
                         let next = self.tell(machine, &to.collect::<Vec<_>>(), message, next);
                         let action = self.action(heard, Direction::Receive, message);
@@ -210,7 +211,7 @@ impl Interruption<'_> {
         (role, state): (u32, u32),
         (message, heard, mut unsure): (&Message, u32, BTreeSet<u32>),
         known: &Lateness,
-        (end, lates): (u32, &mut IndexSet<Late>),
+        (end, late_sets): (u32, &mut IndexSet<Late>),
     ) -> u32 {
         unsure.remove(&heard);
         let sources = self.members.iter().copied().filter(|&from| {
@@ -227,7 +228,7 @@ impl Interruption<'_> {
             sets.extend(more.collect::<Vec<_>>());
         }
         for set in sets {
-            let state = self.marked(machine, set.clone(), end, role, lates);
+            let state = self.marked(machine, set.clone(), end, role, late_sets);
             next.insert(set, state);
         }
         for &from in sources.iter().rev() {
@@ -271,7 +272,7 @@ impl Interruption<'_> {
         by: BTreeSet<u32>,
         end: u32,
         role: u32,
-        lates: &mut IndexSet<Late>,
+        late_sets: &mut IndexSet<Late>,
     ) -> u32 {
         let late = self.interrupts.iter().flat_map(|(message, of)| {
             let of = of.iter().filter(|of| by.contains(of));
@@ -281,7 +282,7 @@ impl Interruption<'_> {
         if late.is_empty() {
             return end;
         }
-        let label = Label::from(lates.insert_full(late).0.to_string());
+        let label = Label::from(late_sets.insert_full(late).0.to_string());
         let state = machine.add();
         let action = self.action(role, Direction::Send, &Message { label, payload: Vec::new() });
         machine.connect(state, action, end, vec![self.block.span]);
@@ -305,13 +306,13 @@ impl Local {
         &self,
         roles: &[Role],
         role: u32,
-        lates: &IndexSet<Late>,
+        late_sets: &IndexSet<Late>,
     ) -> Result<Self, TooLate> {
         let own = &roles[role as usize];
         let settle = |mut state: u32, mut late: Late| {
             while let Some(mark) = self.edges(state).iter().find(|edge| edge.action.peer == *own) {
                 let number = mark.action.message.label.as_str().parse().unwrap_or(0);
-                late.extend(lates.get_index(number).into_iter().flatten().cloned());
+                late.extend(late_sets.get_index(number).into_iter().flatten().cloned());
                 state = mark.target;
             }
             (state, late)
