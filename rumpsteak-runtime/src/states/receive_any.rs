@@ -204,7 +204,7 @@ where
                     #[cfg(feature = "tracing")]
                     if let Ok(message) = &received {
                         let label = crate::message::Labelled::label(message);
-                        action::trace::<R, P>("receive", label);
+                        watch::trace::<R>("receive", <P as Role>::NAME, label);
                     }
                     return Some((0, P::NUMBER.0, received));
                 }
