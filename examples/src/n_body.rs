@@ -103,7 +103,7 @@ pub fn sequential(bodies: usize, steps: usize) -> [Worker; 3] {
     for _ in 0..steps {
         let bodies = workers.clone().map(|worker| worker.bodies);
         for (number, worker) in workers.iter_mut().enumerate() {
-            // Its own, those of its neighbour, and those of the neighbour's neighbour.
+            // Its own, the neighbour's, and the next neighbour's.
             for distance in [0, 2, 1] {
                 worker.attract(&bodies[(number + distance) % 3]);
             }

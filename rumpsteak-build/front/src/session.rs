@@ -142,13 +142,20 @@ pub enum Direction {
 }
 
 /// The end of a chain, after its actions.
-#[allow(missing_docs, reason = "the fields are explained with their variant")]
 #[derive(Clone)]
 pub enum Tail {
     /// `Select<P, C>`, which sends the chosen label, or `Branch<P, C>`, which receives it; among
-    /// peers `Select<C>`, `Branch<C>`, `Gather<C>` and `Race<C>`, which does whichever is first and
-    /// has no direction. In an enum, the choice `Self` is that enum.
-    Choice { direction: Option<Direction>, constructor: Ident, peer: Option<Ident>, choice: Ident },
+    /// peers `Select<C>`, `Branch<C>`, `Race<C>` and `Gather<C>`.
+    Choice {
+        /// The direction; `None` for a race, which does whichever is first.
+        direction: Option<Direction>,
+        /// The constructor as written.
+        constructor: Ident,
+        /// The role at the other end, unless the options name it.
+        peer: Option<Ident>,
+        /// The `enum` of the options; `Self` in an enum is that enum.
+        choice: Ident,
+    },
     /// `End`.
     End(Ident),
     /// `Self`: the struct that the chain is the body of.

@@ -147,18 +147,41 @@ pub struct Witness {
 }
 
 /// A flaw of a configuration at a bound.
-#[allow(missing_docs, reason = "the fields are explained with their variant")]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Flaw {
     /// Not exhaustive: the send stays blocked until its role moves otherwise, which may be never.
-    Blocked { role: Role, send: TransitionId },
+    Blocked {
+        /// The role.
+        role: Role,
+        /// The send.
+        send: TransitionId,
+    },
     /// Not IBI, SIBI or CIBI: the role can receive the first, and the second from another queue now
     /// or after the first.
-    Competing { role: Role, first: TransitionId, second: TransitionId },
+    Competing {
+        /// The role.
+        role: Role,
+        /// A reception that is possible.
+        first: TransitionId,
+        /// One from another queue that competes with it.
+        second: TransitionId,
+    },
     /// No eventual reception: the next message of the queue is never received.
-    Lost { from: Role, to: Role },
+    Lost {
+        /// The sender.
+        from: Role,
+        /// The receiver.
+        to: Role,
+    },
     /// Not OBI: one send of the role is possible and another is blocked.
-    Partial { role: Role, possible: TransitionId, blocked: TransitionId },
+    Partial {
+        /// The role.
+        role: Role,
+        /// The send that is possible.
+        possible: TransitionId,
+        /// The send that is not.
+        blocked: TransitionId,
+    },
     /// No progress: the role never moves again.
     Waits {
         /// The role.

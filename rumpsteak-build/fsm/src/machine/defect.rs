@@ -12,16 +12,36 @@ use super::names::Role;
 /// A local type (PPoPP'22, Definition 1) offers in each state a choice between messages with
 /// distinct labels, all sent to one peer or all received from one peer. Subtyping is defined on
 /// these machines only.
-#[allow(missing_docs, reason = "the fields are explained with their variant")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Defect {
-    /// The state both sends and receives: the first of its sends and of its receives.
-    Mixed { state: StateId, send: TransitionId, receive: TransitionId },
-    /// Two transitions of the state, in insertion order, have one peer, direction and label.
-    Nondeterministic { state: StateId, action: Action, transitions: [TransitionId; 2] },
-    /// The machine sends to itself or receives from itself: `role` is both ends of the message.
-    SelfMessage { state: StateId, transition: TransitionId, role: Role },
+    /// The state both sends and receives.
+    Mixed {
+        /// The state.
+        state: StateId,
+        /// The first of its sends.
+        send: TransitionId,
+        /// The first of its receives.
+        receive: TransitionId,
+    },
+    /// Two transitions of the state have one peer, direction and label.
+    Nondeterministic {
+        /// The state.
+        state: StateId,
+        /// The action that occurs twice.
+        action: Action,
+        /// The two transitions, in insertion order.
+        transitions: [TransitionId; 2],
+    },
+    /// The machine sends to itself or receives from itself.
+    SelfMessage {
+        /// The state.
+        state: StateId,
+        /// The transition.
+        transition: TransitionId,
+        /// The role that is both ends of the message.
+        role: Role,
+    },
     /// The state chooses between peers.
     Undirected {
         /// The state.

@@ -66,14 +66,21 @@ impl System {
 }
 
 /// Why machines cannot be composed.
-#[allow(missing_docs, reason = "the fields are explained with their variant")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SystemError {
     /// Two machines have one role.
-    Duplicate { role: Role },
+    Duplicate {
+        /// The role.
+        role: Role,
+    },
     /// A machine exchanges a message with itself.
-    SelfMessage { role: Role, transition: TransitionId },
+    SelfMessage {
+        /// Its role.
+        role: Role,
+        /// The transition.
+        transition: TransitionId,
+    },
     /// A machine's peer has no machine.
     UnknownPeer {
         /// The machine's role.

@@ -36,20 +36,39 @@ pub struct Run {
 }
 
 /// The failure at the end of a [`Run`].
-#[allow(missing_docs, reason = "the fields are explained with their variant")]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Failure {
     /// No role can move, and at least one is not finished.
     Deadlock,
     /// A message will never be received.
-    Orphan { from: Role, to: Role },
+    Orphan {
+        /// Its sender.
+        from: Role,
+        /// Its receiver.
+        to: Role,
+    },
     /// A role waits for a message that can never come, while others may go on.
-    Starvation { role: Role },
+    Starvation {
+        /// The role.
+        role: Role,
+    },
     /// A role cannot receive the next message in the state where it waits for it.
-    UnspecifiedReception { from: Role, to: Role },
+    UnspecifiedReception {
+        /// The sender.
+        from: Role,
+        /// The receiver.
+        to: Role,
+    },
     /// A role can send or receive this message here. The message never comes, so a role that waits
-    /// for it hangs. If it is known, `after` is a send of the role that has to come first.
-    Never { role: Role, action: Action, after: Option<Action> },
+    /// for it hangs.
+    Never {
+        /// The role.
+        role: Role,
+        /// The receive.
+        action: Action,
+        /// A send of the role that has to come first, if one is known.
+        after: Option<Action>,
+    },
     /// A role may be neglected from here on in a fair run; the others go on.
     Neglect(Neglected),
 }

@@ -154,13 +154,20 @@ impl<'a> Part<'a> {
 }
 
 /// Why subtyping alone is not enough.
-#[allow(missing_docs, reason = "the fields are explained with their variant")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// The machine does actions before their turn, and the projection of a peer is not directed.
-    UndirectedPeer { peer: Role, defect: Defect },
+    /// The machine does actions before their turn, and a peer is not directed.
+    UndirectedPeer {
+        /// The peer.
+        peer: Role,
+        /// The defect of its projection.
+        defect: Defect,
+    },
     /// The machine does actions before their turn, and it or its projection is not directed.
-    Undirected { defect: Defect },
+    Undirected {
+        /// The defect.
+        defect: Defect,
+    },
     /// The machine leaves out an option of a choice.
     NarrowedChoice {
         /// Its state.

@@ -284,7 +284,7 @@ impl Composer<'_> {
             };
             let mut whole = shuffle(&parts, order, self.limits);
             if self.raced.is_none() && whole.exceeded(self.limits).is_some() {
-                // Too many orders; only those of a gather.
+                // Too many orders: a gather has fewer.
                 let order = Order { gathers: interrupters.is_empty(), ..order };
                 whole = shuffle(&parts, order, self.limits);
             }

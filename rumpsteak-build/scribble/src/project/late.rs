@@ -85,7 +85,7 @@ impl Lateness {
             let is_sent = |edge: &Edge| of.is(edge, Direction::Send, to);
             let is_received = |edge: &Edge| of.is(edge, Direction::Receive, from);
             let may = sender.leads_to(|_| true, sender.states_with(is_sent));
-            // The only interrupter's own interrupt comes for sure, since nobody else interrupts it.
+            // A single interrupter's interrupt comes for sure: no other role interrupts it.
             let is_needed = of.interrupters.iter().any(|&by| by != from);
             let (mut final_ones, mut others) = (BTreeSet::new(), BTreeSet::new());
             for (_, edge) in sender.all_edges().filter(|(source, _)| may[*source as usize]) {

@@ -10,7 +10,7 @@
 //! that is stuck is one in which the role cannot send, and there the shuffle offers the same
 //! receives. So an argument about all orders ([`flat`](super::flat)) holds for this one.
 //!
-//! What a person writes may have another order, if it is safe with the other roles as they are:
+//! A hand-written machine may have another order, if it is safe with the other roles as they are:
 //! [`Projection::in_any_order`](super::projection::Projection::in_any_order).
 //!
 //! An interrupter may interrupt while it has something to send, so nothing is ordered for it.

@@ -248,26 +248,61 @@ impl Interaction {
 }
 
 /// The kinds of an [`Interaction`].
-#[allow(missing_docs, reason = "the fields are explained with their variant")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InteractionKind {
-    /// `buy(Int) from A to B, C;`, `buy(Int) connect A to B;`, `disconnect A and B;`. There is at
-    /// least one receiver. Without a message of its own, it is `connect()` or `disconnect()`.
-    Message { message: MessageExpr, from: Name, to: Vec<Name>, link: Link },
-    /// `choice at A { … } or { … }`, with at least one branch.
-    Choice { at: Name, branches: Vec<BlockId> },
+    /// `buy(Int) from A to B, C;`, `buy(Int) connect A to B;`, `disconnect A and B;`
+    Message {
+        /// `buy(Int)`; without a message of its own, `connect()` or `disconnect()`.
+        message: MessageExpr,
+        /// `A`
+        from: Name,
+        /// `B, C`: at least one.
+        to: Vec<Name>,
+        /// The effect on the connection of the two.
+        link: Link,
+    },
+    /// `choice at A { … } or { … }`
+    Choice {
+        /// The role that decides.
+        at: Name,
+        /// At least one.
+        branches: Vec<BlockId>,
+    },
     /// `rec X { … }`
-    Rec { variable: Name, body: BlockId },
+    Rec {
+        /// Its name for `continue`.
+        variable: Name,
+        /// The block that repeats.
+        body: BlockId,
+    },
     /// `continue X;`
-    Continue { variable: Name },
-    /// `do P<…>(A, B);`, or `do P(A as X, B as Y);`. The arguments are messages and sorts. Each
-    /// role of this protocol stands beside the role of `P` that it plays, if that is written.
-    Do { protocol: Name, arguments: Vec<MessageExpr>, roles: Vec<(Name, Option<Name>)> },
-    /// `par { … } and { … }`, with at least one part.
-    Par { parts: Vec<BlockId> },
-    /// `interruptible { … } with { cancel() by A; }`, with at least one interrupt.
-    Interruptible { body: BlockId, interrupts: Vec<Interrupt> },
+    Continue {
+        /// The name of the recursion.
+        variable: Name,
+    },
+    /// `do P<…>(A, B);`, or `do P(A as X, B as Y);`
+    Do {
+        /// The protocol that is called.
+        protocol: Name,
+        /// Messages and sorts.
+        arguments: Vec<MessageExpr>,
+        /// The roles of this protocol that play its roles, each with the role that it plays if
+        /// that is written.
+        roles: Vec<(Name, Option<Name>)>,
+    },
+    /// `par { … } and { … }`
+    Par {
+        /// At least one.
+        parts: Vec<BlockId>,
+    },
+    /// `interruptible { … } with { cancel() by A; }`
+    Interruptible {
+        /// The block that may be interrupted.
+        body: BlockId,
+        /// The roles that may interrupt it, with their messages: at least one.
+        interrupts: Vec<Interrupt>,
+    },
     /// A part that could not be read or is not supported. [`parse`](crate::parse) has reported it.
     Invalid,
 }
@@ -304,11 +339,15 @@ pub struct Interrupt {
 }
 
 /// A message that is sent, or an argument of `do`.
-#[allow(missing_docs, reason = "the fields are explained with their variant")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MessageExpr {
-    /// `buy(Int, String)`, `ok()`, `(Int)`. The label of `(Int)` is empty.
-    Literal { label: Name, payload: Vec<Payload> },
+    /// `buy(Int, String)`, `ok()`, `(Int)`.
+    Literal {
+        /// The label; empty for `(Int)`.
+        label: Name,
+        /// Its payload.
+        payload: Vec<Payload>,
+    },
     /// `Cancel`: a declared message, a parameter, or a label without a payload.
     Named(Name),
 }

@@ -13,7 +13,7 @@ use futures_core::future::BoxFuture;
 use futures_sink::Sink;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::framing::Framing;
+use super::framing::frames;
 pub(crate) use super::framing::{BUFFER, GREETING, Largest};
 use crate::address::Address;
 
@@ -268,7 +268,7 @@ pub(crate) fn framed<T>(stream: T, frame: usize) -> Connection
 where
     T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
-    Connection::new(Framing::new(stream, frame))
+    Connection::new(frames(stream, frame, BUFFER))
 }
 
 /// An error that several calls or streams get. The lengths of frames are not to blame for it.

@@ -18,7 +18,7 @@ use tokio::time::sleep;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 
 use super::connection::*;
-use super::framing::Framing;
+use super::framing::frames;
 use super::tcp::with_port;
 use super::tls::{Identity, configs, host_of, is_denial, may_play};
 use crate::Limits;
@@ -34,6 +34,9 @@ pub struct Quic {
 
 /// The number of streams of a connection at the same time. The library keeps some bytes for each.
 const STREAMS: u32 = 2048;
+
+/// The size of the buffers of a stream, at first.
+const SMALL: usize = 4 << 10;
 
 /// The name of the protocol above QUIC.
 const PROTOCOL: &[u8] = b"rumpsteak";
@@ -146,7 +149,8 @@ struct Shared {
 
 impl Shared {
     fn stream(self: Arc<Self>, (sending, receiving): (SendStream, RecvStream)) -> Connection {
-        let frames = Framing::new(tokio::io::join(receiving, sending), self.frame);
+        let stream = tokio::io::join(receiving, sending);
+        let frames = frames(stream, self.frame, SMALL);
         Connection::of(self, frames)
     }
 }
