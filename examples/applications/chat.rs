@@ -4,8 +4,8 @@
 //!
 //! The code of its roles is generated from the protocols, with routes that may lead to other
 //! processes. Each client has two sessions with the server, so that it can speak while it listens.
-//! One of them invites another to a service. The server passes the invitation on, without a part in
-//! the service.
+//! One of them invites another to a service. The server passes the invitation on, and has no part
+//! in the service.
 //!
 //! `--transport tcp|unix|tls|ws|wss|quic|memory` chooses how they talk to each other.
 
@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rumpsteak::try_run;
 use rumpsteak_examples::processes::{Failure, Place, start};
-use rumpsteak_net::Join;
+use rumpsteak_net::{Directory, Invitation, Join};
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -51,7 +51,7 @@ enum News {
     Entered(String),
     Left(String),
     Said(String, String),
-    Invited(String, String, Vec<String>),
+    Invited(String, Invitation<private::Guest>),
 }
 
 /// A client, as the server knows it.
@@ -129,8 +129,8 @@ async fn hear(join: Join<speaking::Server>, members: Members) -> Result<(), Fail
                         members.say(&name, &text);
                         next
                     }
-                    Spoken::Invite(Invite(guest, session, at), next) => {
-                        members.tell(&guest, News::Invited(name.clone(), session, at));
+                    Spoken::Invite(Invite(guest, invitation), next) => {
+                        members.tell(&guest, News::Invited(name.clone(), invitation));
                         next
                     }
                     Spoken::Leave(Leave, end) => return Ok::<_, Failure>(((), end)),
@@ -159,8 +159,8 @@ async fn tell(
                     News::Entered(name) => session.select(listening::Entered(name)).await?,
                     News::Left(name) => session.select(listening::Left(name)).await?,
                     News::Said(name, text) => session.select(listening::Said(name, text)).await?,
-                    News::Invited(name, service, at) => {
-                        session.select(listening::Invited(name, service, at)).await?
+                    News::Invited(name, invitation) => {
+                        session.select(listening::Invited(name, invitation)).await?
                     }
                 };
             }
@@ -225,7 +225,7 @@ impl<'p> Client<'p> {
                         Heard::Entered(it, next) => (News::Entered(it.0), next),
                         Heard::Left(it, next) => (News::Left(it.0), next),
                         Heard::Said(it, next) => (News::Said(it.0, it.1), next),
-                        Heard::Invited(it, next) => (News::Invited(it.0, it.1, it.2), next),
+                        Heard::Invited(it, next) => (News::Invited(it.0, it.1), next),
                         Heard::Closed(listening::Closed, end) => {
                             return Ok::<_, Failure>(((), end));
                         }
@@ -276,10 +276,10 @@ async fn ann(place: &Place) -> Result<String, Failure> {
         client.expect("bob", News::Said("bob".to_owned(), "hello, ann".to_owned())).await?;
         let session = session.select(Enter("coffee".to_owned())).await?;
         client.expect("cy", News::Entered("cy".to_owned())).await?;
-        let News::Invited(_, service, at) = client.next("cy").await? else {
+        let News::Invited(_, invitation) = client.next("cy").await? else {
             return Err("`cy` does not invite".into());
         };
-        let answer = whisper(place, &service, &at).await;
+        let answer = whisper(invitation.accept(place.host())).await;
         let answer = answer.map_err(|error| format!("`cy` is lost: {error}"))?;
         Ok::<_, Failure>((answer, session.select(Leave).await?))
     })
@@ -290,9 +290,7 @@ async fn ann(place: &Place) -> Result<String, Failure> {
 }
 
 /// Plays the guest of a service after an invitation.
-async fn whisper(place: &Place, service: &str, at: &[String]) -> Result<String, Failure> {
-    let join = place.host().join::<private::Guest>(service);
-    let join = if at.is_empty() { join } else { join.peer("host", at) };
+async fn whisper(join: Join<private::Guest>) -> Result<String, Failure> {
     let mut guest = join.connect().await?;
     let answers = try_run(&mut guest.role, async |mut session: private::GuestSession<'_>| {
         let mut answers = Vec::new();
@@ -340,8 +338,8 @@ async fn cy(place: &Place) -> Result<(), Failure> {
     try_run(&mut joined.role, async |session: speaking::ClientSession<'_>| {
         let session = session.select(Enter("coffee".to_owned())).await?;
         client.expect("ann", News::Entered("ann".to_owned())).await?;
-        let at = place.reached().map(str::to_owned).into_iter().collect();
-        let invite = Invite("ann".to_owned(), SERVICE.to_owned(), at);
+        let peers = Directory::default().with("host", place.reached())?;
+        let invite = Invite("ann".to_owned(), Invitation::new(SERVICE, peers));
         let session = session.select(invite).await?;
         let answered = answer(place.host().join::<private::Host>(SERVICE)).await;
         answered.map_err(|error| format!("`ann` is lost: {error}"))?;

@@ -42,13 +42,17 @@ pub(super) fn declared(declared: &Declaration, file: &ScrFile) -> Result<String,
 }
 
 pub(super) fn payload(sort: &str, file: &ScrFile, scope: &Scope<'_>) -> Result<Payload, String> {
-    if sort.contains('@') {
+    let declared = rust_text(sort, file, scope);
+    if declared.is_none() && sort.contains('@') {
         return Err(format!(
             "the payload `{sort}` is a session that changes hands, and only its type in Rust says in which state\n\n\
-             help: write the label in the module: `struct Name(Detached<…>);`"
+             help: write the label in the module: `struct Name(Detached<…>);`\n\
+             help: or declare the type in {}: `type <rust> \"rumpsteak_net::Invitation<crate::…>\" from \"rumpsteak-net\" as {};`",
+            file.shown(),
+            sort.rsplit('.').next().unwrap_or(sort)
         ));
     }
-    let text = rust_text(sort, file, scope).unwrap_or(sort);
+    let text = declared.unwrap_or(sort);
     let Some(names) = names_of(text) else {
         return Err(format!(
             "`{text}` is not a type\n\nhelp: write the declaration of `{sort}` in {} as in Rust: `std::vec::Vec<u8>`",
@@ -57,7 +61,7 @@ pub(super) fn payload(sort: &str, file: &ScrFile, scope: &Scope<'_>) -> Result<P
     };
     // A function may borrow its arguments, and the arguments of a macro may be anything.
     let may_borrow = ["fn", "Fn", "!"].iter().any(|of| text.contains(of));
-    if !may_borrow && text.replace("&'static", "").contains(['&', '\'']) {
+    if !may_borrow && text.replace("&'static", "").replace("<'static", "").contains(['&', '\'']) {
         return Err(format!(
             "`{text}` borrows, and a payload owns its data, since the role that receives it may outlive the one that sends it\n\n\
              help: write a type that owns it: `String` for `&str`, `Vec<T>` for `&[T]`"
@@ -71,7 +75,9 @@ pub(super) fn payload(sort: &str, file: &ScrFile, scope: &Scope<'_>) -> Result<P
 /// The Rust type of a sort: from its declaration for Rust, or the sort itself if it is a type in
 /// the module. Declarations for other languages are ignored.
 fn rust_text<'a>(sort: &'a str, file: &'a ScrFile, scope: &Scope<'_>) -> Option<&'a str> {
-    match file.modules.sort(sort) {
+    // A protocol of another module has a qualified name.
+    let declared = if sort.contains('@') { sort.rsplit('.').next()? } else { sort };
+    match file.modules.sort(declared) {
         Some(found) if found.schema.as_str() == "rust" => Some(found.external.as_str().trim()),
         _ if PRIMITIVES.contains(&sort) && sort != "str" => Some(sort),
         // The module declares or imports it.

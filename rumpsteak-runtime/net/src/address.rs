@@ -96,13 +96,24 @@ impl fmt::Display for Address {
 /// s = ["tcp://10.0.0.7:4000", "wss://shop.example/s"]
 /// l = ["tcp://10.0.0.8:4000"]
 /// ```
-#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Directory {
     addresses: BTreeMap<String, Vec<Address>>,
 }
 
 impl Directory {
+    /// Adds addresses of a role. Fails if a text is not an address.
+    pub fn with(
+        mut self,
+        role: &str,
+        addresses: impl IntoIterator<Item: AsRef<str>>,
+    ) -> Result<Self, AddressError> {
+        let addresses = addresses_of(addresses)?;
+        self.addresses.entry(role.to_owned()).or_default().extend(addresses);
+        Ok(self)
+    }
+
     /// The directory in the environment: with the prefix `SHOP`, the variable `SHOP_S` has the
     /// addresses of the role `s`, with commas between them. Fails if a text is not an address.
     pub fn from_env(prefix: &str) -> Result<Self, AddressError> {

@@ -58,5 +58,5 @@ pub use error::{CodecError, NetError, Refusal};
 pub use host::Host;
 pub use limits::Limits;
 pub use route::{Bridge, Inbox, Net, Outbox, Peer};
-pub use session::{Join, Joined, Joins, Parcel, Service};
+pub use session::{Invitation, Join, Joined, Joins, Parcel, Service};
 pub use wire::{Blob, Codec, Portable, Postcard};

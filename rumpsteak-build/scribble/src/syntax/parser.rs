@@ -144,7 +144,12 @@ fn external(cursor: &mut Cursor<'_>, kind: DeclarationKind) -> Result<Declaratio
     let external = cursor.string()?;
     let from = cursor.after_word("from", Cursor::string)?;
     cursor.expect_word("as")?;
-    let name = cursor.name("a name to use in protocols")?;
+    let mut name = cursor.name("a name to use in protocols")?;
+    // The type of a session that changes hands: `as Portal@portal`.
+    if kind == DeclarationKind::Payload && cursor.take(b'@') {
+        let role = cursor.role("the role of a session")?;
+        name.text = format!("{name}@{role}").into();
+    }
     cursor.expect(b';')?;
     let span = cursor.span_from(start);
     Ok(Declaration { kind, schema, external, from, name, span })

@@ -1,9 +1,11 @@
-//! Sessions: a role joins one, leaves it, and moves it to another host.
+//! Sessions: a role is invited to one, joins it, leaves it, and moves it to another host.
 
+mod invitation;
 mod join;
 mod parcel;
 mod wiring;
 
+pub use self::invitation::Invitation;
 pub use self::join::{Join, Joined, Service};
 pub use self::parcel::Parcel;
 pub use self::wiring::Joins;

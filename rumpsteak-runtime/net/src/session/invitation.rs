@@ -1,0 +1,75 @@
+//! Sessions that have not begun, as payloads (SJ §4.1).
+
+use std::marker::PhantomData;
+
+use rumpsteak_runtime::Role;
+use rumpsteak_runtime::private::ChangesHands;
+use serde::{Deserialize, Serialize};
+
+use super::join::Join;
+use crate::{Directory, Host, Joins};
+
+/// An invitation to play the role `R` in a session that has not begun: the name of the session, and
+/// the addresses of its peers. It is (part of) the payload `Protocol@role`, as a
+/// [`Parcel`](super::Parcel) is for a session that has begun. Whoever has it can only join as `R`.
+///
+/// A copy is another invitation, and who joins first plays the role.
+///
+/// ```no_run
+/// # use rumpsteak_net::{AddressError, Directory, Host, Invitation, Joined, Joins, NetError};
+/// # fn f<Guest: Joins>() -> Result<Invitation<Guest>, AddressError> {
+/// // The host of the service, which listens at this address:
+/// let peers = Directory::default().with("host", ["tcp://10.0.0.7:4000"])?;
+/// let invitation = Invitation::<Guest>::new("what nobody else hears", peers);
+/// # Ok(invitation)
+/// # }
+/// # async fn g<Guest: Joins>(invitation: Invitation<Guest>, host: Host) -> Result<(), NetError> {
+/// // Who receives it:
+/// let guest = invitation.accept(&host).connect().await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Deserialize, Serialize)]
+#[serde(bound = "")]
+pub struct Invitation<R> {
+    session: String,
+    peers: Directory,
+    #[serde(skip)]
+    role: PhantomData<fn() -> R>,
+}
+
+impl<R: Role> ChangesHands for Invitation<R> {
+    type Role = R;
+}
+
+impl<R: Joins> Invitation<R> {
+    /// An invitation to the session of this name, whose roles have these addresses.
+    pub fn new(session: impl Into<String>, peers: Directory) -> Self {
+        Self { session: session.into(), peers, role: PhantomData }
+    }
+
+    /// The name of the session.
+    #[must_use]
+    pub fn session(&self) -> &str {
+        &self.session
+    }
+
+    /// Joins the session at this host.
+    pub fn accept(&self, host: &Host) -> Join<R> {
+        host.join(&*self.session).peers(&self.peers)
+    }
+}
+
+impl<R> Clone for Invitation<R> {
+    fn clone(&self) -> Self {
+        Self { session: self.session.clone(), peers: self.peers.clone(), role: PhantomData }
+    }
+}
+
+impl<R> PartialEq for Invitation<R> {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.session, &self.peers) == (&other.session, &other.peers)
+    }
+}
+
+debug!([R] Invitation<R>, "session": |it| it.session.clone());
