@@ -13,17 +13,15 @@ use rumpsteak_fsm::{Action, Direction, Fsm, Message, StateId};
 use rumpsteak_scribble::{Projection, Protocol};
 
 use crate::analysis::{Analysis, Summary};
-use crate::codegen::machines::load;
 use crate::codegen::{self, skeleton};
 use crate::configuration::Configuration;
 use crate::fault::Cause;
-use crate::judge::machines;
+use crate::findings::Findings;
 use crate::limits::Limits;
 use crate::package::{self, Package};
 use crate::package_root::PackageRoot;
 use crate::protocols::{Loaded, Protocols, ScrFile};
 use crate::scope::Scope;
-use crate::settings::Settings;
 use crate::verdict::Machine;
 
 pub use crate::named_text::NamedText;
@@ -84,14 +82,13 @@ pub fn unwritable(
         diagnostics: Vec::new(),
         warnings: Vec::new(),
     };
-    empty_module(protocol.name().as_str())?;
+    let module = empty_module(protocol.name().as_str())?;
     let limits = Limits::default();
     let limits = generated_lines.map_or(limits, |most| limits.generated_lines(most));
     let (files, protocols) = (vec![file], vec![loaded]);
-    code(&Protocols { files, protocols, limits, ..Protocols::default() }, 0)
-        .problems
-        .into_iter()
-        .next()
+    let protocols = Protocols { files, protocols, limits, ..Protocols::default() };
+    let cause = codegen::write(&Scope::new(&module, None, &protocols, Some(0)), &[]).err()?;
+    Some(wording::told(&cause.at(Span::call_site()), &protocols))
 }
 
 /// An empty module for a protocol. `None` if the protocol's name is not valid in Rust.
@@ -175,22 +172,18 @@ pub struct Session {
 fn code(protocols: &Protocols, position: usize) -> Code {
     let loaded = &protocols.protocols[position];
     let protocol = loaded.name().to_owned();
-    let told = |cause: Cause| wording::told(&cause.at(Span::call_site()), protocols);
     let Some(module) = empty_module(&protocol) else {
         let reason =
             format!("`{protocol}` is not a valid name in Rust\n\nhelp: rename the protocol");
         let cause = Cause::Unwritable { protocol: protocol.clone(), reason };
-        return Code { protocol, text: None, problems: vec![told(cause)] };
+        let problem = wording::told(&cause.at(Span::call_site()), protocols);
+        return Code { protocol, text: None, problems: vec![problem] };
     };
-    let (settings, _) = Settings::new(&module.arguments, protocols.limits, Some(loaded));
-    let (found, mut problems) = load(protocols, position);
-    problems.extend(machines::problems(&found, protocols, &settings));
-    let scope = Scope::new(&module, None, protocols, Some(position));
-    let text = codegen::module(&scope, &found);
-    // A machine that is wrong may also be one that cannot be written.
-    let is_first = problems.is_empty();
-    let text = text.map_err(|cause| problems.extend(is_first.then_some(cause))).ok();
-    Code { protocol, text, problems: problems.into_iter().map(told).collect() }
+    let Findings { verdict, told, .. } = Findings::of(&module, protocols);
+    let file = &protocols.files[loaded.file];
+    let text = Some(verdict.text).filter(|items| !items.is_empty());
+    let text = text.map(|items| codegen::module(&module.name, &protocol, file, &items));
+    Code { protocol, text, problems: told.into_iter().map(|(_, told)| told).collect() }
 }
 
 /// The result of [`Configuration::check`].

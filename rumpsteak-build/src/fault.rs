@@ -11,7 +11,6 @@ use rumpsteak_fsm::bounded::{Hang, Queue};
 use rumpsteak_fsm::repair::Misfit;
 use rumpsteak_fsm::verify::{Refused, VerifyError};
 use rumpsteak_fsm::{Action, Defect, Limit, Message, Role, Run, StateId, TransitionId};
-use rumpsteak_scribble::Span as ScrSpan;
 
 use crate::named_text::NamedText;
 use crate::protocols::{Gravity, ProtocolRole};
@@ -32,10 +31,6 @@ pub(crate) enum Cause {
     AmbiguousChoice { subject: Box<Subject>, defect: Defect },
     /// A file of protocols has errors.
     BrokenFile { file: usize },
-    /// The protocol lacks a `continue` after this message: all sessions would fit with it.
-    Discontinued { protocol: usize, sessions: Vec<String>, variable: String, behind: ScrSpan },
-    /// Two structs are named after the roles that the other one plays. With these roles.
-    Exchanged(Box<[(String, String); 2]>),
     /// Sessions hang with the capacities that routes declare.
     Hangs(Box<Hangs>),
     /// A session leads back to itself without an action.
@@ -48,8 +43,8 @@ pub(crate) enum Cause {
     },
     /// A name refers to the wrong kind of item, or to none.
     Name { name: String, problem: NameProblem, hint: Option<String> },
-    /// A session uses a type that is not among its role's labels.
-    NoLabel { name: String, role: String, labels: Vec<String> },
+    /// A session uses a type that is not a label of its role's message type.
+    NoLabel { name: String, message: String, labels: Vec<String> },
     /// A role names a message type that the module lacks.
     NoMessage { name: String },
     /// A role has no route to a peer of its session.
@@ -175,16 +170,12 @@ pub(crate) struct Refusal {
 /// Advice about a refused session or machine.
 #[derive(Clone, Debug)]
 pub(crate) enum Hint {
-    /// A machine that begins in the first state would fit if it began in the second.
-    Begins([String; 2]),
-    /// The session fits this role, which has no session.
-    Fits(String),
+    /// The first action of a machine in DOT is wrong, so it may begin in the wrong state.
+    Begins,
     /// The session would fit if it went on as this part of itself.
     RightPart(String),
     /// The role has other sessions, so this one may be a part.
     Sibling,
-    /// The protocol has the whole choice in the opposite direction.
-    Turned,
 }
 
 impl Refusal {
@@ -215,10 +206,8 @@ pub(crate) enum Blamed {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Gap {
-    Silent(String),
     /// The verifier does not know, for this reason.
     Undecided(String),
-    Unread(String),
     /// A run goes wrong, with these sessions of roles that have several.
     Unsafe(Box<Run>, Vec<String>),
 }
@@ -257,21 +246,6 @@ impl Cause {
             | Self::UndecidedCapacities { .. }
             | Self::UndecidedSystem { .. } => Gravity::Undecided,
             _ => Gravity::Fails,
-        }
-    }
-
-    /// The names that the mistake is about, if several tokens may have the same mistake.
-    pub(crate) fn names(&self) -> Option<[&str; 2]> {
-        match self {
-            Self::NoMessage { name }
-            | Self::Name { name, .. }
-            | Self::NoLabel { name, .. }
-            | Self::OtherPayload { name, .. }
-            | Self::UnknownLabel { name, .. }
-            | Self::Idle { name }
-            | Self::RecursiveAlias { name } => Some([name, ""]),
-            Self::NoRoute { role, peer, .. } => Some([role, peer]),
-            _ => None,
         }
     }
 }

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rumpsteak_fsm::text::{Form, Named, parse_named};
-use rumpsteak_fsm::{Defect, Fsm, Role, StateId};
+use rumpsteak_fsm::{Defect, Fsm, Message, Role, StateId, Transition, TransitionId};
 use rumpsteak_scribble::similar;
 
 use crate::fault::Cause;
@@ -87,17 +87,10 @@ struct Candidate {
     parts: Vec<String>,
 }
 
-fn entries(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-    found.sort();
-    found
-}
-
 /// The machines of a protocol, in the order of its roles, and the mistakes in their files.
 pub(crate) fn load(protocols: &Protocols, position: usize) -> (Vec<Machine>, Vec<Cause>) {
     let protocol = &protocols.protocols[position];
-    let candidates = candidates(&protocols.files[protocol.file].path, form_of);
+    let candidates = candidates(&protocols.files[protocol.file].path);
     let (mut machines, mut problems) = (Vec::new(), Vec::new());
     let mut owned: BTreeMap<usize, Vec<&Candidate>> = BTreeMap::new();
     for candidate in &candidates {
@@ -141,8 +134,7 @@ pub(crate) fn unused(protocols: &Protocols, is_included: &dyn Fn(usize) -> bool)
         // Each module of a file reports the errors of the file.
         let mut own = (0..).zip(&protocols.protocols).filter(|(_, of)| of.file == position);
         let is_said = own.any(|(protocol, _)| is_included(protocol));
-        warnings.extend(unread(protocols, position));
-        for candidate in candidates(&file.path, form_of) {
+        for candidate in candidates(&file.path) {
             let reason = match owner(&candidate, protocols, position) {
                 Ok(linked) if is_included(linked.protocol) => continue,
                 Ok(linked) => format!(
@@ -159,49 +151,29 @@ pub(crate) fn unused(protocols: &Protocols, is_included: &dyn Fn(usize) -> bool)
     warnings
 }
 
-/// A warning for each machine without a `.scr` file, except pictures in DOT without a similar name.
+/// A warning for each machine without a `.scr` file. A picture in DOT is not a machine.
 fn strays(protocols: &Protocols) -> Vec<String> {
-    let mut warnings = Vec::new();
-    let places = protocols.files.iter().filter_map(|file| file.path.parent());
-    for folder in places.collect::<BTreeSet<_>>() {
-        let files = protocols.files.iter().filter(|file| file.path.parent() == Some(folder));
-        let stems: Vec<&str> = files.filter_map(|file| file.path.file_stem()?.to_str()).collect();
-        for path in entries(folder).iter().filter(|path| form_of(path).is_some()) {
-            let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
-            let mut stops = name.match_indices('.');
-            if stops.any(|(stop, _)| folder.join(format!("{}.scr", &name[..stop])).is_file()) {
-                continue;
-            }
-            let (own, rest) = name.split_once('.').unwrap_or((name, ""));
-            let machines = |form| parse_named(&package_root::read(path).ok()?, form).ok();
-            let help = match similar(own, &stems).filter(|_| rest.contains('.')) {
-                Some(stem) => format!("did you mean `{stem}.{rest}`?"),
-                None => {
-                    let Some(found) = form_of(path).and_then(machines) else { continue };
-                    let meant = found.first().and_then(|named| named_of(path, named, protocols));
-                    meant.map_or(NAME.to_owned(), |name| format!("did you mean `{name}`?"))
-                }
-            };
-            warnings.push(format!(
-                "{}: the machine is not used, because it is named after no `.scr` file; {help}",
-                protocols.base.show(path)
-            ));
-        }
-    }
-    warnings
-}
-
-/// The right name for the file of a machine, if it is free and only one `.scr` file has the role.
-fn named_of(path: &Path, machine: &Named, protocols: &Protocols) -> Option<String> {
-    let (role, extension) = (machine.fsm.role(), path.extension()?.to_str()?);
-    let has_role = |of: &&Loaded| of.protocol.roles().contains(role);
-    let files =
-        protocols.protocols.iter().filter(has_role).map(|of| &protocols.files[of.file].path);
-    let files: BTreeSet<_> = files.filter(|file| file.parent() == path.parent()).collect();
-    let [file] = files.into_iter().collect::<Vec<_>>()[..] else { return None };
-    let meant = file.with_extension(format!("{role}.{extension}"));
-    let name = meant.file_name()?.to_str()?;
-    (!meant.exists()).then(|| name.to_owned())
+    let folders = protocols.files.iter().filter_map(|file| file.path.parent());
+    let folders: BTreeSet<&Path> = folders.collect();
+    let is_stray = |path: &PathBuf| {
+        let text = || package_root::read(path).unwrap_or_default();
+        let is_machine = || match form_of(path) {
+            Some(Form::Dot) => parse_named(&text(), Form::Dot).is_ok_and(|found| !found.is_empty()),
+            form => form.is_some(),
+        };
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let mut stems = name.match_indices('.').map(|(stop, _)| &name[..stop]);
+        let has_scr = stems.any(|stem| path.with_file_name(format!("{stem}.scr")).is_file());
+        !has_scr && is_machine()
+    };
+    let strays = folders.into_iter().flat_map(package_root::entries).filter(is_stray);
+    let warning = |path: PathBuf| {
+        let shown = protocols.base.show(&path);
+        format!(
+            "{shown}: the machine is not used, because it is named after no `.scr` file; {NAME}"
+        )
+    };
+    strays.map(warning).collect()
 }
 
 fn form_of(path: &Path) -> Option<Form> {
@@ -212,35 +184,13 @@ fn form_of(path: &Path) -> Option<Form> {
     }
 }
 
-/// The form of a machine in a file with another ending, by its text.
-fn form_within(path: &Path) -> Option<Form> {
-    let text = package_root::read(path).ok().filter(|_| form_of(path).is_none())?;
-    let form = Form::detect(&text);
-    let is_machine = || parse_named(&text, form).is_ok_and(|machines| machines.len() == 1);
-    (matches!(form, Form::Dot | Form::Local) && is_machine()).then_some(form)
-}
-
-/// A warning for each file that has the text and the name of a machine, but another ending.
-fn unread(protocols: &Protocols, position: usize) -> impl Iterator<Item = String> {
-    let of = |form: fn(&Path) -> Option<Form>| candidates(&protocols.files[position].path, form);
-    let (read, mut others) = (of(form_of), of(form_within));
-    others.retain(|other| {
-        owner(other, protocols, position).is_ok() && read.iter().all(|of| of.parts != other.parts)
-    });
-    others.into_iter().map(|Candidate { path, form, .. }| {
-        let ending = if form == Form::Dot { "dot" } else { "local" };
-        let [meant, shown] = [path.with_extension(ending), path].map(|of| protocols.base.show(&of));
-        format!("{shown}: the machine is not used, because the name of such a file ends in `.{ending}`; did you mean `{meant}`?")
-    })
-}
-
 /// The files beside a `.scr` file that may contain machines.
 pub(crate) fn files_beside(scr: &Path) -> Vec<PathBuf> {
-    candidates(scr, form_of).into_iter().map(|candidate| candidate.path).collect()
+    candidates(scr).into_iter().map(|candidate| candidate.path).collect()
 }
 
 /// The files beside a `.scr` file that may contain machines, by name.
-fn candidates(scr: &Path, form_of: impl Fn(&Path) -> Option<Form>) -> Vec<Candidate> {
+fn candidates(scr: &Path) -> Vec<Candidate> {
     let (Some(folder), Some(stem)) = (scr.parent(), scr.file_stem().and_then(|stem| stem.to_str()))
     else {
         return Vec::new();
@@ -253,7 +203,7 @@ fn candidates(scr: &Path, form_of: impl Fn(&Path) -> Option<Form>) -> Vec<Candid
         let parts = middle.split('.').map(str::to_owned).collect();
         Some(Candidate { form, parts, path })
     };
-    entries(folder).into_iter().filter_map(candidate).collect()
+    package_root::entries(folder).into_iter().filter_map(candidate).collect()
 }
 
 /// The reason why a file belongs to no role.
@@ -356,13 +306,27 @@ fn read(
         );
         return Err(wrong(headline, Some("rename one of the two")));
     }
-    let roles: Vec<&str> = loaded.protocol.roles().iter().map(Role::as_str).collect();
-    let places = || fsm.transitions().map(|found| found.action.peer.as_str()).zip(&actions);
-    if let Some((wanted, span)) = places().find(|(peer, _)| !roles.contains(peer)) {
-        let name = loaded.name();
-        let headline = format!("the machine in {file}: `{name}` has no role `{wanted}`");
-        let help = Some(meant(wanted, &roles, "the roles are"));
-        return Err(Cause::Machine { headline, place: Some((text, span.clone())), help });
+    if let Err(defect) = fsm.check_deterministic() {
+        return Err(wrong(format!("the machine in {file} is not a session type: {defect}"), None));
+    }
+    let lacks = |kind: &str, wanted: &str, known: &BTreeSet<String>, id: TransitionId| {
+        let headline =
+            format!("the machine in {file}: `{}` has no {kind}`{wanted}`", loaded.name());
+        let known: Vec<&String> = known.iter().collect();
+        let help = Some(meant(wanted, &known, "there are"));
+        let place = Some((Arc::clone(&text), actions[id.index()].clone()));
+        Err(Cause::Machine { headline, place, help })
+    };
+    let roles: BTreeSet<String> = loaded.protocol.roles().iter().map(Role::to_string).collect();
+    let messages = loaded.messages.values().flatten().map(Message::to_string).collect();
+    for Transition { id, action, .. } in fsm.transitions() {
+        let [peer, message] = [action.peer.to_string(), action.message.to_string()];
+        if !roles.contains(&peer) {
+            return lacks("role ", &peer, &roles, id);
+        }
+        if !BTreeSet::contains(&messages, &message) {
+            return lacks("", &message, &messages, id);
+        }
     }
     Ok(Machine { linked, fsm, text, actions, states })
 }

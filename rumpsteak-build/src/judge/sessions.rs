@@ -8,13 +8,13 @@ use rumpsteak_front::hash;
 use rumpsteak_front::module::Item;
 use rumpsteak_fsm::system::{self, EveryRun, Neglected};
 use rumpsteak_fsm::{Message, System};
-use rumpsteak_scribble::Projection;
 
+use crate::codegen::machines::Machine;
 use crate::fault::{Cause, Fault, Gap, Hint, Note};
 use crate::judge::Root;
-use crate::judge::closed_system::{self, Member};
+use crate::judge::closed_system::{self, Session};
 use crate::judge::together::{self, Combined, CombinedFault};
-use crate::judge::{subtype, wrong_part};
+use crate::judge::{machines, subtype, wrong_part};
 use crate::protocols::Loaded;
 use crate::scope::machine::number;
 use crate::scope::{ItemId, Place, Scope};
@@ -23,7 +23,6 @@ use crate::settings::Settings;
 #[derive(Debug, Default)]
 pub(crate) struct Judgement {
     pub(crate) faults: Vec<Fault>,
-    pub(crate) of_machines: Vec<Fault>,
     /// The sessions with a known role.
     pub(crate) roots: Vec<Root>,
     /// The sessions that name something that does not exist.
@@ -52,25 +51,36 @@ impl Judgement {
             (number, capacities) => hash::number(&[&number.to_string(), capacities]).max(1),
         }
     }
+
+    /// The sessions of each role of the module. `None` if a role has none, or one with a mistake.
+    pub(crate) fn sessions(&self, scope: &Scope<'_>) -> Option<Vec<Vec<Session<'_>>>> {
+        let mut sessions = vec![Vec::new(); scope.roles.len()];
+        for root in &self.roots {
+            sessions[root.role].push((root.item, root.machine.as_ref()?));
+        }
+        sessions.iter().all(|of_role| !of_role.is_empty()).then_some(sessions)
+    }
 }
 
-/// Judges all sessions of a module. The roles in `machines_of` have machines beside the protocol.
-pub(crate) fn judge(
-    scope: &Scope<'_>,
-    settings: &Settings,
-    machines_of: &BTreeSet<usize>,
-) -> Judgement {
-    let (found, postponed) = Default::default();
-    let mut judge = Judge { scope, settings, machines_of, found, postponed };
+/// Judges all sessions of a module, some of which are generated from machines beside its protocol.
+pub(crate) fn judge(scope: &Scope<'_>, settings: &Settings, machines: &[Machine]) -> Judgement {
+    let mut judge = Judge { scope, settings, machines, found: Judgement::default() };
     judge.found.faults.extend(scope.faults.iter().cloned());
     for (id, _, role) in scope.roots() {
         judge.root(id, role);
     }
-    judge.found.faults.extend(wrong_part::faults(scope, &mut judge.found.roots, settings));
-    for (index, faults) in std::mem::take(&mut judge.postponed) {
-        match wrong_part::of_other(scope, &judge.found.roots, index) {
-            Some(fault) => judge.found.faults.push(fault),
-            None => judge.add_once(judge.found.roots[index].item, faults),
+    let Judgement { roots, faults, .. } = &mut judge.found;
+    for index in 0..roots.len() {
+        let other = wrong_part::fault(scope, roots, index, settings);
+        let root = &mut roots[index];
+        match other {
+            Some(fault) => {
+                root.refusal = None;
+                faults.push(fault);
+            }
+            // The role of a generated session may be meant for a struct with a mistake.
+            None if scope.is_generated(root.item) && !scope.faults.is_empty() => {}
+            None => faults.append(&mut root.faults),
         }
     }
     match scope.loaded() {
@@ -87,10 +97,8 @@ pub(crate) fn judge(
 struct Judge<'a> {
     scope: &'a Scope<'a>,
     settings: &'a Settings,
-    machines_of: &'a BTreeSet<usize>,
+    machines: &'a [Machine],
     found: Judgement,
-    /// The mistakes of a session that may go on as another role's session.
-    postponed: Vec<(usize, Vec<Fault>)>,
 }
 
 impl Judge<'_> {
@@ -109,16 +117,12 @@ impl Judge<'_> {
             role: position,
             items: reached.items,
             refused: reached.is_broken || !reached.faults.is_empty(),
+            faults: reached.faults,
             machine: None,
             accepted: None,
             refusal: None,
         };
         if root.refused {
-            if reached.faults.iter().any(Fault::is_of_role) {
-                self.postponed.push((self.found.roots.len(), reached.faults));
-            } else {
-                self.add_once(id, reached.faults);
-            }
             self.found.left_out.extend(&root.items);
             self.found.roots.push(root);
             return;
@@ -137,33 +141,15 @@ impl Judge<'_> {
         self.found.roots.push(root);
     }
 
-    /// Adds the mistakes of a session, except those that another session with the same part has.
-    fn add_once(&mut self, session: ItemId, faults: Vec<Fault>) {
-        // The role of a generated session may be meant for a struct with a mistake.
-        if self.scope.is_generated(session) && !self.scope.faults.is_empty() {
-            return;
-        }
-        Fault::add_once(&mut self.found.faults, faults);
+    /// The machine beside the protocol that a session is generated from.
+    fn machine(&self, root: &Root) -> Option<&Machine> {
+        let role = self.played(root).filter(|_| self.scope.is_generated(root.item))?;
+        self.machines.iter().find(|machine| machine.linked.role == role)
     }
 
     /// The position in the protocol of the role of a session.
     fn played(&self, root: &Root) -> Option<usize> {
         self.scope.roles[root.role].position
-    }
-
-    /// These roles with their sessions. `position` finds the role of a session.
-    fn members(
-        &self,
-        roles: impl Iterator<Item = String>,
-        position: impl Fn(&Root) -> Option<usize>,
-    ) -> Vec<Member<'_>> {
-        let mut members: Vec<Member<'_>> = roles.map(|role| (role, Vec::new())).collect();
-        for root in &self.found.roots {
-            if let Some(role) = position(root) {
-                members[role].1.push((self.scope.name_of(root.item), root.machine.as_ref()));
-            }
-        }
-        members
     }
 
     /// Judges the sessions of the protocol as a closed system if one of them is refused.
@@ -174,23 +160,25 @@ impl Judge<'_> {
         }
         // A closed system may have another order, but not other messages.
         let is_advised = refusals().all(|(_, cause)| !cause.is_wrong_anywhere());
-        let roles = protocol.protocol.roles().iter().map(ToString::to_string);
-        let members = self.members(roles, |root| self.played(root));
         let promised = Some((&*protocol.projections, &*self.settings.required));
-        let judged = closed_system::judge(&members, promised, &self.settings.limits);
+        let sessions = self.found.sessions(self.scope);
+        let sessions = sessions.filter(|of| of.len() == protocol.projections.len());
+        let judged = sessions.map(|sessions| {
+            closed_system::judge(self.scope, &sessions, promised, &self.settings.limits)
+        });
         let is_accepted = self.settings.accepts_closed_system;
         self.found.note = match judged {
-            Ok(_) if is_accepted => {
+            Some(Ok(_)) if is_accepted => {
                 (self.found.is_accepted, self.found.is_closed) = (true, true);
                 for root in &mut self.found.roots {
                     root.refused &= root.refusal.take().is_none();
                 }
                 return;
             }
-            Ok(bound) if is_advised => {
+            Some(Ok(bound)) if is_advised => {
                 Some(Note::Acceptable { protocol: protocol.name().to_owned(), bound })
             }
-            Err((gap, _)) if is_accepted => Some(Note::Useless(gap)),
+            Some(Err((gap, _))) if is_accepted => Some(Note::Useless(gap)),
             // A module that did not ask for a closed system is not told that it is useless.
             _ => None,
         };
@@ -213,23 +201,16 @@ impl Judge<'_> {
             let Some((place, mut cause)) = self.found.roots[index].refusal.take() else { continue };
             let root = &self.found.roots[index];
             let Some(role) = self.played(root) else { continue };
-            if scope.is_generated(root.item) && self.machines_of.contains(&role) {
-                let note = note.clone();
-                self.found.of_machines.push(Fault { note, ..cause.at(place.span) });
+            if let Some(machine) = self.machine(root) {
+                let place = Place { span: scope.anchor(), ..place };
+                cause = machines::cause(machine, scope.protocols, self.settings, cause);
+                refused.push((role, place, cause));
                 continue;
             }
             if let Cause::Refused(refusal) = &mut cause
                 && written.get(&role).is_some_and(|number| *number > 1)
             {
-                let others = 0..protocol.projections.len();
-                let idle = others.filter(|role| !written.contains_key(role));
-                let fsm = root.machine.as_ref().map(|machine| &machine.fsm);
-                let fits = fsm.and_then(|fsm| subtype::fits(fsm, protocol, idle));
-                let fits = fits.map(|other| {
-                    let other = protocol.role_at(other);
-                    Hint::Fits(refusal.subject.role(other).to_owned())
-                });
-                refusal.hint = fits.or(refusal.hint.take()).or(Some(Hint::Sibling));
+                refusal.hint.get_or_insert(Hint::Sibling);
             }
             if let Some(unknown) = cause.unknown_message() {
                 let action = protocol.projections[role].fsm.transition(unknown).action;
@@ -245,69 +226,19 @@ impl Judge<'_> {
             refused.push((role, place, cause));
         }
         // If the order of the protocol itself is undecided, its generated sessions are one mistake.
-        let mut is_said = !self.found.of_machines.is_empty();
         let is_plain = |place: &Place, cause: &Cause| {
-            scope.is_generated(place.item) && matches!(cause, Cause::Undecided { .. })
+            let of_session =
+                matches!(cause, Cause::Undecided { subject, .. } if !subject.roles.is_empty());
+            of_session && scope.is_generated(place.item)
         };
-        is_said |= refused.iter().any(|(_, place, cause)| !is_plain(place, cause));
+        let mut is_said = refused.iter().any(|(_, place, cause)| !is_plain(place, cause));
         refused.retain(|(_, place, cause)| {
             !is_plain(place, cause) || !std::mem::replace(&mut is_said, true)
         });
-        if let Some(fault) = self.exchanged(protocol, &refused) {
-            return self.found.faults.push(fault);
-        }
-        if let Some(fault) = self.discontinued(protocol, &refused) {
-            return self.found.faults.push(fault);
-        }
         for (place, cause) in of_two_roles(refused) {
             let note = note.clone();
             self.found.faults.push(Fault { note, ..cause.at(place.span) });
         }
-    }
-
-    /// The mistake of two structs that are named after each other's roles.
-    fn exchanged(&self, protocol: &Loaded, refused: &[(usize, Place, Cause)]) -> Option<Fault> {
-        refused.first()?;
-        let misnamed = self.scope.roles.iter().filter_map(|role| {
-            let [named] = protocol.roles(&role.item.name.to_string())[..] else { return None };
-            let plays = role.position?;
-            (named != plays).then_some((role, plays, named))
-        });
-        let misnamed: Vec<_> = misnamed.collect();
-        misnamed.iter().find_map(|&(first, plays, named)| {
-            let mut others = misnamed.iter();
-            let (second, ..) = others.find(|&&(_, other, of)| (other, of) == (named, plays))?;
-            let structs = [first, *second];
-            let structs = structs.map(|role| (role.item.name.to_string(), role.role.to_string()));
-            let span = first.item.link.as_ref().map_or(first.item.name.span(), |link| link.span);
-            Some(Cause::Exchanged(Box::new(structs)).at(span))
-        })
-    }
-
-    /// The mistake of a protocol that lacks a `continue` with which all sessions would fit.
-    fn discontinued(&self, protocol: &Loaded, refused: &[(usize, Place, Cause)]) -> Option<Fault> {
-        let name = |(_, _, cause): &(usize, Place, Cause)| match cause {
-            Cause::Refused(refusal) => Some(refusal.subject.name.clone()),
-            _ => None,
-        };
-        let sessions: Vec<String> = refused.iter().map(name).collect::<Option<_>>()?;
-        let (first, place, _) = refused.first()?;
-        refused.iter().find(|(role, ..)| role != first)?;
-        let fits =
-            |root: &Root, projections: &[Projection]| {
-                self.scope.is_generated(root.item)
-                    || root.machine.as_ref().zip(self.played(root)).is_some_and(|(own, role)| {
-                        subtype::is_one(&own.fsm, &projections[role].fsm)
-                    })
-            };
-        let modules = &self.scope.loaded()?.1.modules;
-        let limits = self.settings.limits.scribble();
-        let mut continued = modules.continued(protocol.protocol.name().as_str(), &limits);
-        let roots = &self.found.roots;
-        let (variable, behind, _) =
-            continued.find(|(_, _, found)| roots.iter().all(|root| fits(root, found)))?;
-        let (variable, protocol) = (variable.to_string(), self.scope.protocol?);
-        Some(Cause::Discontinued { protocol, sessions, variable, behind }.at(place.span))
     }
 
     /// Refuses the sessions of roles that may wait for ever, if the attribute requires liveness.
@@ -368,8 +299,6 @@ impl Judge<'_> {
         let scope = self.scope;
         self.found.roots[index].refused = true;
         let root = &self.found.roots[index];
-        let role = &scope.roles[root.role];
-        let Some(own) = role.position else { return };
         let place = match (&found, &root.machine) {
             (CombinedFault::Unsafe { refused, .. }, Some(machine)) => {
                 subtype::blame(machine, refused)
@@ -378,49 +307,56 @@ impl Judge<'_> {
         };
         let place = place.filter(|place| !scope.is_generated(place.item));
         let span = place.map_or_else(|| self.place(root.item), |place| place.span);
-        let subject = subtype::subject(scope, root.item, role);
-        let name = |other: usize| scope.name_of(self.found.roots[other].item);
-        let fault = found.cause(subject, name).at(span);
-        match scope.is_generated(root.item) && self.machines_of.contains(&own) {
-            true => self.found.of_machines.push(fault),
-            false => self.found.faults.push(fault),
+        let machine = self.machine(root);
+        let session = || subtype::subject(scope, root.item, &scope.roles[root.role]);
+        let name = |other: usize| {
+            let other = &self.found.roots[other];
+            let machine = self.machine(other).map(|machine| machine.text.name.clone());
+            machine.unwrap_or_else(|| scope.name_of(other.item))
+        };
+        let mut cause = found.cause(machine.map_or_else(session, machines::subject), name);
+        if let Some(machine) = machine {
+            cause = machines::marked(cause, machine);
         }
+        self.found.faults.push(cause.at(span));
     }
 
     /// Judges the sessions of a module without a protocol together.
     fn set(&mut self) {
-        let scope = self.scope;
-        let is_broken = |item: &Item| matches!(item, Item::Broken(_));
-        if !self.found.faults.is_empty() || scope.items().any(is_broken) {
+        let faults = self.set_faults();
+        self.found.is_closed = faults.as_ref().is_some_and(Vec::is_empty);
+        if !self.found.is_closed {
+            self.found.faults.extend(faults.into_iter().flatten());
             self.found.roots.iter_mut().for_each(|root| root.refused = true);
-            return;
         }
-        let roles = scope.roles.iter().map(|role| role.item.name.to_string());
-        let members = self.members(roles, |root| Some(root.role));
-        let (gap, blamed) = match closed_system::judge(&members, None, &self.settings.limits) {
-            Ok(_) => return self.found.is_closed = true,
-            Err(refusal) => refusal,
-        };
-        let set = scope.module.name.to_string();
-        let at = scope.module.name.span();
-        let fault = match gap {
-            Gap::Silent(role) => {
-                let own = scope.roles.iter().find(|own| own.item.name == role);
-                let at = own.map_or(at, |own| own.item.name.span());
-                Some(Cause::SilentRole { set, role }.at(at))
-            }
-            Gap::Unread(_) => None,
-            Gap::Undecided(reason) => Some(Cause::UndecidedSystem { set, reason }.at(at)),
-            Gap::Unsafe(run, with) => {
+    }
+
+    /// The mistakes of all sessions together. `None` if they cannot be judged.
+    fn set_faults(&self) -> Option<Vec<Fault>> {
+        let (scope, found) = (self.scope, &self.found);
+        if !found.faults.is_empty() || scope.items().any(|item| matches!(item, Item::Broken(_))) {
+            return None;
+        }
+        let (set, at) = (scope.module.name.to_string(), scope.module.name.span());
+        let has_session = |role: &usize| found.roots.iter().any(|root| root.role == *role);
+        if let Some(silent) = (0..scope.roles.len()).find(|role| !has_session(role)) {
+            let name = &scope.roles[silent].item.name;
+            return Some(vec![Cause::SilentRole { set, role: name.to_string() }.at(name.span())]);
+        }
+        let sessions = found.sessions(scope)?;
+        let judged = closed_system::judge(scope, &sessions, None, &self.settings.limits);
+        let fault = match judged {
+            Ok(_) => return Some(Vec::new()),
+            Err((Gap::Undecided(reason), _)) => Cause::UndecidedSystem { set, reason }.at(at),
+            Err((Gap::Unsafe(run, with), blamed)) => {
                 let first = blamed.as_ref().and_then(|(_, places)| places.first().copied());
                 let told = |place: &Place| (scope.name_of(place.item), place.span.start().line);
                 let blamed = blamed.map(|(what, places)| (what, places.iter().map(told).collect()));
                 let cause = Cause::UnsafeSystem { set, run, blamed, with };
-                Some(cause.at(first.map_or(at, |place| place.span)))
+                cause.at(first.map_or(at, |place| place.span))
             }
         };
-        self.found.faults.extend(fault);
-        self.found.roots.iter_mut().for_each(|root| root.refused = true);
+        Some(vec![fault])
     }
 }
 

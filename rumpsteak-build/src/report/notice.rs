@@ -210,12 +210,9 @@ impl std::error::Error for Report {}
 
 /// The reports of paths of protocols that cannot be read.
 pub(crate) fn unreadable(protocols: &Protocols) -> impl Iterator<Item = Report> {
-    protocols.unreadable.iter().map(|(path, error, meant)| {
-        let help = match meant {
-            Some(meant) => format!("did you mean `{meant}`?"),
-            None => "build.rs names the folder or the file relative to the package, as in `verify(\"protocols\")`".to_owned(),
-        };
-        Report::of(&format!("cannot read the protocols in `{path}`: {error}"), &help)
+    let help = "build.rs names the folder or the file relative to the package, as in `verify(\"protocols\")`";
+    protocols.unreadable.iter().map(move |(path, error)| {
+        Report::of(&format!("cannot read the protocols in `{path}`: {error}"), help)
     })
 }
 

@@ -82,50 +82,12 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
         evidence(&mut text, &refused.evidence, with);
     }
     let fair = fair_note(*fair, None, subject, protocols);
-    let help = special_help(refusal, &broken).unwrap_or_else(|| {
-        broken.help() + &part_help(refusal, found, protocol).unwrap_or_default()
-    });
+    let help = match &refusal.hint {
+        Some(Hint::RightPart(part)) => format!("write `{part}` here: then the session fits"),
+        _ => broken.help() + &further_help(refusal, found, protocol).unwrap_or_default(),
+    };
     let _ = write!(text, "\n\n{}help: {help}{fair}", notes(refusal));
     text
-}
-
-/// The text for sessions that go on after the protocol has ended, for lack of a `continue`.
-pub(super) fn discontinued(
-    (protocol, file): (&Loaded, &ScrFile),
-    sessions: &[String],
-    variable: &str,
-    behind: Span,
-) -> String {
-    let label = format!("with `continue {variable};` behind this, all of them fit");
-    let excerpt = Excerpt::of_spans(&file.texts, &[(behind, label)]);
-    format!(
-        "{} go on where `{}` does not: is `continue {variable};` missing there?\n\n{excerpt}\n\n\
-         help: write `continue {variable};` behind this message, or let the sessions end where the protocol does",
-        list(sessions.iter().map(String::as_str)),
-        protocol.name()
-    )
-}
-
-/// The advice about a mistake that the first difference does not show.
-fn special_help(refusal: &Refusal, broken: &BrokenRule<'_>) -> Option<String> {
-    Some(match refusal.hint.as_ref()? {
-        Hint::Begins([first, right]) => format!(
-            "a machine begins in the state that its file names first, which is `{first}`; this one fits if it begins \
-             in `{right}`: write `{right};` before all edges"
-        ),
-        Hint::Fits(other) => format!(
-            "is it meant for `{other}`, which it fits, and which has no session: `#[session({other})]`?"
-        ),
-        Hint::RightPart(part) => format!("write `{part}` here: then the session fits"),
-        Hint::Sibling => return None,
-        Hint::Turned => {
-            let sends = broken.done.as_ref().is_some_and(|done| done.direction == Direction::Send);
-            let [right, wrong] = if sends { ["Branch", "Select"] } else { ["Select", "Branch"] };
-            format!(
-                "write `{right}` in the place of `{wrong}`, or turn the messages round in the protocol"
-            )
-        }
-    })
 }
 
 /// Notes about a shared part with the mistake, and about other refused sessions.
@@ -170,21 +132,25 @@ fn again(fsm: &Fsm, state: StateId, evidence: &Evidence) -> Option<Option<Transi
     (endless || !again.is_empty()).then(|| rest.first().map(|last| last.id))
 }
 
-/// Advice for a role with several sessions, one of which may be a part of another.
-fn part_help(refusal: &Refusal, found: &subtype::Refusal, protocol: &Loaded) -> Option<String> {
-    let Refusal { subject, misfit, .. } = refusal;
-    let is_early = matches!(
-        misfit,
-        Some(Misfit::Missing(..) | Misfit::Undecided(..) | Misfit::Superfluous(_))
-    );
+/// Advice about a machine that may begin in the wrong state, or about a role with several sessions,
+/// one of which may be a part of another.
+fn further_help(refusal: &Refusal, found: &subtype::Refusal, protocol: &Loaded) -> Option<String> {
+    let Refusal { subject, misfit, hint, .. } = refusal;
     let (name, role) = (&subject.name, subject.role(protocol.role_at(subject.linked.role)));
-    let is_sibling = matches!(refusal.hint, Some(Hint::Sibling));
-    (is_sibling && found.path.is_empty() && is_early).then(|| {
-        format!(
+    match (hint, misfit) {
+        (Some(Hint::Begins), _) => Some(
+            "\nhelp: or, if it begins in the wrong state, name the right one first: `STATE;` before all edges"
+                .to_owned(),
+        ),
+        (
+            Some(Hint::Sibling),
+            Some(Misfit::Missing(..) | Misfit::Undecided(..) | Misfit::Superfluous(_)),
+        ) if found.path.is_empty() => Some(format!(
             "\nhelp: or, if `{name}` is a part of a session that other functions go on with: `#[session]` \
              without a role, and `{name}<'_, {role}>` in the signature"
-        )
-    })
+        )),
+        _ => None,
+    }
 }
 
 /// A note for a fair subtype. It names the role that may wait for ever, or else the session's role.

@@ -306,7 +306,7 @@ impl BrokenRule<'_> {
             }
             Rule::InputNotReached | Rule::OutputNotReached => match self.due {
                 Some(_) => "do this only after the message that decides".to_owned(),
-                None => "end here, or extend the protocol".to_owned(),
+                None => "end here, or extend the protocol: is `continue` missing there?".to_owned(),
             },
             Rule::OutputNotOffered => format!("{first} here, or extend the protocol"),
             Rule::PayloadDiffers => {

@@ -39,10 +39,14 @@ pub struct ErrorText {
 
 impl ErrorText {
     /// The text with the code after its first line, where rustc has no other place for the code.
-    pub(crate) fn with_code(&self) -> String {
+    pub fn with_code(&self) -> String {
         let Some(code) = self.code else { return self.text.clone() };
-        let headline = self.text.lines().next().unwrap_or_default();
+        let headline = self.headline();
         format!("{headline} [{code}]{}", &self.text[headline.len()..])
+    }
+
+    pub(crate) fn headline(&self) -> &str {
+        self.text.lines().next().unwrap_or_default()
     }
 }
 
@@ -83,17 +87,6 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
             other => format!("`{}` is not a session type: {other}", subject.name),
         },
         Cause::BrokenFile { file } => file_text(&protocols.files[*file]),
-        Cause::Discontinued { protocol, sessions, variable, behind } => {
-            refusal::discontinued(loaded(*protocol), sessions, variable, *behind)
-        }
-        Cause::Exchanged(structs) => {
-            let [(first, plays), (second, other)] = &**structs;
-            format!(
-                "`{first}` plays `{plays}`, and `{second}` plays `{other}`: are their names exchanged?\n\n\
-                 note: as they are, sessions are refused\n\
-                 help: if so, exchange them; if not, give the structs other names, and the sessions say what is wrong"
-            )
-        }
         Cause::Hangs(found) => hangs(found),
         Cause::Idle { name } => format!(
             "the session `{name}` never does anything: the items that it names lead back to it\n\n\
@@ -108,9 +101,9 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
             format!("{headline}{excerpt}{}", help.unwrap_or_default())
         }
         Cause::Name { name, problem, hint } => name_text(name, *problem, hint.as_deref()),
-        Cause::NoLabel { name, role, labels } => {
-            let help = meant(name, labels, "its messages are");
-            format!("`{name}` is not a message of the role `{role}`\n\nhelp: {help}")
+        Cause::NoLabel { name, message, labels } => {
+            let help = meant(name, labels, "the messages are");
+            format!("`{name}` is not a message: `{message}` has no variant for it\n\nhelp: {help}")
         }
         Cause::NoMessage { name } => format!(
             "the module has no message type `{name}`\n\n\
@@ -310,24 +303,18 @@ fn name_text(name: &str, problem: NameProblem, hint: Option<&str>) -> String {
 }
 
 fn unknown_protocol(wanted: &str, meant: Option<&str>, protocols: &Protocols) -> String {
-    let advice = match (meant, &protocols.folders[..], protocols.others.first()) {
-        (Some(name), ..) => format!("did you mean `{name}`?"),
+    let advice = match (meant, &protocols.folders[..]) {
+        (Some(name), _) => format!("did you mean `{name}`?"),
         _ if protocols.names().next().is_some() => {
             format!("the protocols are {}", list(protocols.names()))
         }
-        _ if !protocols.files.is_empty() => format!(
-            "{} declares none: write `global protocol {wanted}(role a, role b) {{ … }}` there",
-            protocols.files[0].shown()
-        ),
-        (_, [], _) => {
+        (_, []) => {
             "no folder of protocols is named: `.protocols(\"protocols\")` in build.rs".to_owned()
         }
-        (_, _, Some(other)) => {
-            format!("{other} is not read: the name of a file of protocols ends in `.scr`")
-        }
-        (_, folders, None) => format!(
-            "there is no `.scr` file in {}, which build.rs names: write the protocol there, or name its folder",
-            list(folders.iter().map(String::as_str))
+        (_, folders) => format!(
+            "no `.scr` file in {}, which build.rs names, has `global protocol {wanted}(role a, role b) {{ … }}`: write it \
+             there, or name its folder",
+            list(folders)
         ),
     };
     format!("no `.scr` file declares a protocol `{wanted}`\n\nhelp: {advice}")
@@ -501,15 +488,9 @@ fn note_text(note: &Note, shows_run: bool) -> String {
         Note::Useless(gap) => gap,
     };
     let reason = match gap {
-        Gap::Silent(role) => format!(
-            "the role `{role}` has no session in this module, so that it is not known what the others meet"
-        ),
         Gap::Undecided(reason) => {
             format!("it is not known whether all sessions together are safe: {reason}")
         }
-        Gap::Unread(session) => format!(
-            "the session `{session}` has an error, so that it is not known what the others meet"
-        ),
         Gap::Unsafe(run, named) => {
             let which = match &named[..] {
                 [] => String::new(),

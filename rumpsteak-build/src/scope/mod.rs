@@ -72,7 +72,7 @@ impl<'a> Scope<'a> {
         let mut scope =
             Self { module, generated, is_whole, protocols, names, protocol, roles, faults };
         for id in 0..scope.len() {
-            if let Some(name) = name_of(scope.item(id)) {
+            if let Some((name, _)) = scope.item(id).named() {
                 scope.names.entry(name.unraw().to_string()).or_insert(id);
             }
         }
@@ -155,9 +155,7 @@ impl<'a> Scope<'a> {
             Some(_) => NameProblem::NoRole,
             None => NameProblem::Unresolved,
         };
-        let fault = self.name_fault(name, problem, self.role_names());
-        // The set of the roles may have the same mistake.
-        (!self.faults.iter().any(|known| known.is_same(&fault))).then_some(fault)
+        Some(self.name_fault(name, problem, self.role_names()))
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
@@ -182,10 +180,7 @@ impl<'a> Scope<'a> {
     }
 
     pub(crate) fn session(&self, id: ItemId) -> Option<&'a SessionItem> {
-        match self.item(id) {
-            Item::Session(session) => Some(session),
-            _ => None,
-        }
+        self.item(id).session()
     }
 
     /// The sessions with a role.
@@ -197,7 +192,7 @@ impl<'a> Scope<'a> {
     }
 
     pub(crate) fn name_of(&self, id: ItemId) -> String {
-        name_of(self.item(id)).map_or_else(String::new, ToString::to_string)
+        self.item(id).named().map_or_else(String::new, |(name, _)| name.to_string())
     }
 
     /// True if the module writes a message type, possibly with a mistake.
@@ -250,8 +245,8 @@ impl<'a> Scope<'a> {
     pub(crate) fn labels(&self, message: &str) -> BTreeMap<String, Label<'a>> {
         let own = self.loaded().zip(self.protocol);
         let is_open = self.module.items.iter().any(|item| {
-            let name = name_of(item).map(ToString::to_string);
-            name.is_none_or(|name| labels::PRIMITIVES.contains(&name.as_str()))
+            let named = item.named();
+            named.is_none_or(|(name, _)| labels::PRIMITIVES.contains(&&*name.to_string()))
         });
         let own = own.map(|((protocol, file), position)| (protocol, file, position, is_open));
         let message = self.message_items().find(|item| item.name == message);
@@ -309,11 +304,7 @@ impl<'a> Scope<'a> {
                 None => self.is_whole,
             };
             if let Some(message) = item.message.as_ref().filter(|message| is_missing(message)) {
-                let fault = Cause::NoMessage { name: message.to_string() }.at(message.span());
-                // One missing message type is one mistake.
-                if !faults.iter().any(|known: &Fault| known.is_same(&fault)) {
-                    faults.push(fault);
-                }
+                faults.push(Cause::NoMessage { name: message.to_string() }.at(message.span()));
             }
         }
         for item in self.items() {
@@ -443,19 +434,6 @@ pub(crate) fn protocol(protocols: &Protocols, wanted: &str) -> Result<usize, Cau
             Cause::ProtocolDeclaredTwice { wanted, files: [first, second] }
         }
     })
-}
-
-/// The name of an item that rumpsteak reads.
-fn name_of(item: &Item) -> Option<&Ident> {
-    match item {
-        Item::Broken(item) => item.name.as_ref(),
-        Item::Label(item) => Some(&item.name),
-        Item::Message(item) => Some(&item.name),
-        Item::Role(item) => Some(&item.name),
-        Item::Session(item) => Some(&item.name),
-        Item::Set(item) => Some(&item.name),
-        Item::Other(_) | Item::Use(_) => None,
-    }
 }
 
 /// A token of an item.

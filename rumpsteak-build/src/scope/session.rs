@@ -211,8 +211,8 @@ impl Names<'_> {
             _ if self.is_message_broken() => self.reached.is_broken = true,
             _ => {
                 let labels = self.role.labels.keys().cloned().collect();
-                let role = self.role.role.to_string();
-                self.fault(name, Cause::NoLabel { name: text, role, labels });
+                let message = scope.message_of(self.role.item);
+                self.fault(name, Cause::NoLabel { name: text, message, labels });
             }
         }
     }
