@@ -292,12 +292,12 @@ impl Check {
 fn machine((role, states, initial, transitions): &Machine) -> Fsm {
     let mut fsm = Fsm::builder(role.as_str());
     let states: Vec<StateId> = (0..*states).map(|_| fsm.add_state()).collect();
-    for (source, sends, peer, label, payload, target) in transitions {
-        let direction = if *sends { Direction::Send } else { Direction::Receive };
-        let payload = payload.iter().map(|sort| sort.as_str().into()).collect();
-        let message = Message { label: label.as_str().into(), payload };
-        let action = Action { peer: peer.as_str().into(), direction, message };
-        fsm.add_transition(states[*source], action, states[*target]);
+    for by in transitions {
+        let direction = if by.sends { Direction::Send } else { Direction::Receive };
+        let payload = by.sorts.iter().map(|sort| sort.as_str().into()).collect();
+        let message = Message { label: by.label.as_str().into(), payload };
+        let action = Action { peer: by.peer.as_str().into(), direction, message };
+        fsm.add_transition(states[by.source], action, states[by.target]);
     }
     fsm.build(states[*initial])
 }

@@ -19,7 +19,7 @@ use crate::protocols::{Gravity, Loaded, Protocols};
 use crate::report::wording::{self, ErrorText};
 use crate::scope::{self, Scope};
 use crate::settings::{self, Settings, attribute};
-use crate::verdict::{Machine, RoleFacts, RootFacts, Verdict};
+use crate::verdict::{Machine, RoleFacts, RootFacts, Transition, Verdict};
 
 /// The result for a module.
 #[derive(Default)]
@@ -201,15 +201,14 @@ fn picture(fsm: &Fsm) -> String {
 fn table(fsm: &Fsm) -> Machine {
     let transitions = fsm.transitions().map(|transition| {
         let action = &transition.action;
-        let payload = action.message.payload.iter();
-        (
-            transition.source.index(),
-            action.direction == Direction::Send,
-            action.peer.to_string(),
-            action.message.label.to_string(),
-            payload.map(ToString::to_string).collect(),
-            transition.target.index(),
-        )
+        Transition {
+            source: transition.source.index(),
+            sends: action.direction == Direction::Send,
+            peer: action.peer.to_string(),
+            label: action.message.label.to_string(),
+            sorts: action.message.payload.iter().map(ToString::to_string).collect(),
+            target: transition.target.index(),
+        }
     });
     (fsm.role().to_string(), fsm.len(), fsm.initial().index(), transitions.collect())
 }

@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use nanoserde::{DeJson, SerJson};
 use rumpsteak_front::hash;
 
 /// Facts about a role.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, PartialEq, SerJson, DeJson)]
 pub struct RoleFacts {
     /// The protocol, or the module of a closed system.
     pub protocol: String,
@@ -33,7 +34,7 @@ impl RoleFacts {
 }
 
 /// Facts about a session with a role.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, PartialEq, SerJson, DeJson)]
 pub struct RootFacts {
     /// True if the session is verified and nothing else in the module is wrong.
     pub passed: bool,
@@ -46,11 +47,25 @@ pub struct RootFacts {
 /// A machine: its role, the number of its states, its initial state, and its transitions.
 pub type Machine = (String, usize, usize, Vec<Transition>);
 
-/// The source, true for a send, the peer, the label, the sorts, and the target.
-pub type Transition = (usize, bool, String, String, Vec<String>, usize);
+/// A transition of a machine.
+#[derive(Clone, Debug, Eq, PartialEq, SerJson, DeJson)]
+pub struct Transition {
+    /// The index of the state that it leaves.
+    pub source: usize,
+    /// True for a send.
+    pub sends: bool,
+    /// The other role.
+    pub peer: String,
+    /// The label of the message.
+    pub label: String,
+    /// The types in the message.
+    pub sorts: Vec<String>,
+    /// The index of the state that it leads to.
+    pub target: usize,
+}
 
 /// A type in a label that rustc compares with the type in the protocol.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq, SerJson, DeJson)]
 pub struct PayloadCheck {
     /// The struct of the label.
     pub label: String,
@@ -61,7 +76,7 @@ pub struct PayloadCheck {
 }
 
 /// The type of a payload in a protocol.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq, SerJson, DeJson)]
 pub enum Expected {
     /// A session that changes hands.
     Session {
@@ -75,7 +90,7 @@ pub enum Expected {
 }
 
 /// The proofs of a module, and its generated items.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, PartialEq, SerJson, DeJson)]
 pub struct Verdict {
     /// The generated items.
     pub text: String,
@@ -93,63 +108,18 @@ pub(crate) fn path(folder: &Path, key: u64) -> PathBuf {
 
 /// The contents of a verdict's file: the stamp, and the verdict.
 pub(crate) fn seal(key: u64, verdict: &Verdict) -> String {
-    let text = print(verdict);
+    let text = verdict.serialize_json();
     format!("{}\n{text}", stamp(key, &text))
 }
 
 /// The verdict in a file; `None` if the build script did not write exactly this text.
 pub(crate) fn unseal(key: u64, text: &str) -> Option<Verdict> {
     let (stamped, text) = text.split_once('\n')?;
-    (stamped == stamp(key, text)).then(|| parse(text))?
+    (stamped == stamp(key, text)).then(|| Verdict::deserialize_json(text).ok())?
 }
 
 fn stamp(key: u64, text: &str) -> String {
     hash::stamp(&format!("{key:016x}\n{text}"))
-}
-
-/// A verdict as tuples, which `serde_json` writes and reads without derived code.
-type Stored = (Vec<StoredRole>, Vec<StoredRoot>, Vec<StoredPayload>, String);
-type StoredRole = (String, String, String, Vec<(String, String)>, u64, String, Vec<String>, u64);
-type StoredRoot = (String, bool, Option<Machine>, String);
-/// The label, the field, and the type, or the protocol and the role.
-type StoredPayload = (String, usize, String, Option<String>);
-
-fn print(verdict: &Verdict) -> String {
-    let Verdict { text, roles, roots, payloads } = verdict.clone();
-    let roles = roles.into_iter().map(|(name, facts)| {
-        let RoleFacts { protocol, role, queues, system, projections, on_demand, closed } = facts;
-        (name, protocol, role, queues, system, projections, on_demand, closed)
-    });
-    let roots = roots.into_iter();
-    let roots = roots.map(|(name, facts)| (name, facts.passed, facts.machine, facts.picture));
-    let payloads =
-        payloads.into_iter().map(|PayloadCheck { label, field, expected }| match expected {
-            Expected::Session { protocol, role } => (label, field, protocol, Some(role)),
-            Expected::Type(ty) => (label, field, ty, None),
-        });
-    let stored: Stored = (roles.collect(), roots.collect(), payloads.collect(), text);
-    // Strings and numbers in tuples can always be written.
-    serde_json::to_string(&stored).unwrap_or_default()
-}
-
-fn parse(text: &str) -> Option<Verdict> {
-    let (roles, roots, payloads, text): Stored = serde_json::from_str(text).ok()?;
-    let roles = roles.into_iter().map(|role| {
-        let (name, protocol, role, queues, system, projections, on_demand, closed) = role;
-        (name, RoleFacts { protocol, role, queues, system, projections, on_demand, closed })
-    });
-    let roots = roots.into_iter();
-    let roots = roots
-        .map(|(name, passed, machine, picture)| (name, RootFacts { passed, machine, picture }));
-    let payloads = payloads.into_iter().map(|(label, field, first, role)| {
-        let expected = match role {
-            Some(role) => Expected::Session { protocol: first, role },
-            None => Expected::Type(first),
-        };
-        PayloadCheck { label, field, expected }
-    });
-    let (roles, roots, payloads) = (roles.collect(), roots.collect(), payloads.collect());
-    Some(Verdict { text, roles, roots, payloads })
 }
 
 #[cfg(test)]
@@ -158,9 +128,19 @@ mod tests {
 
     #[test]
     fn a_verdict_counts_for_its_key_and_as_it_was_written() {
-        let root = RootFacts { passed: true, ..RootFacts::default() };
+        let (peer, label, sorts) = ("s".to_owned(), "a \"b\"\n".to_owned(), vec!["é".to_owned()]);
+        let transition = Transition { source: 0, sends: true, peer, label, sorts, target: 1 };
+        let machine = Some(("k".to_owned(), 2, 0, vec![transition]));
+        let root = RootFacts { passed: true, machine, picture: String::new() };
         let roots = BTreeMap::from([("Kernel".to_owned(), root)]);
-        let verdict = Verdict { text: "struct K;".to_owned(), roots, ..Verdict::default() };
+        let queues = vec![("S".to_owned(), "Capacity::NONE".to_owned())];
+        let role = RoleFacts { queues, system: u64::MAX, ..RoleFacts::default() };
+        let roles = BTreeMap::from([("K".to_owned(), role)]);
+        let (protocol, role) = ("P".to_owned(), "s".to_owned());
+        let payloads = [Expected::Session { protocol, role }, Expected::Type("i32".to_owned())];
+        let check = |(field, expected)| PayloadCheck { label: "L".to_owned(), field, expected };
+        let payloads = payloads.into_iter().enumerate().map(check).collect();
+        let verdict = Verdict { text: "struct K;".to_owned(), roles, roots, payloads };
         let text = seal(1, &verdict);
         assert_eq!(unseal(1, &text), Some(verdict));
         assert_eq!(unseal(2, &text), None);

@@ -3,7 +3,7 @@
 
 use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream};
 use quote::{ToTokens as _, TokenStreamExt as _, format_ident, quote, quote_spanned};
-use rumpsteak_build::expansion::Machine;
+use rumpsteak_build::expansion::{Machine, Transition};
 use rumpsteak_front::SessionItem;
 use rumpsteak_front::session::{Action, Chain, Tail, Variant};
 use syn::Attribute;
@@ -238,8 +238,8 @@ impl<'a> Expansion<'a> {
 fn constant(machine: &Machine, krate: &TokenStream) -> TokenStream {
     let (role, states, initial, transitions) = machine;
     let transitions = transitions.iter().map(|transition| {
-        let (source, sends, peer, label, payload, target) = transition;
-        quote!((#source, #sends, #peer, #label, &[#(#payload),*], #target))
+        let Transition { source, sends, peer, label, sorts, target } = transition;
+        quote!((#source, #sends, #peer, #label, &[#(#sorts),*], #target))
     });
     quote! {
         const MACHINE: #krate::machine::Machine =
