@@ -32,13 +32,13 @@ pub use crate::report::code::explanations;
 pub use crate::report::comparison::{
     Comparison, Explanation, among_peers, decided_by_run, fair_among, proven, proven_among,
 };
-pub use crate::report::excerpt::{Excerpt, Mark, visible};
+pub use crate::report::excerpt::{Excerpt, Mark};
 pub use crate::report::notice::{Notice, Severity};
 use crate::report::notice::{Report, unreadable};
 pub use crate::report::shortest;
 use crate::report::wording;
 pub use crate::report::wording::ErrorText;
-pub use crate::words::{count, did_you_mean, either, list, meant, split_way_out};
+pub use crate::words::{count, did_you_mean, either, list, meant, split_way_out, visible};
 
 /// The file below `OUT_DIR` that lists the paths of the protocols.
 pub const PATH: &str = "rumpsteak/protocols.txt";

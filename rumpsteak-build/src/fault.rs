@@ -69,8 +69,8 @@ pub(crate) enum Cause {
     SilentRole { set: String, role: String },
     /// Two labels of a message type stand for one message.
     TwoLabels { types: Box<[String; 2]>, message: Message },
-    /// Two structs play one role. The idle roles of the protocol have no struct.
-    TwoStructs { role: String, structs: Box<[String; 2]>, idle: Vec<String> },
+    /// Two structs play one role.
+    TwoStructs { role: String, structs: Box<[String; 2]> },
     /// A limit stopped the search for a proof. If `fair`, the session is a fair subtype.
     Undecided { subject: Box<Subject>, limit: Limit, fair: bool },
     /// The verifier does not know whether sessions hang at the capacities that routes declare.
@@ -80,9 +80,9 @@ pub(crate) enum Cause {
     /// The projections make no system.
     Unjudged { subject: Box<Subject>, error: VerifyError },
     /// No message of the protocol has the name of the label.
-    UnknownLabel { name: String, label: String, meant: Option<String>, protocol: usize },
+    UnknownLabel { name: String, label: String, protocol: usize },
     /// No protocol has this name.
-    UnknownProtocol { wanted: String, meant: Option<String> },
+    UnknownProtocol { wanted: String },
     /// The protocol has no such role, or several and none with this spelling.
     UnknownRole { wanted: String, protocol: usize },
     /// The protocol can only be called by others.
@@ -122,14 +122,13 @@ pub(crate) enum NameProblem {
     ChoiceOfOnePeer,
     /// A gather in the place of a choice if true, a choice in the place of a gather if false.
     Gather(bool),
-    Label,
+    NoChoice,
     NoRole,
     NoSession,
     /// A choice with an option in the direction opposite to this one.
     OtherDirection(Direction),
     /// The session's own role as its peer.
     OwnRole,
-    Session,
     /// A label before the role instead of after it.
     Swapped,
     Unresolved,

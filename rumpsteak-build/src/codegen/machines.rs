@@ -21,7 +21,7 @@ use rumpsteak_scribble::similar;
 use crate::fault::Cause;
 use crate::named_text::NamedText;
 use crate::package_root;
-use crate::protocols::{Loaded, ProtocolRole, Protocols};
+use crate::protocols::{ProtocolRole, Protocols};
 use crate::words::{list, meant};
 
 /// The name that the file of a machine must have.
@@ -79,27 +79,18 @@ impl Machine {
     }
 }
 
-#[derive(Debug)]
-struct Candidate {
-    path: PathBuf,
-    form: Form,
-    /// The parts of the name between the `.scr` file's name and the ending.
-    parts: Vec<String>,
-}
-
 /// The machines of a protocol, in the order of its roles, and the mistakes in their files.
 pub(crate) fn load(protocols: &Protocols, position: usize) -> (Vec<Machine>, Vec<Cause>) {
     let protocol = &protocols.protocols[position];
-    let candidates = candidates(&protocols.files[protocol.file].path);
     let (mut machines, mut problems) = (Vec::new(), Vec::new());
-    let mut owned: BTreeMap<usize, Vec<&Candidate>> = BTreeMap::new();
-    for candidate in &candidates {
-        match owner(candidate, protocols, protocol.file) {
+    let mut owned: BTreeMap<usize, Vec<PathBuf>> = BTreeMap::new();
+    for path in files_beside(&protocols.files[protocol.file].path) {
+        match owner(&path, protocols, protocol.file) {
             Ok(linked) if linked.protocol == position => {
-                owned.entry(linked.role).or_default().push(candidate);
+                owned.entry(linked.role).or_default().push(path);
             }
             Err(Misnamed { reason, help, is_machine: true }) => {
-                let file = protocols.base.show(&candidate.path);
+                let file = protocols.base.show(&path);
                 let headline = format!("the machine in {file} is not used, because {reason}");
                 problems.push(Cause::Machine { headline, place: None, help: Some(help) });
             }
@@ -107,14 +98,14 @@ pub(crate) fn load(protocols: &Protocols, position: usize) -> (Vec<Machine>, Vec
         }
     }
     for (role, own) in owned {
-        let read = if let [first, second, ..] = own[..] {
+        let read = if let [first, second, ..] = &own[..] {
             let role = protocol.role_at(role);
-            let [first, second] = [first, second].map(|of| protocols.base.show(&of.path));
+            let [first, second] = [first, second].map(|path| protocols.base.show(path));
             let headline = format!("two machines for the role `{role}`: {first} and {second}");
             let help = Some("remove one of the two".to_owned());
             Err(Cause::Machine { headline, place: None, help })
         } else {
-            read(own[0], protocols, ProtocolRole { protocol: position, role })
+            read(&own[0], protocols, ProtocolRole { protocol: position, role })
         };
         match read {
             Ok(machine) => machines.push(machine),
@@ -134,8 +125,8 @@ pub(crate) fn unused(protocols: &Protocols, is_included: &dyn Fn(usize) -> bool)
         // Each module of a file reports the errors of the file.
         let mut own = (0..).zip(&protocols.protocols).filter(|(_, of)| of.file == position);
         let is_said = own.any(|(protocol, _)| is_included(protocol));
-        for candidate in candidates(&file.path) {
-            let reason = match owner(&candidate, protocols, position) {
+        for path in files_beside(&file.path) {
+            let reason = match owner(&path, protocols, position) {
                 Ok(linked) if is_included(linked.protocol) => continue,
                 Ok(linked) => format!(
                     "no module is for the protocol `{0}`, or it writes that session: `#[rumpsteak::protocol({0})] mod …`",
@@ -144,7 +135,7 @@ pub(crate) fn unused(protocols: &Protocols, is_included: &dyn Fn(usize) -> bool)
                 Err(Misnamed { is_machine: true, .. }) if is_said => continue,
                 Err(Misnamed { reason, help, .. }) => format!("{reason}; {help}"),
             };
-            let shown = protocols.base.show(&candidate.path);
+            let shown = protocols.base.show(&path);
             warnings.push(format!("{shown}: the machine is not used, because {reason}"));
         }
     }
@@ -184,26 +175,17 @@ fn form_of(path: &Path) -> Option<Form> {
     }
 }
 
-/// The files beside a `.scr` file that may contain machines.
+/// The files beside a `.scr` file that may contain machines, by name.
 pub(crate) fn files_beside(scr: &Path) -> Vec<PathBuf> {
-    candidates(scr).into_iter().map(|candidate| candidate.path).collect()
+    let mut paths = scr.parent().map(package_root::entries).unwrap_or_default();
+    paths.retain(|path| form_of(path).is_some() && role_part(scr, path).is_some());
+    paths
 }
 
-/// The files beside a `.scr` file that may contain machines, by name.
-fn candidates(scr: &Path) -> Vec<Candidate> {
-    let (Some(folder), Some(stem)) = (scr.parent(), scr.file_stem().and_then(|stem| stem.to_str()))
-    else {
-        return Vec::new();
-    };
-    let candidate = |path: PathBuf| {
-        let name = path.file_name()?.to_str()?;
-        let rest = name.strip_prefix(stem)?.strip_prefix('.')?;
-        let (middle, _) = rest.rsplit_once('.')?;
-        let form = form_of(&path)?;
-        let parts = middle.split('.').map(str::to_owned).collect();
-        Some(Candidate { form, parts, path })
-    };
-    package_root::entries(folder).into_iter().filter_map(candidate).collect()
+/// The part of a machine's file name between the name of the `.scr` file and the ending.
+fn role_part<'a>(scr: &Path, path: &'a Path) -> Option<&'a str> {
+    let name = path.file_stem()?.to_str()?;
+    name.strip_prefix(scr.file_stem()?.to_str()?)?.strip_prefix('.')
 }
 
 /// The reason why a file belongs to no role.
@@ -215,82 +197,46 @@ struct Misnamed {
 }
 
 /// The role that a file beside a `.scr` file belongs to.
-fn owner(
-    candidate: &Candidate,
-    protocols: &Protocols,
-    file: usize,
-) -> Result<ProtocolRole, Misnamed> {
-    let shown = protocols.files[file].shown();
-    let misnamed = |reason, wanted: &str, known: BTreeSet<&str>, otherwise: &str| {
-        let known: Vec<&str> = known.into_iter().collect();
-        let is_machine = similar(wanted, &known).is_some();
-        Misnamed { reason, help: meant(wanted, &known, otherwise), is_machine }
-    };
-    let own = protocols.protocols.iter().enumerate().filter(|(_, of)| of.file == file);
-    let mut own: Vec<(usize, &Loaded)> = own.collect();
-    let named = match &candidate.parts[..] {
-        [named] => named,
-        [protocol, named] => {
-            let known = own.iter().map(|(_, of)| of.name()).collect();
-            own.retain(|(_, of)| of.name() == protocol);
-            if own.is_empty() {
-                let reason = format!("{shown} has no protocol `{protocol}`");
-                return Err(misnamed(reason, protocol, known, "the protocols are"));
-            }
-            named
-        }
-        _ => {
-            let reason = "its name has too many dots".to_owned();
-            return Err(Misnamed { reason, help: NAME.to_owned(), is_machine: false });
-        }
-    };
-    let place = |of: &Loaded| of.protocol.roles().iter().position(|role| role.as_str() == named);
-    let found: Vec<_> = own.iter().filter_map(|&(at, of)| Some((at, of, place(of)?))).collect();
-    match found[..] {
-        [(protocol, _, role)] => Ok(ProtocolRole { protocol, role }),
-        [] => {
-            let reason = match own[..] {
-                [(_, only)] => format!("the protocol `{}` has no role `{named}`", only.name()),
-                _ => format!("no protocol of {shown} has a role `{named}`"),
-            };
-            let known = own.iter().flat_map(|(_, of)| of.protocol.roles()).map(Role::as_str);
-            Err(misnamed(reason, named, known.collect(), "the roles are"))
-        }
-        [(_, first, _), ..] => {
-            let names = list(found.iter().map(|(_, of, _)| of.name()));
-            let reason = format!("each of the protocols {names} has a role `{named}`");
-            let help = format!("name it after one of them, too: `{}.{named}`", first.name());
-            Err(Misnamed { reason, help, is_machine: true })
+fn owner(path: &Path, protocols: &Protocols, file: usize) -> Result<ProtocolRole, Misnamed> {
+    let mut known: BTreeMap<String, Option<ProtocolRole>> = BTreeMap::new();
+    let own = protocols.protocols.iter().enumerate().filter(|(_, loaded)| loaded.file == file);
+    for (protocol, loaded) in own {
+        for (role, name) in loaded.protocol.roles().iter().enumerate() {
+            let linked = Some(ProtocolRole { protocol, role });
+            known.insert(format!("{}.{name}", loaded.name()), linked);
+            // The role of several protocols needs the longer name.
+            known.entry(name.to_string()).and_modify(|linked| *linked = None).or_insert(linked);
         }
     }
+    let wanted = role_part(&protocols.files[file].path, path).unwrap_or_default();
+    if let Some(Some(linked)) = known.get(wanted) {
+        return Ok(*linked);
+    }
+    let is_role = wanted.rsplit('.').next().is_some_and(|role| known.contains_key(role));
+    let known: Vec<&str> =
+        known.keys().map(String::as_str).filter(|name| *name != wanted).collect();
+    Err(Misnamed {
+        reason: format!("{} has no role `{wanted}`", protocols.files[file].shown()),
+        help: meant(wanted, &known, "the roles are"),
+        is_machine: is_role || similar(wanted, &known).is_some(),
+    })
 }
 
-fn read(
-    candidate: &Candidate,
-    protocols: &Protocols,
-    linked: ProtocolRole,
-) -> Result<Machine, Cause> {
+fn read(path: &Path, protocols: &Protocols, linked: ProtocolRole) -> Result<Machine, Cause> {
     let loaded = &protocols.protocols[linked.protocol];
     let role = loaded.role_at(linked.role);
-    let file = protocols.base.show(&candidate.path);
+    let file = protocols.base.show(path);
     let wrong = |headline, help: Option<&str>| {
         let help = help.map(str::to_owned);
         Cause::Machine { headline, place: None, help }
     };
-    let source = package_root::read(&candidate.path)
+    let source = package_root::read(path)
         .map_err(|error| wrong(format!("cannot read {file}: {error}"), None))?;
     let text = Arc::new(NamedText::new(file.as_str(), source));
-    let mut machines = parse_named(&text.text, candidate.form).map_err(|error| {
-        let message = match (candidate.form, Form::detect(&text.text)) {
-            (Form::Local, Form::Dot) if !text.text.trim().is_empty() => {
-                "this is Graphviz, and the name of such a file ends in `.dot`"
-            }
-            (Form::Dot, Form::Local) => {
-                "this is a local type, and the name of such a file ends in `.local`"
-            }
-            _ => &error.message,
-        };
-        let headline = format!("cannot read {file}: {message}");
+    // Only files with such an ending are read.
+    let form = form_of(path).unwrap_or(Form::Local);
+    let mut machines = parse_named(&text.text, form).map_err(|error| {
+        let headline = format!("cannot read {file} as {form}: {}", error.message);
         let place = Some((Arc::clone(&text), error.span.clone()));
         Cause::Machine { headline, place, help: None }
     })?;

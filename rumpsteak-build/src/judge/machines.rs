@@ -4,13 +4,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rumpsteak_fsm::run::Failure;
-use rumpsteak_fsm::verify::{Evidence, Refused};
-use rumpsteak_fsm::{Action, Fsm, Run, TransitionId};
+use rumpsteak_fsm::Fsm;
 
 use crate::codegen::machines::Machine;
 use crate::fault::{Cause, Hint, Subject};
-use crate::judge::subtype;
+use crate::judge::subtype::{self, Blamed};
 use crate::protocols::Protocols;
 use crate::settings::Settings;
 
@@ -33,15 +31,25 @@ pub(super) fn cause(
     let Machine { linked, fsm, .. } = machine;
     let subject = || subject(machine);
     let judged = subtype::judge_machine(protocols, subject, *linked, (fsm, &[]), settings);
-    judged.err().map_or(of_session, |cause| marked(*cause, machine))
+    judged.err().map_or(of_session, |cause| marked(*cause, machine, None))
 }
 
-/// A refusal with the place to blame in the text of the machine.
-pub(super) fn marked(mut cause: Cause, machine: &Machine) -> Cause {
+/// A refusal with the place to blame in the text of the machine. It may be the refusal of the
+/// `session` that is generated from the machine.
+pub(super) fn marked(mut cause: Cause, machine: &Machine, session: Option<&Fsm>) -> Cause {
     let Machine { fsm, text, actions, .. } = machine;
     if let Cause::Refused(refusal) = &mut cause {
+        let judged = session.unwrap_or(fsm);
         let own = refusal.action.as_ref().map(|(id, _)| *id);
-        let blamed = own.or_else(|| blame(&refusal.refused, fsm));
+        let blamed = own.or_else(|| match subtype::blame(judged, &refusal.refused)? {
+            Blamed::Action(id) | Blamed::Behind(id) => Some(id),
+            Blamed::State(state) => Some(judged.transitions_from(state).next()?.id),
+        });
+        let same = |id| {
+            let mut transitions = fsm.transitions();
+            transitions.find(|own| own.action == judged.transition(id).action).map(|own| own.id)
+        };
+        let blamed = if session.is_some() { blamed.and_then(same) } else { blamed };
         let span = blamed.and_then(|blamed| actions.get(blamed.index()));
         refusal.machine = span.map(|span| (Arc::clone(text), span.clone()));
         let found = refusal.refused.refusal.as_ref();
@@ -49,34 +57,4 @@ pub(super) fn marked(mut cause: Cause, machine: &Machine) -> Cause {
         refusal.hint = (is_first && text.name.ends_with(".dot")).then_some(Hint::Begins);
     }
     cause
-}
-
-/// The transition to blame: where an action is missing, or else the last one in the run.
-fn blame(refused: &Refused, fsm: &Fsm) -> Option<TransitionId> {
-    let Some(refusal) = &refused.refusal else {
-        let Evidence::Run(run) = &refused.evidence else { return None };
-        return last(run, fsm);
-    };
-    let before = || fsm.transitions().find(|transition| transition.target == refusal.sub_state);
-    let missing = || fsm.transitions_from(refusal.sub_state).next().or_else(before);
-    refusal.cycle.first().copied().or_else(|| Some(missing()?.id))
-}
-
-/// The last action of a machine in a run, or the receive that never happens. The run may be of the
-/// session that is generated from the machine.
-fn last(run: &Run, fsm: &Fsm) -> Option<TransitionId> {
-    let (mut state, mut last) = (fsm.initial(), None);
-    let next = |state, action: &Action| {
-        fsm.transitions_from(state).find(|transition| transition.action == action)
-    };
-    for step in run.steps.iter().filter(|step| step.role == *fsm.role()) {
-        let transition = next(state, &step.action)?;
-        (state, last) = (transition.target, Some(transition.id));
-    }
-    let never = match &run.failure {
-        Failure::Never { action, .. } => next(state, action),
-        _ => None,
-    };
-    let waits = || fsm.transitions_from(state).next();
-    never.map(|never| never.id).or(last).or_else(|| Some(waits()?.id))
 }

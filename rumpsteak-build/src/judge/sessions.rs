@@ -191,7 +191,7 @@ impl Judge<'_> {
         let note = self.found.note.clone();
         // A message that no session knows is one mistake.
         let mut said: BTreeSet<&Message> = BTreeSet::new();
-        let mut refused: Vec<(usize, Place, Cause)> = Vec::new();
+        let mut refused: Vec<(Place, Cause)> = Vec::new();
         // The numbers of written sessions, by the positions of their roles.
         let mut written: BTreeMap<usize, usize> = BTreeMap::new();
         let own = self.found.roots.iter().filter(|root| !scope.is_generated(root.item));
@@ -204,7 +204,7 @@ impl Judge<'_> {
             if let Some(machine) = self.machine(root) {
                 let place = Place { span: scope.anchor(), ..place };
                 cause = machines::cause(machine, scope.protocols, self.settings, cause);
-                refused.push((role, place, cause));
+                refused.push((place, cause));
                 continue;
             }
             if let Cause::Refused(refusal) = &mut cause
@@ -219,11 +219,7 @@ impl Judge<'_> {
                 }
             }
             let place = wrong_part::leave_part(scope, &self.found.roots, index, place, &mut cause);
-            // rustc would also report a peer to which the role has no route.
-            if scope.is_routeless(&self.found.roots[index]) {
-                self.found.left_out.insert(self.found.roots[index].item);
-            }
-            refused.push((role, place, cause));
+            refused.push((place, cause));
         }
         // If the order of the protocol itself is undecided, its generated sessions are one mistake.
         let is_plain = |place: &Place, cause: &Cause| {
@@ -231,11 +227,26 @@ impl Judge<'_> {
                 matches!(cause, Cause::Undecided { subject, .. } if !subject.roles.is_empty());
             of_session && scope.is_generated(place.item)
         };
-        let mut is_said = refused.iter().any(|(_, place, cause)| !is_plain(place, cause));
-        refused.retain(|(_, place, cause)| {
+        let mut is_said = refused.iter().any(|(place, cause)| !is_plain(place, cause));
+        refused.retain(|(place, cause)| {
             !is_plain(place, cause) || !std::mem::replace(&mut is_said, true)
         });
-        for (place, cause) in of_two_roles(refused) {
+        // Two refusals are enough. The second one names the others.
+        let names = refused.iter().filter_map(|(_, cause)| match cause {
+            Cause::Refused(refusal) => Some(refusal.subject.name.clone()),
+            _ => None,
+        });
+        let others: Vec<String> = names.skip(2).collect();
+        let mut refusals = 0;
+        for (place, mut cause) in refused {
+            if let Cause::Refused(refusal) = &mut cause {
+                refusals += 1;
+                match refusals {
+                    1 => {}
+                    2 => refusal.others = Some(others.clone()),
+                    _ => continue,
+                }
+            }
             let note = note.clone();
             self.found.faults.push(Fault { note, ..cause.at(place.span) });
         }
@@ -301,7 +312,7 @@ impl Judge<'_> {
         let root = &self.found.roots[index];
         let place = match (&found, &root.machine) {
             (CombinedFault::Unsafe { refused, .. }, Some(machine)) => {
-                subtype::blame(machine, refused)
+                subtype::blamed_at(machine, refused)
             }
             _ => None,
         };
@@ -316,7 +327,8 @@ impl Judge<'_> {
         };
         let mut cause = found.cause(machine.map_or_else(session, machines::subject), name);
         if let Some(machine) = machine {
-            cause = machines::marked(cause, machine);
+            let session = root.machine.as_ref().map(|machine| &machine.fsm);
+            cause = machines::marked(cause, machine, session);
         }
         self.found.faults.push(cause.at(span));
     }
@@ -358,43 +370,6 @@ impl Judge<'_> {
         };
         Some(vec![fault])
     }
-}
-
-impl Scope<'_> {
-    /// True if a session talks to a peer to which its role has no route.
-    fn is_routeless(&self, root: &Root) -> bool {
-        let role = &self.roles[root.role];
-        let routes =
-            role.item.routes.iter().filter_map(|route| Some(&self.role(&route.peer)?.role));
-        let routes: Vec<_> = routes.collect();
-        let mut actions = root.machine.iter().flat_map(|machine| machine.fsm.transitions());
-        actions.any(|found| !routes.contains(&&found.action.peer))
-    }
-}
-
-/// Keeps the refusals of two roles. The second one lists the remaining sessions.
-fn of_two_roles(refused: Vec<(usize, Place, Cause)>) -> Vec<(Place, Cause)> {
-    let mut of_role: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for (position, (role, _, cause)) in refused.iter().enumerate() {
-        if matches!(cause, Cause::Refused(_)) {
-            of_role.entry(*role).or_default().push(position);
-        }
-    }
-    let roles: Vec<Vec<usize>> = of_role.into_values().collect();
-    let mut faults: Vec<Option<(Place, Cause)>> =
-        refused.into_iter().map(|(_, place, cause)| Some((place, cause))).collect();
-    if let [_, second, rest @ ..] = &roles[..] {
-        let taken = rest.iter().flatten().filter_map(|&position| faults[position].take());
-        let names = taken.filter_map(|(_, cause)| match cause {
-            Cause::Refused(refusal) => Some(refusal.subject.name),
-            _ => None,
-        });
-        let others: Vec<String> = names.collect();
-        if let Some((_, Cause::Refused(refusal))) = &mut faults[second[0]] {
-            refusal.others = Some(others);
-        }
-    }
-    faults.into_iter().flatten().collect()
 }
 
 /// The roles that may wait for ever if others choose so: refused, with reasons, or warned of.

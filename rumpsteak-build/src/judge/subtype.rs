@@ -8,11 +8,11 @@ use proc_macro2::Span;
 use rumpsteak_front::arguments::Liveness;
 use rumpsteak_front::session::Tail;
 use rumpsteak_fsm::repair::{self, Misfit};
-use rumpsteak_fsm::run::{Failure, Step};
+use rumpsteak_fsm::run::Failure;
 use rumpsteak_fsm::subtype::{InputError, Side};
 use rumpsteak_fsm::verify::together::Condition;
 use rumpsteak_fsm::verify::{Accepted, Evidence, Refused, VerifyError, verify_fair};
-use rumpsteak_fsm::{Defect, Fsm, Message, StateId, Verdict, verify};
+use rumpsteak_fsm::{Defect, Fsm, Message, StateId, TransitionId, Verdict, verify};
 
 use crate::fault::{Cause, Hint, Refusal, Subject};
 use crate::protocols::{Loaded, ProtocolRole, Protocols};
@@ -51,7 +51,7 @@ fn refused_at(
     refusal: &mut Refusal,
 ) -> Option<Place> {
     let projection = &scope.protocols.protocols[linked.protocol].projections[linked.role].fsm;
-    let Some((id, _)) = refusal.action else { return blame(session, &refusal.refused) };
+    let Some((id, _)) = refusal.action else { return blamed_at(session, &refusal.refused) };
     let (origin, behind) = (session.origins[id.index()], session.behind[id.index()]);
     let place = match &refusal.misfit {
         Some(Misfit::Elsewhere(to, _)) => {
@@ -182,38 +182,52 @@ fn judge_against(
     }))
 }
 
-/// The token of a refusal without an action: where an action is missing, or else the last step of
-/// the run. A session of several peers that does not send is blamed for not receiving.
-pub(super) fn blame(session: &SessionMachine, refused: &Refused) -> Option<Place> {
+/// The place to blame in a machine.
+pub(super) enum Blamed {
+    Action(TransitionId),
+    Behind(TransitionId),
+    State(StateId),
+}
+
+/// The place to blame for a refusal without an action: where an action is missing, or else the last
+/// step of the run. A machine with several peers that does not send is blamed for not receiving.
+pub(super) fn blame(fsm: &Fsm, refused: &Refused) -> Option<Blamed> {
     if let Some(Condition::NarrowedChoice { state, .. }) = refused.condition {
-        return Some(session.states[state.index()]);
+        return Some(Blamed::State(state));
     }
     let Some(refusal) = &refused.refusal else {
         let Evidence::Run(run) = &refused.evidence else { return None };
-        if let Some(dead) = run.never(&session.fsm) {
-            return Some(session.origins[dead.index()]);
+        if let Some(dead) = run.never(fsm) {
+            return Some(Blamed::Action(dead));
         }
-        let own = |step: &&Step| step.role == *session.fsm.role();
-        let last = run.steps.iter().rev().find(own)?;
+        let mut own = run.steps.iter().filter(|step| step.role == *fsm.role());
+        let Some(last) = own.next_back() else { return Some(Blamed::State(fsm.initial())) };
         let is_sender = match &run.failure {
             Failure::Orphan { from, .. } | Failure::UnspecifiedReception { from, .. } => {
-                from == session.fsm.role()
+                from == fsm.role()
             }
             _ => false,
         };
         return Some(match refused.condition {
             Some(Condition::Undirected { .. }) if !is_sender => {
-                session.states[session.fsm.transition(last.transition).target.index()]
+                Blamed::State(fsm.transition(last.transition).target)
             }
-            _ => session.origins[last.transition.index()],
+            _ => Blamed::Action(last.transition),
         });
     };
     Some(match (refusal.cycle.first(), refusal.path.last()) {
-        (Some(transition), _) => session.origins[transition.index()],
-        (None, Some(last)) if session.fsm.is_terminal(refusal.sub_state) => {
-            session.behind[last.index()]
-        }
-        (None, _) => session.states[refusal.sub_state.index()],
+        (Some(transition), _) => Blamed::Action(*transition),
+        (None, Some(last)) if fsm.is_terminal(refusal.sub_state) => Blamed::Behind(*last),
+        (None, _) => Blamed::State(refusal.sub_state),
+    })
+}
+
+/// The token to blame for a refusal without an action.
+pub(super) fn blamed_at(session: &SessionMachine, refused: &Refused) -> Option<Place> {
+    Some(match blame(&session.fsm, refused)? {
+        Blamed::Action(id) => session.origins[id.index()],
+        Blamed::Behind(id) => session.behind[id.index()],
+        Blamed::State(state) => session.states[state.index()],
     })
 }
 

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use annotate_snippets::{Group, Level, Renderer};
 use rumpsteak_scribble::Diagnostic;
 
-use super::excerpt::{Excerpt, visible};
+use super::excerpt::Excerpt;
 use crate::named_text::NamedText;
 use crate::protocols::{Gravity, Protocols, ScrFile, gravest};
-use crate::words::split_way_out;
+use crate::words::{split_way_out, visible};
 
 /// The severity of a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use rumpsteak_fsm::subtype::{self, Rule};
 use rumpsteak_fsm::system::Coverage;
 use rumpsteak_fsm::verify::Evidence;
 use rumpsteak_fsm::verify::together::Condition;
-use rumpsteak_fsm::{Action, Defect, Direction, Fsm, Role, StateId, Transition, TransitionId};
+use rumpsteak_fsm::{Action, Fsm, Role, StateId, TransitionId};
 use rumpsteak_scribble::{Projection, Span};
 
 use super::excerpt::Excerpt;
@@ -65,7 +65,7 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
         place: "the protocol",
         role: protocol.role_at(subject.linked.role).as_str(),
         is_machine: machine.is_some(),
-        again: again(&projection.fsm, found.sup_state, &refused.evidence).map(|id| id.map(due)),
+        comes_again: comes_again(&projection.fsm, found.sup_state, &refused.evidence),
         done: sub.map(deed),
         due: alternatives.map(|ids| one_of(&ids, &due)),
     };
@@ -112,24 +112,20 @@ fn notes(refusal: &Refusal) -> String {
     notes
 }
 
-/// Finds out whether a state of the protocol can recur, and the send that prevents it, if any. A
-/// received choice has to be handled as a whole. A protocol that never ends recurs wherever a
-/// session ends. `None` if the last action of the run has ended the loop.
-fn again(fsm: &Fsm, state: StateId, evidence: &Evidence) -> Option<Option<TransitionId>> {
+/// True if a state of the protocol can recur. A protocol that never ends recurs wherever a session
+/// ends. False if the last action of the run has ended the loop.
+fn comes_again(fsm: &Fsm, state: StateId, evidence: &Evidence) -> bool {
     let leads_to = |from| fsm.reachable_from(from).any(|to| to == state);
     if let Evidence::Run(run) = evidence
         && let Some(last) = run.steps.iter().rfind(|step| step.role == *fsm.role())
     {
         let mut same = fsm.transitions().filter(|own| *own.action == last.action).peekable();
         if same.peek().is_some() && !same.any(|own| leads_to(own.target)) {
-            return None;
+            return false;
         }
     }
-    let comes_again = |option: &Transition<'_>| leads_to(option.target);
-    let (again, mut rest): (Vec<_>, Vec<_>) = fsm.transitions_from(state).partition(comes_again);
-    rest.retain(|option| option.action.direction == Direction::Send);
-    let endless = !fsm.states().any(|state| fsm.may_end(state));
-    (endless || !again.is_empty()).then(|| rest.first().map(|last| last.id))
+    let mut options = fsm.transitions_from(state);
+    options.any(|option| leads_to(option.target)) || !fsm.states().any(|state| fsm.may_end(state))
 }
 
 /// Advice about a machine that may begin in the wrong state, or about a role with several sessions,
@@ -210,17 +206,11 @@ fn beyond_subtyping(
             );
             (headline, help)
         }
-        Condition::UndirectedPeer { peer, defect } => {
-            let heard = match defect {
-                Defect::Undirected { peers, .. } => {
-                    list(peers.iter().map(|peer| subject.role(peer)))
-                }
-                _ => "several roles".to_owned(),
-            };
-            let peer = subject.role(peer);
+        Condition::UndirectedPeer { peer, .. } => {
             let headline = format!(
-                "unsafe reordering: `{name}` does something before its turn, and `{peer}` hears \
-                 {heard} at once, so that it may take the one for the other"
+                "unsafe reordering: `{name}` does something before its turn, and `{}` hears several \
+                 roles at once, so that it may take the one for the other",
+                subject.role(peer)
             );
             (headline, "keep the order of the protocol".to_owned())
         }

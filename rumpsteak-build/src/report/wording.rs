@@ -26,7 +26,7 @@ use crate::fault::{Blamed, Cause, Fault, Gap, Hangs, NameProblem, Note};
 use crate::named_text::NamedText;
 use crate::protocols::{Loaded, Protocols, ScrFile};
 use crate::settings::{attribute, raised};
-use crate::words::{either, list, meant};
+use crate::words::{count, list, meant};
 
 /// The text for a mistake.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -172,16 +172,11 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
                  help: take one of them out, or give it another `#[label(\"…\")]` or other fields"
             )
         }
-        Cause::TwoStructs { role, structs, idle } => {
+        Cause::TwoStructs { role, structs } => {
             let [first, second] = &**structs;
-            let advice = match &idle[..] {
-                [] => {
-                    "take one of them out; two variants of a role belong to two modules".to_owned()
-                }
-                idle => format!("no struct plays {}: does one of the two?", either(idle)),
-            };
             format!(
-                "`{first}` and `{second}` both play `{role}`, which is one participant\n\nhelp: {advice}"
+                "`{first}` and `{second}` both play `{role}`, which is one participant\n\n\
+                 help: take one of them out, or let it play another role; two variants of a role belong to two modules"
             )
         }
         Cause::Undecided { subject, limit: stopped, fair } => format!(
@@ -207,12 +202,10 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
         Cause::Unjudged { subject, error } => {
             format!("`{}` could not be verified: {error}", subject.name)
         }
-        Cause::UnknownLabel { name, label, meant, protocol } => {
-            unknown_label(name, label, meant.as_deref(), loaded(*protocol))
+        Cause::UnknownLabel { name, label, protocol } => {
+            unknown_label(name, label, loaded(*protocol))
         }
-        Cause::UnknownProtocol { wanted, meant } => {
-            unknown_protocol(wanted, meant.as_deref(), protocols)
-        }
+        Cause::UnknownProtocol { wanted } => unknown_protocol(wanted, protocols),
         Cause::UnknownRole { wanted, protocol } => unknown_role(wanted, loaded(*protocol)),
         Cause::UnplayableProtocol { wanted } => format!(
             "the protocol `{wanted}` is there to be called by others: it is `aux` or has parameters\n\n\
@@ -257,9 +250,9 @@ fn name_text(name: &str, problem: NameProblem, hint: Option<&str>) -> String {
                  `Variant(Receive<Role, Label, Self>)`, and last what follows: `All(End)`"
             ),
         ),
-        NameProblem::Label => (
-            "is one message, and a choice stands here".to_owned(),
-            format!("write `Send<Role, {name}, Then>` or `Receive<Role, {name}, Then>`"),
+        NameProblem::NoChoice => (
+            "is not a choice".to_owned(),
+            "a choice is an `enum` with one variant for each label".to_owned(),
         ),
         NameProblem::NoRole => (
             "is not a role".to_owned(),
@@ -283,10 +276,6 @@ fn name_text(name: &str, problem: NameProblem, hint: Option<&str>) -> String {
             "plays the role that this session is of, and no role talks to itself".to_owned(),
             "name the role at the other end; or in `#[session(…)]` the role whose session this is".to_owned(),
         ),
-        NameProblem::Session => (
-            "is a session, not a choice".to_owned(),
-            "a choice is an `enum` with one variant for each label".to_owned(),
-        ),
         NameProblem::Swapped => {
             ("is not a role, and a role comes before its label".to_owned(), String::new())
         }
@@ -302,16 +291,12 @@ fn name_text(name: &str, problem: NameProblem, hint: Option<&str>) -> String {
     format!("`{name}` {what}\n\nhelp: {help}")
 }
 
-fn unknown_protocol(wanted: &str, meant: Option<&str>, protocols: &Protocols) -> String {
-    let advice = match (meant, &protocols.folders[..]) {
-        (Some(name), _) => format!("did you mean `{name}`?"),
-        _ if protocols.names().next().is_some() => {
-            format!("the protocols are {}", list(protocols.names()))
-        }
-        (_, []) => {
-            "no folder of protocols is named: `.protocols(\"protocols\")` in build.rs".to_owned()
-        }
-        (_, folders) => format!(
+fn unknown_protocol(wanted: &str, protocols: &Protocols) -> String {
+    let known: Vec<&str> = protocols.names().collect();
+    let advice = match &protocols.folders[..] {
+        _ if !known.is_empty() => meant(wanted, &known, "the protocols are"),
+        [] => "no folder of protocols is named: `.protocols(\"protocols\")` in build.rs".to_owned(),
+        folders => format!(
             "no `.scr` file in {}, which build.rs names, has `global protocol {wanted}(role a, role b) {{ … }}`: write it \
              there, or name its folder",
             list(folders)
@@ -333,17 +318,13 @@ fn unknown_role(wanted: &str, (protocol, file): (&Loaded, &ScrFile)) -> String {
     lacks((protocol, file), &format!("role `{wanted}`"), &advice)
 }
 
-fn unknown_label(
-    ty: &str,
-    label: &str,
-    meant: Option<&str>,
-    (protocol, file): (&Loaded, &ScrFile),
-) -> String {
-    let advice = match meant {
+fn unknown_label(ty: &str, label: &str, (protocol, file): (&Loaded, &ScrFile)) -> String {
+    let known: Vec<&str> = protocol.labels().into_iter().collect();
+    let advice = match similar(label, &known) {
         Some(name) => format!(
             "did you mean `{name}`? A label is named by its variant, or by `#[label(\"{name}\")]` on the variant"
         ),
-        None => format!("the messages of the protocol are {}", list(protocol.labels())),
+        None => format!("the messages of the protocol are {}", list(known)),
     };
     let name = if ty == label { String::new() } else { format!(", whose label is `{label}`") };
     lacks((protocol, file), &format!("message `{ty}`{name}"), &advice)
@@ -365,13 +346,6 @@ fn other_payload(
         payload => format!("carries `{}`", payload.join(", ")),
     };
     let wanted: Vec<String> = messages.iter().map(ToString::to_string).collect();
-    let sorts = messages.iter().flat_map(|message| &message.payload);
-    let sorts: Vec<&str> = sorts.map(|sort| sort.as_str()).collect();
-    let mut types = payload.iter().filter(|ty| !sorts.contains(&ty.as_str()));
-    let meant = types.find_map(|ty| Some((ty, similar(ty, &sorts)?)));
-    let meant = meant.map_or(String::new(), |(ty, sort)| {
-        format!("help: did you mean `{ty}` by `{sort}`, or the other way round?\n")
-    });
     const MOST: usize = 4;
     let mut places: BTreeSet<(Span, String)> = BTreeSet::new();
     for own in &protocol.projections {
@@ -380,7 +354,7 @@ fn other_payload(
     }
     let excerpt = Excerpt::of_spans(&file.texts, places.iter().take(MOST));
     format!(
-        "`{name}` {carried}, but the message of the protocol `{}` is {}\n\n{excerpt}\n\n{meant}\
+        "`{name}` {carried}, but the message of the protocol `{}` is {}\n\n{excerpt}\n\n\
          help: change the one or the other; `type <rust> \"path::Type\" from \"crate\" as Name;` in the `.scr` file gives a \
          Rust type a name there",
         protocol.name(),
@@ -467,10 +441,10 @@ fn hangs(Hangs { queue, most, hang, roles, enough, with }: &Hangs) -> String {
         None => "let one of these roles receive before it sends so much: more room may not help"
             .to_owned(),
     };
-    let messages = if *most == 1 { "message" } else { "messages" };
     format!(
-        "with room for {most} {messages} in {queue}, the sessions hang: {hang}\n\n{which} that leads there, with the \
+        "with room for {} in {queue}, the sessions hang: {hang}\n\n{which} that leads there, with the \
          sessions of all roles as they are written:\n\n{run}\n{waits}\nhelp: {advice}{}",
+        count(*most, "message"),
         several_sessions(with)
     )
 }

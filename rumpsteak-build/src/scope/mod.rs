@@ -24,10 +24,10 @@ use rumpsteak_front::role::{RoleItem, Room, Route};
 use rumpsteak_front::session::SessionItem;
 use rumpsteak_front::{MessageItem, name};
 use rumpsteak_fsm::Role;
-use rumpsteak_scribble::similar;
 use syn::ext::IdentExt as _;
 
 use self::labels::Label;
+pub(crate) use self::session::cycles;
 use crate::fault::{Cause, Fault, NameProblem};
 use crate::protocols::{Loaded, ProtocolRole, Protocols, ScrFile};
 use crate::words::{did_you_mean, meant};
@@ -292,7 +292,9 @@ impl<'a> Scope<'a> {
             let item = role.item;
             let earlier = self.roles[..index].iter().find(|earlier| earlier.role == role.role);
             if let Some(earlier) = earlier.filter(|_| role.position.is_some()) {
-                faults.push(self.two_structs(earlier, role));
+                let structs = Box::new([earlier.item, item].map(|item| item.name.to_string()));
+                let span = item.link.as_ref().map_or(item.name.span(), |link| link.span);
+                faults.push(Cause::TwoStructs { role: role.role.to_string(), structs }.at(span));
             }
             // A peer may be generated.
             let routes = item.routes.iter().filter(|_| self.is_whole);
@@ -361,20 +363,6 @@ impl<'a> Scope<'a> {
         self.faults.extend(faults);
     }
 
-    fn two_structs(&self, earlier: &ScopedRole<'_>, later: &ScopedRole<'_>) -> Fault {
-        let [first, second] = [earlier, later].map(|role| role.item);
-        // Probably the struct that is named after another role is wrong.
-        let is_named = |item: &RoleItem| name::same(&item.name.to_string(), later.role.as_str());
-        let [right, wrong] = if is_named(second) { [second, first] } else { [first, second] };
-        let span = wrong.link.as_ref().map_or(wrong.name.span(), |link| link.span);
-        let structs = Box::new([right, wrong].map(|item| item.name.to_string()));
-        let played: BTreeSet<&Role> = self.roles.iter().map(|role| &role.role).collect();
-        let all = self.loaded().map_or(&[][..], |(loaded, _)| loaded.protocol.roles());
-        let idle = all.iter().filter(|role| !played.contains(role)).map(ToString::to_string);
-        let (role, idle) = (later.role.to_string(), idle.collect());
-        Cause::TwoStructs { role, structs, idle }.at(span)
-    }
-
     pub(crate) fn role_names(&self) -> Vec<String> {
         self.roles.iter().map(|role| role.item.name.to_string()).collect()
     }
@@ -415,11 +403,7 @@ pub(crate) fn protocol(protocols: &Protocols, wanted: &str) -> Result<usize, Cau
         }
     }
     Err(match found[..] {
-        [] => {
-            let known: Vec<&str> = protocols.names().collect();
-            let meant = similar(&wanted, &known).map(str::to_owned);
-            Cause::UnknownProtocol { wanted, meant }
-        }
+        [] => Cause::UnknownProtocol { wanted },
         [(file, name)] => {
             let is_it = |loaded: &Loaded| loaded.file == file && loaded.name() == name;
             match protocols.protocols.iter().position(is_it) {

@@ -32,7 +32,7 @@ impl Scope<'_> {
         }
         let mut reached = names.reached;
         if reached.faults.is_empty() && !reached.is_broken {
-            reached.faults = cycles(self, &reached.items);
+            reached.faults = cycle_faults(self, &reached.items);
         }
         reached
     }
@@ -134,11 +134,8 @@ impl Names<'_> {
                 self.pending.push(found);
                 return Some(found);
             }
-            Item::Session(_) if choice => NameProblem::Session,
+            _ if choice => NameProblem::NoChoice,
             Item::Session(_) => NameProblem::Choice,
-            Item::Label(_) if choice && self.role.labels.contains_key(&name.to_string()) => {
-                NameProblem::Label
-            }
             _ => NameProblem::NoSession,
         };
         self.problem(name, problem);
@@ -226,46 +223,42 @@ impl Names<'_> {
 }
 
 /// The faults of cycles of items without an action, or of `type` aliases alone.
-fn cycles(scope: &Scope<'_>, items: &BTreeSet<ItemId>) -> Vec<Fault> {
-    let mut faults = Vec::new();
-    let idle = |_: ItemId, chain: &Chain| chain.actions.is_empty();
-    for (item, next) in find_cycles(scope, items, idle) {
-        faults.push(Cause::Idle { name: scope.name_of(item) }.at(next.span()));
-    }
-    let is_alias = |item: ItemId, _: &Chain| {
-        scope.session(item).is_some_and(|session| matches!(session.form, Form::Alias(_)))
+fn cycle_faults(scope: &Scope<'_>, items: &BTreeSet<ItemId>) -> Vec<Fault> {
+    let chain = |item: ItemId| scope.session(item).and_then(SessionItem::chain);
+    let find = |follows: &dyn Fn(ItemId) -> bool, cause: fn(String) -> Cause| {
+        let next = |item| match &chain(item).filter(|_| follows(item))?.tail {
+            Tail::Itself(_) => Some(item),
+            Tail::Named(name) => scope.find(name),
+            _ => None,
+        };
+        let found = cycles(items.iter().copied(), next).into_iter();
+        let fault = |item| Some(cause(scope.name_of(item)).at(chain(item)?.tail.ident().span()));
+        found.filter_map(fault).collect::<Vec<Fault>>()
     };
-    for (item, next) in find_cycles(scope, items, is_alias) {
-        faults.push(Cause::RecursiveAlias { name: scope.name_of(item) }.at(next.span()));
-    }
+    let is_idle = |item| chain(item).is_some_and(|chain| chain.actions.is_empty());
+    let is_alias =
+        |item| scope.session(item).is_some_and(|item| matches!(item.form, Form::Alias(_)));
+    let mut faults = find(&is_idle, |name| Cause::Idle { name });
+    faults.extend(find(&is_alias, |name| Cause::RecursiveAlias { name }));
     faults
 }
 
-/// One item of each cycle of items that satisfy the predicate, with the name of the next item.
-fn find_cycles<'a>(
-    scope: &Scope<'a>,
-    items: &BTreeSet<ItemId>,
-    follow: impl Fn(ItemId, &Chain) -> bool,
-) -> Vec<(ItemId, &'a Ident)> {
-    let mut rounds: BTreeMap<ItemId, ItemId> = BTreeMap::new();
+/// The last node of each cycle of a graph in which a node has one successor at most.
+pub(crate) fn cycles<N: Copy + Ord>(
+    nodes: impl Iterator<Item = N>,
+    next: impl Fn(N) -> Option<N>,
+) -> Vec<N> {
+    let mut rounds: BTreeMap<N, N> = BTreeMap::new();
     let mut found = Vec::new();
-    for &start in items {
-        let mut next = start;
-        while !rounds.contains_key(&next) {
-            rounds.insert(next, start);
-            let Some(chain) = scope.session(next).and_then(|session| session.chain()) else {
-                break;
-            };
-            let (item, name) = match &chain.tail {
-                Tail::Itself(name) => (Some(next), name),
-                Tail::Named(name) => (scope.find(name), name),
-                _ => break,
-            };
-            let Some(item) = item.filter(|_| follow(next, chain)) else { break };
-            if rounds.get(&item) == Some(&start) {
-                found.push((next, name));
+    for start in nodes {
+        let mut node = start;
+        while !rounds.contains_key(&node) {
+            rounds.insert(node, start);
+            let Some(target) = next(node) else { break };
+            if rounds.get(&target) == Some(&start) {
+                found.push(node);
             }
-            next = item;
+            node = target;
         }
     }
     found
