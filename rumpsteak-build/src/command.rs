@@ -24,6 +24,7 @@ use crate::protocols::{Loaded, Protocols, ScrFile};
 use crate::scope::Scope;
 use crate::verdict::Machine;
 
+pub use crate::codegen::is_untouched;
 pub use crate::named_text::NamedText;
 pub use crate::protocols::Gravity;
 pub use crate::protocols::gravest;
@@ -260,11 +261,6 @@ impl Code {
             |_| Default::default(),
             |module| (skeleton::processes(&module), skeleton::program(&self.protocol, &module)),
         )
-    }
-
-    /// True if a text of [`Configuration::code`] has not been edited.
-    pub fn is_untouched(text: &str) -> bool {
-        codegen::is_untouched(text)
     }
 }
 

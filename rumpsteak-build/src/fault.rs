@@ -259,19 +259,8 @@ impl Subject {
         match self.labels.get(message) {
             Some(label) => label.clone(),
             // A machine has the names of the protocol.
-            None if self.roles.is_empty() => self.whole(message),
+            None if self.roles.is_empty() => message.to_string(),
             None => message.label.to_string(),
-        }
-    }
-
-    /// A message with its payload, as the protocol or the machine writes it.
-    pub(crate) fn whole(&self, message: &Message) -> String {
-        let payload: Vec<&str> = message.payload.iter().map(|sort| sort.as_str()).collect();
-        match &payload[..] {
-            [_, ..] if self.name.ends_with(".local") => {
-                format!("{}<{}>", message.label, payload.join(", "))
-            }
-            _ => message.to_string(),
         }
     }
 }

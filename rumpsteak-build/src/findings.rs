@@ -16,6 +16,7 @@ use crate::fault::{Cause, Fault};
 use crate::judge::sessions::{self, Judgement};
 use crate::judge::{capacities, declared};
 use crate::protocols::{Gravity, Loaded, Protocols};
+use crate::report::comparison::beyond_subtyping;
 use crate::report::wording::{self, ErrorText};
 use crate::scope::{self, Scope};
 use crate::settings::{self, Settings, attribute};
@@ -237,16 +238,9 @@ fn warnings(scope: &Scope<'_>, judgement: &Judgement) -> Vec<String> {
             )
         }));
     }
-    if let Some((root, peer)) = combined.and_then(|combined| combined.closed.as_ref()) {
+    if let Some((root, condition)) = combined.and_then(|combined| combined.closed.as_ref()) {
         let session = scope.name_of(judgement.roots[*root].item);
-        let why = match peer {
-            Some(peer) => {
-                format!("it does something early, and `{peer}` hears several roles at once")
-            }
-            None => "its order is another one, and it chooses among several peers, or between \
-                     sending and receiving"
-                .to_owned(),
-        };
+        let why = beyond_subtyping(condition);
         warnings.push(format!(
             "{file}: `{session}` is proven beside the sessions of this module and roles that do exactly what `{name}` \
              says: {why}; with those it is safe as it is, with others it is not proven; `{}` accepts that, without this \

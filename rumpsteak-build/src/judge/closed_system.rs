@@ -30,7 +30,7 @@ use rumpsteak_front::arguments::Liveness;
 
 use crate::fault::{Blamed, Gap};
 use crate::limits::Limits;
-use crate::scope::machine::SessionMachine;
+use crate::scope::session::SessionMachine;
 use crate::scope::{ItemId, Place, Scope};
 
 /// A session, and its machine.

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use rumpsteak_fsm::verify::Accepted;
 
 use crate::fault::{Cause, Fault};
-use crate::scope::machine::SessionMachine;
+use crate::scope::session::SessionMachine;
 use crate::scope::{ItemId, Place};
 
 /// A session with a role, `#[session(K)]`, and the result for it.

@@ -16,7 +16,7 @@ use crate::judge::closed_system::{self, Session};
 use crate::judge::together::{self, Combined, CombinedFault};
 use crate::judge::{machines, subtype, wrong_part};
 use crate::protocols::Loaded;
-use crate::scope::machine::number;
+use crate::scope::session::{Resolved, number};
 use crate::scope::{ItemId, Place, Scope};
 use crate::settings::Settings;
 
@@ -111,13 +111,13 @@ impl Judge<'_> {
             return;
         };
         let role = &scope.roles[position];
-        let reached = scope.reach(id, role);
+        let Resolved { items, faults, is_broken, mut machine } = scope.resolve(id, role);
         let mut root = Root {
             item: id,
             role: position,
-            items: reached.items,
-            refused: reached.is_broken || !reached.faults.is_empty(),
-            faults: reached.faults,
+            items,
+            refused: is_broken || !faults.is_empty(),
+            faults,
             machine: None,
             accepted: None,
             refusal: None,
@@ -127,7 +127,6 @@ impl Judge<'_> {
             self.found.roots.push(root);
             return;
         }
-        let mut machine = scope.machine(id, role);
         if let (Some((protocol, _)), Some(own)) = (scope.loaded(), role.position) {
             let on_demand = protocol.projections[own].fsm.is_on_demand();
             machine.fsm = machine.fsm.on_demand(on_demand);
@@ -252,22 +251,50 @@ impl Judge<'_> {
         }
     }
 
-    /// Refuses the sessions of roles that may wait for ever, if the attribute requires liveness.
+    /// Refuses the sessions of roles that may wait for ever if others choose so and the attribute
+    /// requires liveness, or else warns of them.
     fn liveness(&mut self, protocol: &Loaded) {
-        if self.found.roots.is_empty() {
+        let required = &self.settings.required;
+        let is_strict = |role: &usize| required[*role] == Some(Liveness::EveryRun);
+        let mut strict: BTreeSet<usize> = (0..required.len()).filter(is_strict).collect();
+        let is_fair = |required: &Option<Liveness>| *required == Some(Liveness::Fair);
+        if self.found.roots.is_empty() || required.iter().all(is_fair) {
             return;
         }
-        let (refused, warned) = neglected_roles(self.settings, protocol);
-        for (role, reason) in refused {
-            // If the role has no session, the first session is marked.
-            let own = self.found.roots.iter().position(|root| self.played(root) == Some(role));
-            let root = &mut self.found.roots[own.unwrap_or(0)];
-            root.refused = true;
-            let (item, protocol) = (root.item, self.scope.protocol.unwrap_or_default());
-            let cause = Cause::NotLive { name: self.scope.name_of(item), protocol, reason };
-            self.found.faults.push(cause.at(self.place(item)));
+        let mut limits = self.settings.limits.verifier;
+        if strict.is_empty() {
+            limits = limits.for_a_warning(protocol.projections.len());
         }
-        self.found.neglected = warned;
+        let machines = protocol.projections.iter().map(|projection| projection.fsm.clone());
+        let Ok(system) = System::new(machines.collect()) else { return };
+        let explore = || system::explore(&system, &limits);
+        let EveryRun { neglected, limit } = system::live_in_every_run(&system, explore, &limits);
+        for one in neglected {
+            let mut roles = protocol.protocol.roles().iter();
+            let Some(role) = roles.position(|role| *role == one.role) else { continue };
+            match required[role] {
+                Some(Liveness::EveryRun) => {
+                    strict.remove(&role);
+                    self.refuse_live(role, one.to_string());
+                }
+                None if !one.is_idle => self.found.neglected.push(one),
+                _ => {}
+            }
+        }
+        if let Some(limit) = limit {
+            strict.into_iter().for_each(|role| self.refuse_live(role, limit.to_string()));
+        }
+    }
+
+    /// Refuses the session of a role that has to be live and is not, for this reason.
+    fn refuse_live(&mut self, role: usize, reason: String) {
+        // If the role has no session, the first session is marked.
+        let own = self.found.roots.iter().position(|root| self.played(root) == Some(role));
+        let root = &mut self.found.roots[own.unwrap_or(0)];
+        root.refused = true;
+        let (item, protocol) = (root.item, self.scope.protocol.unwrap_or_default());
+        let cause = Cause::NotLive { name: self.scope.name_of(item), protocol, reason };
+        self.found.faults.push(cause.at(self.place(item)));
     }
 
     /// The token of an item, or the attribute for a generated item.
@@ -370,42 +397,4 @@ impl Judge<'_> {
         };
         Some(vec![fault])
     }
-}
-
-/// The roles that may wait for ever if others choose so: refused, with reasons, or warned of.
-fn neglected_roles(
-    settings: &Settings,
-    protocol: &Loaded,
-) -> (Vec<(usize, String)>, Vec<Neglected>) {
-    let (mut refused, mut warned) = (Vec::new(), Vec::new());
-    let required = &settings.required;
-    let is_strict = |role: &usize| required[*role] == Some(Liveness::EveryRun);
-    let strict: Vec<usize> = (0..required.len()).filter(is_strict).collect();
-    if required.iter().all(|required| *required == Some(Liveness::Fair)) {
-        return (refused, warned);
-    }
-    let mut limits = settings.limits.verifier;
-    if strict.is_empty() {
-        limits = limits.for_a_warning(protocol.projections.len());
-    }
-    let machines = protocol.projections.iter().map(|projection| projection.fsm.clone());
-    let Ok(system) = System::new(machines.collect()) else { return (refused, warned) };
-    let explore = || system::explore(&system, &limits);
-    let EveryRun { neglected, limit } = system::live_in_every_run(&system, explore, &limits);
-    let of = |one: &Neglected| protocol.protocol.roles().iter().position(|role| *role == one.role);
-    for one in &neglected {
-        let Some(role) = of(one) else { continue };
-        match required[role] {
-            Some(Liveness::EveryRun) => refused.push((role, one.to_string())),
-            Some(Liveness::Fair) => {}
-            None if one.is_idle => {}
-            None => warned.push(one.clone()),
-        }
-    }
-    if let Some(limit) = limit {
-        let is_unknown = |role: &usize| neglected.iter().all(|one| of(one) != Some(*role));
-        let unknown = strict.into_iter().filter(is_unknown);
-        refused.extend(unknown.map(|role| (role, limit.to_string())));
-    }
-    (refused, warned)
 }

@@ -16,7 +16,7 @@ use rumpsteak_fsm::{Defect, Fsm, Message, StateId, TransitionId, Verdict, verify
 
 use crate::fault::{Cause, Hint, Refusal, Subject};
 use crate::protocols::{Loaded, ProtocolRole, Protocols};
-use crate::scope::machine::SessionMachine;
+use crate::scope::session::SessionMachine;
 use crate::scope::{ItemId, Place, Scope, ScopedRole};
 use crate::settings::Settings;
 

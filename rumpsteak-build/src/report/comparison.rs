@@ -21,7 +21,8 @@ pub fn decided_by_run(condition: Option<&Condition>) -> String {
     }
 }
 
-fn beyond_subtyping(condition: &Condition) -> String {
+/// The reason why subtyping is not enough.
+pub(crate) fn beyond_subtyping(condition: &Condition) -> String {
     match condition {
         Condition::NarrowedChoice { option, .. } => {
             format!("it leaves out an option of a choice, `{option}`")

@@ -50,7 +50,7 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
     let deed = |action: &Action| ActionText {
         direction: action.direction,
         message: subject.label(&action.message),
-        whole: subject.whole(&action.message),
+        whole: action.message.to_string(),
         peer: subject.role(&action.peer).to_owned(),
     };
     let due = |id: TransitionId| deed(projection.fsm.transition(id).action);

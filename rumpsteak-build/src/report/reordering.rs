@@ -33,7 +33,7 @@ pub(super) struct BrokenRule<'a> {
 pub(super) struct ActionText {
     pub(super) direction: Direction,
     pub(super) message: String,
-    /// The message with its payload, as the protocol or machine writes it.
+    /// The message with its payload, as the protocol writes it.
     pub(super) whole: String,
     pub(super) peer: String,
 }

@@ -124,14 +124,19 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
         Cause::OtherPayload { name, carried, messages, protocol } => {
             other_payload(name, carried, messages, loaded(*protocol))
         }
-        Cause::OtherProtocol { found, module: Some(module) } => format!(
-            "this role plays a role of `{found}`, and the module is for `{module}`\n\n\
-             help: write `#[protocol({module}::role)]`, or `#[role(\"role\")]`"
-        ),
-        Cause::OtherProtocol { found, module: None } => format!(
-            "this role plays a role of `{found}`, and a closed system has no protocol\n\n\
-             help: take this out, or write `#[protocol({found})]` on the module"
-        ),
+        Cause::OtherProtocol { found, module } => {
+            let (of, help) = match module {
+                Some(name) => (
+                    format!("is for `{name}`"),
+                    format!("write `#[protocol({name}::role)]`, or `#[role(\"role\")]`"),
+                ),
+                None => (
+                    "has no protocol".to_owned(),
+                    format!("take this out, or write `#[protocol({found})]` on the module"),
+                ),
+            };
+            format!("this role plays a role of `{found}`, and the module {of}\n\nhelp: {help}")
+        }
         Cause::OtherSession { names, meant } => {
             let [name, part, other] = &**names;
             let whose = match part == other {
@@ -307,13 +312,10 @@ fn unknown_protocol(wanted: &str, protocols: &Protocols) -> String {
 
 fn unknown_role(wanted: &str, (protocol, file): (&Loaded, &ScrFile)) -> String {
     let roles: Vec<&str> = protocol.protocol.roles().iter().map(|role| role.as_str()).collect();
-    let advice = match (&protocol.roles(wanted)[..], similar(wanted, &roles)) {
-        ([_, _, ..], _) => {
-            let same = protocol.roles(wanted).into_iter().map(|role| roles[role]);
-            format!("write one of {} as the protocol does", list(same))
-        }
-        (_, Some(role)) => format!("did you mean `{}::{role}`?", protocol.name()),
-        (_, None) => format!("the roles are {}", list(roles)),
+    let same: Vec<&str> = protocol.roles(wanted).into_iter().map(|role| roles[role]).collect();
+    let advice = match same[..] {
+        [_, _, ..] => format!("write one of {} as the protocol does", list(same)),
+        _ => meant(wanted, &roles, "the roles are"),
     };
     lacks((protocol, file), &format!("role `{wanted}`"), &advice)
 }

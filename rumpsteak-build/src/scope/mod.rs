@@ -12,8 +12,7 @@
 //! Names are compared as [`name`](rumpsteak_front::name) says.
 
 pub(crate) mod labels;
-pub(crate) mod machine;
-mod session;
+pub(crate) mod session;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;

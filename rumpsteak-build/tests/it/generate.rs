@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use expect_test::expect_file;
-use rumpsteak_build::command::{Check, Code, Gravity};
+use rumpsteak_build::command::{Check, Code, Gravity, is_untouched};
 use rumpsteak_build::{Limits, configure};
 
 use crate::support::{self, OPTIMISED, PROTOCOL, begins, ends, only, says};
@@ -88,8 +88,8 @@ fn the_code_of_double_buffering() {
         ),
     );
     expect_file!["generated/double_buffering.rs"].assert_eq(body);
-    assert!(Code::is_untouched(&text));
-    assert!(!Code::is_untouched(&text.replace("Self", "End")));
+    assert!(is_untouched(&text));
+    assert!(!is_untouched(&text.replace("Self", "End")));
 }
 
 /// One item for all messages of a gather, and what follows them in it.
@@ -466,7 +466,7 @@ fn files_that_are_no_machine_of_the_role() {
             "ends",
             "p.k.local",
             "k: s!ready; end",
-            "`protocols/p.k.local` ends, but the protocol goes on: `k` still receives `value<i32>` from `s`",
+            "`protocols/p.k.local` ends, but the protocol goes on: `k` still receives `value(i32)` from `s`",
         ),
         (
             "payload",
@@ -506,10 +506,7 @@ fn a_machine_is_named_after_one_role() {
     for (name, expected) in [
         ("p.editr", "`editr`\n\nhelp: did you mean `editor`?"),
         ("p.Print.pres", "`Print.pres`\n\nhelp: did you mean `Print.press`?"),
-        (
-            "p.editor",
-            "`editor`\n\nhelp: the roles are `Draft.editor`, `Draft.writer`, `Print.editor`, `Print.press`, `press` and `writer`",
-        ),
+        ("p.editor", "`editor`\n\nhelp: did you mean `Draft.editor`?"),
     ] {
         let path = format!("protocols/{name}.local");
         let check = check(name, "Print", &[("protocols/p.scr", two), (&path, "")]);
