@@ -77,7 +77,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     paths.retain(|path| {
         let is_hidden =
             path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-        !is_hidden && !(path.is_symlink() && path.is_dir())
+        !(is_hidden || path.is_symlink() && path.is_dir())
     });
     paths
 }
