@@ -264,13 +264,14 @@ fn read(path: &Path, protocols: &Protocols, linked: ProtocolRole) -> Result<Mach
         Err(Cause::Machine { headline, place, help })
     };
     let roles: BTreeSet<String> = loaded.protocol.roles().iter().map(Role::to_string).collect();
-    let messages = loaded.messages.values().flatten().map(Message::to_string).collect();
+    let messages = loaded.messages.values().flatten();
+    let messages: BTreeSet<String> = messages.map(Message::to_string).collect();
     for Transition { id, action, .. } in fsm.transitions() {
         let [peer, message] = [action.peer.to_string(), action.message.to_string()];
         if !roles.contains(&peer) {
             return lacks("role ", &peer, &roles, id);
         }
-        if !BTreeSet::contains(&messages, &message) {
+        if !messages.contains(&message) {
             return lacks("", &message, &messages, id);
         }
     }

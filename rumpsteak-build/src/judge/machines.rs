@@ -41,7 +41,8 @@ pub(super) fn marked(mut cause: Cause, machine: &Machine, session: Option<&Fsm>)
     if let Cause::Refused(refusal) = &mut cause {
         let judged = session.unwrap_or(fsm);
         let own = refusal.action.as_ref().map(|(id, _)| *id);
-        let blamed = own.or_else(|| match subtype::blame(judged, &refusal.refused)? {
+        let blame = || subtype::blame(judged, &refusal.refused);
+        let blamed = own.or_else(|| match blame().unwrap_or(Blamed::State(judged.initial())) {
             Blamed::Action(id) | Blamed::Behind(id) => Some(id),
             Blamed::State(state) => Some(judged.transitions_from(state).next()?.id),
         });

@@ -200,8 +200,7 @@ pub(super) fn blame(fsm: &Fsm, refused: &Refused) -> Option<Blamed> {
         if let Some(dead) = run.never(fsm) {
             return Some(Blamed::Action(dead));
         }
-        let mut own = run.steps.iter().filter(|step| step.role == *fsm.role());
-        let Some(last) = own.next_back() else { return Some(Blamed::State(fsm.initial())) };
+        let last = run.steps.iter().rfind(|step| step.role == *fsm.role())?;
         let is_sender = match &run.failure {
             Failure::Orphan { from, .. } | Failure::UnspecifiedReception { from, .. } => {
                 from == fsm.role()
