@@ -21,7 +21,7 @@ use rumpsteak_fsm::{Action, Direction, Fsm, StateId};
 
 use super::choice_names::{Origin, options, state_names};
 use super::names::Names;
-use crate::scope::cycles;
+use crate::scope::session::cycles;
 
 /// The number of actions that one type may nest.
 const LONGEST: usize = 16;
@@ -61,8 +61,8 @@ pub(super) struct Choosing {
     pub(super) fields: Vec<String>,
 }
 
-/// The items of a role's machine, first `root`, or the reason why it cannot be written. The names of
-/// other items begin with `base`.
+/// The items of a role's machine, first `root`, or the reason why the machine cannot be written.
+/// The names of other items begin with `base`.
 pub(super) fn items(
     fsm: &Fsm,
     root: &str,

@@ -26,7 +26,6 @@ use rumpsteak_fsm::Role;
 use syn::ext::IdentExt as _;
 
 use self::labels::Label;
-pub(crate) use self::session::cycles;
 use crate::fault::{Cause, Fault, NameProblem};
 use crate::protocols::{Loaded, ProtocolRole, Protocols, ScrFile};
 use crate::words::{did_you_mean, meant};
