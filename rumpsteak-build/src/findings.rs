@@ -8,7 +8,7 @@ use quote::quote;
 use rumpsteak_front::module::{Item, Module};
 use rumpsteak_fsm::run::Failure;
 use rumpsteak_fsm::text::{self, Form};
-use rumpsteak_fsm::{Direction, Fsm, Run};
+use rumpsteak_fsm::{Direction, Fsm};
 
 use crate::codegen;
 use crate::codegen::machines;
@@ -220,10 +220,14 @@ fn warnings(scope: &Scope<'_>, judgement: &Judgement) -> Vec<String> {
     let (file, name) = (file.shown(), protocol.name());
     let mut warnings = Vec::new();
     let combined = judgement.combined.as_ref();
-    let starvation = combined.and_then(|combined| combined.starvation.as_ref());
-    if let Some((role, awaited)) = starvation.and_then(starving) {
+    let starving = combined.and_then(|combined| {
+        let run = combined.starvation.as_ref()?;
+        let Failure::Starvation { role } = &run.failure else { return None };
+        run.waits.iter().find(|wait| wait.role == *role)
+    });
+    if let Some(wait) = starving {
         warnings.push(format!(
-            "{file}: with the sessions as they are, the role `{role}` of `{name}` may wait for ever for {awaited}"
+            "{file}: in `{name}` with the sessions as they are, {wait}, perhaps for ever"
         ));
     } else {
         // The warning about waiting roles would repeat this one.
@@ -249,18 +253,6 @@ fn warnings(scope: &Scope<'_>, judgement: &Judgement) -> Vec<String> {
         ));
     }
     warnings
-}
-
-/// The role that waits at the end of a run, and what it waits for: "`c`", "done(i32) from b".
-fn starving(run: &Run) -> Option<(String, String)> {
-    let Failure::Starvation { role } = &run.failure else { return None };
-    let wait = run.waits.iter().find(|wait| wait.role == *role)?;
-    let awaited: Vec<String> = wait
-        .transitions
-        .iter()
-        .map(|(_, action)| format!("{} from {}", action.message, action.peer))
-        .collect();
-    Some((role.to_string(), awaited.join(" or ")))
 }
 
 #[cfg(test)]

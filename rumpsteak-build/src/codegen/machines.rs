@@ -24,9 +24,6 @@ use crate::package_root;
 use crate::protocols::{ProtocolRole, Protocols};
 use crate::words::{list, meant};
 
-/// The name that the file of a machine must have.
-const NAME: &str = "its name is that of the `.scr` file, a dot, that of the role, and the ending";
-
 /// A machine that replaces a projection.
 #[derive(Debug)]
 pub(crate) struct Machine {
@@ -161,7 +158,8 @@ fn strays(protocols: &Protocols) -> Vec<String> {
     let warning = |path: PathBuf| {
         let shown = protocols.base.show(&path);
         format!(
-            "{shown}: the machine is not used, because it is named after no `.scr` file; {NAME}"
+            "{shown}: the machine is not used, because it is named after no `.scr` file; its name is that of the `.scr` \
+             file, a dot, that of the role, and the ending"
         )
     };
     strays.map(warning).collect()

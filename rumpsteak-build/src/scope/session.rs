@@ -72,11 +72,11 @@ impl Scope<'_> {
                 Pending::Choice(choice, end, state) => builder.choice(choice, end.as_ref(), state),
             }
         }
-        let Builder { items, mut faults, is_broken, fsm, .. } = builder;
-        if faults.is_empty() && !is_broken {
-            faults = cycle_faults(self, &items);
+        if builder.faults.is_empty() && !builder.is_broken {
+            builder.faults = cycle_faults(self, &builder.items);
         }
-        let Builder { origins, behind, states, chains, .. } = builder;
+        let Builder { items, faults, is_broken, fsm, origins, behind, states, chains, .. } =
+            builder;
         let parts = chains.into_values().collect();
         let machine = SessionMachine { fsm: fsm.build(initial), origins, behind, states, parts };
         Resolved { items, faults, is_broken, machine }
@@ -405,7 +405,10 @@ impl Builder<'_> {
     fn check_label(&mut self, name: &Ident) {
         let text = name.to_string();
         if let Some(label) = self.role.labels.get(&text) {
-            self.is_broken |= label.is_missing;
+            // Not `|=`: see `is_broken`.
+            if label.is_missing {
+                self.is_broken = true;
+            }
             return self.faults.extend(label.fault(name.span()));
         }
         let scope = self.scope;
