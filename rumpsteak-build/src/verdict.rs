@@ -1,6 +1,8 @@
 //! The verdicts that the build script stores for the macros: one file for each module without a
 //! mistake. Its name is the hash of the verdict's inputs, and its stamp shows later changes.
 
+#![expect(clippy::question_mark, reason = "the code that `nanoserde` derives")]
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

@@ -86,7 +86,7 @@ pub struct Connection {
 }
 
 /// Returns true if the other end may play the role of this protocol and name.
-type MayPlay = dyn Fn(&str, &str) -> bool + Send + Sync;
+pub(super) type MayPlay = dyn Fn(&str, &str) -> bool + Send + Sync;
 
 impl Connection {
     /// A connection whose other end is not known.

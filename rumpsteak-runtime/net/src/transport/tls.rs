@@ -85,7 +85,8 @@ impl Clone for Identity {
 #[derive(Clone, Debug)]
 pub struct Tls {
     client: Arc<ClientConfig>,
-    server: Arc<ServerConfig>,
+    /// `None` for a caller without an identity.
+    server: Option<Arc<ServerConfig>>,
 }
 
 impl Tls {
@@ -93,40 +94,91 @@ impl Tls {
     /// or the certificate of an authority is invalid.
     pub fn new(identity: Identity) -> io::Result<Self> {
         let (client, server) = configs(identity)?;
-        Ok(Self { client: Arc::new(client), server: Arc::new(server) })
+        Ok(Self { client: Arc::new(client), server: Some(Arc::new(server)) })
     }
 
-    /// A stream to a place.
-    pub(super) async fn call(&self, place: &str) -> io::Result<TlsStream<TcpStream>> {
+    /// The transport of a caller without an identity, for a service behind a proxy that ends TLS.
+    /// The host that answers needs a certificate of these authorities for its name, and may play
+    /// every role: see `WebSocket::with_token`. The caller's host cannot listen. Fails if the
+    /// certificate of an authority is invalid.
+    pub fn trusting(
+        authorities: impl IntoIterator<Item = CertificateDer<'static>>,
+    ) -> io::Result<Self> {
+        let client = ClientConfig::builder().with_root_certificates(roots(authorities)?);
+        Ok(Self { client: Arc::new(client.with_no_client_auth()), server: None })
+    }
+
+    /// The TLS stream to a place, over a stream of bytes, made once the place is known as valid.
+    pub(super) async fn call(
+        &self,
+        place: &str,
+        stream: impl Future<Output = io::Result<TcpStream>>,
+    ) -> io::Result<TlsStream<TcpStream>> {
         let name = ServerName::try_from(host_of(place).to_owned())
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
-        let stream = tcp::call(place).await?;
-        Ok(TlsConnector::from(Arc::clone(&self.client)).connect(name, stream).await?.into())
+        let connector = TlsConnector::from(Arc::clone(&self.client));
+        Ok(connector.connect(name, stream.await?).await?.into())
     }
 
-    /// The stream to a caller.
-    pub(super) async fn answer(&self, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
-        let acceptor = TlsAcceptor::from(Arc::clone(&self.server));
-        match acceptor.accept(stream).into_fallible().await {
-            Ok(stream) => Ok(stream.into()),
-            Err((error, mut stream)) => {
-                // The caller has greeted by now. It only hears the refusal if this end reads that.
-                stream.shutdown().await?;
-                let _ = tokio::io::copy(&mut stream, &mut tokio::io::sink()).await;
-                Err(error)
-            }
+    /// Decides which roles the other end of a stream may play.
+    pub(super) fn may_play(&self, stream: &TlsStream<TcpStream>) -> Arc<MayPlay> {
+        match self.server {
+            Some(_) => Arc::new(may_play(shown(stream))),
+            None => Arc::new(|_, _| true),
         }
     }
+
+    async fn opened(
+        &self,
+        stream: TlsStream<TcpStream>,
+        frame: usize,
+        is_caller: bool,
+    ) -> io::Result<Connection> {
+        let may_play = self.may_play(&stream);
+        let opened = multiplexed(stream, frame, is_caller).await?;
+        Ok(opened.only_for(move |protocol, role| may_play(protocol, role)))
+    }
+
+    /// Fails for a caller without an identity.
+    pub(super) fn acceptor(&self) -> io::Result<TlsAcceptor> {
+        let text = "a host that listens over TLS needs an `Identity`: see `Tls::new`";
+        let server = self.server.clone();
+        let server = server.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, text))?;
+        Ok(TlsAcceptor::from(server))
+    }
+}
+
+/// The stream to a caller.
+pub(super) async fn answer(
+    acceptor: TlsAcceptor,
+    stream: TcpStream,
+) -> io::Result<TlsStream<TcpStream>> {
+    match acceptor.accept(stream).into_fallible().await {
+        Ok(stream) => Ok(stream.into()),
+        Err((error, mut stream)) => {
+            // The caller has greeted by now. It only hears the refusal if this end reads that.
+            stream.shutdown().await?;
+            let _ = tokio::io::copy(&mut stream, &mut tokio::io::sink()).await;
+            Err(error)
+        }
+    }
+}
+
+/// These authorities, for the check of certificates.
+fn roots(
+    authorities: impl IntoIterator<Item = CertificateDer<'static>>,
+) -> io::Result<Arc<RootCertStore>> {
+    let mut roots = RootCertStore::empty();
+    for authority in authorities {
+        roots.add(authority).map_err(io::Error::other)?;
+    }
+    Ok(Arc::new(roots))
 }
 
 /// The settings of TLS for callers, and for listeners.
 pub(super) fn configs(identity: Identity) -> io::Result<(ClientConfig, ServerConfig)> {
     let Identity { certificates, key, authorities } = identity;
-    let mut roots = RootCertStore::empty();
-    for authority in authorities {
-        roots.add(authority).map_err(io::Error::other)?;
-    }
-    let roots = Arc::new(roots);
+    let roots = roots(authorities)?;
     let verifier = WebPkiClientVerifier::builder(Arc::clone(&roots)).build();
     let server = ServerConfig::builder()
         .with_client_cert_verifier(verifier.map_err(io::Error::other)?)
@@ -182,24 +234,22 @@ pub(super) fn may_play(
 
 impl Transport for Tls {
     fn connect<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Connection> {
-        Box::pin(async move { opened(self.call(place).await?, frame, true).await })
+        Box::pin(async move {
+            let stream = self.call(place, tcp::call(place)).await?;
+            self.opened(stream, frame, true).await
+        })
     }
 
     fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Listens> {
-        let tls = self.clone();
-        let open = move |stream| -> Opening {
-            let tls = tls.clone();
-            Box::pin(async move { opened(tls.answer(stream).await?, frame, false).await })
-        };
-        Box::pin(tcp::listen(place, open))
+        Box::pin(async move {
+            let (tls, acceptor) = (self.clone(), self.acceptor()?);
+            let open = move |stream| -> Opening {
+                let (tls, acceptor) = (tls.clone(), acceptor.clone());
+                Box::pin(
+                    async move { tls.opened(answer(acceptor, stream).await?, frame, false).await },
+                )
+            };
+            tcp::listen(place, open).await
+        })
     }
-}
-
-async fn opened(
-    stream: TlsStream<TcpStream>,
-    frame: usize,
-    is_caller: bool,
-) -> io::Result<Connection> {
-    let may_play = may_play(shown(&stream));
-    Ok(multiplexed(stream, frame, is_caller).await?.only_for(may_play))
 }

@@ -2,21 +2,27 @@
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::{Bytes, BytesMut};
+use data_encoding::BASE64;
 use futures_core::Stream;
 use futures_sink::Sink;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, ReadBuf};
+use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite::handshake::server::{ErrorResponse, Request, Response};
+use tokio_tungstenite::tungstenite::http::StatusCode;
+use tokio_tungstenite::tungstenite::http::header::AUTHORIZATION;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
-use tokio_tungstenite::tungstenite::{Error, Message};
-use tokio_tungstenite::{WebSocketStream, accept_async_with_config, client_async_with_config};
+use tokio_tungstenite::tungstenite::{ClientRequestBuilder, Error, Message};
+use tokio_tungstenite::{WebSocketStream, accept_hdr_async_with_config, client_async_with_config};
 
 use super::connection::*;
 use super::multiplex::multiplexed;
 use super::tcp;
 #[cfg(feature = "tls")]
-use super::tls::{Tls, may_play, shown};
+use super::tls::{self, Tls};
 
 /// WebSocket, which passes through HTTP proxies: `ws://host:port/path`. Binary messages carry the
 /// bytes. A listener ignores the path.
@@ -30,18 +36,96 @@ use super::tls::{Tls, may_play, shown};
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct WebSocket {
     #[cfg(feature = "tls")]
     tls: Option<Tls>,
+    proxy: Option<String>,
+    token: Option<String>,
+    admits: Option<Arc<Admits>>,
 }
+
+/// Returns true if the owner of a token may play the role of this protocol and name.
+type Admits = dyn Fn(&str, &str, &str) -> bool + Send + Sync;
 
 impl WebSocket {
     /// WebSocket over TLS.
     #[cfg(feature = "tls")]
     #[must_use]
     pub fn over(tls: Tls) -> Self {
-        Self { tls: Some(tls) }
+        Self { tls: Some(tls), ..Self::default() }
+    }
+
+    /// Calls through a forward proxy, `host:port` or `user:password@host:port`, as where a firewall
+    /// lets only HTTP out (`CONNECT`, RFC 9110, §9.3.6).
+    #[must_use]
+    pub fn through(self, proxy: impl Into<String>) -> Self {
+        Self { proxy: Some(proxy.into()), ..self }
+    }
+
+    /// Shows this token when it calls (`Authorization: Bearer`, RFC 6750), as behind a proxy that
+    /// ends TLS and so hides the certificate of the caller. Only show a token over TLS.
+    #[must_use]
+    pub fn with_token(self, token: impl Into<String>) -> Self {
+        Self { token: Some(token.into()), ..self }
+    }
+
+    /// Accepts only callers with a token. A caller may play the roles for which `admits` returns
+    /// true, given the token, the protocol and the role. With TLS, its certificate has to be for
+    /// the role, too. Compare tokens in constant time.
+    #[must_use]
+    pub fn admitting(
+        self,
+        admits: impl Fn(&str, &str, &str) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        Self { admits: Some(Arc::new(admits)), ..self }
+    }
+
+    async fn call<S>(&self, place: &str, stream: S, frame: usize) -> io::Result<Connection>
+    where
+        S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        let invalid = |error| io::Error::new(io::ErrorKind::InvalidInput, error);
+        let mut request =
+            ClientRequestBuilder::new(format!("ws://{place}").parse().map_err(invalid)?);
+        if let Some(token) = &self.token {
+            request = request.with_header(AUTHORIZATION.as_str(), format!("Bearer {token}"));
+        }
+        let socket = client_async_with_config(request, stream, config()).await;
+        let socket = socket.map_err(failed)?.0;
+        multiplexed(Messages { socket, unread: Bytes::new() }, frame, true).await
+    }
+
+    async fn answer<S>(
+        self,
+        stream: S,
+        frame: usize,
+        may_play: Option<Arc<MayPlay>>,
+    ) -> io::Result<Connection>
+    where
+        S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        let mut token = None;
+        #[expect(clippy::result_large_err, reason = "the signature is the library's")]
+        let check = |request: &Request, answer: Response| {
+            let shown = request.headers().get(AUTHORIZATION).and_then(|it| it.to_str().ok());
+            token = shown.and_then(|it| it.strip_prefix("Bearer ")).map(str::to_owned);
+            if self.admits.is_some() && token.is_none() {
+                let mut refused = ErrorResponse::new(Some("a token is needed".to_owned()));
+                *refused.status_mut() = StatusCode::UNAUTHORIZED;
+                return Err(refused);
+            }
+            Ok(answer)
+        };
+        let socket = accept_hdr_async_with_config(stream, check, config()).await.map_err(failed)?;
+        let opened = multiplexed(Messages { socket, unread: Bytes::new() }, frame, false).await?;
+        Ok(opened.only_for(move |protocol, role| {
+            let admits = |admits: &Arc<Admits>| {
+                token.as_ref().is_some_and(|token| admits(token, protocol, role))
+            };
+            may_play.as_ref().is_none_or(|may_play| may_play(protocol, role))
+                && self.admits.as_ref().is_none_or(admits)
+        }))
     }
 }
 
@@ -49,55 +133,82 @@ impl Transport for WebSocket {
     fn connect<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Connection> {
         Box::pin(async move {
             let host = place.split('/').next().unwrap_or(place);
+            let stream = async {
+                match &self.proxy {
+                    Some(proxy) => tunnel(proxy, host).await,
+                    None => tcp::call(host).await,
+                }
+            };
             #[cfg(feature = "tls")]
             if let Some(tls) = &self.tls {
-                let stream = tls.call(host).await?;
-                let may_play = may_play(shown(&stream));
-                return Ok(call(place, stream, frame).await?.only_for(may_play));
+                let stream = tls.call(host, stream).await?;
+                let may_play = tls.may_play(&stream);
+                let opened = self.call(place, stream, frame).await?;
+                return Ok(opened.only_for(move |protocol, role| may_play(protocol, role)));
             }
-            call(place, tcp::call(host).await?, frame).await
+            self.call(place, stream.await?, frame).await
         })
     }
 
     fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Listens> {
-        #[cfg(feature = "tls")]
-        let tls = self.tls.clone();
-        let open = move |stream| -> Opening {
+        Box::pin(async move {
+            let own = self.clone();
             #[cfg(feature = "tls")]
-            if let Some(tls) = tls.clone() {
-                return Box::pin(async move {
-                    let stream = tls.answer(stream).await?;
-                    let may_play = may_play(shown(&stream));
-                    Ok(answer(stream, frame).await?.only_for(may_play))
-                });
-            }
-            Box::pin(answer(stream, frame))
-        };
-        let place = place.split('/').next().unwrap_or(place);
-        Box::pin(tcp::listen(place, open))
+            let acceptor = self.tls.as_ref().map(Tls::acceptor).transpose()?;
+            let open = move |stream| -> Opening {
+                let own = own.clone();
+                #[cfg(feature = "tls")]
+                if let (Some(tls), Some(acceptor)) = (own.tls.clone(), acceptor.clone()) {
+                    return Box::pin(async move {
+                        let stream = tls::answer(acceptor, stream).await?;
+                        let may_play = tls.may_play(&stream);
+                        own.answer(stream, frame, Some(may_play)).await
+                    });
+                }
+                Box::pin(own.answer(stream, frame, None))
+            };
+            tcp::listen(place.split('/').next().unwrap_or(place), open).await
+        })
     }
+}
+
+debug!([] WebSocket, "proxy": |it| {
+    it.proxy.as_deref().and_then(|proxy| proxy.rsplit('@').next()).map(str::to_owned)
+});
+
+/// The longest answer of a proxy, in bytes.
+const LONGEST_HEAD: usize = 8 << 10;
+
+/// A stream to a place, through a proxy.
+async fn tunnel(proxy: &str, place: &str) -> io::Result<TcpStream> {
+    let (user, at) = proxy.rsplit_once('@').map_or((None, proxy), |(user, at)| (Some(user), at));
+    let mut stream = tcp::call(at).await?;
+    let place = tcp::with_port(place)?;
+    let mut request = format!("CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n");
+    if let Some(user) = user {
+        let user = BASE64.encode(user.as_bytes());
+        request += &format!("Proxy-Authorization: Basic {user}\r\n");
+    }
+    stream.write_all(format!("{request}\r\n").as_bytes()).await?;
+    // What follows the head belongs to the place.
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") && head.len() < LONGEST_HEAD {
+        head.push(stream.read_u8().await?);
+    }
+    let head = String::from_utf8_lossy(&head);
+    let status = head.lines().next().unwrap_or_default();
+    let code: Option<u16> = status.split(' ').nth(1).and_then(|code| code.parse().ok());
+    let kind = match code {
+        Some(200..300) if head.ends_with("\r\n\r\n") => return Ok(stream),
+        Some(401 | 403 | 405 | 407) => io::ErrorKind::PermissionDenied,
+        _ => io::ErrorKind::Other,
+    };
+    Err(io::Error::new(kind, format!("the proxy {at} answered {status:?} to CONNECT {place}")))
 }
 
 fn config() -> Option<WebSocketConfig> {
     let most = Some(4 * BUFFER);
     Some(WebSocketConfig::default().max_message_size(most).max_frame_size(most))
-}
-
-async fn call<S>(place: &str, stream: S, frame: usize) -> io::Result<Connection>
-where
-    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-{
-    let url = format!("ws://{place}");
-    let (socket, _) = client_async_with_config(url, stream, config()).await.map_err(failed)?;
-    multiplexed(Messages { socket, unread: Bytes::new() }, frame, true).await
-}
-
-async fn answer<S>(stream: S, frame: usize) -> io::Result<Connection>
-where
-    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-{
-    let socket = accept_async_with_config(stream, config()).await.map_err(failed)?;
-    multiplexed(Messages { socket, unread: Bytes::new() }, frame, false).await
 }
 
 /// A stream of the bytes in the binary messages of a WebSocket.
@@ -173,6 +284,8 @@ fn failed(error: Error) -> io::Error {
         // The same kind as from a codec of frames.
         Error::Capacity(error) => io::Error::new(io::ErrorKind::InvalidData, error),
         Error::Url(error) => io::Error::new(io::ErrorKind::InvalidInput, error),
+        // The token has characters that no header may have.
+        Error::HttpFormat(error) => io::Error::new(io::ErrorKind::InvalidInput, error),
         Error::Http(ref answer)
             if [400, 401, 403, 405, 426].contains(&answer.status().as_u16()) =>
         {

@@ -12,6 +12,7 @@ mod meddling;
 mod negotiation;
 mod parcel;
 mod peers;
+mod proxies;
 mod reconnect;
 mod service;
 mod sessions_apart;

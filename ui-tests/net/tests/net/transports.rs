@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use rumpsteak_net::transport::rustls_pki_types::CertificateDer;
 use rumpsteak_net::transport::{Identity, Quic, Tls, Transports, WebSocket};
 use rumpsteak_net::{Host, Limits, NetError, Refusal};
 use tokio::time::timeout;
@@ -28,6 +29,20 @@ impl Authority {
         Self(Issuer::new(params, key), certificate)
     }
 
+    pub(crate) fn certificate(&self) -> CertificateDer<'static> {
+        self.1.der().clone()
+    }
+
+    /// A certificate with these names, and its key.
+    pub(crate) fn sign<const N: usize>(
+        &self,
+        names: [&str; N],
+    ) -> (CertificateDer<'static>, KeyPair) {
+        let key = KeyPair::generate().unwrap();
+        let params = CertificateParams::new(names.map(str::to_owned)).unwrap();
+        (params.signed_by(&key, &self.0).unwrap().der().clone(), key)
+    }
+
     /// A host whose certificate has this name, and is for this machine.
     pub(crate) fn host(&self, name: &str) -> Host {
         self.host_that_believes(self, name)
@@ -35,13 +50,11 @@ impl Authority {
 
     /// The same, for a host that believes the certificates of another authority.
     fn host_that_believes(&self, authority: &Self, name: &str) -> Host {
-        let key = KeyPair::generate().unwrap();
-        let names = [name, "127.0.0.1"].map(str::to_owned);
-        let certificate = CertificateParams::new(names).unwrap().signed_by(&key, &self.0).unwrap();
+        let (certificate, key) = self.sign([name, "127.0.0.1"]);
         let identity = Identity {
-            certificates: vec![certificate.der().clone()],
+            certificates: vec![certificate],
             key: key.into(),
-            authorities: vec![authority.1.der().clone()],
+            authorities: vec![authority.certificate()],
         };
         let quic = Quic::new(identity.clone()).unwrap();
         let tls = Tls::new(identity).unwrap();
@@ -118,14 +131,12 @@ async fn an_identity_is_read_from_files() {
     let folder = std::env::temp_dir().join(format!("rumpsteak-pem-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let [certificate, key, signer] = ["c.pem", "c.key", "authority.pem"].map(|it| folder.join(it));
-    let pair = KeyPair::generate().unwrap();
-    let names = ["c.shop.rumpsteak".to_owned()];
-    let signed = CertificateParams::new(names).unwrap().signed_by(&pair, &authority.0).unwrap();
-    std::fs::write(&certificate, pem("CERTIFICATE", signed.der())).unwrap();
+    let (signed, pair) = authority.sign(["c.shop.rumpsteak"]);
+    std::fs::write(&certificate, pem("CERTIFICATE", &signed)).unwrap();
     std::fs::write(&key, pem("PRIVATE KEY", &pair.serialize_der())).unwrap();
-    std::fs::write(&signer, pem("CERTIFICATE", authority.1.der())).unwrap();
+    std::fs::write(&signer, pem("CERTIFICATE", &authority.certificate())).unwrap();
     let identity = Identity::from_pem_files(&certificate, &key, &signer).unwrap();
-    assert_eq!(&identity.certificates[..], [signed.der().clone()]);
+    assert_eq!(&identity.certificates[..], [signed]);
     let tls = Tls::new(identity).unwrap();
     let c = Host::with(Transports::default().with("tls", tls), Limits::default());
     let [s, l] = ["s", "l"].map(|role| authority.host(&format!("{role}.shop.rumpsteak")));
