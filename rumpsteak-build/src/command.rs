@@ -13,19 +13,18 @@ use rumpsteak_fsm::{Action, Direction, Fsm, Message, StateId};
 use rumpsteak_scribble::{Projection, Protocol};
 
 use crate::analysis::{Analysis, Summary};
-use crate::codegen::machines::load;
 use crate::codegen::{self, skeleton};
 use crate::configuration::Configuration;
 use crate::fault::Cause;
-use crate::judge::machines;
+use crate::findings::Findings;
 use crate::limits::Limits;
 use crate::package::{self, Package};
 use crate::package_root::PackageRoot;
 use crate::protocols::{Loaded, Protocols, ScrFile};
 use crate::scope::Scope;
-use crate::settings::Settings;
 use crate::verdict::Machine;
 
+pub use crate::codegen::is_untouched;
 pub use crate::named_text::NamedText;
 pub use crate::protocols::Gravity;
 pub use crate::protocols::gravest;
@@ -34,13 +33,13 @@ pub use crate::report::code::explanations;
 pub use crate::report::comparison::{
     Comparison, Explanation, among_peers, decided_by_run, fair_among, proven, proven_among,
 };
-pub use crate::report::excerpt::{Excerpt, Mark, visible};
+pub use crate::report::excerpt::{Excerpt, Mark};
 pub use crate::report::notice::{Notice, Severity};
 use crate::report::notice::{Report, unreadable};
 pub use crate::report::shortest;
 use crate::report::wording;
 pub use crate::report::wording::ErrorText;
-pub use crate::words::{count, did_you_mean, either, list, meant, split_way_out};
+pub use crate::words::{count, did_you_mean, either, list, meant, split_way_out, visible};
 
 /// The file below `OUT_DIR` that lists the paths of the protocols.
 pub const PATH: &str = "rumpsteak/protocols.txt";
@@ -84,14 +83,13 @@ pub fn unwritable(
         diagnostics: Vec::new(),
         warnings: Vec::new(),
     };
-    empty_module(protocol.name().as_str())?;
+    let module = empty_module(protocol.name().as_str())?;
     let limits = Limits::default();
     let limits = generated_lines.map_or(limits, |most| limits.generated_lines(most));
     let (files, protocols) = (vec![file], vec![loaded]);
-    code(&Protocols { files, protocols, limits, ..Protocols::default() }, 0)
-        .problems
-        .into_iter()
-        .next()
+    let protocols = Protocols { files, protocols, limits, ..Protocols::default() };
+    let cause = codegen::write(&Scope::new(&module, None, &protocols, Some(0)), &[]).err()?;
+    Some(wording::told(&cause.at(Span::call_site()), &protocols))
 }
 
 /// An empty module for a protocol. `None` if the protocol's name is not valid in Rust.
@@ -175,22 +173,18 @@ pub struct Session {
 fn code(protocols: &Protocols, position: usize) -> Code {
     let loaded = &protocols.protocols[position];
     let protocol = loaded.name().to_owned();
-    let told = |cause: Cause| wording::told(&cause.at(Span::call_site()), protocols);
     let Some(module) = empty_module(&protocol) else {
         let reason =
             format!("`{protocol}` is not a valid name in Rust\n\nhelp: rename the protocol");
         let cause = Cause::Unwritable { protocol: protocol.clone(), reason };
-        return Code { protocol, text: None, problems: vec![told(cause)] };
+        let problem = wording::told(&cause.at(Span::call_site()), protocols);
+        return Code { protocol, text: None, problems: vec![problem] };
     };
-    let (settings, _) = Settings::new(&module.arguments, protocols.limits, Some(loaded));
-    let (found, mut problems) = load(protocols, position);
-    problems.extend(machines::problems(&found, protocols, &settings));
-    let scope = Scope::new(&module, None, protocols, Some(position));
-    let text = codegen::module(&scope, &found);
-    // A machine that is wrong may also be one that cannot be written.
-    let is_first = problems.is_empty();
-    let text = text.map_err(|cause| problems.extend(is_first.then_some(cause))).ok();
-    Code { protocol, text, problems: problems.into_iter().map(told).collect() }
+    let Findings { verdict, told, .. } = Findings::of(&module, protocols);
+    let file = &protocols.files[loaded.file];
+    let text = Some(verdict.text).filter(|items| !items.is_empty());
+    let text = text.map(|items| codegen::module(&module.name, &protocol, file, &items));
+    Code { protocol, text, problems: told.into_iter().map(|(_, told)| told).collect() }
 }
 
 /// The result of [`Configuration::check`].
@@ -267,11 +261,6 @@ impl Code {
             |_| Default::default(),
             |module| (skeleton::processes(&module), skeleton::program(&self.protocol, &module)),
         )
-    }
-
-    /// True if a text of [`Configuration::code`] has not been edited.
-    pub fn is_untouched(text: &str) -> bool {
-        codegen::is_untouched(text)
     }
 }
 

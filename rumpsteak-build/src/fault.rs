@@ -11,7 +11,6 @@ use rumpsteak_fsm::bounded::{Hang, Queue};
 use rumpsteak_fsm::repair::Misfit;
 use rumpsteak_fsm::verify::{Refused, VerifyError};
 use rumpsteak_fsm::{Action, Defect, Limit, Message, Role, Run, StateId, TransitionId};
-use rumpsteak_scribble::Span as ScrSpan;
 
 use crate::named_text::NamedText;
 use crate::protocols::{Gravity, ProtocolRole};
@@ -32,10 +31,6 @@ pub(crate) enum Cause {
     AmbiguousChoice { subject: Box<Subject>, defect: Defect },
     /// A file of protocols has errors.
     BrokenFile { file: usize },
-    /// The protocol lacks a `continue` after this message: all sessions would fit with it.
-    Discontinued { protocol: usize, sessions: Vec<String>, variable: String, behind: ScrSpan },
-    /// Two structs are named after the roles that the other one plays. With these roles.
-    Exchanged(Box<[(String, String); 2]>),
     /// Sessions hang with the capacities that routes declare.
     Hangs(Box<Hangs>),
     /// A session leads back to itself without an action.
@@ -48,8 +43,8 @@ pub(crate) enum Cause {
     },
     /// A name refers to the wrong kind of item, or to none.
     Name { name: String, problem: NameProblem, hint: Option<String> },
-    /// A session uses a type that is not among its role's labels.
-    NoLabel { name: String, role: String, labels: Vec<String> },
+    /// A session uses a type that is not a label of its role's message type.
+    NoLabel { name: String, message: String, labels: Vec<String> },
     /// A role names a message type that the module lacks.
     NoMessage { name: String },
     /// A role has no route to a peer of its session.
@@ -74,8 +69,8 @@ pub(crate) enum Cause {
     SilentRole { set: String, role: String },
     /// Two labels of a message type stand for one message.
     TwoLabels { types: Box<[String; 2]>, message: Message },
-    /// Two structs play one role. The idle roles of the protocol have no struct.
-    TwoStructs { role: String, structs: Box<[String; 2]>, idle: Vec<String> },
+    /// Two structs play one role.
+    TwoStructs { role: String, structs: Box<[String; 2]> },
     /// A limit stopped the search for a proof. If `fair`, the session is a fair subtype.
     Undecided { subject: Box<Subject>, limit: Limit, fair: bool },
     /// The verifier does not know whether sessions hang at the capacities that routes declare.
@@ -85,9 +80,9 @@ pub(crate) enum Cause {
     /// The projections make no system.
     Unjudged { subject: Box<Subject>, error: VerifyError },
     /// No message of the protocol has the name of the label.
-    UnknownLabel { name: String, label: String, meant: Option<String>, protocol: usize },
+    UnknownLabel { name: String, label: String, protocol: usize },
     /// No protocol has this name.
-    UnknownProtocol { wanted: String, meant: Option<String> },
+    UnknownProtocol { wanted: String },
     /// The protocol has no such role, or several and none with this spelling.
     UnknownRole { wanted: String, protocol: usize },
     /// The protocol can only be called by others.
@@ -127,14 +122,13 @@ pub(crate) enum NameProblem {
     ChoiceOfOnePeer,
     /// A gather in the place of a choice if true, a choice in the place of a gather if false.
     Gather(bool),
-    Label,
+    NoChoice,
     NoRole,
     NoSession,
     /// A choice with an option in the direction opposite to this one.
     OtherDirection(Direction),
     /// The session's own role as its peer.
     OwnRole,
-    Session,
     /// A label before the role instead of after it.
     Swapped,
     Unresolved,
@@ -175,16 +169,12 @@ pub(crate) struct Refusal {
 /// Advice about a refused session or machine.
 #[derive(Clone, Debug)]
 pub(crate) enum Hint {
-    /// A machine that begins in the first state would fit if it began in the second.
-    Begins([String; 2]),
-    /// The session fits this role, which has no session.
-    Fits(String),
+    /// The first action of a machine in DOT is wrong, so it may begin in the wrong state.
+    Begins,
     /// The session would fit if it went on as this part of itself.
     RightPart(String),
     /// The role has other sessions, so this one may be a part.
     Sibling,
-    /// The protocol has the whole choice in the opposite direction.
-    Turned,
 }
 
 impl Refusal {
@@ -215,10 +205,8 @@ pub(crate) enum Blamed {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Gap {
-    Silent(String),
     /// The verifier does not know, for this reason.
     Undecided(String),
-    Unread(String),
     /// A run goes wrong, with these sessions of roles that have several.
     Unsafe(Box<Run>, Vec<String>),
 }
@@ -259,21 +247,6 @@ impl Cause {
             _ => Gravity::Fails,
         }
     }
-
-    /// The names that the mistake is about, if several tokens may have the same mistake.
-    pub(crate) fn names(&self) -> Option<[&str; 2]> {
-        match self {
-            Self::NoMessage { name }
-            | Self::Name { name, .. }
-            | Self::NoLabel { name, .. }
-            | Self::OtherPayload { name, .. }
-            | Self::UnknownLabel { name, .. }
-            | Self::Idle { name }
-            | Self::RecursiveAlias { name } => Some([name, ""]),
-            Self::NoRoute { role, peer, .. } => Some([role, peer]),
-            _ => None,
-        }
-    }
 }
 
 impl Subject {
@@ -286,19 +259,8 @@ impl Subject {
         match self.labels.get(message) {
             Some(label) => label.clone(),
             // A machine has the names of the protocol.
-            None if self.roles.is_empty() => self.whole(message),
+            None if self.roles.is_empty() => message.to_string(),
             None => message.label.to_string(),
-        }
-    }
-
-    /// A message with its payload, as the protocol or the machine writes it.
-    pub(crate) fn whole(&self, message: &Message) -> String {
-        let payload: Vec<&str> = message.payload.iter().map(|sort| sort.as_str()).collect();
-        match &payload[..] {
-            [_, ..] if self.name.ends_with(".local") => {
-                format!("{}<{}>", message.label, payload.join(", "))
-            }
-            _ => message.to_string(),
         }
     }
 }

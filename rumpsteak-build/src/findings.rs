@@ -8,30 +8,36 @@ use quote::quote;
 use rumpsteak_front::module::{Item, Module};
 use rumpsteak_fsm::run::Failure;
 use rumpsteak_fsm::text::{self, Form};
-use rumpsteak_fsm::{Direction, Fsm, Run};
+use rumpsteak_fsm::{Direction, Fsm};
 
 use crate::codegen;
 use crate::codegen::machines;
 use crate::fault::{Cause, Fault};
 use crate::judge::sessions::{self, Judgement};
-use crate::judge::{self, capacities, declared};
+use crate::judge::{capacities, declared};
 use crate::protocols::{Gravity, Loaded, Protocols};
+use crate::report::comparison::beyond_subtyping;
 use crate::report::wording::{self, ErrorText};
 use crate::scope::{self, Scope};
 use crate::settings::{self, Settings, attribute};
 use crate::verdict::{Machine, RoleFacts, RootFacts, Transition, Verdict};
 
+/// The result for a module.
 #[derive(Default)]
-pub(crate) struct Findings {
-    pub(crate) verdict: Verdict,
-    pub(crate) generated: Vec<Item>,
+#[expect(missing_debug_implementations, reason = "items have none")]
+pub struct Findings {
+    /// The proofs, and the text of the generated items.
+    pub verdict: Verdict,
+    /// The items that the module leaves to be generated.
+    pub generated: Vec<Item>,
     /// The mistakes with their places, apart from those in the form of items.
-    pub(crate) told: Vec<(Span, ErrorText)>,
+    pub told: Vec<(Span, ErrorText)>,
     /// The most serious consequence of the mistakes.
-    pub(crate) gravity: Option<Gravity>,
+    pub gravity: Option<Gravity>,
     /// The sessions that name something that does not exist.
-    pub(crate) left_out: BTreeSet<String>,
-    pub(crate) warnings: Vec<String>,
+    pub left_out: BTreeSet<String>,
+    /// The warnings.
+    pub warnings: Vec<String>,
 }
 
 impl Findings {
@@ -47,8 +53,14 @@ impl Findings {
             faults.retain(|fault| !fault.is_of_missing_item());
         }
         findings.gravity = faults.iter().map(|fault| fault.cause.gravity()).max();
-        findings.told =
-            faults.iter().map(|fault| (fault.span, wording::told(fault, protocols))).collect();
+        // Several tokens may have the same mistake.
+        let mut said = BTreeSet::new();
+        for fault in &faults {
+            let told = wording::told(fault, protocols);
+            if said.insert(told.headline().to_owned()) {
+                findings.told.push((fault.span, told));
+            }
+        }
         findings
     }
 
@@ -76,23 +88,17 @@ impl Findings {
             faults.extend(written.faults);
             return self.leave_out_all(module, faults);
         }
-        // The faults of a machine are reported in its own words, because its session is generated.
-        let refused = judge::machines::problems(&machines, protocols, &settings);
-        let machines_of = machines.iter().map(|machine| machine.linked.role).collect();
         for machine in &machines {
             self.warnings.extend(machine.cut_off().into_iter().chain(machine.raced(protocols)));
         }
         let text = match codegen::write(&written, &machines) {
             Ok(text) => text,
             Err(cause) => {
-                // If the projections alone can be written, the machines are to blame.
-                let is_machine = !refused.is_empty() && codegen::write(&written, &[]).is_ok();
-                let causes = if is_machine { refused } else { vec![cause] };
                 let mut wrong = written.wrong_labels();
                 wrong.extend(written.faults);
                 // Otherwise the item with the mistake is the reason.
                 if wrong.is_empty() && module.errors.is_empty() {
-                    wrong.extend(causes.into_iter().map(|cause| cause.at(anchor)));
+                    wrong.push(cause.at(anchor));
                 }
                 faults.append(&mut wrong);
                 return self.leave_out_all(module, faults);
@@ -100,18 +106,8 @@ impl Findings {
         };
         let generated = parse(module, &text);
         let scope = Scope::new(module, Some(&generated), protocols, protocol);
-        let mut judgement = sessions::judge(&scope, &settings, &machines_of);
+        let mut judgement = sessions::judge(&scope, &settings, &machines);
         faults.append(&mut judgement.faults);
-        if !judgement.is_accepted {
-            if refused.is_empty() {
-                faults.append(&mut judgement.of_machines);
-            }
-            faults.extend(refused.into_iter().map(|cause| {
-                let is_judged = matches!(cause, Cause::Refused(_) | Cause::Undecided { .. });
-                let note = judgement.note.clone().filter(|_| is_judged);
-                Fault { note, ..cause.at(anchor) }
-            }));
-        }
         if faults.is_empty() && module.errors.is_empty() {
             faults.extend(declared::judge(&scope, &mut judgement, &settings));
         }
@@ -168,11 +164,8 @@ impl Findings {
 
     /// Leaves out all sessions of a module that has these mistakes.
     fn leave_out_all(&mut self, module: &Module, faults: Vec<Fault>) -> Vec<Fault> {
-        let sessions = module.items.iter().filter_map(|item| match item {
-            Item::Session(session) => Some(session.name.to_string()),
-            _ => None,
-        });
-        self.left_out = sessions.collect();
+        let sessions = module.items.iter().filter_map(Item::session);
+        self.left_out = sessions.map(|session| session.name.to_string()).collect();
         faults
     }
 }
@@ -227,10 +220,14 @@ fn warnings(scope: &Scope<'_>, judgement: &Judgement) -> Vec<String> {
     let (file, name) = (file.shown(), protocol.name());
     let mut warnings = Vec::new();
     let combined = judgement.combined.as_ref();
-    let starvation = combined.and_then(|combined| combined.starvation.as_ref());
-    if let Some((role, awaited)) = starvation.and_then(starving) {
+    let starving = combined.and_then(|combined| {
+        let run = combined.starvation.as_ref()?;
+        let Failure::Starvation { role } = &run.failure else { return None };
+        run.waits.iter().find(|wait| wait.role == *role)
+    });
+    if let Some(wait) = starving {
         warnings.push(format!(
-            "{file}: with the sessions as they are, the role `{role}` of `{name}` may wait for ever for {awaited}"
+            "{file}: in `{name}` with the sessions as they are, {wait}, perhaps for ever"
         ));
     } else {
         // The warning about waiting roles would repeat this one.
@@ -245,16 +242,9 @@ fn warnings(scope: &Scope<'_>, judgement: &Judgement) -> Vec<String> {
             )
         }));
     }
-    if let Some((root, peer)) = combined.and_then(|combined| combined.closed.as_ref()) {
+    if let Some((root, condition)) = combined.and_then(|combined| combined.closed.as_ref()) {
         let session = scope.name_of(judgement.roots[*root].item);
-        let why = match peer {
-            Some(peer) => {
-                format!("it does something early, and `{peer}` hears several roles at once")
-            }
-            None => "its order is another one, and it chooses among several peers, or between \
-                     sending and receiving"
-                .to_owned(),
-        };
+        let why = beyond_subtyping(condition);
         warnings.push(format!(
             "{file}: `{session}` is proven beside the sessions of this module and roles that do exactly what `{name}` \
              says: {why}; with those it is safe as it is, with others it is not proven; `{}` accepts that, without this \
@@ -263,18 +253,6 @@ fn warnings(scope: &Scope<'_>, judgement: &Judgement) -> Vec<String> {
         ));
     }
     warnings
-}
-
-/// The role that waits at the end of a run, and what it waits for: "`c`", "done(i32) from b".
-fn starving(run: &Run) -> Option<(String, String)> {
-    let Failure::Starvation { role } = &run.failure else { return None };
-    let wait = run.waits.iter().find(|wait| wait.role == *role)?;
-    let awaited: Vec<String> = wait
-        .transitions
-        .iter()
-        .map(|(_, action)| format!("{} from {}", action.message, action.peer))
-        .collect();
-    Some((role.to_string(), awaited.join(" or ")))
 }
 
 #[cfg(test)]

@@ -21,7 +21,6 @@ mod codegen;
 #[doc(hidden)]
 pub mod command;
 mod configuration;
-mod duplicates;
 #[doc(hidden)]
 pub mod expansion;
 mod fault;

@@ -56,6 +56,14 @@ impl PackageRoot {
     }
 }
 
+/// The entries of a folder, sorted.
+pub(crate) fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}
+
 /// The number of bytes that are read. rumpsteak-scribble refuses less than this: S0106.
 const MOST_BYTES: u64 = 65 << 20;
 

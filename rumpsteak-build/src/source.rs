@@ -5,7 +5,6 @@
 //! verdict verifies its module itself.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use proc_macro2::TokenStream;
@@ -72,15 +71,13 @@ impl Source {
     }
 }
 
-/// The visible entries of a folder, sorted, without links to folders, which may form a cycle.
+/// The visible entries of a folder, without links to folders, which may form a cycle.
 fn entries(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let kept = entries.filter(|entry| {
-        let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
-        let is_link = entry.file_type().is_ok_and(|ty| ty.is_symlink()) && entry.path().is_dir();
-        !is_hidden && !is_link
+    let mut paths = package_root::entries(folder);
+    paths.retain(|path| {
+        let is_hidden =
+            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+        !(is_hidden || path.is_symlink() && path.is_dir())
     });
-    let mut paths: Vec<PathBuf> = kept.map(|entry| entry.path()).collect();
-    paths.sort();
     paths
 }

@@ -1,5 +1,6 @@
 //! Parts of sentences that the build script and the command share.
 
+use std::borrow::Cow;
 use std::fmt::Display;
 
 use rumpsteak_scribble::similar;
@@ -35,6 +36,27 @@ pub fn did_you_mean<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) 
 pub fn meant(wanted: &str, known: &[impl AsRef<str> + Display], otherwise: &str) -> String {
     did_you_mean(wanted, known.iter().map(AsRef::as_ref))
         .unwrap_or_else(|| format!("{otherwise} {}", list(known)))
+}
+
+/// Escapes control characters, except line breaks and tabs, and characters that change the
+/// direction of text: names come from files, which must not control the terminal.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    let is_turn = |letter| matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let is_control = |letter: char| letter.is_control() && letter != '\n' && letter != '\t';
+    if !text.contains(|letter| is_turn(letter) || is_control(letter)) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::new();
+    for letter in text.chars() {
+        if is_turn(letter) {
+            shown.extend(letter.escape_unicode());
+        } else if is_control(letter) {
+            shown.extend(letter.escape_default());
+        } else {
+            shown.push(letter);
+        }
+    }
+    Cow::Owned(shown)
 }
 
 /// Splits `what is wrong; what to do` at the last semicolon outside back-quotes.

@@ -82,6 +82,29 @@ pub enum Item {
     Use(TokenStream),
 }
 
+impl Item {
+    /// The name and the kind, unless the item stays as it is.
+    pub fn named(&self) -> Option<(&Ident, ItemKind)> {
+        Some(match self {
+            Self::Broken(item) => (item.name.as_ref()?, item.kind),
+            Self::Label(item) => (&item.name, ItemKind::Label),
+            Self::Message(item) => (&item.name, ItemKind::Message),
+            Self::Other(_) | Self::Use(_) => return None,
+            Self::Role(item) => (&item.name, ItemKind::Role),
+            Self::Session(item) => (&item.name, ItemKind::Session),
+            Self::Set(item) => (&item.name, ItemKind::Set),
+        })
+    }
+
+    /// The session, if the item is one.
+    pub fn session(&self) -> Option<&SessionItem> {
+        match self {
+            Self::Session(session) => Some(session),
+            _ => None,
+        }
+    }
+}
+
 /// An item of ours with a mistake: what takes its place, so that rustc has nothing to follow up.
 pub struct BrokenItem {
     /// The name, if there is one.

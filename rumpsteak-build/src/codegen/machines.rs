@@ -15,17 +15,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rumpsteak_fsm::text::{Form, Named, parse_named};
-use rumpsteak_fsm::{Defect, Fsm, Role, StateId};
+use rumpsteak_fsm::{Defect, Fsm, Message, Role, StateId, Transition, TransitionId};
 use rumpsteak_scribble::similar;
 
 use crate::fault::Cause;
 use crate::named_text::NamedText;
 use crate::package_root;
-use crate::protocols::{Loaded, ProtocolRole, Protocols};
+use crate::protocols::{ProtocolRole, Protocols};
 use crate::words::{list, meant};
-
-/// The name that the file of a machine must have.
-const NAME: &str = "its name is that of the `.scr` file, a dot, that of the role, and the ending";
 
 /// A machine that replaces a projection.
 #[derive(Debug)]
@@ -79,34 +76,18 @@ impl Machine {
     }
 }
 
-#[derive(Debug)]
-struct Candidate {
-    path: PathBuf,
-    form: Form,
-    /// The parts of the name between the `.scr` file's name and the ending.
-    parts: Vec<String>,
-}
-
-fn entries(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-    found.sort();
-    found
-}
-
 /// The machines of a protocol, in the order of its roles, and the mistakes in their files.
 pub(crate) fn load(protocols: &Protocols, position: usize) -> (Vec<Machine>, Vec<Cause>) {
     let protocol = &protocols.protocols[position];
-    let candidates = candidates(&protocols.files[protocol.file].path, form_of);
     let (mut machines, mut problems) = (Vec::new(), Vec::new());
-    let mut owned: BTreeMap<usize, Vec<&Candidate>> = BTreeMap::new();
-    for candidate in &candidates {
-        match owner(candidate, protocols, protocol.file) {
+    let mut owned: BTreeMap<usize, Vec<PathBuf>> = BTreeMap::new();
+    for path in files_beside(&protocols.files[protocol.file].path) {
+        match owner(&path, protocols, protocol.file) {
             Ok(linked) if linked.protocol == position => {
-                owned.entry(linked.role).or_default().push(candidate);
+                owned.entry(linked.role).or_default().push(path);
             }
             Err(Misnamed { reason, help, is_machine: true }) => {
-                let file = protocols.base.show(&candidate.path);
+                let file = protocols.base.show(&path);
                 let headline = format!("the machine in {file} is not used, because {reason}");
                 problems.push(Cause::Machine { headline, place: None, help: Some(help) });
             }
@@ -114,14 +95,14 @@ pub(crate) fn load(protocols: &Protocols, position: usize) -> (Vec<Machine>, Vec
         }
     }
     for (role, own) in owned {
-        let read = if let [first, second, ..] = own[..] {
+        let read = if let [first, second, ..] = &own[..] {
             let role = protocol.role_at(role);
-            let [first, second] = [first, second].map(|of| protocols.base.show(&of.path));
+            let [first, second] = [first, second].map(|path| protocols.base.show(path));
             let headline = format!("two machines for the role `{role}`: {first} and {second}");
             let help = Some("remove one of the two".to_owned());
             Err(Cause::Machine { headline, place: None, help })
         } else {
-            read(own[0], protocols, ProtocolRole { protocol: position, role })
+            read(&own[0], protocols, ProtocolRole { protocol: position, role })
         };
         match read {
             Ok(machine) => machines.push(machine),
@@ -141,9 +122,8 @@ pub(crate) fn unused(protocols: &Protocols, is_included: &dyn Fn(usize) -> bool)
         // Each module of a file reports the errors of the file.
         let mut own = (0..).zip(&protocols.protocols).filter(|(_, of)| of.file == position);
         let is_said = own.any(|(protocol, _)| is_included(protocol));
-        warnings.extend(unread(protocols, position));
-        for candidate in candidates(&file.path, form_of) {
-            let reason = match owner(&candidate, protocols, position) {
+        for path in files_beside(&file.path) {
+            let reason = match owner(&path, protocols, position) {
                 Ok(linked) if is_included(linked.protocol) => continue,
                 Ok(linked) => format!(
                     "no module is for the protocol `{0}`, or it writes that session: `#[rumpsteak::protocol({0})] mod …`",
@@ -152,56 +132,37 @@ pub(crate) fn unused(protocols: &Protocols, is_included: &dyn Fn(usize) -> bool)
                 Err(Misnamed { is_machine: true, .. }) if is_said => continue,
                 Err(Misnamed { reason, help, .. }) => format!("{reason}; {help}"),
             };
-            let shown = protocols.base.show(&candidate.path);
+            let shown = protocols.base.show(&path);
             warnings.push(format!("{shown}: the machine is not used, because {reason}"));
         }
     }
     warnings
 }
 
-/// A warning for each machine without a `.scr` file, except pictures in DOT without a similar name.
+/// A warning for each machine without a `.scr` file. A picture in DOT is not a machine.
 fn strays(protocols: &Protocols) -> Vec<String> {
-    let mut warnings = Vec::new();
-    let places = protocols.files.iter().filter_map(|file| file.path.parent());
-    for folder in places.collect::<BTreeSet<_>>() {
-        let files = protocols.files.iter().filter(|file| file.path.parent() == Some(folder));
-        let stems: Vec<&str> = files.filter_map(|file| file.path.file_stem()?.to_str()).collect();
-        for path in entries(folder).iter().filter(|path| form_of(path).is_some()) {
-            let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
-            let mut stops = name.match_indices('.');
-            if stops.any(|(stop, _)| folder.join(format!("{}.scr", &name[..stop])).is_file()) {
-                continue;
-            }
-            let (own, rest) = name.split_once('.').unwrap_or((name, ""));
-            let machines = |form| parse_named(&package_root::read(path).ok()?, form).ok();
-            let help = match similar(own, &stems).filter(|_| rest.contains('.')) {
-                Some(stem) => format!("did you mean `{stem}.{rest}`?"),
-                None => {
-                    let Some(found) = form_of(path).and_then(machines) else { continue };
-                    let meant = found.first().and_then(|named| named_of(path, named, protocols));
-                    meant.map_or(NAME.to_owned(), |name| format!("did you mean `{name}`?"))
-                }
-            };
-            warnings.push(format!(
-                "{}: the machine is not used, because it is named after no `.scr` file; {help}",
-                protocols.base.show(path)
-            ));
-        }
-    }
-    warnings
-}
-
-/// The right name for the file of a machine, if it is free and only one `.scr` file has the role.
-fn named_of(path: &Path, machine: &Named, protocols: &Protocols) -> Option<String> {
-    let (role, extension) = (machine.fsm.role(), path.extension()?.to_str()?);
-    let has_role = |of: &&Loaded| of.protocol.roles().contains(role);
-    let files =
-        protocols.protocols.iter().filter(has_role).map(|of| &protocols.files[of.file].path);
-    let files: BTreeSet<_> = files.filter(|file| file.parent() == path.parent()).collect();
-    let [file] = files.into_iter().collect::<Vec<_>>()[..] else { return None };
-    let meant = file.with_extension(format!("{role}.{extension}"));
-    let name = meant.file_name()?.to_str()?;
-    (!meant.exists()).then(|| name.to_owned())
+    let folders = protocols.files.iter().filter_map(|file| file.path.parent());
+    let folders: BTreeSet<&Path> = folders.collect();
+    let is_stray = |path: &PathBuf| {
+        let text = || package_root::read(path).unwrap_or_default();
+        let is_machine = || match form_of(path) {
+            Some(Form::Dot) => parse_named(&text(), Form::Dot).is_ok_and(|found| !found.is_empty()),
+            form => form.is_some(),
+        };
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let mut stems = name.match_indices('.').map(|(stop, _)| &name[..stop]);
+        let has_scr = stems.any(|stem| path.with_file_name(format!("{stem}.scr")).is_file());
+        !has_scr && is_machine()
+    };
+    let strays = folders.into_iter().flat_map(package_root::entries).filter(is_stray);
+    let warning = |path: PathBuf| {
+        let shown = protocols.base.show(&path);
+        format!(
+            "{shown}: the machine is not used, because it is named after no `.scr` file; its name is that of the `.scr` \
+             file, a dot, that of the role, and the ending"
+        )
+    };
+    strays.map(warning).collect()
 }
 
 fn form_of(path: &Path) -> Option<Form> {
@@ -212,48 +173,17 @@ fn form_of(path: &Path) -> Option<Form> {
     }
 }
 
-/// The form of a machine in a file with another ending, by its text.
-fn form_within(path: &Path) -> Option<Form> {
-    let text = package_root::read(path).ok().filter(|_| form_of(path).is_none())?;
-    let form = Form::detect(&text);
-    let is_machine = || parse_named(&text, form).is_ok_and(|machines| machines.len() == 1);
-    (matches!(form, Form::Dot | Form::Local) && is_machine()).then_some(form)
-}
-
-/// A warning for each file that has the text and the name of a machine, but another ending.
-fn unread(protocols: &Protocols, position: usize) -> impl Iterator<Item = String> {
-    let of = |form: fn(&Path) -> Option<Form>| candidates(&protocols.files[position].path, form);
-    let (read, mut others) = (of(form_of), of(form_within));
-    others.retain(|other| {
-        owner(other, protocols, position).is_ok() && read.iter().all(|of| of.parts != other.parts)
-    });
-    others.into_iter().map(|Candidate { path, form, .. }| {
-        let ending = if form == Form::Dot { "dot" } else { "local" };
-        let [meant, shown] = [path.with_extension(ending), path].map(|of| protocols.base.show(&of));
-        format!("{shown}: the machine is not used, because the name of such a file ends in `.{ending}`; did you mean `{meant}`?")
-    })
-}
-
-/// The files beside a `.scr` file that may contain machines.
-pub(crate) fn files_beside(scr: &Path) -> Vec<PathBuf> {
-    candidates(scr, form_of).into_iter().map(|candidate| candidate.path).collect()
-}
-
 /// The files beside a `.scr` file that may contain machines, by name.
-fn candidates(scr: &Path, form_of: impl Fn(&Path) -> Option<Form>) -> Vec<Candidate> {
-    let (Some(folder), Some(stem)) = (scr.parent(), scr.file_stem().and_then(|stem| stem.to_str()))
-    else {
-        return Vec::new();
-    };
-    let candidate = |path: PathBuf| {
-        let name = path.file_name()?.to_str()?;
-        let rest = name.strip_prefix(stem)?.strip_prefix('.')?;
-        let (middle, _) = rest.rsplit_once('.')?;
-        let form = form_of(&path)?;
-        let parts = middle.split('.').map(str::to_owned).collect();
-        Some(Candidate { form, parts, path })
-    };
-    entries(folder).into_iter().filter_map(candidate).collect()
+pub(crate) fn files_beside(scr: &Path) -> Vec<PathBuf> {
+    let mut paths = scr.parent().map(package_root::entries).unwrap_or_default();
+    paths.retain(|path| form_of(path).is_some() && role_part(scr, path).is_some());
+    paths
+}
+
+/// The part of a machine's file name between the name of the `.scr` file and the ending.
+fn role_part<'a>(scr: &Path, path: &'a Path) -> Option<&'a str> {
+    let name = path.file_stem()?.to_str()?;
+    name.strip_prefix(scr.file_stem()?.to_str()?)?.strip_prefix('.')
 }
 
 /// The reason why a file belongs to no role.
@@ -265,82 +195,46 @@ struct Misnamed {
 }
 
 /// The role that a file beside a `.scr` file belongs to.
-fn owner(
-    candidate: &Candidate,
-    protocols: &Protocols,
-    file: usize,
-) -> Result<ProtocolRole, Misnamed> {
-    let shown = protocols.files[file].shown();
-    let misnamed = |reason, wanted: &str, known: BTreeSet<&str>, otherwise: &str| {
-        let known: Vec<&str> = known.into_iter().collect();
-        let is_machine = similar(wanted, &known).is_some();
-        Misnamed { reason, help: meant(wanted, &known, otherwise), is_machine }
-    };
-    let own = protocols.protocols.iter().enumerate().filter(|(_, of)| of.file == file);
-    let mut own: Vec<(usize, &Loaded)> = own.collect();
-    let named = match &candidate.parts[..] {
-        [named] => named,
-        [protocol, named] => {
-            let known = own.iter().map(|(_, of)| of.name()).collect();
-            own.retain(|(_, of)| of.name() == protocol);
-            if own.is_empty() {
-                let reason = format!("{shown} has no protocol `{protocol}`");
-                return Err(misnamed(reason, protocol, known, "the protocols are"));
-            }
-            named
-        }
-        _ => {
-            let reason = "its name has too many dots".to_owned();
-            return Err(Misnamed { reason, help: NAME.to_owned(), is_machine: false });
-        }
-    };
-    let place = |of: &Loaded| of.protocol.roles().iter().position(|role| role.as_str() == named);
-    let found: Vec<_> = own.iter().filter_map(|&(at, of)| Some((at, of, place(of)?))).collect();
-    match found[..] {
-        [(protocol, _, role)] => Ok(ProtocolRole { protocol, role }),
-        [] => {
-            let reason = match own[..] {
-                [(_, only)] => format!("the protocol `{}` has no role `{named}`", only.name()),
-                _ => format!("no protocol of {shown} has a role `{named}`"),
-            };
-            let known = own.iter().flat_map(|(_, of)| of.protocol.roles()).map(Role::as_str);
-            Err(misnamed(reason, named, known.collect(), "the roles are"))
-        }
-        [(_, first, _), ..] => {
-            let names = list(found.iter().map(|(_, of, _)| of.name()));
-            let reason = format!("each of the protocols {names} has a role `{named}`");
-            let help = format!("name it after one of them, too: `{}.{named}`", first.name());
-            Err(Misnamed { reason, help, is_machine: true })
+fn owner(path: &Path, protocols: &Protocols, file: usize) -> Result<ProtocolRole, Misnamed> {
+    let mut known: BTreeMap<String, Option<ProtocolRole>> = BTreeMap::new();
+    let own = protocols.protocols.iter().enumerate().filter(|(_, loaded)| loaded.file == file);
+    for (protocol, loaded) in own {
+        for (role, name) in loaded.protocol.roles().iter().enumerate() {
+            let linked = Some(ProtocolRole { protocol, role });
+            known.insert(format!("{}.{name}", loaded.name()), linked);
+            // The role of several protocols needs the longer name.
+            known.entry(name.to_string()).and_modify(|linked| *linked = None).or_insert(linked);
         }
     }
+    let wanted = role_part(&protocols.files[file].path, path).unwrap_or_default();
+    if let Some(Some(linked)) = known.get(wanted) {
+        return Ok(*linked);
+    }
+    let is_role = wanted.rsplit('.').next().is_some_and(|role| known.contains_key(role));
+    let known: Vec<&str> =
+        known.keys().map(String::as_str).filter(|name| *name != wanted).collect();
+    Err(Misnamed {
+        reason: format!("{} has no role `{wanted}`", protocols.files[file].shown()),
+        help: meant(wanted, &known, "the roles are"),
+        is_machine: is_role || similar(wanted, &known).is_some(),
+    })
 }
 
-fn read(
-    candidate: &Candidate,
-    protocols: &Protocols,
-    linked: ProtocolRole,
-) -> Result<Machine, Cause> {
+fn read(path: &Path, protocols: &Protocols, linked: ProtocolRole) -> Result<Machine, Cause> {
     let loaded = &protocols.protocols[linked.protocol];
     let role = loaded.role_at(linked.role);
-    let file = protocols.base.show(&candidate.path);
+    let file = protocols.base.show(path);
     let wrong = |headline, help: Option<&str>| {
         let help = help.map(str::to_owned);
         Cause::Machine { headline, place: None, help }
     };
-    let source = package_root::read(&candidate.path)
+    let source = package_root::read(path)
         .map_err(|error| wrong(format!("cannot read {file}: {error}"), None))?;
     let text = Arc::new(NamedText::new(file.as_str(), source));
-    let mut machines = parse_named(&text.text, candidate.form).map_err(|error| {
-        let message = match (candidate.form, Form::detect(&text.text)) {
-            (Form::Local, Form::Dot) if !text.text.trim().is_empty() => {
-                "this is Graphviz, and the name of such a file ends in `.dot`"
-            }
-            (Form::Dot, Form::Local) => {
-                "this is a local type, and the name of such a file ends in `.local`"
-            }
-            _ => &error.message,
-        };
-        let headline = format!("cannot read {file}: {message}");
+    // Only files with such an ending are read.
+    let form = form_of(path).unwrap_or(Form::Local);
+    let mut machines = parse_named(&text.text, form).map_err(|error| {
+        let headline = format!("cannot read {file} as {form}: {}", error.message);
         let place = Some((Arc::clone(&text), error.span.clone()));
         Cause::Machine { headline, place, help: None }
     })?;
@@ -356,13 +250,28 @@ fn read(
         );
         return Err(wrong(headline, Some("rename one of the two")));
     }
-    let roles: Vec<&str> = loaded.protocol.roles().iter().map(Role::as_str).collect();
-    let places = || fsm.transitions().map(|found| found.action.peer.as_str()).zip(&actions);
-    if let Some((wanted, span)) = places().find(|(peer, _)| !roles.contains(peer)) {
-        let name = loaded.name();
-        let headline = format!("the machine in {file}: `{name}` has no role `{wanted}`");
-        let help = Some(meant(wanted, &roles, "the roles are"));
-        return Err(Cause::Machine { headline, place: Some((text, span.clone())), help });
+    if let Err(defect) = fsm.check_deterministic() {
+        return Err(wrong(format!("the machine in {file} is not a session type: {defect}"), None));
+    }
+    let lacks = |kind: &str, wanted: &str, known: &BTreeSet<String>, id: TransitionId| {
+        let headline =
+            format!("the machine in {file}: `{}` has no {kind}`{wanted}`", loaded.name());
+        let known: Vec<&String> = known.iter().collect();
+        let help = Some(meant(wanted, &known, "there are"));
+        let place = Some((Arc::clone(&text), actions[id.index()].clone()));
+        Err(Cause::Machine { headline, place, help })
+    };
+    let roles: BTreeSet<String> = loaded.protocol.roles().iter().map(Role::to_string).collect();
+    let messages = loaded.messages.values().flatten();
+    let messages: BTreeSet<String> = messages.map(Message::to_string).collect();
+    for Transition { id, action, .. } in fsm.transitions() {
+        let [peer, message] = [action.peer.to_string(), action.message.to_string()];
+        if !roles.contains(&peer) {
+            return lacks("role ", &peer, &roles, id);
+        }
+        if !messages.contains(&message) {
+            return lacks("", &message, &messages, id);
+        }
     }
     Ok(Machine { linked, fsm, text, actions, states })
 }

@@ -38,7 +38,7 @@ pub(super) struct Names {
     pub(super) labels: Vec<LabelName>,
     /// The position of each message among the labels.
     positions: BTreeMap<Message, usize>,
-    /// The names that no further type may have.
+    /// The names that nothing more may have.
     taken: BTreeSet<String>,
     /// The unused numbers for a name.
     numbers: BTreeMap<String, RangeFrom<usize>>,
@@ -195,7 +195,7 @@ impl Names {
         let scribble = role.as_str().to_owned();
         let is_written = written.is_some();
         let ty = written.unwrap_or_else(|| self.fresh(&name::camel(&scribble), "Role"));
-        let field = self.field(&scribble);
+        let field = self.fresh(&name::snake(&scribble), "_role");
         let has_session = false;
         self.roles.push(RoleName { scribble, ty, field, is_written, has_session });
     }
@@ -233,7 +233,7 @@ impl Names {
         });
     }
 
-    /// An unused name for a type: the proposed name, with the suffix or a number if necessary.
+    /// An unused name: the proposed name, with the suffix or a number if necessary.
     pub(super) fn fresh(&mut self, proposed: &str, suffix: &str) -> String {
         let plain = (is_ident(proposed)).then(|| proposed.to_owned());
         let suffixed = format!("{proposed}{suffix}");
@@ -245,17 +245,6 @@ impl Names {
         let free = { candidates }.find(|name| !self.taken.contains(name)).unwrap_or_default();
         self.taken.insert(free.clone());
         free
-    }
-
-    /// An unused name of a field for a role.
-    fn field(&self, scribble: &str) -> String {
-        let snake = name::snake(scribble);
-        let mut candidates = [snake.clone(), format!("{snake}_role")].into_iter();
-        let proposed = candidates.find(|name| is_ident(name)).unwrap_or_else(|| "role".to_owned());
-        let numbered = (2..).map(|number| format!("{proposed}_{number}"));
-        let mut names = [proposed.clone()].into_iter().chain(numbered);
-        // The numbers are unlimited.
-        names.find(|name| self.roles.iter().all(|role| role.field != *name)).unwrap_or_default()
     }
 
     /// The first label that has the name of a message, up to case and `_`.

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use rumpsteak_front::module::Item;
-use rumpsteak_scribble::{Declaration, DeclarationKind, Span};
+use rumpsteak_scribble::{Declaration, Span};
 
 use crate::protocols::ScrFile;
 use crate::scope::Scope;
 use crate::scope::labels::PRIMITIVES;
-use crate::words::{did_you_mean, list};
+use crate::words::list;
 
 /// Names that no type of the module may hide, because generated code, payloads or macros use them.
 const RESERVED: &str = "\
@@ -91,42 +91,23 @@ pub(super) fn without_type<'m>(
     file: &ScrFile,
     scope: &Scope<'_>,
 ) -> Option<(String, Span)> {
-    let (mut missing, mut place): (Vec<&str>, _) = (Vec::new(), None);
+    let mut missing: Vec<(&str, Span)> = Vec::new();
     for (sort, span) in sorts {
         let has_type = sort.contains('@') || rust_text(sort, file, scope).is_some();
-        if !has_type && !missing.contains(&sort) {
-            missing.push(sort);
-            place.get_or_insert(span);
+        if !has_type && missing.iter().all(|(known, _)| *known != sort) {
+            missing.push((sort, span));
         }
     }
-    let (first, place) = (*missing.first()?, place?);
-    let declarations = file.modules.iter().flat_map(|module| &module.declarations);
-    let declared = declarations.filter(|found| found.kind == DeclarationKind::Payload);
-    let known: Vec<&str> = declared.map(|found| found.name.as_str()).chain(PRIMITIVES).collect();
-    let meant = missing.iter().filter_map(|&sort| {
-        let others = known.iter().copied().filter(|known| *known != sort);
-        let meant = did_you_mean(sort, others)?;
-        let of = if missing.len() > 1 { format!("for `{sort}`, ") } else { String::new() };
-        Some(format!("help: {of}{meant}\n"))
-    });
-    let meant: String = meant.collect();
-    let line = |sort: &&str| {
+    let (_, place) = *missing.first()?;
+    let line = |(sort, _): &(&str, Span)| {
         let (example, from) = example(sort);
         let name = sort.rsplit('.').next().unwrap_or_default();
-        format!("type <rust> \"{example}\" from \"{from}\" as {name};")
+        format!("\n  type <rust> \"{example}\" from \"{from}\" as {name};")
     };
-    let lines: Vec<String> = missing.iter().map(line).collect();
-    let shown = file.shown();
-    let text = match &lines[..] {
-        [line] => format!(
-            "the sort `{first}` stands for no Rust type\n\n{meant}help: declare it in {shown}: `{line}`"
-        ),
-        _ => format!(
-            "the sorts {} stand for no Rust type\n\n{meant}help: declare them in {shown}:\n  {}",
-            list(&missing),
-            lines.join("\n  ")
-        ),
-    };
+    let (names, lines) = (list(missing.iter().map(|(sort, _)| sort)), missing.iter().map(line));
+    let (lines, shown) = (lines.collect::<String>(), file.shown());
+    let text =
+        format!("no Rust type is declared for {names}\n\nhelp: declare it in {shown}:{lines}");
     Some((text, place))
 }
 

@@ -11,7 +11,7 @@ use super::session::{self, Choosing, End, Item};
 use crate::protocols::{Loaded, ScrFile};
 use crate::scope::Scope;
 use crate::scope::labels::is_of_name;
-use crate::words::list;
+use crate::words::{list, visible};
 
 /// Prints a struct or an enum. Each member has documentation and an attribute, which may be empty.
 pub(super) fn print_block(
@@ -177,7 +177,7 @@ pub(super) fn print_item(
     if let Some((fsm, machine)) = root {
         let order = match machine {
             Some(Machine { text, .. }) => {
-                format!("`{}`", one_line(text.name.rsplit('/').next().unwrap_or_default()))
+                format!("`{}`", visible(text.name.rsplit('/').next().unwrap_or_default()))
             }
             None => "the protocol".to_owned(),
         };
@@ -257,22 +257,8 @@ fn print_fence(text: &mut String, language: &str, code: &str) {
     let fence = "`".repeat(longest.max(2) + 1);
     let _ = writeln!(text, "/// {fence}{language}");
     for line in code.lines() {
-        let line = one_line(line);
-        let _ = writeln!(text, "{}", format_args!("/// {line}").to_string().trim_end());
+        // rustc refuses changes of direction in comments.
+        let _ = writeln!(text, "{}", format!("/// {}", visible(line)).trim_end());
     }
     let _ = writeln!(text, "/// {fence}");
-}
-
-/// Replaces characters that rustc refuses in comments: control characters and changes of direction.
-pub(super) fn one_line(text: &str) -> String {
-    let is_harmless = |c: char| {
-        !c.is_control() && !matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    text.chars()
-        .map(|c| match c {
-            '\t' => ' ',
-            c if is_harmless(c) => c,
-            _ => '\u{fffd}',
-        })
-        .collect()
 }

@@ -17,10 +17,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use rumpsteak_fsm::{Action, Defect, Direction, Fsm, Message, StateId};
+use rumpsteak_fsm::{Action, Direction, Fsm, StateId};
 
 use super::choice_names::{Origin, options, state_names};
 use super::names::Names;
+use crate::scope::session::cycles;
 
 /// The number of actions that one type may nest.
 const LONGEST: usize = 16;
@@ -60,15 +61,21 @@ pub(super) struct Choosing {
     pub(super) fields: Vec<String>,
 }
 
-/// The items of a role's machine, first `root`. The names of other items begin with `base`.
+/// The items of a role's machine, first `root`, or the reason why the machine cannot be written.
+/// The names of other items begin with `base`.
 pub(super) fn items(
     fsm: &Fsm,
     root: &str,
     base: String,
     names: &mut Names,
     written: Option<Origin<'_>>,
-) -> Result<Vec<Item>, Unwritable> {
-    fsm.check_deterministic().map_err(Unwritable::Defect)?;
+) -> Result<Vec<Item>, String> {
+    let role = fsm.role();
+    fsm.check_deterministic().map_err(|defect| {
+        format!(
+            "the machine of `{role}`: {defect}\n\nhelp: let one role decide, and the others tell `{role}` after it"
+        )
+    })?;
     let root = names.fresh(root, "");
     let gathers = |state| written.is_some_and(|written| written.gathers(state));
     let gathered: Vec<bool> = fsm.states().map(gathers).collect();
@@ -112,16 +119,6 @@ pub(super) fn items(
     Ok(items)
 }
 
-/// The reason why a machine cannot be written as sessions.
-#[derive(Debug)]
-pub(super) enum Unwritable {
-    Defect(Defect),
-    /// A message without a variant in the message type that the module writes.
-    NoVariant(Message),
-    /// An action with a peer or a message that the protocol does not have.
-    Unknown(Action),
-}
-
 struct Writer<'a> {
     fsm: &'a Fsm,
     base: String,
@@ -152,15 +149,15 @@ impl Writer<'_> {
         self.circle[state.index()] || self.cuts.contains(&state)
     }
 
-    fn chain(&mut self, state: StateId) -> Result<Item, Unwritable> {
+    fn chain(&mut self, state: StateId) -> Result<Item, String> {
         let nominal = self.is_nominal(state);
         let session = self.actions(state, nominal.then_some(state))?;
         let name = self.chains.get(&state).cloned().unwrap_or_default();
         Ok(Item::Chain { name, nominal, session })
     }
 
-    fn choice(&mut self, state: StateId) -> Result<Item, Unwritable> {
-        let (fsm, end) = (self.fsm, self.end(state)?);
+    fn choice(&mut self, state: StateId) -> Result<Item, String> {
+        let (fsm, end) = (self.fsm, self.end(state));
         let (transitions, behind) = options(fsm, |state| self.gathered[state.index()], state);
         let mut options: Vec<Choosing> = Vec::new();
         for transition in &transitions {
@@ -203,30 +200,29 @@ impl Writer<'_> {
         Ok(Item::Choice { name, end, options })
     }
 
-    fn end(&self, state: StateId) -> Result<End, Unwritable> {
+    fn end(&self, state: StateId) -> End {
         if self.gathered[state.index()] {
-            return Ok(End::Gather);
+            return End::Gather;
         }
-        let mut ends = BTreeSet::new();
-        for transition in self.fsm.transitions_from(state) {
-            ends.insert((transition.action.direction, self.peer(transition.action)?));
-        }
+        let actions = self.fsm.transitions_from(state).map(|transition| transition.action);
+        let mut ends: BTreeSet<(Direction, String)> =
+            actions.map(|action| (action.direction, self.peer(action))).collect();
         let directions: BTreeSet<Direction> =
             ends.iter().map(|(direction, _)| *direction).collect();
         let several = (directions.len() == 1).then(|| directions.first().copied()).flatten();
-        Ok(match (ends.len(), ends.pop_first()) {
+        match (ends.len(), ends.pop_first()) {
             (1, Some((direction, peer))) => End::One(direction, peer),
             _ => End::Several(several),
-        })
+        }
     }
 
     /// The session type of a state. In the item of the state `within`, `Self` refers to that state.
-    fn session(&mut self, state: StateId, within: Option<StateId>) -> Result<String, Unwritable> {
+    fn session(&mut self, state: StateId, within: Option<StateId>) -> Result<String, String> {
         match self.is_chain(state) {
             _ if self.fsm.is_terminal(state) => Ok("End".to_owned()),
             true if self.has_name(state) => Ok(self.named(state, within)),
             true => self.actions(state, within),
-            false => self.select(state, within),
+            false => Ok(self.select(state, within)),
         }
     }
 
@@ -256,7 +252,7 @@ impl Writer<'_> {
     }
 
     /// The actions from a state with one action up to the next state with a name.
-    fn actions(&mut self, first: StateId, within: Option<StateId>) -> Result<String, Unwritable> {
+    fn actions(&mut self, first: StateId, within: Option<StateId>) -> Result<String, String> {
         let fsm = self.fsm;
         let mut state = first;
         let mut actions = Vec::new();
@@ -280,17 +276,17 @@ impl Writer<'_> {
         Ok(actions.into_iter().rev().fold(tail, wrap))
     }
 
-    fn action(&self, action: &Action) -> Result<(&'static str, String, String), Unwritable> {
+    fn action(&self, action: &Action) -> Result<(&'static str, String, String), String> {
         let constructor = match action.direction {
             Direction::Receive => "Receive",
             Direction::Send => "Send",
         };
         let label = self.names.labels[self.label(action)?].ty.clone();
-        Ok((constructor, self.peer(action)?, label))
+        Ok((constructor, self.peer(action), label))
     }
 
-    fn select(&mut self, state: StateId, within: Option<StateId>) -> Result<String, Unwritable> {
-        let end = self.end(state)?;
+    fn select(&mut self, state: StateId, within: Option<StateId>) -> String {
+        let end = self.end(state);
         let choice = match self.choices.get(&state) {
             _ if within == Some(state) => "Self".to_owned(),
             Some(name) => name.clone(),
@@ -303,26 +299,28 @@ impl Writer<'_> {
             }
         };
         let constructor = end.constructor();
-        Ok(match end {
+        match end {
             End::One(_, peer) => format!("{constructor}<{peer}, {choice}>"),
             _ => format!("{constructor}<{choice}>"),
-        })
+        }
     }
 
-    fn peer(&self, action: &Action) -> Result<String, Unwritable> {
-        let position = self.names.role(action.peer.as_str());
-        position
-            .map(|position| self.names.roles[position].ty.clone())
-            .ok_or_else(|| Unwritable::Unknown(action.clone()))
+    /// The struct of a peer. Protocols and machines have only known roles.
+    fn peer(&self, action: &Action) -> String {
+        let peer = action.peer.as_str();
+        self.names.role(peer).map_or(peer, |role| &self.names.roles[role].ty).to_owned()
     }
 
-    fn label(&self, action: &Action) -> Result<usize, Unwritable> {
+    fn label(&self, action: &Action) -> Result<usize, String> {
         match self.names.label(&action.message) {
-            Some(label) if self.names.labels[label].is_missing => {
-                Err(Unwritable::NoVariant(action.message.clone()))
-            }
+            Some(label) if self.names.labels[label].is_missing => Err(format!(
+                "no variant of the message type is for `{}`, which the session of `{}` has\n\n\
+                 help: add the variant, or leave the message type out: it is generated then",
+                action.message,
+                self.fsm.role()
+            )),
             Some(label) => Ok(label),
-            None => Err(Unwritable::Unknown(action.clone())),
+            None => Err(format!("the protocol has no `{action}`")),
         }
     }
 }
@@ -347,25 +345,11 @@ fn circles(fsm: &Fsm, gathered: &[bool]) -> Vec<bool> {
             _ => None,
         }
     };
-    let mut round: Vec<Option<StateId>> = vec![None; fsm.len()];
     let mut circle = vec![false; fsm.len()];
-    for start in fsm.states() {
-        let mut state = start;
-        while round[state.index()].is_none() {
-            round[state.index()] = Some(start);
-            match next(state) {
-                Some(target) => state = target,
-                None => break,
-            }
-        }
-        // A state of this round that is met again is on a circle.
-        let meets = next(state).is_some() && round[state.index()] == Some(start);
-        while meets && !circle[state.index()] {
+    for mut state in cycles(fsm.states(), next) {
+        while !circle[state.index()] {
             circle[state.index()] = true;
-            match next(state) {
-                Some(target) => state = target,
-                None => break,
-            }
+            state = next(state).unwrap_or(state);
         }
     }
     circle

@@ -26,6 +26,7 @@ use rumpsteak_front::role::Route;
 use rumpsteak_fsm::capacity::{self, ChannelCapacity, Occupancy};
 use rumpsteak_fsm::{Fsm, Limits, Role};
 
+use crate::judge::closed_system::Session;
 use crate::judge::sessions::Judgement;
 use crate::scope::{Scope, ScopedRole};
 
@@ -45,14 +46,14 @@ pub(crate) fn find(
     limits: &Limits,
 ) -> Vec<Vec<(String, String)>> {
     let limits = limits.configurations(limits.configurations.min(CONFIGURATIONS));
-    let machine = |role: usize| {
-        let own = judgement.roots.iter().filter(|root| root.role == role);
-        let mut own = own.map(|root| root.machine.as_ref().map(|machine| &machine.fsm));
-        let first = own.next()??;
+    let machine = |of_role: &Vec<Session<'_>>| {
+        let (_, first) = of_role.first()?;
         // The same session under two names is one session.
-        own.all(|other| other == Some(first)).then(|| first.clone())
+        let is_one = of_role.iter().all(|(_, other)| other.fsm == first.fsm);
+        is_one.then(|| first.fsm.clone())
     };
-    let machines: Option<Vec<Fsm>> = (0..scope.roles.len()).map(machine).collect();
+    let machines: Option<Vec<Fsm>> =
+        judgement.sessions(scope).and_then(|sessions| sessions.iter().map(machine).collect());
     let channels = machines.filter(|of| of.len() > 1).and_then(|of| prove(of, &limits));
     let queues = |own: &ScopedRole<'_>| {
         let queue = |route: &Route| {

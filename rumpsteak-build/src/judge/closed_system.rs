@@ -30,11 +30,11 @@ use rumpsteak_front::arguments::Liveness;
 
 use crate::fault::{Blamed, Gap};
 use crate::limits::Limits;
-use crate::scope::Place;
-use crate::scope::machine::SessionMachine;
+use crate::scope::session::SessionMachine;
+use crate::scope::{ItemId, Place, Scope};
 
-/// A role of a closed system, and its sessions: the name, and the machine if it could be read.
-pub(crate) type Member<'a> = (String, Vec<(String, Option<&'a SessionMachine>)>);
+/// A session, and its machine.
+pub(crate) type Session<'a> = (ItemId, &'a SessionMachine);
 
 /// The projections of the protocol, and the liveness that is required of each role.
 pub(crate) type Promised<'a> = (&'a [Projection], &'a [Option<Liveness>]);
@@ -45,30 +45,29 @@ pub(crate) type Refusal = (Gap, Option<(Blamed, Vec<Place>)>);
 /// Finds the least bound for which all combinations of sessions are k-MC. With a protocol, every
 /// run also has to receive each message that every run of the protocol receives.
 pub(crate) fn judge(
-    members: &[Member<'_>],
+    scope: &Scope<'_>,
+    sessions: &[Vec<Session<'_>>],
     promised: Option<Promised<'_>>,
     limits: &Limits,
 ) -> Result<usize, Refusal> {
-    if let Some((silent, _)) = members.iter().find(|(_, sessions)| sessions.is_empty()) {
-        return Err((Gap::Silent(silent.clone()), None));
-    }
-    let mut sessions = members.iter().flat_map(|(_, sessions)| sessions);
-    if let Some((unread, _)) = sessions.find(|(_, machine)| machine.is_none()) {
-        return Err((Gap::Unread(unread.clone()), None));
-    }
-    let machines = members.iter().map(|(_, sessions)| {
-        sessions.iter().filter_map(|(name, machine)| Some((name, (*machine)?))).collect()
-    });
-    let machines: Vec<Vec<(&String, &SessionMachine)>> = machines.collect();
-    let chosen = combinations(&machines, limits);
     let mut bound = 0;
+    let chosen = combinations(sessions, limits);
     for chosen in chosen.map_err(|reason| (Gap::Undecided(reason), None))? {
-        let of_several = chosen.iter().zip(&machines).filter(|(_, of_role)| of_role.len() > 1);
-        let named: Vec<String> = of_several.map(|((name, _), _)| (*name).clone()).collect();
-        let chosen: Vec<&SessionMachine> = chosen.iter().map(|(_, machine)| *machine).collect();
-        bound = bound.max(judge_one(&chosen, &named, promised, limits)?);
+        let machines: Vec<&SessionMachine> = chosen.iter().map(|(_, machine)| *machine).collect();
+        let named = of_several(scope, &chosen, sessions);
+        bound = bound.max(judge_one(&machines, named, promised, limits)?);
     }
     Ok(bound)
+}
+
+/// The names of the chosen sessions of roles that have several.
+pub(super) fn of_several(
+    scope: &Scope<'_>,
+    chosen: &[Session<'_>],
+    sessions: &[Vec<Session<'_>>],
+) -> Vec<String> {
+    let several = chosen.iter().zip(sessions).filter(|(_, of_role)| of_role.len() > 1);
+    several.map(|((item, _), _)| scope.name_of(*item)).collect()
 }
 
 /// All choices of one session per role.
@@ -96,10 +95,10 @@ pub(super) fn combinations<T: Copy>(
     }))
 }
 
-/// Judges one combination. `named` has the chosen sessions of roles that have several.
+/// Judges one combination, in which `named` are the sessions of roles that have several.
 fn judge_one(
     machines: &[&SessionMachine],
-    named: &[String],
+    named: Vec<String>,
     promised: Option<Promised<'_>>,
     limits: &Limits,
 ) -> Result<usize, Refusal> {
@@ -109,7 +108,7 @@ fn judge_one(
     let verdict = kmc::check(&system, &limits.verifier).verdict;
     let refuse = |run: Box<Run>| {
         let blamed = blame(machines, &run);
-        (Gap::Unsafe(run, named.to_vec()), blamed)
+        (Gap::Unsafe(run, named.clone()), blamed)
     };
     if let (Some((projections, required)), Verdict::Safe { .. }) = (promised, &verdict) {
         let projected = System::new(projections.iter().map(|of| of.fsm.clone()).collect());

@@ -30,7 +30,7 @@ use rumpsteak_fsm::bounded::{Bounded, Hang, Queue, Safe, Topology};
 use rumpsteak_fsm::{Direction, Fsm, System, Transition, Verdict};
 
 use crate::fault::{Cause, Fault, Hangs};
-use crate::judge::closed_system::combinations;
+use crate::judge::closed_system::{combinations, of_several};
 use crate::judge::sessions::Judgement;
 use crate::scope::Scope;
 use crate::settings::Settings;
@@ -65,19 +65,18 @@ pub(crate) fn judge(
     judgement.is_closed = true;
     judgement.capacities =
         declared.iter().map(|(queue, most, _)| format!("{queue}: {most};")).collect();
-    let of_role = |role: usize| {
-        let own = judgement.roots.iter().filter(|root| root.role == role);
-        own.filter_map(|root| Some((root.item, &root.machine.as_ref()?.fsm))).collect()
-    };
-    let sessions: Vec<Vec<_>> = (0..scope.roles.len()).map(of_role).collect();
     let set = scope.module.name.to_string();
     let undecided = |reason| Some(Cause::UndecidedCapacities { set, reason }.at(first.2));
+    let Some(sessions) = judgement.sessions(scope) else {
+        return undecided("a role has no session".to_owned());
+    };
     let chosen = match combinations(&sessions, &settings.limits) {
         Ok(chosen) => chosen,
         Err(reason) => return undecided(reason),
     };
     for chosen in chosen {
-        let machines: Vec<Fsm> = chosen.iter().map(|(_, fsm)| (*fsm).clone()).collect();
+        let machines: Vec<Fsm> = chosen.iter().map(|(_, machine)| machine.fsm.clone()).collect();
+        let roles = machines.iter().map(|fsm| (fsm.role().clone(), fsm.initial())).collect();
         let (hang, enough) = match judge_one(machines, &declared, settings) {
             Ok(()) => continue,
             Err(Refusal::Undecided(reason)) => return undecided(reason),
@@ -88,9 +87,7 @@ pub(crate) fn judge(
             full.any(|(full, _)| full == queue)
         };
         let (queue, most, span) = declared.iter().find(is_full).unwrap_or(first).clone();
-        let several = chosen.iter().zip(&sessions).filter(|(_, of_role)| of_role.len() > 1);
-        let with = several.map(|((item, _), _)| scope.name_of(*item)).collect();
-        let roles = chosen.iter().map(|(_, fsm)| (fsm.role().clone(), fsm.initial())).collect();
+        let with = of_several(scope, &chosen, &sessions);
         let hangs = Hangs { queue, most, hang, roles, enough, with };
         return Some(Cause::Hangs(Box::new(hangs)).at(span));
     }

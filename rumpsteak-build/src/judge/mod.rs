@@ -3,7 +3,7 @@
 pub(crate) mod capacities;
 pub(crate) mod closed_system;
 pub(crate) mod declared;
-pub(crate) mod machines;
+mod machines;
 pub(crate) mod sessions;
 pub(crate) mod subtype;
 pub(crate) mod together;
@@ -13,8 +13,8 @@ use std::collections::BTreeSet;
 
 use rumpsteak_fsm::verify::Accepted;
 
-use crate::fault::Cause;
-use crate::scope::machine::SessionMachine;
+use crate::fault::{Cause, Fault};
+use crate::scope::session::SessionMachine;
 use crate::scope::{ItemId, Place};
 
 /// A session with a role, `#[session(K)]`, and the result for it.
@@ -26,6 +26,8 @@ pub(crate) struct Root {
     /// The items that the session reaches, including itself.
     pub(crate) items: BTreeSet<ItemId>,
     pub(crate) refused: bool,
+    /// The mistakes in the names of the session.
+    faults: Vec<Fault>,
     pub(crate) machine: Option<SessionMachine>,
     /// The evidence that the session is a subtype of its projection, and true if parts come in any
     /// order there.

@@ -6,17 +6,17 @@ use std::collections::BTreeMap;
 
 use proc_macro2::Span;
 use rumpsteak_front::arguments::Liveness;
-use rumpsteak_front::session::{Form, Tail};
+use rumpsteak_front::session::Tail;
 use rumpsteak_fsm::repair::{self, Misfit};
-use rumpsteak_fsm::run::{Failure, Step};
-use rumpsteak_fsm::subtype::{self, InputError, Side};
+use rumpsteak_fsm::run::Failure;
+use rumpsteak_fsm::subtype::{InputError, Side};
 use rumpsteak_fsm::verify::together::Condition;
 use rumpsteak_fsm::verify::{Accepted, Evidence, Refused, VerifyError, verify_fair};
-use rumpsteak_fsm::{Action, Defect, Fsm, Limits, Message, StateId, Verdict, verify};
+use rumpsteak_fsm::{Defect, Fsm, Message, StateId, TransitionId, Verdict, verify};
 
 use crate::fault::{Cause, Hint, Refusal, Subject};
 use crate::protocols::{Loaded, ProtocolRole, Protocols};
-use crate::scope::machine::SessionMachine;
+use crate::scope::session::SessionMachine;
 use crate::scope::{ItemId, Place, Scope, ScopedRole};
 use crate::settings::Settings;
 
@@ -43,7 +43,7 @@ pub(crate) fn judge(
     })
 }
 
-/// The token of a refusal. Also looks for a turned choice, and for a part that would fit.
+/// The token of a refusal. Also looks for a part that would fit.
 fn refused_at(
     scope: &Scope<'_>,
     (root, linked): (ItemId, ProtocolRole),
@@ -51,23 +51,9 @@ fn refused_at(
     refusal: &mut Refusal,
 ) -> Option<Place> {
     let projection = &scope.protocols.protocols[linked.protocol].projections[linked.role].fsm;
-    let Some((id, _)) = refusal.action else { return blame(session, &refusal.refused) };
+    let Some((id, _)) = refusal.action else { return blamed_at(session, &refusal.refused) };
     let (origin, behind) = (session.origins[id.index()], session.behind[id.index()]);
     let place = match &refusal.misfit {
-        Some(Misfit::OtherDirection(_)) => {
-            let source = session.fsm.transition(id).source;
-            let is_turned = |Action { direction, message, .. }: &Action| {
-                let mut dues = projection.transitions().map(|due| due.action);
-                dues.any(|due| due.direction != *direction && due.message == *message)
-            };
-            let mut options = session.fsm.transitions_from(source);
-            let form = &scope.session(origin.item)?.form;
-            let is_whole = at(session.states[source.index()].span) != at(origin.span)
-                && matches!(form, Form::Choice(options) if options[0].head.action().is_none())
-                && options.all(|option| is_turned(option.action));
-            refusal.hint = is_whole.then_some(Hint::Turned);
-            if is_whole { session.states[source.index()] } else { origin }
-        }
         Some(Misfit::Elsewhere(to, _)) => {
             refusal.hint = part(scope, root, session, *to).map(Hint::RightPart);
             behind
@@ -78,9 +64,7 @@ fn refused_at(
     // If the protocol has ended, everything after the last action is too much.
     let found = refusal.refused.refusal.as_ref();
     let done = found.filter(|found| projection.is_terminal(found.sup_state));
-    let last = done
-        .and_then(|found| found.path.last())
-        .filter(|_| !matches!(refusal.hint, Some(Hint::Turned)));
+    let last = done.and_then(|found| found.path.last());
     Some(last.map_or(place, |id| session.behind[id.index()]))
 }
 
@@ -198,64 +182,51 @@ fn judge_against(
     }))
 }
 
-/// The first of these roles that the session of another role fits.
-pub(super) fn fits(
-    fsm: &Fsm,
-    protocol: &Loaded,
-    mut roles: impl Iterator<Item = usize>,
-) -> Option<usize> {
-    roles.find(|&role| {
-        let projection = &protocol.projections[role].fsm;
-        let played = fsm.edit().played_by(projection.role()).build(fsm.initial());
-        is_one(&played, projection)
-    })
+/// The place to blame in a machine.
+pub(super) enum Blamed {
+    Action(TransitionId),
+    Behind(TransitionId),
+    State(StateId),
 }
 
-/// True if a machine is known to be a subtype of another one.
-pub(super) fn is_one(sub: &Fsm, sup: &Fsm) -> bool {
-    subtype::check(sub, sup, &Limits::default()).is_ok_and(|found| found.is_safe())
-}
-
-/// If the first action is wrong: a state from which the machine would be a subtype.
-pub(super) fn beginning(fsm: &Fsm, protocol: &Loaded, role: usize) -> Option<StateId> {
-    const MOST: usize = 64;
-    let projection = &protocol.projections[role].fsm;
-    let fits = |state: &StateId| is_one(&fsm.edit().build(*state), projection);
-    fsm.states().take(MOST).find(fits)
-}
-
-/// The token of a refusal without an action: where an action is missing, or else the last step of
-/// the run. A session of several peers that does not send is blamed for not receiving.
-pub(super) fn blame(session: &SessionMachine, refused: &Refused) -> Option<Place> {
+/// The place to blame for a refusal without an action: where an action is missing, or else the last
+/// step of the run. A machine with several peers that does not send is blamed for not receiving.
+pub(super) fn blame(fsm: &Fsm, refused: &Refused) -> Option<Blamed> {
     if let Some(Condition::NarrowedChoice { state, .. }) = refused.condition {
-        return Some(session.states[state.index()]);
+        return Some(Blamed::State(state));
     }
     let Some(refusal) = &refused.refusal else {
         let Evidence::Run(run) = &refused.evidence else { return None };
-        if let Some(dead) = run.never(&session.fsm) {
-            return Some(session.origins[dead.index()]);
+        if let Some(dead) = run.never(fsm) {
+            return Some(Blamed::Action(dead));
         }
-        let own = |step: &&Step| step.role == *session.fsm.role();
-        let last = run.steps.iter().rev().find(own)?;
+        let last = run.steps.iter().rfind(|step| step.role == *fsm.role())?;
         let is_sender = match &run.failure {
             Failure::Orphan { from, .. } | Failure::UnspecifiedReception { from, .. } => {
-                from == session.fsm.role()
+                from == fsm.role()
             }
             _ => false,
         };
         return Some(match refused.condition {
             Some(Condition::Undirected { .. }) if !is_sender => {
-                session.states[session.fsm.transition(last.transition).target.index()]
+                Blamed::State(fsm.transition(last.transition).target)
             }
-            _ => session.origins[last.transition.index()],
+            _ => Blamed::Action(last.transition),
         });
     };
     Some(match (refusal.cycle.first(), refusal.path.last()) {
-        (Some(transition), _) => session.origins[transition.index()],
-        (None, Some(last)) if session.fsm.is_terminal(refusal.sub_state) => {
-            session.behind[last.index()]
-        }
-        (None, _) => session.states[refusal.sub_state.index()],
+        (Some(transition), _) => Blamed::Action(*transition),
+        (None, Some(last)) if fsm.is_terminal(refusal.sub_state) => Blamed::Behind(*last),
+        (None, _) => Blamed::State(refusal.sub_state),
+    })
+}
+
+/// The token to blame for a refusal without an action.
+pub(super) fn blamed_at(session: &SessionMachine, refused: &Refused) -> Option<Place> {
+    Some(match blame(&session.fsm, refused)? {
+        Blamed::Action(id) => session.origins[id.index()],
+        Blamed::Behind(id) => session.behind[id.index()],
+        Blamed::State(state) => session.states[state.index()],
     })
 }
 

@@ -20,7 +20,7 @@
 
 use rumpsteak_fsm::verify::together::{Condition, Part, Together, together};
 use rumpsteak_fsm::verify::{Accepted, Evidence, Refused, VerifyError};
-use rumpsteak_fsm::{Fsm, Limit, Role, Run, Verdict};
+use rumpsteak_fsm::{Fsm, Limit, Run, Verdict};
 
 use rumpsteak_front::arguments::Liveness;
 
@@ -44,9 +44,8 @@ pub(crate) struct Session<'a> {
 pub(crate) struct Combined {
     /// A run after which a role waits for ever.
     pub(crate) starvation: Option<Run>,
-    /// A session that is proven only with the sessions of this package, because this peer receives
-    /// from several roles at once, or, without a peer, because the session itself does.
-    pub(crate) closed: Option<(usize, Option<Role>)>,
+    /// A session that is proven only with the sessions of this package, and the reason.
+    pub(crate) closed: Option<(usize, Condition)>,
     /// True if some sessions are proven only with the sessions of this package.
     pub(crate) alone: bool,
     /// The sessions that are not known to be safe with the others.
@@ -169,14 +168,8 @@ impl Combined {
         let Some(Session { root, .. }) = chosen[position] else { return };
         match verdict {
             Verdict::Safe(()) => {
-                match condition {
-                    Condition::UndirectedPeer { peer, .. } => {
-                        self.closed.get_or_insert((root, Some(peer)));
-                    }
-                    Condition::Undirected { .. } => {
-                        self.closed.get_or_insert((root, None));
-                    }
-                    Condition::NarrowedChoice { .. } => {}
+                if !matches!(condition, Condition::NarrowedChoice { .. }) {
+                    self.closed.get_or_insert((root, condition));
                 }
                 self.starvation = self.starvation.take().or(starvation);
             }

@@ -16,36 +16,24 @@ use crate::judge::subtype::name;
 use crate::scope::{ItemId, Place, Scope};
 use crate::settings::Settings;
 
-impl Root {
-    /// True if another role's session, which is right, is reached by this one.
-    fn is_part(&self, theirs: &Self) -> bool {
-        !theirs.refused && theirs.role != self.role && self.items.contains(&theirs.item)
-    }
-}
-
-/// Replaces the refusals of sessions that go on as another role's session by faults.
-pub(super) fn faults(scope: &Scope<'_>, roots: &mut [Root], settings: &Settings) -> Vec<Fault> {
-    if settings.accepts_closed_system {
-        return Vec::new();
-    }
-    let wrong = roots.iter().enumerate().filter_map(|(index, root)| {
-        let (blamed, _) = root.refusal.as_ref()?;
-        let is_other = |theirs: &&Root| root.is_part(theirs) && theirs.items.contains(&blamed.item);
-        let theirs = roots.iter().find(is_other)?;
-        Some((index, other_session(scope, root, theirs)?))
-    });
-    let wrong: Vec<(usize, Fault)> = wrong.collect();
-    wrong.iter().for_each(|(index, _)| roots[*index].refusal = None);
-    wrong.into_iter().map(|(_, fault)| fault).collect()
-}
-
-/// The fault of a session that goes on as another role's session, whose names do not suit its role.
-pub(super) fn of_other(scope: &Scope<'_>, roots: &[Root], index: usize) -> Option<Fault> {
+/// The fault of a session that goes on as another role's session: the one that is right there, or
+/// whose names do not suit its role.
+pub(super) fn fault(
+    scope: &Scope<'_>,
+    roots: &[Root],
+    index: usize,
+    settings: &Settings,
+) -> Option<Fault> {
     let root = &roots[index];
-    other_session(scope, root, roots.iter().find(|theirs| root.is_part(theirs))?)
-}
-
-fn other_session(scope: &Scope<'_>, root: &Root, theirs: &Root) -> Option<Fault> {
+    let is_wrong_in = |theirs: &Root| match &root.refusal {
+        Some((blamed, _)) => !settings.accepts_closed_system && theirs.items.contains(&blamed.item),
+        None => root.faults.iter().any(Fault::is_of_role),
+    };
+    let is_part = |theirs: &&Root| {
+        let is_other = !theirs.refused && theirs.role != root.role;
+        is_other && root.items.contains(&theirs.item) && is_wrong_in(theirs)
+    };
+    let theirs = roots.iter().find(is_part)?;
     let (place, part) = entry(scope, root, theirs)?;
     let names = Box::new([root.item, part, theirs.item].map(|id| scope.name_of(id)));
     // A session that names the other one instead of itself.

@@ -15,7 +15,7 @@ use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::{Fsm, Message, Role};
 use rumpsteak_scribble::{
     Code, Declaration, DeclarationKind, Diagnostic, Modules, Projection, Protocol, SourceId,
-    file_of_module, parse, similar,
+    file_of_module, parse,
 };
 
 use self::scr_module::{ScrModule, root_of};
@@ -30,14 +30,12 @@ pub(crate) struct Protocols {
     pub(crate) files: Vec<ScrFile>,
     /// The usable protocols, in the order of the files.
     pub(crate) protocols: Vec<Loaded>,
-    /// The paths that cannot be read, as shown: the error, and a similar path that exists.
-    pub(crate) unreadable: Vec<(String, String, Option<String>)>,
+    /// The paths that cannot be read, as shown, and the errors.
+    pub(crate) unreadable: Vec<(String, String)>,
     /// The existing files and folders that were looked at.
     pub(crate) looked_at: BTreeSet<PathBuf>,
     /// The configured folders and files, as shown.
     pub(crate) folders: Vec<String>,
-    /// The files in them with the endings of other Scribble tools, as shown.
-    pub(crate) others: Vec<String>,
     pub(crate) limits: Limits,
 }
 
@@ -77,17 +75,6 @@ pub(crate) struct ProtocolRole {
     pub(crate) role: usize,
 }
 
-/// A folder or a file of protocols beside a path that does not exist, with a similar name.
-fn beside(path: &Path) -> Option<PathBuf> {
-    let folder = path.parent().filter(|_| !path.exists())?;
-    let is_read = |path: &Path| path.is_dir() || path.extension().is_some_and(|own| own == "scr");
-    let entries = std::fs::read_dir(folder).ok()?.flatten().filter(|entry| is_read(&entry.path()));
-    let names: BTreeSet<String> =
-        entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
-    let known: Vec<&str> = names.iter().map(String::as_str).collect();
-    similar(path.file_name()?.to_str()?, &known).map(|name| folder.join(name))
-}
-
 impl Protocols {
     /// Reads the files at `paths`, and the `.scr` files below paths of folders.
     ///
@@ -100,8 +87,7 @@ impl Protocols {
             let path = base.join(path);
             found.folders.push(base.show(&path));
             if let Err(error) = found.find_files(&path, &mut files) {
-                let meant = beside(&path).map(|meant| base.show(&meant));
-                found.unreadable.push((base.show(&path), error.to_string(), meant));
+                found.unreadable.push((base.show(&path), error.to_string()));
             }
         }
         files.iter().for_each(|(path, imports)| found.read(path, imports));
@@ -113,7 +99,7 @@ impl Protocols {
         let shown = self.base.show(path);
         match package_root::read(path) {
             Ok(text) => self.add(NamedText::new(shown, text), path, imports),
-            Err(error) => self.unreadable.push((shown, error.to_string(), None)),
+            Err(error) => self.unreadable.push((shown, error.to_string())),
         }
     }
 
@@ -140,13 +126,10 @@ impl Protocols {
             }
             for entry in std::fs::read_dir(folder)? {
                 let path = entry?.path();
-                let is = |ending: &str| path.extension().is_some_and(|own| own == ending);
                 if path.is_dir() {
                     pending.push(path);
-                } else if is("scr") {
+                } else if path.extension().is_some_and(|ending| ending == "scr") {
                     files.insert(path, root.to_owned());
-                } else if ["nuscr", "scribble", "mpst"].into_iter().any(is) {
-                    self.others.push(self.base.show(&path));
                 }
             }
         }

@@ -21,7 +21,7 @@ pages! {
     // Names.
     "V0101" "V0103" "V0104" "V0106" "V0108"
     // Roles and labels of a protocol, and the attribute of a module.
-    "V0201" "V0202" "V0203" "V0204" "V0205" "V0206" "V0207" "V0208" "V0209" "V0211" "V0212" "V0213"
+    "V0201" "V0202" "V0203" "V0204" "V0205" "V0206" "V0207" "V0208" "V0209" "V0211" "V0213"
     // The form of a session.
     "V0301" "V0302" "V0303"
     // A session and its protocol.
@@ -58,14 +58,12 @@ pub(super) fn code(cause: &Cause) -> Option<&'static str> {
         Cause::NoLabel { .. } => "V0208",
         Cause::UnknownLabel { .. } => "V0209",
         Cause::NoRoute { .. } => "V0211",
-        Cause::Exchanged(_) => "V0212",
         Cause::Setting { .. } => "V0213",
         Cause::AmbiguousChoice { .. } => "V0301",
         Cause::Idle { .. } => "V0302",
         Cause::RecursiveAlias { .. } => "V0303",
         Cause::OtherPayload { .. } => "V0404",
         Cause::Refused(refusal) => of_refusal(refusal),
-        Cause::Discontinued { .. } => "V0406",
         Cause::NotLive { .. } => "V0413",
         Cause::UnsafeSystem { .. } => "V0501",
         Cause::SilentRole { .. } => "V0502",

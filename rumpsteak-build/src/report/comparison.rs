@@ -21,7 +21,8 @@ pub fn decided_by_run(condition: Option<&Condition>) -> String {
     }
 }
 
-fn beyond_subtyping(condition: &Condition) -> String {
+/// The reason why subtyping is not enough.
+pub(crate) fn beyond_subtyping(condition: &Condition) -> String {
     match condition {
         Condition::NarrowedChoice { option, .. } => {
             format!("it leaves out an option of a choice, `{option}`")
@@ -73,15 +74,13 @@ impl Comparison<'_> {
         let mut refusal = refusal.clone();
         let misfit = repair::find((self.sub, &[]), self.sup, &mut refusal);
         let rule = self.rule(&refusal);
-        let (name, at_own, at_due) = marks(rule);
-        let (own, at_own) = match rule {
-            _ if misfit.is_some() => (refusal.sub, "here"),
-            Rule::Forgotten => (refusal.cycle.first().copied(), at_own),
-            Rule::InputNotHandled => {
+        let own = match rule {
+            Rule::Forgotten if misfit.is_none() => refusal.cycle.first().copied(),
+            Rule::InputNotHandled if misfit.is_none() => {
                 let mut offered = self.sub.transitions_from(refusal.sub_state);
-                (refusal.sub.or_else(|| offered.next().map(|other| other.id)), at_own)
+                refusal.sub.or_else(|| offered.next().map(|other| other.id))
             }
-            _ => (refusal.sub, at_own),
+            _ => refusal.sub,
         };
         // If the subtype does nothing, its last action is shown.
         let last = || Some((*refusal.path.last()?, "nothing more is done behind this"));
@@ -114,19 +113,16 @@ impl Comparison<'_> {
             place: &format!("`{}`", self.sup_name),
             role: self.sup.role().as_str(),
             is_machine: true,
-            // Machines have no `Self`.
-            again: None,
+            comes_again: false,
             done: refusal.sub.map(|id| deed(self.sub.transition(id).action)),
             due: refusal.sup.map(due),
         };
-        let at_due = || refusal.sup.map(|id| (id, at_due.to_owned())).into_iter().collect();
-        let due = misfit.as_ref().map_or_else(at_due, |_| broken.marks());
         Explanation {
-            rule: name,
+            rule: name(rule),
             code: of_rule(rule, refusal.sup.is_some(), misfit.as_ref()),
             sentence: broken.sentence(),
-            own: own.map(|id| (id, at_own)).or_else(last),
-            due,
+            own: own.map(|id| (id, "here")).or_else(last),
+            due: broken.marks(),
             notes,
             help: broken.help(),
         }
@@ -206,31 +202,19 @@ pub fn among_peers(evidence: &Evidence) -> String {
     }
 }
 
-/// The name of a rule in JSON, and the labels of the wrong action and of the action that is due.
-fn marks(rule: Rule) -> (&'static str, &'static str, &'static str) {
+/// The name of a rule in JSON.
+fn name(rule: Rule) -> &'static str {
     match rule {
-        Rule::Forgotten => ("forgotten", "goes on for ever without it", "never done"),
-        Rule::InputBeforeOutput => ("input-before-output", "received before …", "… this is sent"),
-        Rule::InputNotHandled => {
-            ("input-not-handled", "this is taken there instead", "the peer may send this")
-        }
-        Rule::InputNotReached => {
-            ("input-not-reached", "waits for this", "its peers may go on with this")
-        }
-        Rule::InputsFromOnePeer => (
-            "inputs-from-one-peer",
-            "received before …",
-            "… this, which comes first from the same peer",
-        ),
-        Rule::OutputNotOffered => ("output-not-offered", "this is sent", "this is taken there"),
-        Rule::OutputNotReached => {
-            ("output-not-reached", "this is sent", "its peers may go on with this")
-        }
-        Rule::OutputsToOnePeer => {
-            ("outputs-to-one-peer", "sent before …", "… this, which goes first to the same peer")
-        }
-        Rule::PayloadDiffers => ("payload-differs", "this payload", "its peers have this one"),
+        Rule::Forgotten => "forgotten",
+        Rule::InputBeforeOutput => "input-before-output",
+        Rule::InputNotHandled => "input-not-handled",
+        Rule::InputNotReached => "input-not-reached",
+        Rule::InputsFromOnePeer => "inputs-from-one-peer",
+        Rule::OutputNotOffered => "output-not-offered",
+        Rule::OutputNotReached => "output-not-reached",
+        Rule::OutputsToOnePeer => "outputs-to-one-peer",
+        Rule::PayloadDiffers => "payload-differs",
         // A rule of a later version of the library.
-        _ => ("other", "this", "against this"),
+        _ => "other",
     }
 }

@@ -2,7 +2,6 @@
 //! lines around the labels, because its cost grows with the text, and only ranges of whole
 //! characters, because it panics at others.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,6 +11,7 @@ use rumpsteak_scribble::Span;
 
 use crate::named_text::NamedText;
 use crate::protocols::{Loaded, ScrFile};
+use crate::words::visible;
 
 /// Places in texts. The first one is the primary place: the error itself.
 #[derive(Clone, Debug, Default)]
@@ -105,27 +105,6 @@ impl fmt::Display for Excerpt {
         let group = Group::with_level(Level::NOTE).elements(self.snippets());
         f.write_str(&Renderer::plain().render(&[group]))
     }
-}
-
-/// Escapes control characters, except line breaks and tabs, and characters that change the
-/// direction of text: names come from files, which must not control the terminal.
-pub fn visible(text: &str) -> Cow<'_, str> {
-    let is_turn = |letter| matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let is_control = |letter: char| letter.is_control() && letter != '\n' && letter != '\t';
-    if !text.contains(|letter| is_turn(letter) || is_control(letter)) {
-        return Cow::Borrowed(text);
-    }
-    let mut shown = String::new();
-    for letter in text.chars() {
-        if is_turn(letter) {
-            shown.extend(letter.escape_unicode());
-        } else if is_control(letter) {
-            shown.extend(letter.escape_default());
-        } else {
-            shown.push(letter);
-        }
-    }
-    Cow::Owned(shown)
 }
 
 #[cfg(test)]

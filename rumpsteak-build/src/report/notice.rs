@@ -7,10 +7,10 @@ use std::sync::Arc;
 use annotate_snippets::{Group, Level, Renderer};
 use rumpsteak_scribble::Diagnostic;
 
-use super::excerpt::{Excerpt, visible};
+use super::excerpt::Excerpt;
 use crate::named_text::NamedText;
 use crate::protocols::{Gravity, Protocols, ScrFile, gravest};
-use crate::words::split_way_out;
+use crate::words::{split_way_out, visible};
 
 /// The severity of a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -210,12 +210,9 @@ impl std::error::Error for Report {}
 
 /// The reports of paths of protocols that cannot be read.
 pub(crate) fn unreadable(protocols: &Protocols) -> impl Iterator<Item = Report> {
-    protocols.unreadable.iter().map(|(path, error, meant)| {
-        let help = match meant {
-            Some(meant) => format!("did you mean `{meant}`?"),
-            None => "build.rs names the folder or the file relative to the package, as in `verify(\"protocols\")`".to_owned(),
-        };
-        Report::of(&format!("cannot read the protocols in `{path}`: {error}"), &help)
+    let help = "build.rs names the folder or the file relative to the package, as in `verify(\"protocols\")`";
+    protocols.unreadable.iter().map(move |(path, error)| {
+        Report::of(&format!("cannot read the protocols in `{path}`: {error}"), help)
     })
 }
 

@@ -8,7 +8,7 @@ use rumpsteak_fsm::subtype::{self, Rule};
 use rumpsteak_fsm::system::Coverage;
 use rumpsteak_fsm::verify::Evidence;
 use rumpsteak_fsm::verify::together::Condition;
-use rumpsteak_fsm::{Action, Defect, Direction, Fsm, Role, StateId, Transition, TransitionId};
+use rumpsteak_fsm::{Action, Fsm, Role, StateId, TransitionId};
 use rumpsteak_scribble::{Projection, Span};
 
 use super::excerpt::Excerpt;
@@ -50,7 +50,7 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
     let deed = |action: &Action| ActionText {
         direction: action.direction,
         message: subject.label(&action.message),
-        whole: subject.whole(&action.message),
+        whole: action.message.to_string(),
         peer: subject.role(&action.peer).to_owned(),
     };
     let due = |id: TransitionId| deed(projection.fsm.transition(id).action);
@@ -65,7 +65,7 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
         place: "the protocol",
         role: protocol.role_at(subject.linked.role).as_str(),
         is_machine: machine.is_some(),
-        again: again(&projection.fsm, found.sup_state, &refused.evidence).map(|id| id.map(due)),
+        comes_again: comes_again(&projection.fsm, found.sup_state, &refused.evidence),
         done: sub.map(deed),
         due: alternatives.map(|ids| one_of(&ids, &due)),
     };
@@ -82,50 +82,12 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
         evidence(&mut text, &refused.evidence, with);
     }
     let fair = fair_note(*fair, None, subject, protocols);
-    let help = special_help(refusal, &broken).unwrap_or_else(|| {
-        broken.help() + &part_help(refusal, found, protocol).unwrap_or_default()
-    });
+    let help = match &refusal.hint {
+        Some(Hint::RightPart(part)) => format!("write `{part}` here: then the session fits"),
+        _ => broken.help() + &further_help(refusal, found, protocol).unwrap_or_default(),
+    };
     let _ = write!(text, "\n\n{}help: {help}{fair}", notes(refusal));
     text
-}
-
-/// The text for sessions that go on after the protocol has ended, for lack of a `continue`.
-pub(super) fn discontinued(
-    (protocol, file): (&Loaded, &ScrFile),
-    sessions: &[String],
-    variable: &str,
-    behind: Span,
-) -> String {
-    let label = format!("with `continue {variable};` behind this, all of them fit");
-    let excerpt = Excerpt::of_spans(&file.texts, &[(behind, label)]);
-    format!(
-        "{} go on where `{}` does not: is `continue {variable};` missing there?\n\n{excerpt}\n\n\
-         help: write `continue {variable};` behind this message, or let the sessions end where the protocol does",
-        list(sessions.iter().map(String::as_str)),
-        protocol.name()
-    )
-}
-
-/// The advice about a mistake that the first difference does not show.
-fn special_help(refusal: &Refusal, broken: &BrokenRule<'_>) -> Option<String> {
-    Some(match refusal.hint.as_ref()? {
-        Hint::Begins([first, right]) => format!(
-            "a machine begins in the state that its file names first, which is `{first}`; this one fits if it begins \
-             in `{right}`: write `{right};` before all edges"
-        ),
-        Hint::Fits(other) => format!(
-            "is it meant for `{other}`, which it fits, and which has no session: `#[session({other})]`?"
-        ),
-        Hint::RightPart(part) => format!("write `{part}` here: then the session fits"),
-        Hint::Sibling => return None,
-        Hint::Turned => {
-            let sends = broken.done.as_ref().is_some_and(|done| done.direction == Direction::Send);
-            let [right, wrong] = if sends { ["Branch", "Select"] } else { ["Select", "Branch"] };
-            format!(
-                "write `{right}` in the place of `{wrong}`, or turn the messages round in the protocol"
-            )
-        }
-    })
 }
 
 /// Notes about a shared part with the mistake, and about other refused sessions.
@@ -150,41 +112,41 @@ fn notes(refusal: &Refusal) -> String {
     notes
 }
 
-/// Finds out whether a state of the protocol can recur, and the send that prevents it, if any. A
-/// received choice has to be handled as a whole. A protocol that never ends recurs wherever a
-/// session ends. `None` if the last action of the run has ended the loop.
-fn again(fsm: &Fsm, state: StateId, evidence: &Evidence) -> Option<Option<TransitionId>> {
+/// True if a state of the protocol can recur. A protocol that never ends recurs wherever a session
+/// ends. False if the last action of the run has ended the loop.
+fn comes_again(fsm: &Fsm, state: StateId, evidence: &Evidence) -> bool {
     let leads_to = |from| fsm.reachable_from(from).any(|to| to == state);
     if let Evidence::Run(run) = evidence
         && let Some(last) = run.steps.iter().rfind(|step| step.role == *fsm.role())
     {
         let mut same = fsm.transitions().filter(|own| *own.action == last.action).peekable();
         if same.peek().is_some() && !same.any(|own| leads_to(own.target)) {
-            return None;
+            return false;
         }
     }
-    let comes_again = |option: &Transition<'_>| leads_to(option.target);
-    let (again, mut rest): (Vec<_>, Vec<_>) = fsm.transitions_from(state).partition(comes_again);
-    rest.retain(|option| option.action.direction == Direction::Send);
-    let endless = !fsm.states().any(|state| fsm.may_end(state));
-    (endless || !again.is_empty()).then(|| rest.first().map(|last| last.id))
+    let mut options = fsm.transitions_from(state);
+    options.any(|option| leads_to(option.target)) || !fsm.states().any(|state| fsm.may_end(state))
 }
 
-/// Advice for a role with several sessions, one of which may be a part of another.
-fn part_help(refusal: &Refusal, found: &subtype::Refusal, protocol: &Loaded) -> Option<String> {
-    let Refusal { subject, misfit, .. } = refusal;
-    let is_early = matches!(
-        misfit,
-        Some(Misfit::Missing(..) | Misfit::Undecided(..) | Misfit::Superfluous(_))
-    );
+/// Advice about a machine that may begin in the wrong state, or about a role with several sessions,
+/// one of which may be a part of another.
+fn further_help(refusal: &Refusal, found: &subtype::Refusal, protocol: &Loaded) -> Option<String> {
+    let Refusal { subject, misfit, hint, .. } = refusal;
     let (name, role) = (&subject.name, subject.role(protocol.role_at(subject.linked.role)));
-    let is_sibling = matches!(refusal.hint, Some(Hint::Sibling));
-    (is_sibling && found.path.is_empty() && is_early).then(|| {
-        format!(
+    match (hint, misfit) {
+        (Some(Hint::Begins), _) => Some(
+            "\nhelp: or, if it begins in the wrong state, name the right one first: `STATE;` before all edges"
+                .to_owned(),
+        ),
+        (
+            Some(Hint::Sibling),
+            Some(Misfit::Missing(..) | Misfit::Undecided(..) | Misfit::Superfluous(_)),
+        ) if found.path.is_empty() => Some(format!(
             "\nhelp: or, if `{name}` is a part of a session that other functions go on with: `#[session]` \
              without a role, and `{name}<'_, {role}>` in the signature"
-        )
-    })
+        )),
+        _ => None,
+    }
 }
 
 /// A note for a fair subtype. It names the role that may wait for ever, or else the session's role.
@@ -244,17 +206,11 @@ fn beyond_subtyping(
             );
             (headline, help)
         }
-        Condition::UndirectedPeer { peer, defect } => {
-            let heard = match defect {
-                Defect::Undirected { peers, .. } => {
-                    list(peers.iter().map(|peer| subject.role(peer)))
-                }
-                _ => "several roles".to_owned(),
-            };
-            let peer = subject.role(peer);
+        Condition::UndirectedPeer { peer, .. } => {
             let headline = format!(
-                "unsafe reordering: `{name}` does something before its turn, and `{peer}` hears \
-                 {heard} at once, so that it may take the one for the other"
+                "unsafe reordering: `{name}` does something before its turn, and `{}` hears several \
+                 roles at once, so that it may take the one for the other",
+                subject.role(peer)
             );
             (headline, "keep the order of the protocol".to_owned())
         }

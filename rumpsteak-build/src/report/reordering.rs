@@ -22,21 +22,18 @@ pub(super) struct BrokenRule<'a> {
     pub(super) role: &'a str,
     /// True for a machine in a file, which has no `End` or `Branch`.
     pub(super) is_machine: bool,
-    /// True if the state of the protocol can recur: the send that prevents it, if any.
-    pub(super) again: Option<Option<ActionText>>,
+    /// True if the state of the protocol can recur.
+    pub(super) comes_again: bool,
     /// The action that is done, and the one that is due; `None` for an end.
     pub(super) done: Option<ActionText>,
     pub(super) due: Option<ActionText>,
 }
 
-/// Advice to repeat a loop.
-const AGAIN: &str = "begin again here, by `Self` or the name of the loop, in the place of `End`";
-
 /// An action in words.
 pub(super) struct ActionText {
     pub(super) direction: Direction,
     pub(super) message: String,
-    /// The message with its payload, as the protocol or machine writes it.
+    /// The message with its payload, as the protocol writes it.
     pub(super) whole: String,
     pub(super) peer: String,
 }
@@ -209,24 +206,28 @@ impl BrokenRule<'_> {
         if let Some((misfit, _)) = self.misfit {
             return self.marks_of(misfit);
         }
-        let Self { role, sup, refusal, action, .. } = self;
+        let Self { place, role, sup, refusal, action, .. } = self;
         let due = refusal.sup.map(|id| verb(Some(sup.transition(id).action)));
         let after = action.and_then(|action| next(sup, refusal.sup_state, action));
         let mut marks = Vec::new();
         if let (Some(id), Some(due)) = (refusal.sup, due) {
             let label = match (refusal.rule, after) {
-                (_, Some(_)) => format!("the protocol has `{role}` {due} this first …"),
+                (_, Some(_)) => format!("{place} has `{role}` {due} this first …"),
                 (Rule::InputNotHandled, _) => {
                     format!("this may come, and `{role}` has to receive it")
                 }
                 (Rule::Forgotten, _) => format!("`{role}` has to {due} this"),
-                _ => format!("here the protocol has `{role}` {due} this"),
+                _ => format!("here {place} has `{role}` {due} this"),
             };
             marks.push((id, label));
         }
         if let Some(id) = after.filter(|id| Some(*id) != refusal.sup) {
-            let word = if due.is_some() { "… and" } else { "the protocol has it" };
-            marks.push((id, format!("{word} {} this afterwards", verb(*action))));
+            let verb = verb(*action);
+            let label = match due {
+                Some(_) => format!("… and {verb} this afterwards"),
+                None => format!("{place} has it {verb} this afterwards"),
+            };
+            marks.push((id, label));
         }
         marks
     }
@@ -287,15 +288,13 @@ impl BrokenRule<'_> {
                 format!("{first} somewhere in the loop")
             }
             Rule::Forgotten => {
-                let (end, again) = if self.is_machine {
-                    ("the end", "begin again here instead of ending")
-                } else {
-                    ("`End`", AGAIN)
+                let (end, again) = match self.is_machine {
+                    true => ("the end", ""),
+                    false => ("`End`", ", by `Self` or the name of the loop"),
                 };
-                match &self.again {
-                    None => format!("{first} before {end}"),
-                    Some(None) => again.to_owned(),
-                    Some(Some(last)) => format!("{} before {end}, or {again}", last.order()),
+                match self.comes_again {
+                    true => format!("{first} before {end}, or begin again here{again}"),
+                    false => format!("{first} before {end}"),
                 }
             }
             Rule::InputNotHandled => {
@@ -306,7 +305,7 @@ impl BrokenRule<'_> {
             }
             Rule::InputNotReached | Rule::OutputNotReached => match self.due {
                 Some(_) => "do this only after the message that decides".to_owned(),
-                None => "end here, or extend the protocol".to_owned(),
+                None => "end here, or extend the protocol: is `continue` missing there?".to_owned(),
             },
             Rule::OutputNotOffered => format!("{first} here, or extend the protocol"),
             Rule::PayloadDiffers => {

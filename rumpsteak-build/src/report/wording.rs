@@ -26,7 +26,7 @@ use crate::fault::{Blamed, Cause, Fault, Gap, Hangs, NameProblem, Note};
 use crate::named_text::NamedText;
 use crate::protocols::{Loaded, Protocols, ScrFile};
 use crate::settings::{attribute, raised};
-use crate::words::{either, list, meant};
+use crate::words::{count, list, meant};
 
 /// The text for a mistake.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -39,10 +39,14 @@ pub struct ErrorText {
 
 impl ErrorText {
     /// The text with the code after its first line, where rustc has no other place for the code.
-    pub(crate) fn with_code(&self) -> String {
+    pub fn with_code(&self) -> String {
         let Some(code) = self.code else { return self.text.clone() };
-        let headline = self.text.lines().next().unwrap_or_default();
+        let headline = self.headline();
         format!("{headline} [{code}]{}", &self.text[headline.len()..])
+    }
+
+    pub(crate) fn headline(&self) -> &str {
+        self.text.lines().next().unwrap_or_default()
     }
 }
 
@@ -83,17 +87,6 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
             other => format!("`{}` is not a session type: {other}", subject.name),
         },
         Cause::BrokenFile { file } => file_text(&protocols.files[*file]),
-        Cause::Discontinued { protocol, sessions, variable, behind } => {
-            refusal::discontinued(loaded(*protocol), sessions, variable, *behind)
-        }
-        Cause::Exchanged(structs) => {
-            let [(first, plays), (second, other)] = &**structs;
-            format!(
-                "`{first}` plays `{plays}`, and `{second}` plays `{other}`: are their names exchanged?\n\n\
-                 note: as they are, sessions are refused\n\
-                 help: if so, exchange them; if not, give the structs other names, and the sessions say what is wrong"
-            )
-        }
         Cause::Hangs(found) => hangs(found),
         Cause::Idle { name } => format!(
             "the session `{name}` never does anything: the items that it names lead back to it\n\n\
@@ -108,9 +101,9 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
             format!("{headline}{excerpt}{}", help.unwrap_or_default())
         }
         Cause::Name { name, problem, hint } => name_text(name, *problem, hint.as_deref()),
-        Cause::NoLabel { name, role, labels } => {
-            let help = meant(name, labels, "its messages are");
-            format!("`{name}` is not a message of the role `{role}`\n\nhelp: {help}")
+        Cause::NoLabel { name, message, labels } => {
+            let help = meant(name, labels, "the messages are");
+            format!("`{name}` is not a message: `{message}` has no variant for it\n\nhelp: {help}")
         }
         Cause::NoMessage { name } => format!(
             "the module has no message type `{name}`\n\n\
@@ -131,14 +124,19 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
         Cause::OtherPayload { name, carried, messages, protocol } => {
             other_payload(name, carried, messages, loaded(*protocol))
         }
-        Cause::OtherProtocol { found, module: Some(module) } => format!(
-            "this role plays a role of `{found}`, and the module is for `{module}`\n\n\
-             help: write `#[protocol({module}::role)]`, or `#[role(\"role\")]`"
-        ),
-        Cause::OtherProtocol { found, module: None } => format!(
-            "this role plays a role of `{found}`, and a closed system has no protocol\n\n\
-             help: take this out, or write `#[protocol({found})]` on the module"
-        ),
+        Cause::OtherProtocol { found, module } => {
+            let (of, help) = match module {
+                Some(name) => (
+                    format!("is for `{name}`"),
+                    format!("write `#[protocol({name}::role)]`, or `#[role(\"role\")]`"),
+                ),
+                None => (
+                    "has no protocol".to_owned(),
+                    format!("take this out, or write `#[protocol({found})]` on the module"),
+                ),
+            };
+            format!("this role plays a role of `{found}`, and the module {of}\n\nhelp: {help}")
+        }
         Cause::OtherSession { names, meant } => {
             let [name, part, other] = &**names;
             let whose = match part == other {
@@ -179,16 +177,11 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
                  help: take one of them out, or give it another `#[label(\"…\")]` or other fields"
             )
         }
-        Cause::TwoStructs { role, structs, idle } => {
+        Cause::TwoStructs { role, structs } => {
             let [first, second] = &**structs;
-            let advice = match &idle[..] {
-                [] => {
-                    "take one of them out; two variants of a role belong to two modules".to_owned()
-                }
-                idle => format!("no struct plays {}: does one of the two?", either(idle)),
-            };
             format!(
-                "`{first}` and `{second}` both play `{role}`, which is one participant\n\nhelp: {advice}"
+                "`{first}` and `{second}` both play `{role}`, which is one participant\n\n\
+                 help: take one of them out, or let it play another role; two variants of a role belong to two modules"
             )
         }
         Cause::Undecided { subject, limit: stopped, fair } => format!(
@@ -214,12 +207,10 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
         Cause::Unjudged { subject, error } => {
             format!("`{}` could not be verified: {error}", subject.name)
         }
-        Cause::UnknownLabel { name, label, meant, protocol } => {
-            unknown_label(name, label, meant.as_deref(), loaded(*protocol))
+        Cause::UnknownLabel { name, label, protocol } => {
+            unknown_label(name, label, loaded(*protocol))
         }
-        Cause::UnknownProtocol { wanted, meant } => {
-            unknown_protocol(wanted, meant.as_deref(), protocols)
-        }
+        Cause::UnknownProtocol { wanted } => unknown_protocol(wanted, protocols),
         Cause::UnknownRole { wanted, protocol } => unknown_role(wanted, loaded(*protocol)),
         Cause::UnplayableProtocol { wanted } => format!(
             "the protocol `{wanted}` is there to be called by others: it is `aux` or has parameters\n\n\
@@ -264,9 +255,9 @@ fn name_text(name: &str, problem: NameProblem, hint: Option<&str>) -> String {
                  `Variant(Receive<Role, Label, Self>)`, and last what follows: `All(End)`"
             ),
         ),
-        NameProblem::Label => (
-            "is one message, and a choice stands here".to_owned(),
-            format!("write `Send<Role, {name}, Then>` or `Receive<Role, {name}, Then>`"),
+        NameProblem::NoChoice => (
+            "is not a choice".to_owned(),
+            "a choice is an `enum` with one variant for each label".to_owned(),
         ),
         NameProblem::NoRole => (
             "is not a role".to_owned(),
@@ -290,10 +281,6 @@ fn name_text(name: &str, problem: NameProblem, hint: Option<&str>) -> String {
             "plays the role that this session is of, and no role talks to itself".to_owned(),
             "name the role at the other end; or in `#[session(…)]` the role whose session this is".to_owned(),
         ),
-        NameProblem::Session => (
-            "is a session, not a choice".to_owned(),
-            "a choice is an `enum` with one variant for each label".to_owned(),
-        ),
         NameProblem::Swapped => {
             ("is not a role, and a role comes before its label".to_owned(), String::new())
         }
@@ -309,25 +296,15 @@ fn name_text(name: &str, problem: NameProblem, hint: Option<&str>) -> String {
     format!("`{name}` {what}\n\nhelp: {help}")
 }
 
-fn unknown_protocol(wanted: &str, meant: Option<&str>, protocols: &Protocols) -> String {
-    let advice = match (meant, &protocols.folders[..], protocols.others.first()) {
-        (Some(name), ..) => format!("did you mean `{name}`?"),
-        _ if protocols.names().next().is_some() => {
-            format!("the protocols are {}", list(protocols.names()))
-        }
-        _ if !protocols.files.is_empty() => format!(
-            "{} declares none: write `global protocol {wanted}(role a, role b) {{ … }}` there",
-            protocols.files[0].shown()
-        ),
-        (_, [], _) => {
-            "no folder of protocols is named: `.protocols(\"protocols\")` in build.rs".to_owned()
-        }
-        (_, _, Some(other)) => {
-            format!("{other} is not read: the name of a file of protocols ends in `.scr`")
-        }
-        (_, folders, None) => format!(
-            "there is no `.scr` file in {}, which build.rs names: write the protocol there, or name its folder",
-            list(folders.iter().map(String::as_str))
+fn unknown_protocol(wanted: &str, protocols: &Protocols) -> String {
+    let known: Vec<&str> = protocols.names().collect();
+    let advice = match &protocols.folders[..] {
+        _ if !known.is_empty() => meant(wanted, &known, "the protocols are"),
+        [] => "no folder of protocols is named: `.protocols(\"protocols\")` in build.rs".to_owned(),
+        folders => format!(
+            "no `.scr` file in {}, which build.rs names, has `global protocol {wanted}(role a, role b) {{ … }}`: write it \
+             there, or name its folder",
+            list(folders)
         ),
     };
     format!("no `.scr` file declares a protocol `{wanted}`\n\nhelp: {advice}")
@@ -335,28 +312,21 @@ fn unknown_protocol(wanted: &str, meant: Option<&str>, protocols: &Protocols) ->
 
 fn unknown_role(wanted: &str, (protocol, file): (&Loaded, &ScrFile)) -> String {
     let roles: Vec<&str> = protocol.protocol.roles().iter().map(|role| role.as_str()).collect();
-    let advice = match (&protocol.roles(wanted)[..], similar(wanted, &roles)) {
-        ([_, _, ..], _) => {
-            let same = protocol.roles(wanted).into_iter().map(|role| roles[role]);
-            format!("write one of {} as the protocol does", list(same))
-        }
-        (_, Some(role)) => format!("did you mean `{}::{role}`?", protocol.name()),
-        (_, None) => format!("the roles are {}", list(roles)),
+    let same: Vec<&str> = protocol.roles(wanted).into_iter().map(|role| roles[role]).collect();
+    let advice = match same[..] {
+        [_, _, ..] => format!("write one of {} as the protocol does", list(same)),
+        _ => meant(wanted, &roles, "the roles are"),
     };
     lacks((protocol, file), &format!("role `{wanted}`"), &advice)
 }
 
-fn unknown_label(
-    ty: &str,
-    label: &str,
-    meant: Option<&str>,
-    (protocol, file): (&Loaded, &ScrFile),
-) -> String {
-    let advice = match meant {
+fn unknown_label(ty: &str, label: &str, (protocol, file): (&Loaded, &ScrFile)) -> String {
+    let known: Vec<&str> = protocol.labels().into_iter().collect();
+    let advice = match similar(label, &known) {
         Some(name) => format!(
             "did you mean `{name}`? A label is named by its variant, or by `#[label(\"{name}\")]` on the variant"
         ),
-        None => format!("the messages of the protocol are {}", list(protocol.labels())),
+        None => format!("the messages of the protocol are {}", list(known)),
     };
     let name = if ty == label { String::new() } else { format!(", whose label is `{label}`") };
     lacks((protocol, file), &format!("message `{ty}`{name}"), &advice)
@@ -378,13 +348,6 @@ fn other_payload(
         payload => format!("carries `{}`", payload.join(", ")),
     };
     let wanted: Vec<String> = messages.iter().map(ToString::to_string).collect();
-    let sorts = messages.iter().flat_map(|message| &message.payload);
-    let sorts: Vec<&str> = sorts.map(|sort| sort.as_str()).collect();
-    let mut types = payload.iter().filter(|ty| !sorts.contains(&ty.as_str()));
-    let meant = types.find_map(|ty| Some((ty, similar(ty, &sorts)?)));
-    let meant = meant.map_or(String::new(), |(ty, sort)| {
-        format!("help: did you mean `{ty}` by `{sort}`, or the other way round?\n")
-    });
     const MOST: usize = 4;
     let mut places: BTreeSet<(Span, String)> = BTreeSet::new();
     for own in &protocol.projections {
@@ -393,7 +356,7 @@ fn other_payload(
     }
     let excerpt = Excerpt::of_spans(&file.texts, places.iter().take(MOST));
     format!(
-        "`{name}` {carried}, but the message of the protocol `{}` is {}\n\n{excerpt}\n\n{meant}\
+        "`{name}` {carried}, but the message of the protocol `{}` is {}\n\n{excerpt}\n\n\
          help: change the one or the other; `type <rust> \"path::Type\" from \"crate\" as Name;` in the `.scr` file gives a \
          Rust type a name there",
         protocol.name(),
@@ -480,10 +443,10 @@ fn hangs(Hangs { queue, most, hang, roles, enough, with }: &Hangs) -> String {
         None => "let one of these roles receive before it sends so much: more room may not help"
             .to_owned(),
     };
-    let messages = if *most == 1 { "message" } else { "messages" };
     format!(
-        "with room for {most} {messages} in {queue}, the sessions hang: {hang}\n\n{which} that leads there, with the \
+        "with room for {} in {queue}, the sessions hang: {hang}\n\n{which} that leads there, with the \
          sessions of all roles as they are written:\n\n{run}\n{waits}\nhelp: {advice}{}",
+        count(*most, "message"),
         several_sessions(with)
     )
 }
@@ -501,15 +464,9 @@ fn note_text(note: &Note, shows_run: bool) -> String {
         Note::Useless(gap) => gap,
     };
     let reason = match gap {
-        Gap::Silent(role) => format!(
-            "the role `{role}` has no session in this module, so that it is not known what the others meet"
-        ),
         Gap::Undecided(reason) => {
             format!("it is not known whether all sessions together are safe: {reason}")
         }
-        Gap::Unread(session) => format!(
-            "the session `{session}` has an error, so that it is not known what the others meet"
-        ),
         Gap::Unsafe(run, named) => {
             let which = match &named[..] {
                 [] => String::new(),

@@ -12,7 +12,6 @@ use quote::ToTokens as _;
 use rumpsteak_front::module::Item;
 use rumpsteak_front::{LabelItem, MessageItem, name};
 use rumpsteak_fsm::{Message, Sort};
-use rumpsteak_scribble::similar;
 use syn::Type;
 
 use crate::fault::{Cause, Fault};
@@ -93,10 +92,8 @@ fn against(
     (protocol, file, position, is_open): Own<'_>,
 ) -> (Result<Message, Cause>, Vec<PayloadCheck>) {
     let Some(alike) = protocol.messages.get(&name::normalise(label)) else {
-        let known: Vec<&str> = protocol.labels().into_iter().collect();
-        let meant = similar(label, &known).map(str::to_owned);
         let (name, label) = (ty.to_string(), label.to_owned());
-        let cause = Cause::UnknownLabel { name, label, meant, protocol: position };
+        let cause = Cause::UnknownLabel { name, label, protocol: position };
         return (Err(cause), Vec::new());
     };
     let mut named: Vec<&Message> =

@@ -12,8 +12,7 @@
 //! Names are compared as [`name`](rumpsteak_front::name) says.
 
 pub(crate) mod labels;
-pub(crate) mod machine;
-mod session;
+pub(crate) mod session;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -24,7 +23,6 @@ use rumpsteak_front::role::{RoleItem, Room, Route};
 use rumpsteak_front::session::SessionItem;
 use rumpsteak_front::{MessageItem, name};
 use rumpsteak_fsm::Role;
-use rumpsteak_scribble::similar;
 use syn::ext::IdentExt as _;
 
 use self::labels::Label;
@@ -72,7 +70,7 @@ impl<'a> Scope<'a> {
         let mut scope =
             Self { module, generated, is_whole, protocols, names, protocol, roles, faults };
         for id in 0..scope.len() {
-            if let Some(name) = name_of(scope.item(id)) {
+            if let Some((name, _)) = scope.item(id).named() {
                 scope.names.entry(name.unraw().to_string()).or_insert(id);
             }
         }
@@ -155,9 +153,7 @@ impl<'a> Scope<'a> {
             Some(_) => NameProblem::NoRole,
             None => NameProblem::Unresolved,
         };
-        let fault = self.name_fault(name, problem, self.role_names());
-        // The set of the roles may have the same mistake.
-        (!self.faults.iter().any(|known| known.is_same(&fault))).then_some(fault)
+        Some(self.name_fault(name, problem, self.role_names()))
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
@@ -182,10 +178,7 @@ impl<'a> Scope<'a> {
     }
 
     pub(crate) fn session(&self, id: ItemId) -> Option<&'a SessionItem> {
-        match self.item(id) {
-            Item::Session(session) => Some(session),
-            _ => None,
-        }
+        self.item(id).session()
     }
 
     /// The sessions with a role.
@@ -197,7 +190,7 @@ impl<'a> Scope<'a> {
     }
 
     pub(crate) fn name_of(&self, id: ItemId) -> String {
-        name_of(self.item(id)).map_or_else(String::new, ToString::to_string)
+        self.item(id).named().map_or_else(String::new, |(name, _)| name.to_string())
     }
 
     /// True if the module writes a message type, possibly with a mistake.
@@ -250,8 +243,8 @@ impl<'a> Scope<'a> {
     pub(crate) fn labels(&self, message: &str) -> BTreeMap<String, Label<'a>> {
         let own = self.loaded().zip(self.protocol);
         let is_open = self.module.items.iter().any(|item| {
-            let name = name_of(item).map(ToString::to_string);
-            name.is_none_or(|name| labels::PRIMITIVES.contains(&name.as_str()))
+            let named = item.named();
+            named.is_none_or(|(name, _)| labels::PRIMITIVES.contains(&&*name.to_string()))
         });
         let own = own.map(|((protocol, file), position)| (protocol, file, position, is_open));
         let message = self.message_items().find(|item| item.name == message);
@@ -297,7 +290,9 @@ impl<'a> Scope<'a> {
             let item = role.item;
             let earlier = self.roles[..index].iter().find(|earlier| earlier.role == role.role);
             if let Some(earlier) = earlier.filter(|_| role.position.is_some()) {
-                faults.push(self.two_structs(earlier, role));
+                let structs = Box::new([earlier.item, item].map(|item| item.name.to_string()));
+                let span = item.link.as_ref().map_or(item.name.span(), |link| link.span);
+                faults.push(Cause::TwoStructs { role: role.role.to_string(), structs }.at(span));
             }
             // A peer may be generated.
             let routes = item.routes.iter().filter(|_| self.is_whole);
@@ -309,11 +304,7 @@ impl<'a> Scope<'a> {
                 None => self.is_whole,
             };
             if let Some(message) = item.message.as_ref().filter(|message| is_missing(message)) {
-                let fault = Cause::NoMessage { name: message.to_string() }.at(message.span());
-                // One missing message type is one mistake.
-                if !faults.iter().any(|known: &Fault| known.is_same(&fault)) {
-                    faults.push(fault);
-                }
+                faults.push(Cause::NoMessage { name: message.to_string() }.at(message.span()));
             }
         }
         for item in self.items() {
@@ -370,20 +361,6 @@ impl<'a> Scope<'a> {
         self.faults.extend(faults);
     }
 
-    fn two_structs(&self, earlier: &ScopedRole<'_>, later: &ScopedRole<'_>) -> Fault {
-        let [first, second] = [earlier, later].map(|role| role.item);
-        // Probably the struct that is named after another role is wrong.
-        let is_named = |item: &RoleItem| name::same(&item.name.to_string(), later.role.as_str());
-        let [right, wrong] = if is_named(second) { [second, first] } else { [first, second] };
-        let span = wrong.link.as_ref().map_or(wrong.name.span(), |link| link.span);
-        let structs = Box::new([right, wrong].map(|item| item.name.to_string()));
-        let played: BTreeSet<&Role> = self.roles.iter().map(|role| &role.role).collect();
-        let all = self.loaded().map_or(&[][..], |(loaded, _)| loaded.protocol.roles());
-        let idle = all.iter().filter(|role| !played.contains(role)).map(ToString::to_string);
-        let (role, idle) = (later.role.to_string(), idle.collect());
-        Cause::TwoStructs { role, structs, idle }.at(span)
-    }
-
     pub(crate) fn role_names(&self) -> Vec<String> {
         self.roles.iter().map(|role| role.item.name.to_string()).collect()
     }
@@ -424,11 +401,7 @@ pub(crate) fn protocol(protocols: &Protocols, wanted: &str) -> Result<usize, Cau
         }
     }
     Err(match found[..] {
-        [] => {
-            let known: Vec<&str> = protocols.names().collect();
-            let meant = similar(&wanted, &known).map(str::to_owned);
-            Cause::UnknownProtocol { wanted, meant }
-        }
+        [] => Cause::UnknownProtocol { wanted },
         [(file, name)] => {
             let is_it = |loaded: &Loaded| loaded.file == file && loaded.name() == name;
             match protocols.protocols.iter().position(is_it) {
@@ -443,19 +416,6 @@ pub(crate) fn protocol(protocols: &Protocols, wanted: &str) -> Result<usize, Cau
             Cause::ProtocolDeclaredTwice { wanted, files: [first, second] }
         }
     })
-}
-
-/// The name of an item that rumpsteak reads.
-fn name_of(item: &Item) -> Option<&Ident> {
-    match item {
-        Item::Broken(item) => item.name.as_ref(),
-        Item::Label(item) => Some(&item.name),
-        Item::Message(item) => Some(&item.name),
-        Item::Role(item) => Some(&item.name),
-        Item::Session(item) => Some(&item.name),
-        Item::Set(item) => Some(&item.name),
-        Item::Other(_) | Item::Use(_) => None,
-    }
 }
 
 /// A token of an item.

@@ -1,88 +1,292 @@
-//! Resolution of the names in a session: roles, labels, choices, and other sessions.
+//! A session as a machine, and the resolution of its names: roles, labels, choices, and other
+//! sessions.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::slice;
 
-use proc_macro2::Ident;
+use proc_macro2::{Ident, Span};
+use rumpsteak_front::hash::Hasher;
 use rumpsteak_front::module::{Item, ItemKind};
-use rumpsteak_front::session::{Action, Chain, Direction, Form, SessionItem, Tail, Variant};
+use rumpsteak_front::session::{
+    self, Action as Written, Chain, Form as SessionForm, SessionItem, Tail, Variant,
+};
+use rumpsteak_fsm::text::{self, Form};
+use rumpsteak_fsm::{Action, Direction, Fsm, FsmBuilder, Message, Role, StateId};
 
-use super::{ItemId, Scope, ScopedRole};
+use super::{ItemId, Place, Scope, ScopedRole};
 use crate::fault::{Cause, Fault, NameProblem};
 
-/// The items that a session reaches, and the mistakes in their names.
+/// A session of a role, with all of its names resolved.
 #[derive(Debug)]
-pub(crate) struct Reached {
+pub(crate) struct Resolved {
+    /// The items that the session reaches, including itself.
     pub(crate) items: BTreeSet<ItemId>,
+    /// The mistakes in its names.
     pub(crate) faults: Vec<Fault>,
     /// True if an item with a mistake gives a name its meaning.
     pub(crate) is_broken: bool,
+    /// The machine, which only counts without mistakes.
+    pub(crate) machine: SessionMachine,
+}
+
+/// The machine of a session, with the places of its parts in the source.
+#[derive(Debug)]
+pub(crate) struct SessionMachine {
+    pub(crate) fsm: Fsm,
+    /// The place of each transition: the constructor of an action, or the variant of an option.
+    pub(crate) origins: Vec<Place>,
+    /// The place after each transition: the next action, or the end of the chain.
+    pub(crate) behind: Vec<Place>,
+    /// The place of each state: the next action.
+    pub(crate) states: Vec<Place>,
+    /// The states in which named parts begin, except choices.
+    pub(crate) parts: Vec<StateId>,
 }
 
 impl Scope<'_> {
-    /// Resolves all names of the session `root` of a role.
-    pub(crate) fn reach(&self, root: ItemId, role: &ScopedRole<'_>) -> Reached {
-        let reached = Reached { items: BTreeSet::new(), faults: Vec::new(), is_broken: false };
-        let mut names = Names { scope: self, role, reached, pending: vec![root] };
-        while let Some(id) = names.pending.pop() {
-            if names.reached.items.insert(id)
-                && let Some(session) = self.session(id)
-            {
-                names.item(id, session);
+    /// Resolves all names of the session `root` of a role, even after a mistake.
+    pub(crate) fn resolve(&self, root: ItemId, role: &ScopedRole<'_>) -> Resolved {
+        let mut builder = Builder {
+            scope: self,
+            role,
+            items: BTreeSet::new(),
+            faults: Vec::new(),
+            is_broken: false,
+            fsm: Fsm::builder(role.role.clone()),
+            origins: Vec::new(),
+            behind: Vec::new(),
+            states: Vec::new(),
+            chains: BTreeMap::new(),
+            choices: BTreeMap::new(),
+            end: None,
+            pending: Vec::new(),
+        };
+        let span = self.session(root).map_or_else(Span::call_site, |session| session.name.span());
+        let initial = builder.enter(root, Place { item: root, span });
+        while let Some(pending) = builder.pending.pop() {
+            match pending {
+                Pending::Chain(item, state) => {
+                    let chain = self.session(item).and_then(SessionItem::chain);
+                    chain.into_iter().for_each(|chain| builder.chain(item, chain, state));
+                }
+                Pending::Choice(choice, end, state) => builder.choice(choice, end.as_ref(), state),
             }
         }
-        let mut reached = names.reached;
-        if reached.faults.is_empty() && !reached.is_broken {
-            reached.faults = cycles(self, &reached.items);
+        if builder.faults.is_empty() && !builder.is_broken {
+            builder.faults = cycle_faults(self, &builder.items);
         }
-        reached
+        let Builder { items, faults, is_broken, fsm, origins, behind, states, chains, .. } =
+            builder;
+        let parts = chains.into_values().collect();
+        let machine = SessionMachine { fsm: fsm.build(initial), origins, behind, states, parts };
+        Resolved { items, faults, is_broken, machine }
     }
 }
 
-struct Names<'a> {
+/// A number that identifies machines in any order: the same in every build.
+pub(crate) fn number<'a>(machines: impl Iterator<Item = &'a Fsm>) -> u64 {
+    // DOT can express every machine.
+    let print = |fsm| text::print(Form::Dot, slice::from_ref(fsm)).unwrap_or_default();
+    let texts: BTreeSet<String> = machines.map(print).collect();
+    let mut hasher = Hasher::default();
+    texts.iter().for_each(|text| hasher.text(text));
+    // 0 stands for none.
+    hasher.finish().max(1)
+}
+
+struct Builder<'a> {
     scope: &'a Scope<'a>,
     role: &'a ScopedRole<'a>,
-    reached: Reached,
-    pending: Vec<ItemId>,
+    items: BTreeSet<ItemId>,
+    faults: Vec<Fault>,
+    is_broken: bool,
+    fsm: FsmBuilder,
+    origins: Vec<Place>,
+    behind: Vec<Place>,
+    states: Vec<Place>,
+    chains: BTreeMap<ItemId, StateId>,
+    /// The states of choices: one for each enum, direction and peer.
+    choices: BTreeMap<(ItemId, Option<session::Direction>, Option<Role>), StateId>,
+    end: Option<StateId>,
+    pending: Vec<Pending>,
 }
 
-impl Names<'_> {
-    fn item(&mut self, id: ItemId, session: &SessionItem) {
-        for variant in session.variants() {
-            self.label(variant.head.label());
-            if let Some(action) = variant.head.action() {
-                self.peer(&action.peer);
-            }
-        }
-        session.chains().for_each(|chain| self.chain(id, chain));
+enum Pending {
+    Chain(ItemId, StateId),
+    /// The direction and the peer, unless the options have them.
+    Choice(ItemId, Option<(session::Direction, Role)>, StateId),
+}
+
+impl Builder<'_> {
+    fn state(&mut self, place: Place) -> StateId {
+        self.states.push(place);
+        self.fsm.add_state()
     }
 
-    /// Looks up all names of a chain, even after a mistake.
-    fn chain(&mut self, id: ItemId, chain: &Chain) {
-        for action in &chain.actions {
-            if !self.is_swapped(action) {
-                self.peer(&action.peer);
-                self.label(&action.label);
-            }
+    fn peer(&mut self, name: &Ident) -> Role {
+        self.check_peer(name);
+        let found = self.scope.role(name);
+        found.map_or_else(|| name.to_string().as_str().into(), |found| found.role.clone())
+    }
+
+    fn message(&mut self, label: &Ident) -> Message {
+        self.check_label(label);
+        let found = self.role.labels.get(&label.to_string());
+        match found.map(|label| &label.message) {
+            Some(Ok(message)) => message.clone(),
+            _ => Message { label: label.to_string().as_str().into(), payload: Vec::new() },
         }
-        match &chain.tail {
+    }
+
+    /// The state at which an item begins, after following names.
+    fn enter(&mut self, mut item: ItemId, from: Place) -> StateId {
+        let mut followed = BTreeSet::new();
+        loop {
+            self.items.insert(item);
+            let chain = self.scope.session(item).and_then(SessionItem::chain);
+            let Some(chain) = chain else { return self.end(from) };
+            if let Some(action) = chain.actions.first() {
+                if let Some(&state) = self.chains.get(&item) {
+                    return state;
+                }
+                let state = self.state(Place { item, span: action.constructor.span() });
+                self.chains.insert(item, state);
+                self.pending.push(Pending::Chain(item, state));
+                return state;
+            }
+            item = match &chain.tail {
+                Tail::Named(next) if followed.insert(item) => match self.find(item, next, false) {
+                    Some(next) => next,
+                    None => return self.end(from),
+                },
+                // A cycle without an action is a fault.
+                Tail::Named(_) | Tail::Itself(_) => return self.end(from),
+                tail => return self.tail(item, tail),
+            };
+        }
+    }
+
+    fn end(&mut self, from: Place) -> StateId {
+        let state = self.end.unwrap_or_else(|| self.state(from));
+        *self.end.insert(state)
+    }
+
+    /// The state at which a chain is done with its actions.
+    fn tail(&mut self, item: ItemId, tail: &Tail) -> StateId {
+        let place = Place { item, span: tail.ident().span() };
+        match tail {
             Tail::Choice { direction, peer, choice, .. } => {
-                if let Some(found) = self.choice(id, choice, *direction, peer.is_some()) {
-                    let gathers = self.scope.session(found).is_some_and(|it| it.rest().is_some());
-                    if gathers != chain.tail.gathers() {
-                        self.problem(choice, NameProblem::Gather(gathers));
-                    }
+                let found = self.find_choice(item, (tail, choice), *direction, peer.is_some());
+                let peer = peer.as_ref().map(|peer| self.peer(peer));
+                let Some(choice) = found else { return self.end(place) };
+                let key = (choice, *direction, peer.clone());
+                if let Some(&state) = self.choices.get(&key) {
+                    return state;
                 }
-                if let Some(peer) = peer {
-                    self.peer(peer);
-                }
+                let state = self.state(place);
+                self.choices.insert(key, state);
+                self.pending.push(Pending::Choice(choice, direction.zip(peer), state));
+                state
             }
-            Tail::End(_) | Tail::Itself(_) => {}
-            Tail::Named(name) => _ = self.session(id, name, false),
+            Tail::End(_) => self.end(place),
+            Tail::Itself(_) => self.enter(item, place),
+            Tail::Named(next) => match self.find(item, next, false) {
+                Some(next) => self.enter(next, place),
+                None => self.end(place),
+            },
         }
+    }
+
+    fn transition(
+        &mut self,
+        from: StateId,
+        (direction, peer, message): (session::Direction, Role, Message),
+        to: StateId,
+        (origin, behind): (Place, Place),
+    ) {
+        let direction = match direction {
+            session::Direction::Receive => Direction::Receive,
+            session::Direction::Send => Direction::Send,
+        };
+        self.fsm.add_transition(from, Action { peer, direction, message }, to);
+        self.origins.push(origin);
+        self.behind.push(behind);
+    }
+
+    /// The state after the actions of a chain before a position, and its place.
+    fn behind(&mut self, item: ItemId, chain: &Chain, position: usize) -> (StateId, Place) {
+        if let Some(action) = chain.actions.get(position) {
+            let place = Place { item, span: action.constructor.span() };
+            return (self.state(place), place);
+        }
+        (self.tail(item, &chain.tail), Place { item, span: chain.tail.ident().span() })
+    }
+
+    /// Adds the actions of a chain that begins in `state`.
+    fn chain(&mut self, item: ItemId, chain: &Chain, mut state: StateId) {
+        for (index, action) in chain.actions.iter().enumerate() {
+            let Written { direction, constructor, peer, label } = action;
+            let is_swapped = self.is_swapped(action);
+            let what = (!is_swapped).then(|| (*direction, self.peer(peer), self.message(label)));
+            let (next, behind) = self.behind(item, chain, index + 1);
+            let origin = Place { item, span: constructor.span() };
+            if let Some(what) = what {
+                self.transition(state, what, next, (origin, behind));
+            }
+            state = next;
+        }
+    }
+
+    /// Adds the options of a choice in `state`.
+    fn choice(&mut self, choice: ItemId, end: Option<&(session::Direction, Role)>, state: StateId) {
+        let session = self.scope.session(choice);
+        if let Some((session, rest)) = session.and_then(|it| Some((it, it.rest()?))) {
+            return self.gather(choice, (session.variants(), &rest.then), state);
+        }
+        let variants = session.map_or(&[][..], |session| session.variants());
+        for variant in variants {
+            let message = self.message(variant.head.label());
+            let own = variant.head.action();
+            let own = own.map(|action| (action.direction, self.peer(&action.peer)));
+            let Some((direction, peer)) = own.or_else(|| end.cloned()) else { continue };
+            let (next, behind) = self.behind(choice, &variant.then, 0);
+            let origin = Place { item: choice, span: variant.name.span() };
+            let what = (direction, peer, message);
+            self.transition(state, what, next, (origin, behind));
+            self.chain(choice, &variant.then, next);
+        }
+    }
+
+    /// Adds the messages of a gather in the order of their peers, and what follows them.
+    fn gather(&mut self, gather: ItemId, (due, then): (&[Variant], &Chain), mut state: StateId) {
+        let place = |variant: &Variant| Place { item: gather, span: variant.name.span() };
+        let mut peers: Vec<(Role, Vec<&Variant>)> = Vec::new();
+        for variant in due {
+            let Some(action) = variant.head.action() else { continue };
+            let peer = self.peer(&action.peer);
+            match peers.iter_mut().find(|(known, _)| *known == peer) {
+                Some((_, variants)) => variants.push(variant),
+                None => peers.push((peer, vec![variant])),
+            }
+        }
+        let end = self.behind(gather, then, 0);
+        let nexts = peers.iter().skip(1).map(|(_, variants)| place(variants[0]));
+        let nexts: Vec<_> = nexts.map(|place| (self.state(place), place)).collect();
+        for ((peer, variants), (next, behind)) in
+            peers.into_iter().zip(nexts.into_iter().chain([end]))
+        {
+            for variant in variants {
+                let message = self.message(variant.head.label());
+                let what = (session::Direction::Receive, peer.clone(), message);
+                self.transition(state, what, next, (place(variant), behind));
+            }
+            state = next;
+        }
+        self.chain(gather, then, end.0);
     }
 
     /// True, with a fault, if an action has its label in the place of the role.
-    fn is_swapped(&mut self, Action { constructor, peer, label, .. }: &Action) -> bool {
+    fn is_swapped(&mut self, Written { constructor, peer, label, .. }: &Written) -> bool {
         let is_role = |name: &Ident| self.scope.role(name).is_some();
         let is_swapped = is_role(label) && !is_role(peer);
         if is_swapped {
@@ -94,7 +298,7 @@ impl Names<'_> {
     }
 
     fn fault(&mut self, at: &Ident, cause: Cause) {
-        self.reached.faults.push(cause.at(at.span()));
+        self.faults.push(cause.at(at.span()));
     }
 
     fn problem(&mut self, name: &Ident, problem: NameProblem) {
@@ -107,13 +311,13 @@ impl Names<'_> {
         // Not `|=`: rustc up to 1.97 miscompiles that in an optimised build, if this function is
         // inlined: the flag is then always set.
         if is_broken {
-            self.reached.is_broken = true;
+            self.is_broken = true;
         }
         is_broken
     }
 
     /// The session or the choice of a name in the item `id`.
-    fn session(&mut self, id: ItemId, name: &Ident, choice: bool) -> Option<ItemId> {
+    fn find(&mut self, id: ItemId, name: &Ident, choice: bool) -> Option<ItemId> {
         let scope = self.scope;
         let found = if name == "Self" { Some(id) } else { scope.find(name) };
         let Some(found) = found else {
@@ -123,7 +327,7 @@ impl Names<'_> {
             let known = (0..scope.len()).filter(|id| !scope.is_generated(*id));
             let known = known.filter(of_kind).map(|id| scope.name_of(id));
             let known = known.filter(|known| *known != scope.name_of(id)).collect();
-            self.reached.faults.push(scope.name_fault(name, NameProblem::Unresolved, known));
+            self.faults.push(scope.name_fault(name, NameProblem::Unresolved, known));
             return None;
         };
         if self.is_broken(found) {
@@ -131,14 +335,11 @@ impl Names<'_> {
         }
         let problem = match scope.item(found) {
             Item::Session(session) if session.chain().is_none() == choice => {
-                self.pending.push(found);
+                self.items.insert(found);
                 return Some(found);
             }
-            Item::Session(_) if choice => NameProblem::Session,
+            _ if choice => NameProblem::NoChoice,
             Item::Session(_) => NameProblem::Choice,
-            Item::Label(_) if choice && self.role.labels.contains_key(&name.to_string()) => {
-                NameProblem::Label
-            }
             _ => NameProblem::NoSession,
         };
         self.problem(name, problem);
@@ -146,14 +347,14 @@ impl Names<'_> {
     }
 
     /// Looks up a choice in the item `id`, and compares its options with their use.
-    fn choice(
+    fn find_choice(
         &mut self,
         id: ItemId,
-        name: &Ident,
-        direction: Option<Direction>,
+        (tail, name): (&Tail, &Ident),
+        direction: Option<session::Direction>,
         has_peer: bool,
     ) -> Option<ItemId> {
-        let found = self.session(id, name, true)?;
+        let found = self.find(id, name, true)?;
         let misfit = |variant: &Variant| match variant.head.action() {
             Some(_) if has_peer => Some(NameProblem::ChoiceAmongPeers),
             Some(action) => direction
@@ -162,8 +363,11 @@ impl Names<'_> {
             None if !has_peer => Some(NameProblem::ChoiceOfOnePeer),
             None => None,
         };
-        let session = self.scope.session(found);
-        let problem = session.and_then(|session| session.variants().iter().find_map(misfit));
+        let session = self.scope.session(found)?;
+        let gathers = session.rest().is_some();
+        let problem = session.variants().iter().find_map(misfit);
+        let problem =
+            problem.or((gathers != tail.gathers()).then_some(NameProblem::Gather(gathers)));
         match problem {
             Some(problem) => self.problem(name, problem),
             None => return Some(found),
@@ -171,17 +375,18 @@ impl Names<'_> {
         None
     }
 
-    fn peer(&mut self, name: &Ident) {
+    /// Resolves a peer.
+    fn check_peer(&mut self, name: &Ident) {
         let scope = self.scope;
         let Some(peer) = scope.role(name) else {
             match scope.find(name) {
                 Some(found) if self.is_broken(found) => {}
                 // The struct has a mistake of its own.
                 Some(found) if matches!(scope.item(found), Item::Role(_)) => {
-                    self.reached.is_broken = true;
+                    self.is_broken = true;
                 }
                 Some(_) => self.problem(name, NameProblem::NoRole),
-                None => self.reached.faults.push(scope.unresolved(name)),
+                None => self.faults.push(scope.unresolved(name)),
             }
             return;
         };
@@ -196,11 +401,15 @@ impl Names<'_> {
         }
     }
 
-    fn label(&mut self, name: &Ident) {
+    /// Resolves a label.
+    fn check_label(&mut self, name: &Ident) {
         let text = name.to_string();
         if let Some(label) = self.role.labels.get(&text) {
-            self.reached.is_broken |= label.is_missing;
-            return self.reached.faults.extend(label.fault(name.span()));
+            // Not `|=`: see `is_broken`.
+            if label.is_missing {
+                self.is_broken = true;
+            }
+            return self.faults.extend(label.fault(name.span()));
         }
         let scope = self.scope;
         match scope.find(name).map(|found| (found, scope.item(found))) {
@@ -208,11 +417,11 @@ impl Names<'_> {
                 self.problem(name, NameProblem::Choice);
             }
             Some((found, Item::Broken(_))) => _ = self.is_broken(found),
-            _ if self.is_message_broken() => self.reached.is_broken = true,
+            _ if self.is_message_broken() => self.is_broken = true,
             _ => {
                 let labels = self.role.labels.keys().cloned().collect();
-                let role = self.role.role.to_string();
-                self.fault(name, Cause::NoLabel { name: text, role, labels });
+                let message = scope.message_of(self.role.item);
+                self.fault(name, Cause::NoLabel { name: text, message, labels });
             }
         }
     }
@@ -226,46 +435,42 @@ impl Names<'_> {
 }
 
 /// The faults of cycles of items without an action, or of `type` aliases alone.
-fn cycles(scope: &Scope<'_>, items: &BTreeSet<ItemId>) -> Vec<Fault> {
-    let mut faults = Vec::new();
-    let idle = |_: ItemId, chain: &Chain| chain.actions.is_empty();
-    for (item, next) in find_cycles(scope, items, idle) {
-        faults.push(Cause::Idle { name: scope.name_of(item) }.at(next.span()));
-    }
-    let is_alias = |item: ItemId, _: &Chain| {
-        scope.session(item).is_some_and(|session| matches!(session.form, Form::Alias(_)))
+fn cycle_faults(scope: &Scope<'_>, items: &BTreeSet<ItemId>) -> Vec<Fault> {
+    let chain = |item: ItemId| scope.session(item).and_then(SessionItem::chain);
+    let find = |follows: &dyn Fn(ItemId) -> bool, cause: fn(String) -> Cause| {
+        let next = |item| match &chain(item).filter(|_| follows(item))?.tail {
+            Tail::Itself(_) => Some(item),
+            Tail::Named(name) => scope.find(name),
+            _ => None,
+        };
+        let found = cycles(items.iter().copied(), next).into_iter();
+        let fault = |item| Some(cause(scope.name_of(item)).at(chain(item)?.tail.ident().span()));
+        found.filter_map(fault).collect::<Vec<Fault>>()
     };
-    for (item, next) in find_cycles(scope, items, is_alias) {
-        faults.push(Cause::RecursiveAlias { name: scope.name_of(item) }.at(next.span()));
-    }
+    let is_idle = |item| chain(item).is_some_and(|chain| chain.actions.is_empty());
+    let is_alias =
+        |item| scope.session(item).is_some_and(|item| matches!(item.form, SessionForm::Alias(_)));
+    let mut faults = find(&is_idle, |name| Cause::Idle { name });
+    faults.extend(find(&is_alias, |name| Cause::RecursiveAlias { name }));
     faults
 }
 
-/// One item of each cycle of items that satisfy the predicate, with the name of the next item.
-fn find_cycles<'a>(
-    scope: &Scope<'a>,
-    items: &BTreeSet<ItemId>,
-    follow: impl Fn(ItemId, &Chain) -> bool,
-) -> Vec<(ItemId, &'a Ident)> {
-    let mut rounds: BTreeMap<ItemId, ItemId> = BTreeMap::new();
+/// The last node of each cycle of a graph in which a node has one successor at most.
+pub(crate) fn cycles<N: Copy + Ord>(
+    nodes: impl Iterator<Item = N>,
+    next: impl Fn(N) -> Option<N>,
+) -> Vec<N> {
+    let mut rounds: BTreeMap<N, N> = BTreeMap::new();
     let mut found = Vec::new();
-    for &start in items {
-        let mut next = start;
-        while !rounds.contains_key(&next) {
-            rounds.insert(next, start);
-            let Some(chain) = scope.session(next).and_then(|session| session.chain()) else {
-                break;
-            };
-            let (item, name) = match &chain.tail {
-                Tail::Itself(name) => (Some(next), name),
-                Tail::Named(name) => (scope.find(name), name),
-                _ => break,
-            };
-            let Some(item) = item.filter(|_| follow(next, chain)) else { break };
-            if rounds.get(&item) == Some(&start) {
-                found.push((next, name));
+    for start in nodes {
+        let mut node = start;
+        while !rounds.contains_key(&node) {
+            rounds.insert(node, start);
+            let Some(target) = next(node) else { break };
+            if rounds.get(&target) == Some(&start) {
+                found.push(node);
             }
-            next = item;
+            node = target;
         }
     }
     found

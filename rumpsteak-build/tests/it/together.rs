@@ -31,7 +31,7 @@ enum OfB { L(L, Send<C, M, End>), S(S, End) }";
     assert_eq!(
         problems(&checked),
         [
-            "3:20: unsafe reordering: `First` does something before its turn, and `C` hears `B` and `A` at once, so that it may take the one for the other"
+            "3:20: unsafe reordering: `First` does something before its turn, and `C` hears several roles at once, so that it may take the one for the other"
         ]
     );
     let text = &checked.problems[0].text;

@@ -22,7 +22,7 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens as _, quote};
-use rumpsteak_build::expansion::{Judged, judge, runtime_crate};
+use rumpsteak_build::expansion::{Findings, Judged, judge, runtime_crate};
 use rumpsteak_front::module::{BrokenItem, Item, ItemKind};
 use rumpsteak_front::{LabelItem, Module, ModuleKind};
 use syn::parse::{ParseStream, Parser as _};
@@ -55,7 +55,8 @@ fn unreadable(error: &TokenStream, item: TokenStream) -> TokenStream {
 }
 
 fn judged(judged: &Judged) -> TokenStream {
-    let Judged { module, problems, verdict, files, .. } = judged;
+    let Judged { module, findings, files } = judged;
+    let Findings { verdict, generated, told, left_out, .. } = findings;
     let Module { attributes, visibility, name, errors, .. } = module;
     let krate = match &module.arguments.krate {
         Some(path) => path.to_token_stream(),
@@ -63,11 +64,10 @@ fn judged(judged: &Judged) -> TokenStream {
     };
     let scope = Scope::new(judged, &krate);
     let code = items(judged).map(|of| item(of, &scope));
-    let problems = problems.iter().map(|problem| Error::new(problem.span, &problem.text));
+    let problems = told.iter().map(|(span, told)| Error::new(*span, told.with_code()));
     let errors = errors.iter().cloned().chain(problems);
     let errors: TokenStream = errors.map(Error::into_compile_error).collect();
-    let is_partial =
-        !module.errors.is_empty() || judged.generated.is_empty() || !judged.left_out.is_empty();
+    let is_partial = !module.errors.is_empty() || generated.is_empty() || !left_out.is_empty();
     let beside = is_partial.then_some(&errors);
     let payloads = verdict.payloads.iter().filter_map(|check| {
         let label = items(judged).filter_map(label).find(|label| label.name == check.label)?;

@@ -24,29 +24,29 @@ pub(crate) struct Scope<'a> {
 
 impl<'a> Scope<'a> {
     pub(crate) fn new(judged: &'a Judged, krate: &'a TokenStream) -> Self {
-        let kinds = items(judged).filter_map(named);
+        let kinds = items(judged).filter_map(Item::named);
         let kinds = kinds.map(|(name, kind)| (name.to_string(), kind)).collect();
         Self { judged, krate, kinds, numbers: numbers(judged) }
     }
 
     /// Returns true if the session names something that does not exist.
     pub(crate) fn is_left_out(&self, session: &Ident) -> bool {
-        self.judged.left_out.contains(&session.to_string())
+        self.judged.findings.left_out.contains(&session.to_string())
     }
 
     /// The facts about a role.
     pub(crate) fn role(&self, name: &Ident) -> Option<&RoleFacts> {
-        self.judged.verdict.roles.get(&name.to_string())
+        self.judged.findings.verdict.roles.get(&name.to_string())
     }
 
     /// The facts about the session of a role.
     pub(crate) fn root(&self, name: &Ident) -> Option<&RootFacts> {
-        self.judged.verdict.roots.get(&name.to_string())
+        self.judged.findings.verdict.roots.get(&name.to_string())
     }
 
     /// Returns true if the module has no mistake.
     pub(crate) fn is_whole(&self) -> bool {
-        self.judged.problems.is_empty() && self.judged.module.errors.is_empty()
+        self.judged.findings.told.is_empty() && self.judged.module.errors.is_empty()
     }
 
     /// Returns true if a role names this item as its message type.
@@ -69,10 +69,7 @@ impl<'a> Scope<'a> {
 
     /// The sessions in the order of expansion.
     pub(crate) fn sessions(&self) -> impl Iterator<Item = &SessionItem> {
-        items(self.judged).filter_map(|item| match item {
-            Item::Session(session) => Some(session),
-            _ => None,
-        })
+        items(self.judged).filter_map(Item::session)
     }
 
     /// The number of a session item, which depends on all items connected with it.
@@ -91,37 +88,22 @@ impl<'a> Scope<'a> {
 
     /// The only message type of the module, for a role that names none.
     pub(crate) fn message(&self) -> Option<&Ident> {
-        let mut named = items(self.judged).filter_map(named);
+        let mut named = items(self.judged).filter_map(Item::named);
         named.find_map(|(name, kind)| (kind == ItemKind::Message).then_some(name))
     }
 }
 
 /// All items: the written ones, then the generated ones.
 pub(crate) fn items(judged: &Judged) -> impl Iterator<Item = &Item> {
-    judged.module.items.iter().chain(&judged.generated)
-}
-
-/// The name and kind of an item.
-fn named(item: &Item) -> Option<(&Ident, ItemKind)> {
-    Some(match item {
-        Item::Broken(broken) => (broken.name.as_ref()?, broken.kind),
-        Item::Label(label) => (&label.name, ItemKind::Label),
-        Item::Message(message) => (&message.name, ItemKind::Message),
-        Item::Other(_) | Item::Use(_) => return None,
-        Item::Role(role) => (&role.name, ItemKind::Role),
-        Item::Session(session) => (&session.name, ItemKind::Session),
-        Item::Set(set) => (&set.name, ItemKind::Set),
-    })
+    judged.module.items.iter().chain(&judged.findings.generated)
 }
 
 /// A number for each session item: a hash of it and of all items connected with it. Two programs
 /// compare these numbers.
 fn numbers(judged: &Judged) -> BTreeMap<String, u64> {
-    let sessions = items(judged).filter_map(|item| match item {
-        Item::Session(session) => Some((session.name.to_string(), session)),
-        _ => None,
-    });
-    let sessions: BTreeMap<String, &SessionItem> = sessions.collect();
+    let sessions = items(judged).filter_map(Item::session);
+    let sessions: BTreeMap<String, &SessionItem> =
+        sessions.map(|session| (session.name.to_string(), session)).collect();
     let mut connected: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (name, session) in &sessions {
         for part in session.parts().map(Ident::to_string) {

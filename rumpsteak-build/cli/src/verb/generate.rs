@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use rumpsteak_build::command::{Code, Notice};
+use rumpsteak_build::command::{Code, Notice, is_untouched};
 use serde_json::Value;
 
 use crate::modules;
@@ -105,7 +105,7 @@ fn stale(output: &Path, old: &str, new: &str) -> Notice {
     /// Lines that a difference shows at most, on each side.
     const MOST: usize = 12;
     let path = output.display();
-    let reason = match Code::is_untouched(old) {
+    let reason = match is_untouched(old) {
         true => "it was generated from another protocol or by another version",
         false => "it was changed by hand",
     };

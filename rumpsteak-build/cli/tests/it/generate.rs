@@ -93,7 +93,7 @@ fn calls_that_cannot_be_answered() {
         ("generate bad.scr", 2, "m() form a to a;"),
         ("generate -", 2, "name the file instead of standard input"),
         ("generate two.scr --protocol Ping --check", 2, "--output"),
-        ("generate int.scr", 1, "the sort `int` stands for no Rust type"),
+        ("generate int.scr", 1, "no Rust type is declared for `int`"),
         ("generate two.scr --protocol Ping -o none/ping.rs", 2, "cannot write `none/ping.rs`"),
     ] {
         let run = folder.call(line);

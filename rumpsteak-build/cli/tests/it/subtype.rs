@@ -35,16 +35,18 @@ fn a_refusal_shows_the_two_actions_in_both_files() {
     folder("subtype_refused").call("subtype stuck.txt kernel.txt").exits(1).says("").prints(
         "error[V0407]: `stuck.txt` may not take the place of `kernel.txt`: it receives `value(i32)` from `s` before it sends `ready` to `s`\n \
          --> stuck.txt:1:12\n  \
-           |\n\
+         |\n\
          1 | k: rec x . s?value<i32>; s!ready; t?ready; t!value<i32>; x\n  \
-           |            ^^^^^^^ received before …\n  \
-           |\n \
+         |            ^^^^^^^ here\n  \
+         |\n \
          ::: kernel.txt:1:12\n  \
-           |\n\
+         |\n\
          1 | k: rec x . s!ready; s?value<i32>; t?ready; t!value<i32>; x\n  \
-           |            ------- … this is sent\n  \
-           |\n  \
-           = help: send `ready` to `s` before this; a send may move ahead of a receive, never a receive ahead of a send\n\n",
+         |            -------  ------- … and receive this afterwards\n  \
+         |            |\n  \
+         |            `kernel.txt` has `k` send this first …\n  \
+         |\n  \
+         = help: send `ready` to `s` before this; a send may move ahead of a receive, never a receive ahead of a send\n\n",
     );
 }
 

@@ -27,18 +27,7 @@ impl Run {
             0..=MOST_ROLES => lifelines(self, &roles),
             _ => list(self),
         };
-        for wait in &self.waits {
-            let mut messages: Vec<String> = vec![];
-            let mut peers: Vec<&str> = vec![];
-            for (_, action) in &wait.transitions {
-                messages.push(action.message.to_string());
-                if !peers.contains(&action.peer.as_str()) {
-                    peers.push(action.peer.as_str());
-                }
-            }
-            let (messages, peers) = (messages.join(" or "), peers.join(" or "));
-            lines.push(format!("  {} waits for {messages} from {peers}", wait.role));
-        }
+        lines.extend(self.waits.iter().map(|wait| format!("  {wait}")));
         for Queue { from, to, messages } in &self.queues {
             let messages: Vec<String> = messages.iter().map(Message::to_string).collect();
             let messages = messages.join(", ");

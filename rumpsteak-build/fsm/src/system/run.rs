@@ -198,6 +198,20 @@ pub struct Wait {
     pub transitions: Vec<(TransitionId, Action)>,
 }
 
+impl fmt::Display for Wait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let messages = self.transitions.iter().map(|(_, action)| action.message.to_string());
+        let mut peers: Vec<&str> = vec![];
+        for (_, action) in &self.transitions {
+            if !peers.contains(&action.peer.as_str()) {
+                peers.push(action.peer.as_str());
+            }
+        }
+        let (messages, peers) = (messages.collect::<Vec<_>>().join(" or "), peers.join(" or "));
+        write!(f, "{} waits for {messages} from {peers}", self.role)
+    }
+}
+
 impl Run {
     /// Performs the steps on `system`. Returns true if they lead where the run says, and its
     /// failure is there.
