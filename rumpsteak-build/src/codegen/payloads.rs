@@ -105,9 +105,8 @@ pub(super) fn without_type<'m>(
     });
     let meant: String = meant.collect();
     let line = |sort: &&str| {
-        let (example, from) = example(sort);
         let name = sort.rsplit('.').next().unwrap_or_default();
-        format!("type <rust> \"{example}\" from \"{from}\" as {name};")
+        format!("type <rust> \"{}\" as {name};", example(sort))
     };
     let lines: Vec<String> = missing.iter().map(line).collect();
     let shown = file.shown();
@@ -124,21 +123,17 @@ pub(super) fn without_type<'m>(
     Some((text, place))
 }
 
-/// The likely Rust type for a sort of this name, and its source.
-fn example(sort: &str) -> (String, &'static str) {
-    let standard = match &*sort.to_lowercase() {
+/// The likely Rust type for a sort of this name, or `…`.
+fn example(sort: &str) -> &'static str {
+    match &*sort.to_lowercase() {
         "int" | "integer" => "i32",
         "long" => "i64",
         "bool" | "boolean" => "bool",
         "float" | "double" => "f64",
         "bytes" => "std::vec::Vec<u8>",
         "str" | "string" => "std::string::String",
-        _ => {
-            let name = sort.rsplit('.').next().unwrap_or_default();
-            return (format!("crate::{name}"), "crate");
-        }
-    };
-    (standard.to_owned(), "std")
+        _ => "…",
+    }
 }
 
 fn is_in_scope(name: &str, scope: &Scope<'_>) -> bool {

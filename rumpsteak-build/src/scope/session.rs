@@ -121,8 +121,12 @@ impl Names<'_> {
                 scope.session(*id).is_some_and(|session| session.chain().is_none() == choice)
             };
             let known = (0..scope.len()).filter(|id| !scope.is_generated(*id));
+            let is_alias = |id: ItemId| {
+                scope.session(id).is_some_and(|session| matches!(session.form, Form::Alias(_)))
+            };
+            let known = known.filter(|known| *known != id || !is_alias(id));
             let known = known.filter(of_kind).map(|id| scope.name_of(id));
-            let known = known.filter(|known| *known != scope.name_of(id)).collect();
+            let known = known.collect();
             self.reached.faults.push(scope.name_fault(name, NameProblem::Unresolved, known));
             return None;
         };
@@ -154,17 +158,26 @@ impl Names<'_> {
         has_peer: bool,
     ) -> Option<ItemId> {
         let found = self.session(id, name, true)?;
+        let session = self.scope.session(found)?;
+        let begins = |direction| {
+            let mut actions = session.variants().iter().filter_map(|it| it.head.action());
+            actions.any(|action| action.direction == direction)
+        };
+        let fits = match (begins(Direction::Send), begins(Direction::Receive)) {
+            (true, true) => "Race",
+            (true, false) => "Select",
+            _ if session.rest().is_some() => "Gather",
+            _ => "Branch",
+        };
         let misfit = |variant: &Variant| match variant.head.action() {
-            Some(_) if has_peer => Some(NameProblem::ChoiceAmongPeers),
+            Some(_) if has_peer => Some(NameProblem::ChoiceAmongPeers(fits)),
             Some(action) => direction
                 .filter(|direction| action.direction != *direction)
                 .map(NameProblem::OtherDirection),
             None if !has_peer => Some(NameProblem::ChoiceOfOnePeer),
             None => None,
         };
-        let session = self.scope.session(found);
-        let problem = session.and_then(|session| session.variants().iter().find_map(misfit));
-        match problem {
+        match session.variants().iter().find_map(misfit) {
             Some(problem) => self.problem(name, problem),
             None => return Some(found),
         }

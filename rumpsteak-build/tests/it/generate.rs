@@ -659,7 +659,7 @@ fn what_has_no_name_in_rust() {
             "sort",
             "global protocol P(role a, role b) { m(int) from a to b; }",
             "no code can be generated for `P`: the sort `int` stands for no Rust type (protocols/p.scr:1)\n\n\
-             help: declare it in protocols/p.scr: `type <rust> \"i32\" from \"std\" as int;`",
+             help: declare it in protocols/p.scr: `type <rust> \"i32\" as int;`",
         ),
         (
             "java",
@@ -686,9 +686,9 @@ fn what_has_no_name_in_rust() {
              (protocols/p.scr:1)\n\n\
              help: for `Strng`, did you mean `String`?\n\
              help: declare them in protocols/p.scr:\n  \
-             type <rust> \"i32\" from \"std\" as int;\n  \
-             type <rust> \"crate::Strng\" from \"crate\" as Strng;\n  \
-             type <rust> \"crate::Task\" from \"crate\" as Task;",
+             type <rust> \"i32\" as int;\n  \
+             type <rust> \"…\" as Strng;\n  \
+             type <rust> \"…\" as Task;",
         ),
         (
             "case",

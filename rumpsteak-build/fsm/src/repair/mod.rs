@@ -162,7 +162,16 @@ impl<'a> Search<'a> {
         let is_due = !sub.is_terminal(own) && !sup.is_terminal(due) && self.is_new(due);
         let is_known = sub.transitions_from(own).all(|own| does(sup, own.action));
         let edit = Edit::Insert { edge, is_of_state: false, between: (due, due) };
-        (is_due && is_known).then(|| self.explain(last, edit))?
+        let (refusal, misfit) = (is_due && is_known).then(|| self.explain(last, edit))??;
+        // The action may come later, with another peer or in the other direction.
+        let later = sub.reachable_from(own).flat_map(|state| sub.transitions_from(state));
+        let turned = later.filter(|own| !does(sup, own.action)).find_map(|own| {
+            let label = &own.action.message.label;
+            let due = sup.transitions_from(due).find(|due| due.action.message.label == *label)?;
+            let refusal = Refusal { sub_state: own.source, sub: Some(own.id), ..refusal.clone() };
+            Some((refusal, difference(own.action, due)?))
+        });
+        Some(turned.unwrap_or((refusal, misfit)))
     }
 
     /// The edits, by kind, and then by their distance from where the two part.
