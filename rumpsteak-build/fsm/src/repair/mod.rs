@@ -27,7 +27,7 @@ use std::collections::HashSet;
 
 use self::edit::Edit;
 pub use self::place::{Misfit, on_run};
-use self::place::{difference, displaced, does, order, walk};
+use self::place::{difference, displaced, does, order, turned, walk};
 use crate::machine::{Direction, Fsm, StateId, Transition, TransitionId};
 use crate::subtype::{self, Refusal};
 use crate::verdict::Limits;
@@ -157,21 +157,13 @@ impl<'a> Search<'a> {
     /// The actions that are due where the two part, if the subtype never does them, and does
     /// nothing unknown there. Other things may be wrong, too.
     fn unmet(self) -> Option<(Refusal, Misfit)> {
-        let Self { sub, sup, walk, last, .. } = self;
+        let Self { sub, sup, path, walk, last, .. } = self;
         let ((edge, own), due) = (self.at(last), walk[last]);
         let is_due = !sub.is_terminal(own) && !sup.is_terminal(due) && self.is_new(due);
         let is_known = sub.transitions_from(own).all(|own| does(sup, own.action));
         let edit = Edit::Insert { edge, is_of_state: false, between: (due, due) };
-        let (refusal, misfit) = (is_due && is_known).then(|| self.explain(last, edit))??;
-        // The action may come later, with another peer or in the other direction.
-        let later = sub.reachable_from(own).flat_map(|state| sub.transitions_from(state));
-        let turned = later.filter(|own| !does(sup, own.action)).find_map(|own| {
-            let label = &own.action.message.label;
-            let due = sup.transitions_from(due).find(|due| due.action.message.label == *label)?;
-            let refusal = Refusal { sub_state: own.source, sub: Some(own.id), ..refusal.clone() };
-            Some((refusal, difference(own.action, due)?))
-        });
-        Some(turned.unwrap_or((refusal, misfit)))
+        let found = || turned(sub, sup, own, path[..last].to_vec());
+        (is_due && is_known).then(|| found().or_else(|| self.explain(last, edit)))?
     }
 
     /// The edits, by kind, and then by their distance from where the two part.

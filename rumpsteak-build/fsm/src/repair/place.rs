@@ -78,8 +78,32 @@ pub(super) fn order(
 /// Looks for the cause of a run that goes wrong although subtyping accepts the machine. A message
 /// that it cannot take in the end has no misfit.
 pub fn on_run(sub: &Fsm, sup: &Fsm, run: &Run) -> Option<(Refusal, Option<Misfit>)> {
-    let misplaced = misplaced(sub, sup, run).map(|(refusal, misfit)| (refusal, Some(misfit)));
-    misplaced.or_else(|| Some((unhandled(sub, sup, run)?, None)))
+    let misplaced = misplaced(sub, sup, run);
+    let misfit = misplaced.or_else(|| turned(sub, sup, sub.initial(), path(sub, run)));
+    let misfit = misfit.map(|(refusal, misfit)| (refusal, Some(misfit)));
+    misfit.or_else(|| Some((unhandled(sub, sup, run)?, None)))
+}
+
+/// An action from a state on that the supertype has with another peer, direction or payload only.
+pub(super) fn turned(
+    sub: &Fsm,
+    sup: &Fsm,
+    from: StateId,
+    path: Vec<TransitionId>,
+) -> Option<(Refusal, Misfit)> {
+    let ahead = sub.reachable_from(from).flat_map(|state| sub.transitions_from(state));
+    ahead.filter(|own| !does(sup, own.action)).find_map(|own| {
+        let misfit = unknown(sub, sup, own.action);
+        let (Misfit::OtherPeer(id) | Misfit::OtherDirection(id) | Misfit::OtherPayload(id)) =
+            misfit
+        else {
+            return None;
+        };
+        let (rule, sup_state) = (Rule::OutputNotOffered, sup.transition(id).source);
+        let (path, cycle, sup) = (path.clone(), Vec::new(), Some(id));
+        let (sub_state, sub) = (own.source, Some(own.id));
+        Some((Refusal { rule, path, sub_state, sub, sup_state, sup, cycle }, misfit))
+    })
 }
 
 /// The transitions of a machine in a run.
