@@ -121,7 +121,7 @@ pub(crate) struct Hangs {
 pub(crate) enum NameProblem {
     /// A choice instead of a session or a label.
     Choice,
-    /// A choice among several peers, where one is named. With the constructor that fits its options.
+    /// A choice among several peers, where one is named. With the constructor that fits it.
     ChoiceAmongPeers(&'static str),
     /// A choice of one peer, where none is named.
     ChoiceOfOnePeer,

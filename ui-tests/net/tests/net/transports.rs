@@ -356,10 +356,7 @@ mod ping {}
 async fn what_cannot_be_is_an_error_at_once() {
     let host = Host::new();
     let joined = host.join::<ping::C>("1").connect().await.map(drop).unwrap_err();
-    assert_eq!(
-        joined.to_string(),
-        "the route of `c` to `s` stays in its process: make it a `Net`, by `routes = rumpsteak_net::Net` in `#[protocol(…)]`"
-    );
+    assert!(joined.to_string().ends_with("`routes = rumpsteak_net::Net` in `#[protocol(…)]`"));
     let error = |joined: Result<_, NetError>| joined.err().map(|error| error.to_string());
     let joined = host.join::<C>("1").peer("s", ["localhost:1"]).connect().await.map(drop);
     assert_eq!(
