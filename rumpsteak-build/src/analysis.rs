@@ -182,7 +182,7 @@ fn warnings(analysis: &Analysis) -> Vec<String> {
         let is_own = protocols.files[protocol.file].path.starts_with(&protocols.base.folder);
         if is_right && is_own && !named.contains(&position) {
             warnings.push(format!(
-                "{file}: no module is for the protocol `{name}`: `#[rumpsteak::protocol({name})] mod {} {{}}`",
+                "{file}: no module is for the protocol `{name}`: write `#[rumpsteak::protocol({name})] mod {} {{}}`, or take the protocol out",
                 snake(name)
             ));
         }

@@ -116,8 +116,8 @@ pub(crate) struct Hangs {
 pub(crate) enum NameProblem {
     /// A choice instead of a session or a label.
     Choice,
-    /// A choice among several peers, where one is named.
-    ChoiceAmongPeers,
+    /// A choice among several peers, where one is named. With the constructor that fits it.
+    ChoiceAmongPeers(&'static str),
     /// A choice of one peer, where none is named.
     ChoiceOfOnePeer,
     /// A gather in the place of a choice if true, a choice in the place of a gather if false.

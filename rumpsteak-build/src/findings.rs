@@ -8,6 +8,7 @@ use quote::quote;
 use rumpsteak_front::module::{Item, Module};
 use rumpsteak_fsm::run::Failure;
 use rumpsteak_fsm::text::{self, Form};
+use rumpsteak_fsm::verify::together::Condition;
 use rumpsteak_fsm::{Direction, Fsm};
 
 use crate::codegen;
@@ -18,7 +19,7 @@ use crate::judge::{capacities, declared};
 use crate::protocols::{Gravity, Loaded, Protocols};
 use crate::report::comparison::beyond_subtyping;
 use crate::report::wording::{self, ErrorText};
-use crate::scope::{self, Scope};
+use crate::scope::{self, ItemId, Scope};
 use crate::settings::{self, Settings, attribute};
 use crate::verdict::{Machine, RoleFacts, RootFacts, Transition, Verdict};
 
@@ -242,13 +243,24 @@ fn warnings(scope: &Scope<'_>, judgement: &Judgement) -> Vec<String> {
             )
         }));
     }
+    let runs = |id: &ItemId| judgement.roots.iter().any(|root| root.items.contains(id));
+    let written = (0..scope.module.items.len()).filter(|id| !runs(id));
+    let unused = written.filter(|id| scope.session(*id).is_some_and(|it| it.chain().is_some()));
+    warnings.extend(unused.map(|id| {
+        format!(
+            "{file}: `{}` belongs to no role of `{name}`, so no process can run it\n  write `#[session(Role)]` above it",
+            scope.name_of(id)
+        )
+    }));
     if let Some((root, condition)) = combined.and_then(|combined| combined.closed.as_ref()) {
         let session = scope.name_of(judgement.roots[*root].item);
-        let why = beyond_subtyping(condition);
+        let why = match condition {
+            Condition::Undirected { .. } => String::new(),
+            condition => format!(", since {}", beyond_subtyping(condition)),
+        };
         warnings.push(format!(
-            "{file}: `{session}` is proven beside the sessions of this module and roles that do exactly what `{name}` \
-             says: {why}; with those it is safe as it is, with others it is not proven; `{}` accepts that, without this \
-             warning",
+            "{file}: `{session}` is proven safe with the sessions of this module, but not with every role that follows \
+             `{name}`{why}\n  if every process is built from this module, write `{}`",
             attribute(name, "accept_closed_system")
         ));
     }

@@ -313,10 +313,10 @@ fn choice(input: ParseStream<'_>) -> Result<Form> {
     braced!(body in input);
     let read = Punctuated::<_, Token![,]>::parse_terminated_with(&body, Written::read)?;
     let mut read: Vec<Written> = read.into_iter().collect();
-    let Some(first) = read.first() else {
+    if read.is_empty() {
         let text = "a choice needs at least one option: `Variant(Label, Session)`";
         return Err(Error::new(body.span(), text));
-    };
+    }
     if let Some(first) = read.iter().find_map(Written::due) {
         let text = if read.iter().all(|it| it.due().is_some()) && read.len() > 1 {
             EXPECTED_REST
@@ -331,10 +331,16 @@ fn choice(input: ParseStream<'_>) -> Result<Form> {
         let due = read.into_iter().map(Written::option).collect::<Result<_>>()?;
         return Ok(Form::Gather(due, rest));
     }
-    let among_peers = matches!(first.head, Ok(Head::Action(_)));
     let variants = read.into_iter().map(Written::option).collect::<Result<Vec<_>>>()?;
-    if let Some(other) = variants.iter().find(|it| it.head.action().is_some() != among_peers) {
-        return Err(Error::new(other.head.label().span(), MIXED_OPTIONS));
+    let action = variants.iter().find_map(|it| it.head.action());
+    let bare = variants.iter().find(|it| it.head.action().is_none());
+    if let (Some(bare), Some(Action { constructor, peer, .. })) = (bare, action) {
+        let (name, label) = (&bare.name, bare.head.label());
+        let text = format!(
+            "either all options of a choice name a peer, or none does\n\n\
+             help: write `{name}({constructor}<{peer}, {label}, …>)` here, or `Variant(Label, Then)` in the others"
+        );
+        return Err(Error::new(label.span(), text));
     }
     Ok(Form::Choice(variants))
 }
@@ -607,8 +613,6 @@ const EXPECTED_ACTION: &str = "an option of a choice among peers begins with the
                                `Variant(Receive<Role, Label, Then>)`";
 const EXPECTED_REST: &str =
     "the last variant of a gather has the session that follows all its messages: `All(End)`";
-const MIXED_OPTIONS: &str = "either all options of a choice name a peer, `Variant(Send<Role, Label, Then>)`, or none does, \
-                             `Variant(Label, Then)`";
 const NO_ARGUMENTS_OF_END: &str =
     "`End` is written without arguments: `#[session]` adds what it needs";
 const ONLY_SELF: &str = "this session is itself and nothing else: it needs an action before `Self`";

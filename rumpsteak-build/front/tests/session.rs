@@ -336,7 +336,7 @@ fn refusals_point_at_the_token_and_say_what_to_write() {
         (
             "",
             "enum A { X(Send<P, L, End>), Y(M, End) }",
-            "M: either all options of a choice name a peer, `Variant(Send<Role, Label, Then>)`, or none does, `Variant(Label, Then)`",
+            "M: either all options of a choice name a peer, or none does\n\nhelp: write `Y(Send<P, M, …>)` here, or `Variant(Label, Then)` in the others",
         ),
         (
             "",

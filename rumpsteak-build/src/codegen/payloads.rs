@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use rumpsteak_front::module::Item;
-use rumpsteak_scribble::{Declaration, Span};
+use rumpsteak_scribble::{Declaration, DeclarationKind, Span};
 
 use crate::protocols::ScrFile;
 use crate::scope::Scope;
 use crate::scope::labels::PRIMITIVES;
-use crate::words::list;
+use crate::words::{did_you_mean, list};
 
 /// Names that no type of the module may hide, because generated code, payloads or macros use them.
 const RESERVED: &str = "\
@@ -99,33 +99,37 @@ pub(super) fn without_type<'m>(
         }
     }
     let (_, place) = *missing.first()?;
+    let declarations = file.modules.iter().flat_map(|module| &module.declarations);
+    let declared = declarations.filter(|found| found.kind == DeclarationKind::Payload);
+    let known: Vec<&str> = declared.map(|found| found.name.as_str()).chain(PRIMITIVES).collect();
+    let meant = missing.iter().filter_map(|&(sort, _)| {
+        let meant = did_you_mean(sort, known.iter().copied().filter(|known| *known != sort))?;
+        Some(format!("help: for `{sort}`, {meant}\n"))
+    });
+    let meant: String = meant.collect();
     let line = |(sort, _): &(&str, Span)| {
-        let (example, from) = example(sort);
         let name = sort.rsplit('.').next().unwrap_or_default();
-        format!("\n  type <rust> \"{example}\" from \"{from}\" as {name};")
+        format!("\n  type <rust> \"{}\" as {name};", example(sort))
     };
     let (names, lines) = (list(missing.iter().map(|(sort, _)| sort)), missing.iter().map(line));
     let (lines, shown) = (lines.collect::<String>(), file.shown());
-    let text =
-        format!("no Rust type is declared for {names}\n\nhelp: declare it in {shown}:{lines}");
+    let text = format!(
+        "no Rust type is declared for {names}\n\n{meant}help: declare it in {shown}:{lines}"
+    );
     Some((text, place))
 }
 
-/// The likely Rust type for a sort of this name, and its source.
-fn example(sort: &str) -> (String, &'static str) {
-    let standard = match &*sort.to_lowercase() {
+/// The likely Rust type for a sort of this name, or `…`.
+fn example(sort: &str) -> &'static str {
+    match &*sort.to_lowercase() {
         "int" | "integer" => "i32",
         "long" => "i64",
         "bool" | "boolean" => "bool",
         "float" | "double" => "f64",
         "bytes" => "std::vec::Vec<u8>",
         "str" | "string" => "std::string::String",
-        _ => {
-            let name = sort.rsplit('.').next().unwrap_or_default();
-            return (format!("crate::{name}"), "crate");
-        }
-    };
-    (standard.to_owned(), "std")
+        _ => "…",
+    }
 }
 
 fn is_in_scope(name: &str, scope: &Scope<'_>) -> bool {

@@ -165,7 +165,7 @@ fn judge_against(
                 (None, Some(Condition::Undirected { .. }), Evidence::Run(run)) => {
                     let (found, misfit) = repair::on_run(fsm, projection, run).unzip();
                     refused.refusal = found;
-                    misfit
+                    misfit.flatten()
                 }
                 _ => None,
             };

@@ -233,9 +233,9 @@ fn name_text(name: &str, problem: NameProblem, hint: Option<&str>) -> String {
                 "write `Select<Role, {name}>` if this role chooses, `Branch<Role, {name}>` if the other one does"
             ),
         ),
-        NameProblem::ChoiceAmongPeers => (
+        NameProblem::ChoiceAmongPeers(constructor) => (
             "has options that name their peers".to_owned(),
-            format!("write `Select<{name}>` if this role chooses, `Branch<{name}>` if the others do"),
+            format!("write `{constructor}<{name}>`"),
         ),
         NameProblem::ChoiceOfOnePeer => (
             "has options that do not say with whom the choice is".to_owned(),

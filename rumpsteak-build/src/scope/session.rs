@@ -325,8 +325,14 @@ impl Builder<'_> {
                 scope.session(*id).is_some_and(|session| session.chain().is_none() == choice)
             };
             let known = (0..scope.len()).filter(|id| !scope.is_generated(*id));
+            let is_alias = |id: ItemId| {
+                scope
+                    .session(id)
+                    .is_some_and(|session| matches!(session.form, session::Form::Alias(_)))
+            };
+            let known = known.filter(|known| *known != id || !is_alias(id));
             let known = known.filter(of_kind).map(|id| scope.name_of(id));
-            let known = known.filter(|known| *known != scope.name_of(id)).collect();
+            let known = known.collect();
             self.faults.push(scope.name_fault(name, NameProblem::Unresolved, known));
             return None;
         };
@@ -355,15 +361,25 @@ impl Builder<'_> {
         has_peer: bool,
     ) -> Option<ItemId> {
         let found = self.find(id, name, true)?;
+        let session = self.scope.session(found)?;
+        let begins = |direction| {
+            let mut actions = session.variants().iter().filter_map(|it| it.head.action());
+            actions.any(|action| action.direction == direction)
+        };
+        let fits = match (begins(session::Direction::Send), begins(session::Direction::Receive)) {
+            (true, true) => "Race",
+            (true, false) => "Select",
+            _ if session.rest().is_some() => "Gather",
+            _ => "Branch",
+        };
         let misfit = |variant: &Variant| match variant.head.action() {
-            Some(_) if has_peer => Some(NameProblem::ChoiceAmongPeers),
+            Some(_) if has_peer => Some(NameProblem::ChoiceAmongPeers(fits)),
             Some(action) => direction
                 .filter(|direction| action.direction != *direction)
                 .map(NameProblem::OtherDirection),
             None if !has_peer => Some(NameProblem::ChoiceOfOnePeer),
             None => None,
         };
-        let session = self.scope.session(found)?;
         let gathers = session.rest().is_some();
         let problem = session.variants().iter().find_map(misfit);
         let problem =

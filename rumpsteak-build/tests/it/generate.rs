@@ -642,7 +642,7 @@ fn what_has_no_name_in_rust() {
             "sort",
             "global protocol P(role a, role b) { m(int) from a to b; }",
             "no code can be generated for `P`: no Rust type is declared for `int` (protocols/p.scr:1)\n\n\
-             help: declare it in protocols/p.scr:\n  type <rust> \"i32\" from \"std\" as int;",
+             help: declare it in protocols/p.scr:\n  type <rust> \"i32\" as int;",
         ),
         (
             "java",
@@ -667,10 +667,11 @@ fn what_has_no_name_in_rust() {
              global protocol P(role a, role b) { m(int, Strng) from a to b; n(u8, int, Task) from b to a; }",
             "no code can be generated for `P`: no Rust type is declared for `int`, `Strng` and `Task` \
              (protocols/p.scr:1)\n\n\
+             help: for `Strng`, did you mean `String`?\n\
              help: declare it in protocols/p.scr:\n  \
-             type <rust> \"i32\" from \"std\" as int;\n  \
-             type <rust> \"crate::Strng\" from \"crate\" as Strng;\n  \
-             type <rust> \"crate::Task\" from \"crate\" as Task;",
+             type <rust> \"i32\" as int;\n  \
+             type <rust> \"…\" as Strng;\n  \
+             type <rust> \"…\" as Task;",
         ),
         (
             "case",

@@ -47,7 +47,7 @@ enum OfB { L(L, Send<C, M, End>), S(S, End) }";
     let checked = check("undirected-plain", TWO_SPEAKERS, &plain);
     assert_eq!(problems(&checked), [""; 0]);
     assert_eq!(checked.summary.verified, 3);
-    let exact = |warning: &&String| warning.contains("exactly");
+    let exact = |warning: &&String| warning.contains("is proven safe with");
     assert_eq!(checked.warnings.iter().filter(exact).count(), 0);
 
     // What is done early and cannot be heard too early is safe, with these very roles.
@@ -60,7 +60,7 @@ enum Choose { L(L, Receive<C, N, Send<C, R, Send<B, Fin, Receive<C, Fin, End>>>>
     assert_eq!(
         found,
         [
-            "protocols/p.scr: `First` is proven beside the sessions of this module and roles that do exactly what `P` says: it does something early, and `c` hears several roles at once; with those it is safe as it is, with others it is not proven; `#[protocol(P, accept_closed_system)]` accepts that, without this warning"
+            "protocols/p.scr: `First` is proven safe with the sessions of this module, but not with every role that follows `P`, since it does something early, and `c` hears several roles at once\n  if every process is built from this module, write `#[protocol(P, accept_closed_system)]`"
         ]
     );
     let meant = check_with("undirected-meant", &told, ", accept_closed_system", last);

@@ -69,7 +69,10 @@ pub enum NetError {
     )]
     Ambiguous { name: String },
     /// A route of the role cannot lead to another process.
-    #[error("the route of `{role}` to `{peer}` stays in its process: make it a `Net`")]
+    #[error(
+        "the route of `{role}` to `{peer}` stays in its process: make it a `Net`, by `routes = rumpsteak_net::Net` in \
+         `#[protocol(…)]`"
+    )]
     Route { role: &'static str, peer: &'static str },
     /// The role has joined another session, or has already continued this one.
     #[error("`{role}` has joined another session here, or has already continued this one")]
@@ -149,7 +152,7 @@ pub(crate) const LONGEST_NAME: usize = 256;
 #[non_exhaustive]
 pub enum Refusal {
     /// The certificate of the other end does not allow the role.
-    #[error("its certificate does not allow this role")]
+    #[error("the certificate of one end is not for the role that it plays")]
     Certificate,
     /// The ends use these codecs.
     #[error("one writes messages by the codec `{}`, the other by `{}`", .0[0], .0[1])]

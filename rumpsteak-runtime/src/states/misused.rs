@@ -12,7 +12,12 @@ use crate::seal::ByMacro;
 macro_rules! not {
     ($Not:ident$(<$($parameter:ident),*>)?, $due:literal, $call:literal) => {
         /// A bound that never holds, so the methods below cannot be called.
-        #[diagnostic::on_unimplemented(message = $due, label = $call)]
+        #[diagnostic::on_unimplemented(
+            message = $due,
+            label = $call,
+            note = "each action returns the state that follows: if you have done this already, bind what it returned, as in \
+                    `let session = session.send(…).await?`"
+        )]
         pub trait $Not$(<$($parameter),*>)? {}
 
         #[diagnostic::do_not_recommend]

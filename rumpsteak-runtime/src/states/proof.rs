@@ -11,9 +11,9 @@ use crate::states::{Session, State};
 /// of a module implements it for each session with a role.
 #[diagnostic::on_unimplemented(
     message = "role `{Self}` has no verified session that begins like this",
-    label = "this session was never verified for `{Self}`",
-    note = "a session begins with a type that carries `#[session({Self})]`: name it in the process, `async |session: Name<'_>| …`",
-    note = "`Roles::run` takes one process for each role, in the order in which the protocol names the roles"
+    label = "this process does not run a session of `{Self}`",
+    note = "`Roles::run` takes one process for each role, in the order in which the protocol names the roles",
+    note = "a session begins with a type that carries `#[session({Self})]`: name it in the process, `async |session: Name<'_>| …`"
 )]
 pub trait Plays<S>: Sized {
     /// True if the session was verified. If not, the proof only keeps rustc from reporting errors
@@ -41,7 +41,7 @@ pub trait Plays<S>: Sized {
 /// [`hold`](crate::hold). Like [`Plays`], for `Client<'static, Held<C>>`.
 #[diagnostic::on_unimplemented(
     message = "role `{Self}` has no verified session that begins like this",
-    label = "this session was never verified for `{Self}`",
+    label = "this is not a session of `{Self}`",
     note = "a held session has a type that carries `#[session({Self})]`: `Name<'static, Held<{Self}>>`"
 )]
 pub trait Holds<S>: Sized {

@@ -133,7 +133,9 @@ impl Chat {
             return assert_eq!(line.replace(&self.port, "4000"), shown.trim());
         }
         words.insert(2, "--offline");
-        words.insert(3, if words[1] == "test" { "--locked" } else { "--quiet" });
+        // `--quiet` hides the warnings of build scripts.
+        let hides = ["add", "run"].contains(&words[1]);
+        words.insert(3, if hides { "--quiet" } else { "--color=never" });
         let mut cargo = Command::new(env!("CARGO"));
         cargo.args(&words[1..]).current_dir(&self.folder).env("CARGO_TARGET_DIR", target);
         cargo.env_remove("OUT_DIR"); // of this package

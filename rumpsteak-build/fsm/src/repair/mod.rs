@@ -27,7 +27,7 @@ use std::collections::HashSet;
 
 use self::edit::Edit;
 pub use self::place::{Misfit, on_run};
-use self::place::{difference, displaced, does, order, walk};
+use self::place::{difference, displaced, does, order, turned, walk};
 use crate::machine::{Direction, Fsm, StateId, Transition, TransitionId};
 use crate::subtype::{self, Refusal};
 use crate::verdict::Limits;
@@ -157,12 +157,13 @@ impl<'a> Search<'a> {
     /// The actions that are due where the two part, if the subtype never does them, and does
     /// nothing unknown there. Other things may be wrong, too.
     fn unmet(self) -> Option<(Refusal, Misfit)> {
-        let Self { sub, sup, walk, last, .. } = self;
+        let Self { sub, sup, path, walk, last, .. } = self;
         let ((edge, own), due) = (self.at(last), walk[last]);
         let is_due = !sub.is_terminal(own) && !sup.is_terminal(due) && self.is_new(due);
         let is_known = sub.transitions_from(own).all(|own| does(sup, own.action));
         let edit = Edit::Insert { edge, is_of_state: false, between: (due, due) };
-        (is_due && is_known).then(|| self.explain(last, edit))?
+        let found = || turned(sub, sup, own, path[..last].to_vec());
+        (is_due && is_known).then(|| found().or_else(|| self.explain(last, edit)))?
     }
 
     /// The edits, by kind, and then by their distance from where the two part.

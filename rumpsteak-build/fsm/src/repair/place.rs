@@ -9,7 +9,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use crate::machine::{Action, Direction, Fsm, StateId, Transition, TransitionId};
-use crate::run::Run;
+use crate::run::{Failure, Run};
 use crate::subtype::{Refusal, Rule};
 
 /// Why an action of a subtype has no place. Transitions are transitions of the supertype.
@@ -75,12 +75,67 @@ pub(super) fn order(
     })
 }
 
-/// Looks for the cause of a run that goes wrong although subtyping accepts the machine: the first
-/// action of the subtype in it that the supertype does not do there. A receive is not to blame
-/// unless it is awaited in the end.
-pub fn on_run(sub: &Fsm, sup: &Fsm, run: &Run) -> Option<(Refusal, Misfit)> {
+/// Looks for the cause of a run that goes wrong although subtyping accepts the machine. A message
+/// that it cannot take in the end has no misfit.
+pub fn on_run(sub: &Fsm, sup: &Fsm, run: &Run) -> Option<(Refusal, Option<Misfit>)> {
+    let misplaced = misplaced(sub, sup, run);
+    let misfit = misplaced.or_else(|| turned(sub, sup, sub.initial(), path(sub, run)));
+    let misfit = misfit.map(|(refusal, misfit)| (refusal, Some(misfit)));
+    misfit.or_else(|| Some((unhandled(sub, sup, run)?, None)))
+}
+
+/// An action from a state on that the supertype has with another peer, direction or payload only.
+pub(super) fn turned(
+    sub: &Fsm,
+    sup: &Fsm,
+    from: StateId,
+    path: Vec<TransitionId>,
+) -> Option<(Refusal, Misfit)> {
+    let ahead = sub.reachable_from(from).flat_map(|state| sub.transitions_from(state));
+    ahead.filter(|own| !does(sup, own.action)).find_map(|own| {
+        let misfit = unknown(sub, sup, own.action);
+        let (Misfit::OtherPeer(id) | Misfit::OtherDirection(id) | Misfit::OtherPayload(id)) =
+            misfit
+        else {
+            return None;
+        };
+        let (rule, sup_state) = (Rule::OutputNotOffered, sup.transition(id).source);
+        let (path, cycle, sup) = (path.clone(), Vec::new(), Some(id));
+        let (sub_state, sub) = (own.source, Some(own.id));
+        Some((Refusal { rule, path, sub_state, sub, sup_state, sup, cycle }, misfit))
+    })
+}
+
+/// The transitions of a machine in a run.
+fn path(sub: &Fsm, run: &Run) -> Vec<TransitionId> {
     let own = run.steps.iter().filter(|step| step.role == *sub.role());
-    let mut path: Vec<TransitionId> = own.map(|step| step.transition).collect();
+    own.map(|step| step.transition).collect()
+}
+
+/// The message that the subtype cannot take at the end of a run, and that the supertype takes
+/// behind the last action.
+fn unhandled(sub: &Fsm, sup: &Fsm, run: &Run) -> Option<Refusal> {
+    let Failure::UnspecifiedReception { from, to } = &run.failure else { return None };
+    let mut queues = run.queues.iter().filter(|_| to == sub.role());
+    let message = queues.find(|of| (&of.from, &of.to) == (from, to))?.messages.first();
+    let path = path(sub, run);
+    let sub_state = sub.after(path.last().copied());
+    let last = path.last().map(|&id| sub.transition(id).action);
+    let after = sup.transitions().find(|due| Some(due.action) == last);
+    let is_it = |due: Transition<'_>| {
+        let Action { direction, peer, message: taken } = due.action;
+        (*direction, peer, Some(taken)) == (Direction::Receive, from, message)
+    };
+    let due = leads(sup, after.map_or(sup.initial(), |due| due.target), None, is_it)?;
+    let (sup_state, cycle) = (sup.transition(due).source, Vec::new());
+    let (rule, sup) = (Rule::InputNotHandled, Some(due));
+    Some(Refusal { rule, path, sub_state, sub: None, sup_state, sup, cycle })
+}
+
+/// The first action of the subtype in a run that the supertype does not do there. A receive is not
+/// to blame unless it is awaited in the end.
+fn misplaced(sub: &Fsm, sup: &Fsm, run: &Run) -> Option<(Refusal, Misfit)> {
+    let mut path = path(sub, run);
     let walk = walk(sub, sup, &path);
     let (at, sup_state) = (walk.len() - 1, walk[walk.len() - 1]);
     let mut waits = run.waits.iter().filter(|wait| wait.role == *sub.role());

@@ -68,7 +68,12 @@ fn branching(mut diagnostic: Diagnostic, role: &str, branches: &Branches) -> Dia
     if let Some(other) = &branches.other
         && other.span != primary
     {
-        let label = format!("…or this one, and `{role}` cannot tell");
+        let first = if branches.one.span == primary {
+            "the run may take this branch"
+        } else {
+            "…or this one"
+        };
+        let label = format!("{first}, and `{role}` cannot tell");
         diagnostic = diagnostic.with(other.span, label);
     }
     let [one, other] = lines(&branches.runs);

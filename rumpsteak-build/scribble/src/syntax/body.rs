@@ -14,7 +14,8 @@ use crate::diagnostics::syntax_errors::Construct;
 use crate::index::index;
 
 /// The keywords at the beginning of statements, for suggestions.
-const STATEMENTS: [&str; 4] = ["choice", "continue", "do", "rec"];
+const STATEMENTS: [&str; 7] =
+    ["choice", "connect", "continue", "disconnect", "do", "interruptible", "rec"];
 
 /// Parses a block from its `{`, which is the next token.
 pub(super) fn body(cursor: &mut Cursor<'_>) -> Body {
@@ -463,10 +464,10 @@ impl BodyParser<'_, '_> {
         }
     }
 
-    /// Skips a block, and the other branches if it was meant to be a choice.
+    /// Skips a block, and the blocks that belong to it.
     fn skip_blocks(&mut self) {
         self.cursor.skip_balanced();
-        while self.starts_block("or") {
+        while ["and", "or", "with"].iter().any(|word| self.starts_block(word)) {
             self.cursor.advance();
             self.cursor.skip_balanced();
         }

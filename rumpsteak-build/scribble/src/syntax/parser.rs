@@ -178,7 +178,8 @@ fn protocol(cursor: &mut Cursor<'_>) -> Result<Option<ProtocolDecl>> {
                 cursor.advance();
                 break;
             }
-            _ if headed => break,
+            _ if headed && cursor.kind_at(1) != TokenKind::Identifier => break,
+            _ if headed => return Err(cursor.unexpected("`protocol`")),
             _ => return Err(cursor.unexpected("`global protocol`")),
         }
         cursor.advance();

@@ -202,7 +202,7 @@ async fn a_certificate_is_for_its_role() {
     let refused = call(&authority.host("x.shop.rumpsteak"), Duration::from_secs(30)).await.unwrap();
     assert_eq!(
         refused.to_string(),
-        "the connection to `s` was refused: its certificate does not allow this role"
+        "the connection to `s` was refused: the certificate of one end is not for the role that it plays"
     );
     // For every role of the protocol: the session is announced.
     let any = authority.host("*.shop.rumpsteak");
@@ -367,7 +367,7 @@ mod ping {}
 async fn what_cannot_be_is_an_error_at_once() {
     let host = Host::new();
     let joined = host.join::<ping::C>("1").connect().await.map(drop).unwrap_err();
-    assert_eq!(joined.to_string(), "the route of `c` to `s` stays in its process: make it a `Net`");
+    assert!(joined.to_string().ends_with("`routes = rumpsteak_net::Net` in `#[protocol(…)]`"));
     let error = |joined: Result<_, NetError>| joined.err().map(|error| error.to_string());
     let joined = host.join::<C>("1").peer("s", ["localhost:1"]).connect().await.map(drop);
     assert_eq!(
