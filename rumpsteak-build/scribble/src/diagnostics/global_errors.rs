@@ -69,6 +69,16 @@ errors! {
         "`{by}` may interrupt this while `{role}` is done"
         help "let `{by}` send something to `{role}` between the rounds";
 
+    unclear_last(block: Span, from: &str, to: &str) = OpenInterrupt at block,
+        "`{to}` cannot tell which message of `{from}` is the last in this block",
+        "`{to}` has to drop what `{from}` sends, up to its last message"
+        help "let `{from}` end what it sends to `{to}` with a label of its own, in every branch";
+
+    inner_via(block: Span) = OpenInterrupt at block,
+        "an interrupt with `via` has no effect here",
+        "this is inside another block, or the role that interrupts has nothing to wait for in it"
+        help "interrupt the block around, or let the role wait for a message in the block";
+
     too_large(span: Span, limit: usize) = TooLarge at span,
         "the protocol has more than {limit} states", "too large to be checked"
         help "call fewer protocols in sequence, or raise the limit `global_states`";
