@@ -70,14 +70,14 @@ errors! {
         help "let `{by}` send something to `{role}` between the rounds";
 
     unclear_last(block: Span, from: &str, to: &str) = OpenInterrupt at block,
-        "`{to}` cannot tell which message of `{from}` is the last in this block",
-        "`{to}` has to drop what `{from}` sends, up to its last message"
-        help "let `{from}` end what it sends to `{to}` with a label of its own, in every branch";
+        "`{to}` does not know the last message of `{from}`",
+        "`{to}` has to drop what `{from}` sends in this block, up to its last message"
+        help "let the last message of `{from}` to `{to}` have a label of its own";
 
     inner_via(block: Span) = OpenInterrupt at block,
         "an interrupt with `via` has no effect here",
         "this is inside another block, or the role that interrupts has nothing to wait for in it"
-        help "interrupt the block around, or let the role wait for a message in the block";
+        help "interrupt the block around, or let the role wait in this block";
 
     too_large(span: Span, limit: usize) = TooLarge at span,
         "the protocol has more than {limit} states", "too large to be checked"

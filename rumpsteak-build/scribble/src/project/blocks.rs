@@ -31,6 +31,8 @@
 //!     there will be no interrupt. And the last action of a role that never interrupts is to
 //!     receive from a role that may. Otherwise its interrupts may be [late](super::late), if that
 //!     is possible there (code S0311).
+//!   * With `cancel() by c via g`, `c` tells `g`, and interrupts are [late](super::late) ones. With
+//!     `answered ok()`, the message back to the role that told of `cancel` is `ok`.
 //!
 //!   In all cases the queues hold no message of the block once it is over, since an interrupt is
 //!   the last message of the block for each pair.

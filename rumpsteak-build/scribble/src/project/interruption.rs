@@ -40,15 +40,15 @@ pub(super) struct Interrupt {
     pub(super) message: Message,
     /// The roles that may send it first.
     pub(super) by: Vec<u32>,
-    /// The message that answers it, if that is another one.
+    /// The message that goes back to the role that has told of it, if that is another one.
     answer: Option<Message>,
 }
 
 impl Interrupt {
     /// The message that tells `to` of the interrupt, which the role has heard of from `heard`.
     fn for_role(&self, to: u32, heard: u32) -> &Message {
-        let answers = self.by == [to] || to == heard && self.by.contains(&to);
-        self.answer.as_ref().filter(|_| answers).unwrap_or(&self.message)
+        let answer = self.answer.as_ref().filter(|_| to == heard || self.by == [to]);
+        answer.unwrap_or(&self.message)
     }
 }
 
@@ -332,7 +332,7 @@ impl<'a> Interruption<'a> {
     }
 
     /// Connects a state in which the role drops what `from` sends with the state after this
-    /// interrupt, or after the answer to it if the role `follows` the interrupt.
+    /// interrupt, or after the answer to it if the role `follows` it.
     pub(super) fn dropped(
         &self,
         machine: &mut Local,
@@ -342,9 +342,9 @@ impl<'a> Interruption<'a> {
         next: u32,
     ) {
         let Interrupt { message, by, answer } = interrupt;
-        let answer = answer.as_ref().filter(|_| follows && by.contains(&role));
-        // Without another interrupter, all tell the role by the answer.
-        let message = Some(message).filter(|_| answer.is_none() || by.len() > 1);
+        let answer = answer.as_ref().filter(|_| follows);
+        let hears = *by != [role] && self.hears_of_others(from, role);
+        let message = Some(message).filter(|_| answer.is_none() || hears);
         for message in message.into_iter().chain(answer) {
             let action = self.action(from, Direction::Receive, message);
             machine.connect(state, action, next, vec![self.block.span]);

@@ -22,9 +22,22 @@
 //! from the interrupter shows that none comes. If that is not before the same message could be
 //! received with another meaning, or before the end of the protocol, there is an error (S0311).
 //!
+//! # Interrupts that are passed on
+//! With `cancel() by c via g`, a *hop* P → Q is a pair such that P tells Q in any case: c → g, and
+//! g → Q if Q may send for ever without waiting, so that nothing else would stop it, and g has a
+//! channel to Q elsewhere in the protocol. All others are told as above. So:
+//! * `c` tells `g` and those to whom it may still send, where it waits or may send for ever.
+//! * A role that hears of `cancel` where it waits stops its own sends, tells those to whom it may
+//!   still send, drops what each other role sends up to `cancel` or the last message, and goes on
+//!   behind the block.
+//! * No queue keeps a stale message: it is first in, first out, and its sender has either sent its
+//!   last message of the block, or its receiver finds `cancel` behind all others.
+//! * If Q itself says that P has nothing more to send to it (*closing*), `cancel` may cross with
+//!   that. Then it may be late from P, too.
+//!
 //! # Why it is sound
 //! These machines are always [judged](super::blocks::judge), like all that are not safe by
-//! construction.
+//! construction. A wrong expansion is refused.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -51,9 +64,10 @@ pub(super) struct Lateness {
     sends: BTreeMap<(u32, u32), Vec<bool>>,
     /// The same, for each state of the receiver.
     hears: BTreeMap<(u32, u32), Vec<bool>>,
-    /// The pairs whose receiver says that the sender sends no more, which may cross an interrupt.
-    crossing: BTreeSet<(u32, u32)>,
-    /// By hop or crossing pair: for each state of its receiver true if it may still be told of an interrupt.
+    /// By sender and receiver: the messages by which the receiver says that the sender sends nothing
+    /// more to it, which may cross an interrupt.
+    closing: BTreeMap<(u32, u32), BTreeSet<Message>>,
+    /// By hop or pair with such messages: for each state of its receiver true if it may still be told of an interrupt.
     unsure: BTreeMap<(u32, u32), Vec<bool>>,
 }
 
@@ -82,7 +96,7 @@ impl Lateness {
             return Err(None);
         }
         let (mut last, mut sends, mut hears) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        let mut crossing: BTreeMap<(u32, u32), BTreeSet<Message>> = BTreeMap::new();
+        let mut closing: BTreeMap<(u32, u32), BTreeSet<Message>> = BTreeMap::new();
         let pairs =
             of.members.iter().flat_map(|&from| of.members.iter().map(move |&to| (from, to)));
         for pair @ (from, to) in pairs.filter(|pair| pair.0 != pair.1) {
@@ -105,8 +119,8 @@ impl Lateness {
                             return Err(Some(pair));
                         }
                         if of.hears_of_others(from, to) {
-                            let closing = edge.action.message.clone();
-                            crossing.entry(pair).or_default().insert(closing);
+                            let message = edge.action.message.clone();
+                            closing.entry(pair).or_default().insert(message);
                         }
                         continue;
                     }
@@ -123,26 +137,43 @@ impl Lateness {
             sends.insert(pair, may);
         }
         let (sure, unsure) = (BTreeMap::new(), BTreeMap::new());
-        let pairs = crossing.keys().copied().collect();
-        let mut known = Self { open, last, sure, sends, hears, crossing: pairs, unsure };
+        let mut known = Self { open, last, sure, sends, hears, closing, unsure };
         // Those that interrupt come before those that pass it on.
         let (first, others): (Vec<_>, Vec<_>) =
             of.hops.keys().partition(|(from, _)| of.interrupters.contains(from));
         for &hop in first.into_iter().chain(others) {
             known.learn(of, machines, hop);
         }
-        for ((from, to), closing) in crossing {
-            let receiver = &machines[to as usize];
-            let closes = |edge: &Edge| {
-                of.is(edge, Direction::Send, from) && closing.contains(&edge.action.message)
-            };
-            let closed = receiver.all_edges().filter(|(_, edge)| closes(edge));
+        for &pair in known.closing.keys() {
+            let receiver = &machines[pair.1 as usize];
+            let closed = receiver.all_edges().filter(|(_, edge)| known.closes(of, pair, edge));
             let closed = reachable(receiver, closed.map(|(_, edge)| edge.target), |_| true);
-            let unsure =
-                known.unsure.entry((from, to)).or_insert_with(|| vec![false; closed.len()]);
+            let unsure = known.unsure.entry(pair).or_insert_with(|| vec![false; closed.len()]);
             unsure.iter_mut().zip(closed).for_each(|(unsure, closed)| *unsure |= closed);
         }
         Ok(known)
+    }
+
+    /// True if the receiver of this pair says by this edge that the sender sends nothing more.
+    fn closes(&self, of: &Interruption<'_>, pair: (u32, u32), edge: &Edge) -> bool {
+        let is_closing = |known: &BTreeSet<Message>| known.contains(&edge.action.message);
+        of.is(edge, Direction::Send, pair.0) && self.closing.get(&pair).is_some_and(is_closing)
+    }
+
+    /// True if the receiver of this pair may be told of an interrupt after this edge from `state`.
+    fn is_unsure_after(
+        &self,
+        of: &Interruption<'_>,
+        pair: (u32, u32),
+        (state, edge): (u32, &Edge),
+    ) -> bool {
+        let is_sure = |sure: &BTreeSet<Message>| {
+            of.is(edge, Direction::Receive, pair.0) && sure.contains(&edge.action.message)
+        };
+        let is_unsure = |unsure: &Vec<bool>| unsure[state as usize];
+        self.closes(of, pair, edge)
+            || self.unsure.get(&pair).is_some_and(is_unsure)
+                && !self.sure.get(&pair).is_some_and(is_sure)
     }
 
     /// Adds what `to` knows about being told by `from`.
@@ -213,13 +244,15 @@ impl Interruption<'_> {
             known.unsure.get(&(by, role)).is_some_and(|unsure| unsure[state as usize])
         };
         // Its own end.
-        let may_come = others().filter(|&by| own_end.is_some() && unsure(by, end));
-        let marked = self.marked(machine, may_come.collect(), end, role, (known, late_sets));
-        if marked != end {
-            for edge in machine.states[..states as usize].iter_mut().flatten() {
-                if edge.target == end {
-                    edge.target = marked;
-                }
+        for (state, edges) in (0..).zip(&original.states) {
+            for (position, edge) in
+                edges.iter().enumerate().filter(|of| Some(of.1.target) == own_end)
+            {
+                let may_come =
+                    others().filter(|&by| known.is_unsure_after(self, (by, role), (state, edge)));
+                let marked =
+                    self.marked(machine, may_come.collect(), end, role, (known, late_sets));
+                machine.states[state as usize][position].target = marked;
             }
         }
         let looks = self.looks(&original);
@@ -341,7 +374,7 @@ impl Interruption<'_> {
         let late = self.interrupts.iter().flat_map(|Interrupt { message, by, .. }| {
             let others = by.iter().any(|&by| by != role);
             let from = from.iter().filter(move |&&from| {
-                others && known.crossing.contains(&(from, role)) || self.is_hop(from, role, by)
+                others && known.closing.contains_key(&(from, role)) || self.is_hop(from, role, by)
             });
             from.map(|&from| (self.number, from, message.clone()))
         });
