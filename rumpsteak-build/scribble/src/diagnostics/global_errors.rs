@@ -76,8 +76,8 @@ errors! {
 
     inner_via(block: Span) = OpenInterrupt at block,
         "an interrupt with `via` has no effect here",
-        "this is inside another block, or the role that interrupts has nothing to wait for in it"
-        help "interrupt the block around, or let the role wait in this block";
+        "this is inside another block, or the role that interrupts takes no part in it"
+        help "interrupt the block around, or let the role take part in this one";
 
     too_large(span: Span, limit: usize) = TooLarge at span,
         "the protocol has more than {limit} states", "too large to be checked"

@@ -125,7 +125,7 @@ impl<'a> Interruption<'a> {
     }
 
     /// Returns for each state of a role true if it may interrupt there, or look for an interrupt
-    /// that it is told of. With a `via`, only if it waits there or may send on without waiting.
+    /// that it is told of. With a `via`, only if it waits there or may send for ever.
     pub(super) fn looks(&self, machine: &Local) -> Vec<bool> {
         if !self.is_routed {
             return vec![true; machine.states.len()];

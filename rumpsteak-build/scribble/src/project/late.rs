@@ -26,7 +26,8 @@
 //! With `cancel() by c via g`, a *hop* P → Q is a pair such that P tells Q in any case: c → g, and
 //! g → Q if Q may send for ever without waiting, so that nothing else would stop it, and g has a
 //! channel to Q elsewhere in the protocol. All others are told as above. So:
-//! * `c` tells `g` and those to whom it may still send, where it waits or may send for ever.
+//! * `c` tells `g` and those to whom it may still send, where it waits or may send for ever. If it
+//!   never waits, it may interrupt wherever it sends.
 //! * A role that hears of `cancel` where it waits stops its own sends, tells those to whom it may
 //!   still send, drops what each other role sends up to `cancel` or the last message, and goes on
 //!   behind the block.
@@ -84,6 +85,10 @@ impl Lateness {
         let open = |&by: &u32| {
             let machine = &machines[by as usize];
             let (end, told, mut open) = (of.own_end(machine), told.get(&by), of.looks(machine));
+            // A role that never waits may interrupt wherever it sends.
+            if !open.contains(&true) {
+                open.fill(true);
+            }
             for (state, open) in (0..).zip(&mut open) {
                 *open &= told.map_or(Some(state) != end, |told| told[state as usize]);
             }

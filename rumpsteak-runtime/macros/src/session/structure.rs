@@ -200,32 +200,13 @@ impl Expansion<'_> {
         let (state, message) = (self.state(), self.message());
         let route = peer.map(|peer| self.route(peer, Direction::Receive, None));
         let peers = peer.is_none().then(|| quote!(, Peers: #krate::states::Peers<#role>));
-        let is_one = peer.is_some();
         let bounds = quote! {
             #route
             #choice: #krate::states::Choice<#state, Message = #message #peers>,
         };
         let peer = self.peer(peer);
         let types = quote!('s, #role, #peer, #choice);
-        let visibility = &self.item.visibility;
-        let drain = is_one.then(|| {
-            quote! {
-                /// Receives and drops messages until one leads on: as `drain` of a `Branch`.
-                #visibility async fn drain(
-                    self,
-                ) -> #krate::Result<
-                    <#choice as #krate::states::Drains<#krate::states::Branch<#types>>>::Rest,
-                >
-                where
-                    #bounds
-                    #choice: #krate::states::Drains<#krate::states::Branch<#types>>,
-                {
-                    self.0.drain().await
-                }
-            }
-        });
-        let branch = self.method("Branch::branch", None, None, "Branching", &types, &bounds);
-        quote!(#branch #drain)
+        self.method("Branch::branch", None, None, "Branching", &types, &bounds)
     }
 
     /// The bound for the role's route to `peer`, and for the label that it carries.
