@@ -67,7 +67,7 @@ errors! {
     late_interrupt(block: Span, by: &str, role: &str, label: &str) = OpenInterrupt at block,
         "`{role}` cannot tell a late `{label}` of `{by}` from a new one",
         "`{by}` may interrupt this while `{role}` is done"
-        help "let `{by}` send something to `{role}` between the rounds";
+        help "let `{by}` send to `{role}` between rounds, or go `via` another role";
 
     unclear_last(block: Span, from: &str, to: &str) = OpenInterrupt at block,
         "`{to}` does not know the last message of `{from}`",

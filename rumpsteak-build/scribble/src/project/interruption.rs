@@ -113,10 +113,17 @@ impl<'a> Interruption<'a> {
         self.hops.get(&(from, to)).is_some_and(|of| by.iter().any(|by| of.contains(by)))
     }
 
-    /// True if a role may learn of an interrupt otherwise than from `other`.
+    /// True if a role may learn of an interrupt on a way that does not lead through `other`.
     pub(super) fn hears_of_others(&self, role: u32, other: u32) -> bool {
-        let is_other = |pair: &(u32, u32)| pair.1 == role && pair.0 != other;
-        self.interrupters.contains(&role) || self.pairs.keys().any(is_other)
+        let (mut told, mut count) = (self.interrupters.clone(), 0);
+        told.remove(&other);
+        while count < told.len() {
+            count = told.len();
+            let passes = |(from, to): &&(u32, u32)| *to != other && told.contains(from);
+            let more: Vec<u32> = self.pairs.keys().filter(passes).map(|pair| pair.1).collect();
+            told.extend(more);
+        }
+        told.contains(&role)
     }
 
     /// True if a role tells `to` in any case of an interrupt by `by`.
@@ -343,8 +350,8 @@ impl<'a> Interruption<'a> {
     ) {
         let Interrupt { message, by, answer } = interrupt;
         let answer = answer.as_ref().filter(|_| follows);
-        let hears = *by != [role] && self.hears_of_others(from, role);
-        let message = Some(message).filter(|_| answer.is_none() || hears);
+        let hears = || *by != [role] && self.hears_of_others(from, role);
+        let message = Some(message).filter(|_| answer.is_none() || hears());
         for message in message.into_iter().chain(answer) {
             let action = self.action(from, Direction::Receive, message);
             machine.connect(state, action, next, vec![self.block.span]);
