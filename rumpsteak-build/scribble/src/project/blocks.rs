@@ -343,8 +343,8 @@ impl Composer<'_> {
     /// The machines of a block whose interrupts may be late.
     ///
     /// # Errors
-    /// It is inside another block, or a role does not know what it has to wait for: these errors, or
-    /// an error that says so.
+    /// These errors, or one that says what is wrong: it is inside another block, or a role does not
+    /// know what it has to wait for.
     fn late(
         &mut self,
         interruption: &Interruption<'_>,

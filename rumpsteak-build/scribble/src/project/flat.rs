@@ -97,9 +97,9 @@ pub(super) fn waits_for_one<'a>(actions: impl Iterator<Item = &'a Action>) -> bo
 }
 
 /// The protocol without its blocks: their parts one after the other. `None` if a block is inside
-/// another one, does nothing, has parts that share both a sender and its receiver, or is ended by an
-/// interrupt with `via` or `answered`. If `ended`,
-/// each block that only an interrupt ends is interrupted at once.
+/// another one, does nothing, has parts that share both a sender and its receiver, or has an
+/// interrupt with `via` or `answered`. If `ended`, each block that only an interrupt ends is
+/// interrupted at once.
 fn flatten(global: &Global, ended: bool) -> Option<Global> {
     let (mut states, mut letters) = (global.states.clone(), global.letters.clone());
     let edges = global.states.iter().enumerate();

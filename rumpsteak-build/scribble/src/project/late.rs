@@ -65,10 +65,11 @@ pub(super) struct Lateness {
     sends: BTreeMap<(u32, u32), Vec<bool>>,
     /// The same, for each state of the receiver.
     hears: BTreeMap<(u32, u32), Vec<bool>>,
-    /// By sender and receiver: the messages by which the receiver says that the sender sends nothing
-    /// more to it, which may cross an interrupt.
+    /// By sender and receiver: the messages by which the receiver says that the sender has nothing
+    /// more to send to it. They may cross an interrupt.
     closing: BTreeMap<(u32, u32), BTreeSet<Message>>,
-    /// By hop or pair with such messages: for each state of its receiver true if it may still be told of an interrupt.
+    /// By hop or pair with such messages: for each state of its receiver true if it may still be
+    /// told of an interrupt.
     unsure: BTreeMap<(u32, u32), Vec<bool>>,
 }
 
@@ -82,24 +83,7 @@ impl Lateness {
         machines: &[Local],
         told: &HashMap<u32, Vec<bool>>,
     ) -> Result<Self, Option<(u32, u32)>> {
-        let open = |&by: &u32| {
-            let machine = &machines[by as usize];
-            let (end, told, mut open) = (of.own_end(machine), told.get(&by), of.looks(machine));
-            // A role that never waits may interrupt wherever it sends.
-            if !open.contains(&true) {
-                open.fill(true);
-            }
-            for (state, open) in (0..).zip(&mut open) {
-                *open &= told.map_or(Some(state) != end, |told| told[state as usize]);
-            }
-            (by, open)
-        };
-        let open: BTreeMap<u32, Vec<bool>> = of.interrupters.iter().map(open).collect();
-        let takes_part =
-            |open: &Vec<bool>| if of.is_routed { open.contains(&true) } else { open[0] };
-        if !open.values().all(takes_part) {
-            return Err(None);
-        }
+        let open = open(of, machines, told).ok_or(None)?;
         let (mut last, mut sends, mut hears) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let mut closing: BTreeMap<(u32, u32), BTreeSet<Message>> = BTreeMap::new();
         let pairs =
@@ -210,6 +194,28 @@ impl Lateness {
         self.unsure.insert((from, to), reachable(receiver, [0], |edge| !is_sure(edge)));
         self.sure.insert((from, to), after);
     }
+}
+
+/// The states in which each interrupter may interrupt. `None` if one of them takes no part.
+fn open(
+    of: &Interruption<'_>,
+    machines: &[Local],
+    told: &HashMap<u32, Vec<bool>>,
+) -> Option<BTreeMap<u32, Vec<bool>>> {
+    let open = of.interrupters.iter().map(|&by| {
+        let machine = &machines[by as usize];
+        let (end, told, mut open) = (of.own_end(machine), told.get(&by), of.looks(machine));
+        // A role that never waits may interrupt wherever it sends.
+        if !open.contains(&true) {
+            open.fill(true);
+        }
+        for (state, open) in (0..).zip(&mut open) {
+            *open &= told.map_or(Some(state) != end, |told| told[state as usize]);
+        }
+        let takes_part = if of.is_routed { open.contains(&true) } else { open[0] };
+        takes_part.then_some((by, open))
+    });
+    open.collect()
 }
 
 /// The states that are reached from one of `first` by edges that satisfy `by`.
