@@ -189,6 +189,30 @@ impl SessionItem {
         }
     }
 
+    /// Returns the session behind all options of a choice, except for those that lead back to the
+    /// choice; and the peer of those. `None` if several sessions follow, or a gather.
+    pub fn way_out(&self) -> Option<(&Chain, Option<&Ident>)> {
+        let again = |chain: &Chain| match &chain.tail {
+            Tail::Choice { direction: Some(Direction::Receive), choice, .. } => {
+                chain.actions.is_empty() && (*choice == "Self" || *choice == self.name)
+            }
+            _ => false,
+        };
+        let Form::Choice(variants) = &self.form else { return None };
+        let (mut out, mut peers) = (None, Vec::new());
+        for Variant { then, .. } in variants.iter().filter(|of| of.head.action().is_none()) {
+            match &then.tail {
+                Tail::Choice { peer, .. } if again(then) => peers.push(peer.as_ref()?),
+                _ if out.is_some_and(|known: &Chain| known.to_string() != then.to_string()) => {
+                    return None;
+                }
+                _ => out = Some(then),
+            }
+        }
+        peers.dedup();
+        (peers.len() < 2).then_some((out?, peers.first().copied()))
+    }
+
     /// Iterates over the session of the item, or over the sessions behind its options.
     pub fn chains(&self) -> impl Iterator<Item = &Chain> {
         let options = self.variants().iter().map(|variant| &variant.then);

@@ -49,15 +49,19 @@ pub enum Global {
     },
 }
 
-/// `label() by by`
+/// `label() by by via … answered ok()`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interrupt {
     /// The label of the interrupt.
     pub label: String,
     /// The roles that may interrupt.
     pub by: usize,
-    /// The roles that it sends `done` at the end.
-    pub told: Vec<usize>,
+    /// The roles that it tells, or none if it tells all others.
+    pub via: Vec<usize>,
+    /// True if the answer has a label of its own.
+    pub is_answered: bool,
+    /// The messages at the end: each with its sender and its receiver.
+    pub last: Vec<(usize, usize)>,
 }
 
 /// The shape of random protocols.
@@ -341,7 +345,19 @@ impl Generator<'_> {
             }
             let number = if self.rng.usize(..100) < 20 { 0 } else { position };
             let label = format!("cancel{}n{number}", self.depth);
-            Interrupt { label, by, told }
+            let mut last: Vec<(usize, usize)> = told.iter().map(|&to| (by, to)).collect();
+            let mut via = Vec::new();
+            if self.rng.usize(..100) < 40 {
+                via = scope.iter().copied().filter(|&role| role != by).collect();
+                self.rng.shuffle(&mut via);
+                via.truncate(1 + self.rng.usize(..4) / 3);
+                last.retain(|(_, to)| via.contains(to));
+                let others = scope.iter().filter(|&role| *role != by && !via.contains(role));
+                let others = others.filter(|_| self.rng.usize(..100) < 70).map(|&to| (via[0], to));
+                last.extend(others);
+            }
+            let is_answered = self.rng.usize(..100) < 25;
+            Interrupt { label, by, via, is_answered, last }
         };
         interrupters.into_iter().enumerate().map(interrupt).collect()
     }
@@ -498,18 +514,28 @@ impl fmt::Display for Body<'_> {
                 for (index, part) in parts.iter().enumerate() {
                     let and = if index == 0 { "" } else { " and " };
                     write!(f, "{and}{{\n{}", Body(part, depth + 1))?;
-                    for Interrupt { by, told, .. } in interrupts.iter().filter(|_| part.ends()) {
-                        for to in told {
-                            let (by, to) = (role_name(*by), role_name(*to));
-                            writeln!(f, "{indent}  done{depth}() from {by} to {to};")?;
+                    for Interrupt { last, .. } in interrupts.iter().filter(|_| part.ends()) {
+                        for (from, to) in last {
+                            let (from, to) = (role_name(*from), role_name(*to));
+                            writeln!(f, "{indent}  done{depth}() from {from} to {to};")?;
                         }
                     }
                     write!(f, "{indent}}}")?;
                 }
                 if !interrupts.is_empty() {
                     write!(f, " with {{")?;
-                    for Interrupt { label, by, .. } in interrupts {
-                        write!(f, " {label}() by {};", role_name(*by))?;
+                    for Interrupt { label, by, via, is_answered, .. } in interrupts {
+                        write!(f, " {label}() by {}", role_name(*by))?;
+                        for (position, via) in via.iter().enumerate() {
+                            let word = if position == 0 { " via" } else { "," };
+                            write!(f, "{word} {}", role_name(*via))?;
+                        }
+                        let answer = if *is_answered {
+                            format!(" answered ok{label}()")
+                        } else {
+                            String::new()
+                        };
+                        write!(f, "{answer};")?;
                     }
                     write!(f, " }}")?;
                 }

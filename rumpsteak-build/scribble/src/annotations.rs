@@ -98,9 +98,11 @@ fn received(global: &Global) -> Vec<BTreeSet<&str>> {
         }
     }
     for (block, participants) in global.blocks.iter().zip(&*global.participants) {
-        for &(by, message, _) in &block.interrupts {
-            for role in participants.ones().filter(|&role| role != by as usize) {
-                received[role].insert(label(message));
+        for found in &block.interrupts {
+            for role in participants.ones() {
+                let is_own = role == found.by as usize;
+                let heard = if is_own { found.answer } else { Some(found.message) };
+                received[role].extend(heard.map(label));
             }
         }
     }

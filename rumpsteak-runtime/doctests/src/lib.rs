@@ -100,6 +100,7 @@ documents! {
     cookbook_batching: "guide/cookbook/batching.md"
     cookbook_broadcast: "guide/cookbook/broadcast.md"
     cookbook_cancel: "guide/cookbook/cancel.md"
+    cookbook_cancel_among_many: "guide/cookbook/cancel-among-many.md"
     cookbook_fan_in: "guide/cookbook/fan-in.md"
     cookbook_first_answer: "guide/cookbook/first-answer.md"
     cookbook_hang: "guide/cookbook/hang.md"

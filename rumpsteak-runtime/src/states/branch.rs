@@ -1,4 +1,5 @@
 use std::marker::PhantomData;
+use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -40,6 +41,40 @@ impl<'s, R: Role, P: Role, C> Branch<'s, R, P, C> {
         const { C::VERIFIED };
         Branching { state: self.state, names: PhantomData }
     }
+}
+
+impl<'s, R: Role, P: Role, C: Drains<Self>> Branch<'s, R, P, C> {
+    /// Receives and drops messages until one comes that leads on, and drops it too. Returns the
+    /// session behind it. For the messages that are in flight when a block is interrupted.
+    ///
+    /// Errors and cancel safety are as in [`branch`](Self::branch), for each message.
+    pub async fn drain(mut self) -> Result<C::Rest>
+    where
+        R: Route<P, Link: Incoming<R::Message>>,
+        C: Choice<State = State<'s, R>, Message = R::Message>,
+    {
+        loop {
+            match self.branch().await?.dropped() {
+                ControlFlow::Continue(again) => self = again,
+                ControlFlow::Break(rest) => return Ok(rest),
+            }
+        }
+    }
+}
+
+/// A choice whose options all lead back to the state `S`, which receives it, or to one other
+/// session. The macro of a module implements it.
+#[diagnostic::on_unimplemented(
+    message = "the session goes on in different ways after the options of `{Self}`",
+    label = "`branch`, and match on the options"
+)]
+pub trait Drains<S> {
+    /// The other session.
+    type Rest;
+
+    /// Drops the label.
+    #[doc(hidden)]
+    fn dropped(self) -> ControlFlow<Self::Rest, S>;
 }
 
 impl<'s, R: Role, C> Branch<'s, R, AnyPeer, C> {

@@ -21,7 +21,7 @@ mod select;
 mod send;
 pub(crate) mod state;
 
-pub use self::branch::{Branch, Branching};
+pub use self::branch::{Branch, Branching, Drains};
 pub use self::choice::{AnyPeer, Choice, Offers, Peer};
 pub use self::end::{End, Ended, Ends, Over, Remains};
 pub use self::gather::{Due, Gather, Gathering, Gathers};

@@ -13,6 +13,9 @@ struct Tally {
     by_construction: bool,
     /// It has a block whose interrupts may be late.
     is_late: bool,
+    /// An interrupt is passed on, or answered by another label.
+    is_routed: bool,
+    is_answered: bool,
     /// Some roles have the machine in which parts come in any order.
     is_mixed: bool,
     /// Explored to the end.
@@ -34,6 +37,19 @@ fn blocks_that_are_accepted_are_safe() {
             let lines = sample.text.lines().filter(|line| !line.trim().starts_with("done"));
             sample.text = lines.map(|line| format!("{line}\n")).collect();
         }
+        let is_routed = sample.text.contains(" via ");
+        let is_answered = sample.text.contains(" answered ");
+        if is_routed && seed % 5 > 0 {
+            // So each role knows the last message of the others.
+            let lines = sample.text.lines().zip(0..);
+            let lines = lines.map(|(line, number)| match line.split_once('(') {
+                Some((label, rest)) if rest.contains(" from ") => {
+                    format!("{label}x{number}({rest}\n")
+                }
+                _ => format!("{line}\n"),
+            });
+            sample.text = lines.collect();
+        }
         let parsed = parse(&sample.text);
         assert_eq!(parsed.diagnostics, [], "{}", sample.text);
         let judged = watch.time(Tool::Project, || {
@@ -50,7 +66,7 @@ fn blocks_that_are_accepted_are_safe() {
             Ok(projections) => projections,
             Err(errors) => {
                 let code = errors.first().map(|error| error.code);
-                return Ok(Tally { code, is_late, ..Tally::default() });
+                return Ok(Tally { code, is_late, is_routed, is_answered, ..Tally::default() });
             }
         };
         // The machines that are judged, and those that run.
@@ -76,6 +92,8 @@ fn blocks_that_are_accepted_are_safe() {
                 accepted: true,
                 by_construction,
                 is_late,
+                is_routed,
+                is_answered,
                 is_mixed,
                 complete: report.coverage > Coverage::Partial,
                 code: None,
@@ -91,18 +109,22 @@ fn blocks_that_are_accepted_are_safe() {
     let tallies = &outcome.tallies;
     let count = |is: &dyn Fn(&Tally) -> bool| tallies.iter().filter(|tally| is(tally)).count();
     println!(
-        "{} protocols: {} accepted ({} by construction, {} with late interrupts, {} with other orders), {} of them explored to the end",
+        "{} protocols: {} accepted ({} by construction, {} with late interrupts, {} of {} with `via`, {} answered, {} with other orders), {} of them explored to the end",
         tallies.len(),
         count(&|tally| tally.accepted),
         count(&|tally| tally.by_construction),
         count(&|tally| tally.accepted && tally.is_late),
+        count(&|tally| tally.accepted && tally.is_routed),
+        count(&|tally| tally.is_routed),
+        count(&|tally| tally.accepted && tally.is_answered),
         count(&|tally| tally.is_mixed),
         count(&|tally| tally.complete),
     );
     for code in Code::ALL {
         let refused = count(&|tally| tally.code == Some(*code));
         if refused > 0 {
-            println!("{code}: {refused}");
+            let routed = count(&|tally| tally.code == Some(*code) && tally.is_routed);
+            println!("{code}: {refused}, {routed} with `via`");
         }
     }
     outcome.assert();

@@ -67,7 +67,17 @@ errors! {
     late_interrupt(block: Span, by: &str, role: &str, label: &str) = OpenInterrupt at block,
         "`{role}` cannot tell a late `{label}` of `{by}` from a new one",
         "`{by}` may interrupt this while `{role}` is done"
-        help "let `{by}` send something to `{role}` between the rounds";
+        help "let `{by}` send to `{role}` between rounds, or go `via` another role";
+
+    unclear_last(block: Span, from: &str, to: &str) = OpenInterrupt at block,
+        "`{to}` does not know the last message of `{from}`",
+        "`{to}` has to drop what `{from}` sends in this block, up to its last message"
+        help "let the last message of `{from}` to `{to}` have a label of its own";
+
+    inner_via(block: Span) = OpenInterrupt at block,
+        "an interrupt with `via` has no effect here",
+        "this is inside another block, or the role that interrupts takes no part in it"
+        help "interrupt the block around, or let the role take part in this one";
 
     too_large(span: Span, limit: usize) = TooLarge at span,
         "the protocol has more than {limit} states", "too large to be checked"

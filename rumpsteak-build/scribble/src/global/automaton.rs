@@ -8,6 +8,7 @@ use rumpsteak_fsm::{Message, Role};
 use crate::diagnostics::projection_errors::Step;
 use crate::diagnostics::span::Span;
 use crate::index::NONE;
+use crate::names::program::Interrupt;
 use crate::syntax::ast::Link;
 
 /// The automaton of one protocol. State 0 is the initial one. A state without edges is an end.
@@ -33,8 +34,7 @@ pub(crate) struct Block {
     pub(crate) span: Span,
     /// The parts of a `par`, or the only part of an `interruptible`.
     pub(crate) parts: Vec<Global>,
-    /// The roles that may interrupt it, with their messages and the places of these.
-    pub(crate) interrupts: Vec<(u32, u32, Span)>,
+    pub(crate) interrupts: Vec<Interrupt<u32>>,
     /// True if all parts can come to their ends.
     pub(crate) ends: bool,
 }

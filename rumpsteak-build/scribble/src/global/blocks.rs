@@ -12,6 +12,7 @@ use crate::diagnostics::diagnostic::Diagnostic;
 use crate::diagnostics::global_errors::shared_label;
 use crate::diagnostics::span::Span;
 use crate::index::{IndexSet, NONE, index};
+use crate::names::program::Interrupt;
 
 /// Fills in what the automaton and its blocks have in common: letters, participants and ends.
 ///
@@ -40,7 +41,7 @@ pub(super) fn finish(
                         let nested = &inside[letter.message as usize];
                         of_part.extend(nested.iter().map(|&letter| (letter, span)));
                         let interrupts = &global.blocks[letter.message as usize].interrupts;
-                        participants[number].extend(interrupts.iter().map(|by| by.0 as usize));
+                        participants[number].extend(interrupters(interrupts));
                     }
                     _ => of_part.push((edge.letter, span)),
                 }
@@ -63,7 +64,9 @@ pub(super) fn finish(
         diagnostics.extend(interrupts(global, number, &seen, messages));
         let blocks = &global.blocks;
         let ends = block.parts.iter().all(|part| part.ends(&letters, blocks));
-        participants[number].extend(block.interrupts.iter().map(|by| by.0 as usize));
+        participants[number].extend(interrupters(&block.interrupts));
+        participants[number]
+            .extend(block.interrupts.iter().flat_map(|of| &of.via).map(|&via| via as usize));
         global.blocks[number].ends = ends;
     }
     diagnostics.dedup_by_key(|found| found.primary);
@@ -75,7 +78,7 @@ pub(super) fn finish(
     let mut starters = vec![none; global.blocks.len()];
     for number in (0..global.blocks.len()).rev() {
         let block = &global.blocks[number];
-        starters[number].extend(block.interrupts.iter().map(|by| by.0 as usize));
+        starters[number].extend(interrupters(&block.interrupts));
         for role in global.participants[number].ones() {
             let starts = |part: &Global| starts(global, part, index(role), &starters);
             if block.parts.iter().any(starts) {
@@ -90,6 +93,10 @@ pub(super) fn finish(
         automaton.starters = Arc::clone(&global.starters);
     }
     Ok(())
+}
+
+fn interrupters(interrupts: &[Interrupt<u32>]) -> impl Iterator<Item = usize> {
+    interrupts.iter().map(|interrupt| interrupt.by as usize)
 }
 
 /// True if a role may send in a part before it receives anything in it. `starters` has such roles
@@ -126,7 +133,10 @@ fn interrupts(
     let mut found = Vec::new();
     let mut labels = HashSet::new();
     let mut first = HashMap::new();
-    for &(by, message, here) in &block.interrupts {
+    let own = block.interrupts.iter().map(|of| (of.by, of.message, of.span, false));
+    let answers = block.interrupts.iter();
+    let answers = answers.filter_map(|of| Some((of.by, of.answer?, of.span, true)));
+    for (by, message, here, is_answer) in own.chain(answers) {
         let label = &messages[message as usize].label;
         let same = used.iter().filter(|((_, _, other), _)| *other == label);
         let same = same.min_by_key(|(_, (_, span))| *span);
@@ -135,8 +145,9 @@ fn interrupts(
             found.push(shared_label(label.as_str(), name(from), &to, here, span));
             continue;
         }
-        let (other, there) = *first.entry(label).or_insert((message, here));
-        if !labels.insert((by, label)) || other != message {
+        let known = *first.entry(label).or_insert((message, is_answer, here));
+        let there = known.2;
+        if !labels.insert((by, label)) && !is_answer || known != (message, is_answer, there) {
             found.push(shared_label(label.as_str(), name(by), "all others", here, there));
         }
     }

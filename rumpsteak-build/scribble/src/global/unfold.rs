@@ -10,7 +10,7 @@
 use super::automaton::Letter;
 use crate::diagnostics::span::Span;
 use crate::index::{IndexSet, index};
-use crate::names::program::{END, NodeKind, Program, Template};
+use crate::names::program::{END, Interrupt, NodeKind, Program, Template};
 
 /// More frames, places, states or steps than allowed.
 #[derive(Debug)]
@@ -45,8 +45,7 @@ pub(super) enum Step {
 /// A `par` or `interruptible`: its parts end separately.
 pub(super) struct Block {
     pub(super) parts: Vec<u32>,
-    /// The roles that may interrupt it, with their messages and the places of these.
-    pub(super) interrupts: Vec<(u32, u32, Span)>,
+    pub(super) interrupts: Vec<Interrupt<u32>>,
     pub(super) target: u32,
     pub(super) span: Span,
 }
@@ -119,8 +118,15 @@ impl<'a, 'm> Unfolding<'a, 'm> {
                 Ok(Step::Message { letter, target: self.arrive(next, number)?, span })
             }
             NodeKind::Block { parts, interrupts } => {
-                let interrupts = interrupts.iter().filter_map(|(role, message, span)| {
-                    Some((frame.roles[*role as usize], instantiate(message)?, *span))
+                let role = |role: &u32| frame.roles[*role as usize];
+                let interrupts = interrupts.iter().filter_map(|found| {
+                    Some(Interrupt {
+                        by: role(&found.by),
+                        message: instantiate(&found.message)?,
+                        via: found.via.iter().map(role).collect(),
+                        answer: found.answer.as_ref().and_then(&mut instantiate),
+                        span: found.span,
+                    })
                 });
                 let interrupts = interrupts.collect();
                 let parts = self.arrive_all(parts.clone(), number)?;

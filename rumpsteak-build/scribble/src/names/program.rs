@@ -62,8 +62,7 @@ pub(crate) enum NodeKind {
     Block {
         /// The first node of each part, or its [`NodeKind::PartEnd`].
         parts: Vec<u32>,
-        /// The roles that may end it, with their messages and the places of these.
-        interrupts: Vec<(u32, Template, Span)>,
+        interrupts: Vec<Interrupt<Template>>,
     },
     PartEnd {
         block: u32,
@@ -75,6 +74,17 @@ pub(crate) enum NodeKind {
     },
     /// Reported already; the protocol is not valid.
     Invalid,
+}
+
+/// `cancel() by A via B answered cancelled();`
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Interrupt<M> {
+    pub(crate) by: u32,
+    pub(crate) message: M,
+    /// The roles that it tells, or none if it tells all others.
+    pub(crate) via: Vec<u32>,
+    pub(crate) answer: Option<M>,
+    pub(crate) span: Span,
 }
 
 /// A message or sort that may depend on the parameters of its protocol.

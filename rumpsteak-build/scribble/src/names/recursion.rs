@@ -268,7 +268,8 @@ fn roles<'b>(
                 roles.insert(at.as_str());
             }
             InteractionKind::Interruptible { interrupts, .. } => {
-                roles.extend(interrupts.iter().map(|interrupt| interrupt.by.as_str()));
+                let named = interrupts.iter().flat_map(|found| found.via.iter().chain([&found.by]));
+                roles.extend(named.map(Name::as_str));
             }
             InteractionKind::Do { roles: players, .. } => {
                 roles.extend(players.iter().map(|(player, _)| player.as_str()));

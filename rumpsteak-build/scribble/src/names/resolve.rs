@@ -9,7 +9,7 @@ use hashbrown::hash_map::Entry;
 use hashbrown::{HashMap, HashSet};
 use rumpsteak_fsm::{Label, Message, Sort};
 
-use super::program::{END, Node, NodeKind, Program, ResolvedProtocol, Source, Template};
+use super::program::{self, END, Node, NodeKind, Program, ResolvedProtocol, Source, Template};
 use super::recursion::Recursions;
 use super::scope::Scope;
 use crate::diagnostics::diagnostic::Diagnostic;
@@ -265,9 +265,12 @@ impl<'m> Resolver<'_, 'm> {
             starts.push(self.start(part, end));
             blocks.push((part, end));
         }
-        let interrupts = interrupts.iter().map(|Interrupt { message, by }| {
-            let (template, role) = (self.template(message), self.role(by));
-            Some((role?, template?, message.span().to(by.span)))
+        let interrupts = interrupts.iter().map(|Interrupt { message, by, via, answer }| {
+            let span = message.span().to(by.span);
+            let (message, by, via) = self.message(message, by, via)?;
+            let answer = answer.as_ref().map(|answer| self.template(answer));
+            let answer = answer.map_or(Some(None), |answer| answer.map(Some))?;
+            Some(program::Interrupt { by, message, via, answer, span })
         });
         Some(NodeKind::Block { parts: starts, interrupts: interrupts.collect::<Option<_>>()? })
     }

@@ -31,6 +31,8 @@
 //!     there will be no interrupt. And the last action of a role that never interrupts is to
 //!     receive from a role that may. Otherwise its interrupts may be [late](super::late), if that
 //!     is possible there (code S0311).
+//!   * With `cancel() by c via g`, `c` tells `g`, and interrupts are [late](super::late) ones. With
+//!     `answered ok()`, the message back to the role that told of `cancel` is `ok`.
 //!
 //!   In all cases the queues hold no message of the block once it is over, since an interrupt is
 //!   the last message of the block for each pair.
@@ -262,12 +264,15 @@ impl Composer<'_> {
             let name = |role: u32| self.global.roles[role as usize].as_str();
             let block = self.global.blocks[found.block as usize].span;
             let (by, role) = (name(found.by), name(role));
-            if found.is_confused {
-                let label = found.message.label.as_str();
-                return vec![global_errors::late_interrupt(block, by, role, label)];
-            }
             // Inserted with the marks of the block.
-            self.open_ends[&found.block].clone()
+            match &self.open_ends[&found.block][..] {
+                _ if found.is_confused => {
+                    let label = found.message.label.as_str();
+                    vec![global_errors::late_interrupt(block, by, role, label)]
+                }
+                [] => vec![global_errors::open_interrupt(block, (by, &[role]), role, None)],
+                errors => errors.to_vec(),
+            }
         })
     }
 
@@ -308,7 +313,7 @@ impl Composer<'_> {
         let mut closed = HashMap::new();
         for &role in members {
             let machine = &machines[role as usize];
-            let others = || interrupters.iter().filter(|&&by| by != role);
+            let others = || interrupters.iter().filter(|&&by| interruption.is_told(role, by));
             closed.extend(others().map(|&by| ((by, role), interruption.closed(machine, by))));
             let mut wrong = others().filter_map(|&by| {
                 Some((by, interruption.open_end(machine, by, role, &closed[&(by, role)])?))
@@ -319,13 +324,11 @@ impl Composer<'_> {
         let open = |&by: &u32| (by, interruption.open(&machines[by as usize], by));
         let open: HashMap<u32, Vec<bool>> = interrupters.iter().map(open).collect();
         let shut = interrupters.iter().find(|by| open[*by].first() != Some(&true));
-        if let (Some(&by), true) = (shut, diagnostics.is_empty()) {
+        if let (Some(&by), true, false) = (shut, diagnostics.is_empty(), interruption.is_routed) {
             diagnostics.push(interruption.open_interrupt(by, by, None));
         }
-        if !diagnostics.is_empty() {
-            let late = self.late(&interruption, &machines, open, &closed);
-            self.open_ends.insert(number, diagnostics.clone());
-            return late.unwrap_or(Err(diagnostics));
+        if !diagnostics.is_empty() || interruption.is_routed {
+            return self.late(&interruption, &machines, open, &closed, diagnostics);
         }
         for &role in members {
             let open = open.get(&role).map_or(&[][..], Vec::as_slice);
@@ -337,15 +340,19 @@ impl Composer<'_> {
         Ok(machines)
     }
 
-    /// The machines of a block whose interrupts may be late. `None` if it is inside another block,
-    /// or if a role does not know what it has to wait for.
+    /// The machines of a block whose interrupts may be late.
+    ///
+    /// # Errors
+    /// These errors, or one that says what is wrong: it is inside another block, or a role does not
+    /// know what it has to wait for.
     fn late(
         &mut self,
         interruption: &Interruption<'_>,
         machines: &[Local],
         mut open: HashMap<u32, Vec<bool>>,
         closed: &Closed,
-    ) -> Option<Result<Vec<Local>, Vec<Diagnostic>>> {
+        errors: Vec<Diagnostic>,
+    ) -> Result<Vec<Local>, Vec<Diagnostic>> {
         let is_this = |edge: &Step| {
             let Letter { from, message, .. } = self.global.letter(edge);
             from == NONE && message == interruption.number
@@ -353,26 +360,29 @@ impl Composer<'_> {
         let is_outermost = self.global.all_edges().any(is_this);
         // The interrupters that tell all others when they are done.
         open.retain(|&by, open| {
-            let mut others = interruption.members.iter().filter(|&&role| role != by);
-            open[0]
+            let others = interruption.members.iter();
+            let mut others = others.filter(|&&role| interruption.is_hop(by, role, &[by]));
+            (open[0] || interruption.is_routed)
                 && others.all(|&role| {
                     let (machine, closed) = (&machines[role as usize], &closed[&(by, role)]);
                     interruption.open_end(machine, by, role, closed).is_none()
                 })
         });
-        let known = Lateness::new(interruption, machines, &open).filter(|_| is_outermost)?;
+        let known =
+            if is_outermost { Lateness::new(interruption, machines, &open) } else { Err(None) };
+        let known = known.map_err(|pair| match &errors[..] {
+            [] => vec![interruption.unclear_last(pair)],
+            _ => errors.clone(),
+        })?;
+        self.open_ends.insert(interruption.number, errors);
         let mut late = machines.to_vec();
         for &role in &interruption.members {
             let mut machine = machines[role as usize].clone();
             interruption.end_late(&mut machine, role, &known, &mut self.late_sets, self.limits);
-            let machine = self.within_limits(machine, role);
-            let span = interruption.block.span;
-            match machine.and_then(|machine| self.minimised(machine, role, span)) {
-                Ok(machine) => late[role as usize] = machine,
-                Err(found) => return Some(Err(found)),
-            }
+            let machine = self.within_limits(machine, role)?;
+            late[role as usize] = self.minimised(machine, role, interruption.block.span)?;
         }
-        Some(Ok(late))
+        Ok(late)
     }
 
     /// The smallest equivalent machine. An error if two messages in one state share a label.
@@ -399,7 +409,7 @@ fn interrupters(global: &Global) -> Vec<BTreeSet<u32>> {
     // Outer blocks first.
     for (number, block) in global.blocks.iter().enumerate() {
         let mut around: BTreeSet<u32> = found[number].clone();
-        around.extend(block.interrupts.iter().map(|by| by.0));
+        around.extend(block.interrupts.iter().map(|of| of.by));
         let edges = block.parts.iter().flat_map(Global::all_edges);
         for Letter { message, .. } in
             edges.map(|edge| global.letter(edge)).filter(|letter| letter.from == NONE)

@@ -68,6 +68,7 @@ use crate::diagnostics::span::Name;
 use crate::global::automaton::{Block, Edge, Global, Letter};
 use crate::index::{NONE, index};
 use crate::limits::Limits;
+use crate::names::program::Interrupt;
 use crate::syntax::ast::Link;
 
 /// True if the machines of the protocol are safe by construction. If false, they may still be safe.
@@ -96,8 +97,9 @@ pub(super) fn waits_for_one<'a>(actions: impl Iterator<Item = &'a Action>) -> bo
 }
 
 /// The protocol without its blocks: their parts one after the other. `None` if a block is inside
-/// another one, does nothing, or has parts that share both a sender and its receiver. If `ended`,
-/// each block that only an interrupt ends is interrupted at once.
+/// another one, does nothing, has parts that share both a sender and its receiver, or has an
+/// interrupt with `via` or `answered`. If `ended`, each block that only an interrupt ends is
+/// interrupted at once.
 fn flatten(global: &Global, ended: bool) -> Option<Global> {
     let (mut states, mut letters) = (global.states.clone(), global.letters.clone());
     let edges = global.states.iter().enumerate();
@@ -108,8 +110,13 @@ fn flatten(global: &Global, ended: bool) -> Option<Global> {
             continue;
         }
         let Block { parts, interrupts, ends, span } = &global.blocks[letter.message as usize];
+        if interrupts.iter().any(|of| !of.via.is_empty() || of.answer.is_some()) {
+            return None;
+        }
         let mut next = edge.target;
-        if let (Some(&(from, message, _)), true) = (interrupts.first(), ended && !ends) {
+        if let (Some(&Interrupt { by: from, message, .. }), true) =
+            (interrupts.first(), ended && !ends)
+        {
             let participants = &global.participants[letter.message as usize];
             let others = participants.ones().map(index).filter(|&role| role != from);
             for to in others.collect::<Vec<_>>().into_iter().rev() {

@@ -4,6 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::HashMap;
+use petgraph::algo::tarjan_scc;
+use petgraph::graph::DiGraph;
 use rumpsteak_fsm::{Action, Direction, Message, Role};
 
 use super::local::{Edge, Local};
@@ -13,6 +15,7 @@ use crate::diagnostics::span::Span;
 use crate::global::automaton::{Block, Global};
 use crate::index::{NONE, index};
 use crate::limits::Limits;
+use crate::names::program;
 
 pub(super) struct Interruption<'a> {
     roles: &'a [Role],
@@ -22,10 +25,31 @@ pub(super) struct Interruption<'a> {
     pub(super) members: Vec<u32>,
     /// The roles that may interrupt it.
     pub(super) interrupters: BTreeSet<u32>,
-    /// The messages that interrupt it, each with the roles that may send it first.
-    pub(super) interrupts: Vec<(Message, Vec<u32>)>,
+    pub(super) interrupts: Vec<Interrupt>,
     /// The pairs of the block, with the messages between them.
     pub(super) pairs: BTreeMap<(u32, u32), BTreeSet<Message>>,
+    /// The pairs P → Q such that P tells Q of an interrupt in any case, with its interrupters.
+    pub(super) hops: BTreeMap<(u32, u32), BTreeSet<u32>>,
+    /// True if some interrupt has a `via`.
+    pub(super) is_routed: bool,
+}
+
+/// A message that interrupts a block.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Interrupt {
+    pub(super) message: Message,
+    /// The roles that may send it first.
+    pub(super) by: Vec<u32>,
+    /// The message that goes back to the role that has told of it, if that is another one.
+    answer: Option<Message>,
+}
+
+impl Interrupt {
+    /// The message that tells `to` of the interrupt, which the role has heard of from `heard`.
+    fn for_role(&self, to: u32, heard: u32) -> &Message {
+        let answer = self.answer.as_ref().filter(|_| to == heard || self.by == [to]);
+        answer.unwrap_or(&self.message)
+    }
 }
 
 /// For each interrupter and other role, the states of the other role in which it is [sure that no
@@ -35,7 +59,8 @@ pub(super) type Closed = HashMap<(u32, u32), Vec<bool>>;
 impl<'a> Interruption<'a> {
     pub(super) fn new(global: &'a Global, number: u32, machines: &[Local]) -> Self {
         let (roles, block) = (&global.roles[..], &global.blocks[number as usize]);
-        let interrupters: BTreeSet<u32> = block.interrupts.iter().map(|by| by.0).collect();
+        let interrupters: BTreeSet<u32> = block.interrupts.iter().map(|of| of.by).collect();
+        let is_via = |role: u32| block.interrupts.iter().any(|of| of.via.contains(&role));
         let mut pairs: BTreeMap<(u32, u32), BTreeSet<Message>> = BTreeMap::new();
         let mut members = Vec::new();
         for (role, machine) in (0..).zip(machines) {
@@ -45,24 +70,77 @@ impl<'a> Interruption<'a> {
                     pairs.entry((role, peer)).or_default().insert(action.message.clone());
                 }
             }
-            if interrupters.contains(&role) || machine.all_edges().next().is_some() {
+            let acts = machine.all_edges().next().is_some();
+            if interrupters.contains(&role) || is_via(role) || acts {
                 members.push(role);
             }
         }
-        for &by in &interrupters {
-            for &role in members.iter().filter(|&&role| role != by) {
-                pairs.entry((by, role)).or_default();
+        let mut interrupts: Vec<Interrupt> = Vec::new();
+        let mut hops: BTreeMap<(u32, u32), BTreeSet<u32>> = BTreeMap::new();
+        for program::Interrupt { by, message, via, answer, .. } in &block.interrupts {
+            let text = |number: u32| global.messages[number as usize].clone();
+            let (message, answer) = (text(*message), answer.map(text));
+            let is_same =
+                |known: &&mut Interrupt| (&known.message, &known.answer) == (&message, &answer);
+            match interrupts.iter_mut().find(is_same) {
+                Some(known) => known.by.push(*by),
+                None => interrupts.push(Interrupt { message, by: vec![*by], answer }),
+            }
+            let is_told = |role: &&u32| **role != *by && (via.is_empty() || via.contains(role));
+            let mut told: Vec<(u32, u32)> =
+                members.iter().filter(is_told).map(|&role| (*by, role)).collect();
+            // A role that need not wait is told over a channel that it has elsewhere.
+            for &to in members.iter().filter(|to| !via.is_empty() && *to != by && !via.contains(to))
+            {
+                if sends_on(&machines[to as usize]).contains(&true) {
+                    let is_channel = |&&from: &&u32| {
+                        global.letters.iter().any(|of| (of.from, of.to) == (from, to))
+                    };
+                    told.extend(via.iter().find(is_channel).map(|&from| (from, to)));
+                }
+            }
+            for hop in told {
+                pairs.entry(hop).or_default();
+                hops.entry(hop).or_default().insert(*by);
             }
         }
-        let mut interrupts: Vec<(Message, Vec<u32>)> = Vec::new();
-        for &(by, message, _) in &block.interrupts {
-            let message = &global.messages[message as usize];
-            match interrupts.iter_mut().find(|known| known.0 == *message) {
-                Some((_, known)) => known.push(by),
-                None => interrupts.push((message.clone(), vec![by])),
-            }
+        let is_routed = block.interrupts.iter().any(|of| !of.via.is_empty());
+        Self { roles, number, block, members, interrupters, interrupts, pairs, hops, is_routed }
+    }
+
+    /// True if `from` tells `to` in any case of an interrupt by one of these roles.
+    pub(super) fn is_hop(&self, from: u32, to: u32, by: &[u32]) -> bool {
+        self.hops.get(&(from, to)).is_some_and(|of| by.iter().any(|by| of.contains(by)))
+    }
+
+    /// True if a role may learn of an interrupt on a way that does not lead through `other`.
+    pub(super) fn hears_of_others(&self, role: u32, other: u32) -> bool {
+        let (mut told, mut count) = (self.interrupters.clone(), 0);
+        told.remove(&other);
+        while count < told.len() {
+            count = told.len();
+            let passes = |(from, to): &&(u32, u32)| *to != other && told.contains(from);
+            let more: Vec<u32> = self.pairs.keys().filter(passes).map(|pair| pair.1).collect();
+            told.extend(more);
         }
-        Self { roles, number, block, members, interrupters, interrupts, pairs }
+        told.contains(&role)
+    }
+
+    /// True if a role tells `to` in any case of an interrupt by `by`.
+    pub(super) fn is_told(&self, to: u32, by: u32) -> bool {
+        self.members.iter().any(|&from| self.is_hop(from, to, &[by]))
+    }
+
+    /// Returns for each state of a role true if it may interrupt there, or look for an interrupt
+    /// that it is told of. With a `via`, only if it waits there or may send for ever.
+    pub(super) fn looks(&self, machine: &Local) -> Vec<bool> {
+        if !self.is_routed {
+            return vec![true; machine.states.len()];
+        }
+        let mut looks = sends_on(machine);
+        let waits = machine.states_with(|edge| edge.action.direction == Direction::Receive);
+        waits.for_each(|state| looks[state as usize] = true);
+        looks
     }
 
     fn name(&self, role: u32) -> &str {
@@ -90,7 +168,10 @@ impl<'a> Interruption<'a> {
     pub(super) fn open(&self, machine: &Local, by: u32) -> Vec<bool> {
         let mut open = vec![self.members.len() > 1; machine.states.len()];
         let end = self.own_end(machine);
-        for &other in self.members.iter().filter(|&&other| other != by && self.block.ends) {
+        for &other in self.members.iter().filter(|_| self.block.ends) {
+            if !self.is_hop(by, other, &[by]) {
+                continue;
+            }
             let tells = |edge: &Edge| self.is(edge, Direction::Send, other);
             let may = machine.leads_to(|_| true, machine.states_with(tells));
             let need_not = machine.leads_to(|edge| !tells(edge), end);
@@ -126,6 +207,16 @@ impl<'a> Interruption<'a> {
         Some(self.open_interrupt(by, role, last))
     }
 
+    /// An error about a block with `via`: it is inside another block, or the second role does not
+    /// know the last message of the first one.
+    pub(super) fn unclear_last(&self, pair: Option<(u32, u32)>) -> Diagnostic {
+        let (from, to) = pair.map(|(from, to)| (self.name(from), self.name(to))).unzip();
+        match (from, to) {
+            (Some(from), Some(to)) => global_errors::unclear_last(self.block.span, from, to),
+            _ => global_errors::inner_via(self.block.span),
+        }
+    }
+
     pub(super) fn open_interrupt(&self, by: u32, role: u32, last: Option<Span>) -> Diagnostic {
         let others = self.members.iter().filter(|&&other| other != by);
         let others: Vec<&str> = others.map(|&other| self.name(other)).collect();
@@ -152,13 +243,14 @@ impl<'a> Interruption<'a> {
         let may_hear = |by: u32, state: u32| {
             closed.get(&(by, role)).is_some_and(|closed| !closed[state as usize])
         };
-        for (message, by) in &self.interrupts {
+        for interrupt in &self.interrupts {
+            let by = &interrupt.by;
             if let (true, Some((&first, others))) = (by.contains(&role), to.split_first()) {
                 // The first message is sent in the state where it interrupts, then the others.
-                let drained = self.drain(machine, role, &sources, (message, &[role], role), end);
-                let told = self.tell(machine, others, message, drained);
+                let drained = self.drain(machine, role, &sources, (interrupt, &[role], role), end);
+                let told = self.tell(machine, others, (interrupt, role), drained);
                 for (state, _) in (0..).zip(open).filter(|(_, is_open)| **is_open) {
-                    let action = self.action(first, Direction::Send, message);
+                    let action = self.action(first, Direction::Send, &interrupt.message);
                     machine.connect(state, action, told, vec![self.block.span]);
                 }
             }
@@ -169,8 +261,8 @@ impl<'a> Interruption<'a> {
                 }
                 let rest: Vec<u32> =
                     sources.iter().copied().filter(|&other| other != heard).collect();
-                let drained = self.drain(machine, role, &rest, (message, &by, heard), end);
-                let next = self.tell(machine, &to, message, drained);
+                let drained = self.drain(machine, role, &rest, (interrupt, &by, heard), end);
+                let next = self.tell(machine, &to, (interrupt, heard), drained);
                 for state in 0..states {
                     let waits = || {
                         let mut edges = machine.edges(state).iter();
@@ -178,7 +270,7 @@ impl<'a> Interruption<'a> {
                     };
                     let is_sent = by.iter().any(|&by| may_hear(by, state));
                     if is_sent && (may_hear(heard, state) || waits()) {
-                        let action = self.action(heard, Direction::Receive, message);
+                        let action = self.action(heard, Direction::Receive, &interrupt.message);
                         machine.connect(state, action, next, vec![self.block.span]);
                     }
                 }
@@ -191,31 +283,31 @@ impl<'a> Interruption<'a> {
         Action { peer, direction, message: message.clone() }
     }
 
-    /// A state from which the message is sent to these roles, before the state `next`.
+    /// A state from which these roles are told of an interrupt, before the state `next`.
     pub(super) fn tell(
         &self,
         machine: &mut Local,
         to: &[u32],
-        message: &Message,
+        (interrupt, heard): (&Interrupt, u32),
         next: u32,
     ) -> u32 {
         to.iter().rev().fold(next, |next, &to| {
             let state = machine.add();
-            let action = self.action(to, Direction::Send, message);
+            let action = self.action(to, Direction::Send, interrupt.for_role(to, heard));
             machine.connect(state, action, next, vec![self.block.span]);
             state
         })
     }
 
     /// A state from which the messages of the roles `from` are dropped, up to their interrupts,
-    /// before the state `next`. The role follows `message`, which one of `by` sent first, and which
-    /// it heard from `heard`.
+    /// before the state `next`. The role follows the interrupt, which one of `by` sent first, and
+    /// which it heard from `heard`.
     fn drain(
         &self,
         machine: &mut Local,
         role: u32,
         from: &[u32],
-        (message, by, heard): (&Message, &[u32], u32),
+        (interrupt, by, heard): (&Interrupt, &[u32], u32),
         next: u32,
     ) -> u32 {
         from.iter().rev().fold(next, |next, &from| {
@@ -224,18 +316,56 @@ impl<'a> Interruption<'a> {
             for dropped in self.pairs.get(&(from, role)).into_iter().flatten() {
                 machine.connect(state, receive(dropped), state, vec![self.block.span]);
             }
-            for (crossing, others) in &self.interrupts {
+            for crossing in &self.interrupts {
                 // A role that has interrupted or heard of an interrupt does not interrupt.
                 let crosses = |by: u32, other: u32| other != by && other != role && other != heard;
-                let may_come = *crossing == *message
+                let others = &crossing.by;
+                let may_come = crossing == interrupt
                     || by
                         .iter()
                         .any(|&by| by != from && others.iter().any(|&other| crosses(by, other)));
                 if may_come {
-                    machine.connect(state, receive(crossing), next, vec![self.block.span]);
+                    self.dropped(
+                        machine,
+                        (state, role, from),
+                        crossing,
+                        crossing == interrupt,
+                        next,
+                    );
                 }
             }
             state
         })
     }
+
+    /// Connects a state in which the role drops what `from` sends with the state after this
+    /// interrupt, or after the answer to it if the role `follows` it.
+    pub(super) fn dropped(
+        &self,
+        machine: &mut Local,
+        (state, role, from): (u32, u32, u32),
+        interrupt: &Interrupt,
+        follows: bool,
+        next: u32,
+    ) {
+        let Interrupt { message, by, answer } = interrupt;
+        let answer = answer.as_ref().filter(|_| follows);
+        let hears = || *by != [role] && self.hears_of_others(from, role);
+        let message = Some(message).filter(|_| answer.is_none() || hears());
+        for message in message.into_iter().chain(answer) {
+            let action = self.action(from, Direction::Receive, message);
+            machine.connect(state, action, next, vec![self.block.span]);
+        }
+    }
+}
+
+/// Returns for each state of a role true if it may send for ever without waiting.
+fn sends_on(machine: &Local) -> Vec<bool> {
+    let is_sent = |edge: &Edge| edge.action.direction == Direction::Send;
+    let sent = machine.all_edges().filter(|(_, edge)| is_sent(edge));
+    let graph = DiGraph::<(), ()>::from_edges(sent.map(|(state, edge)| (state, edge.target)));
+    let rounds = tarjan_scc(&graph).into_iter();
+    let rounds = rounds.filter(|of| of.len() > 1 || graph.contains_edge(of[0], of[0]));
+    let states = rounds.flatten().map(|state| index(state.index()));
+    machine.leads_to(is_sent, states.collect::<Vec<_>>())
 }

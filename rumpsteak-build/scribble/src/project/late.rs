@@ -22,16 +22,30 @@
 //! from the interrupter shows that none comes. If that is not before the same message could be
 //! received with another meaning, or before the end of the protocol, there is an error (S0311).
 //!
+//! # Interrupts that are passed on
+//! With `cancel() by c via g`, a *hop* P → Q is a pair such that P tells Q in any case: c → g, and
+//! g → Q if Q may send for ever without waiting, so that nothing else would stop it, and g has a
+//! channel to Q elsewhere in the protocol. All others are told as above. So:
+//! * `c` tells `g` and those to whom it may still send, where it waits or may send for ever. If it
+//!   never waits, it may interrupt wherever it sends.
+//! * A role that hears of `cancel` where it waits stops its own sends, tells those to whom it may
+//!   still send, drops what each other role sends up to `cancel` or the last message, and goes on
+//!   behind the block.
+//! * No queue keeps a stale message: it is first in, first out, and its sender has either sent its
+//!   last message of the block, or its receiver finds `cancel` behind all others.
+//! * If Q itself says that P has nothing more to send to it (*closing*), `cancel` may cross with
+//!   that. Then it may be late from P, too.
+//!
 //! # Why it is sound
 //! These machines are always [judged](super::blocks::judge), like all that are not safe by
-//! construction.
+//! construction. A wrong expansion is refused.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::HashMap;
 use rumpsteak_fsm::{Action, Direction, Label, Message, Role};
 
-use super::interruption::Interruption;
+use super::interruption::{Interrupt, Interruption};
 use super::local::{Edge, Local};
 use crate::index::{IndexSet, index};
 use crate::limits::Limits;
@@ -45,39 +59,33 @@ pub(super) struct Lateness {
     open: BTreeMap<u32, Vec<bool>>,
     /// By sender and receiver: the messages after which the sender sends nothing more to it.
     last: BTreeMap<(u32, u32), BTreeSet<Message>>,
-    /// By interrupter and other role: the messages after which the interrupter does not interrupt.
+    /// By hop: the messages after which its sender tells of no interrupt.
     sure: BTreeMap<(u32, u32), BTreeSet<Message>>,
     /// By sender and receiver: for each state of the sender true if it may still send to it.
     sends: BTreeMap<(u32, u32), Vec<bool>>,
     /// The same, for each state of the receiver.
     hears: BTreeMap<(u32, u32), Vec<bool>>,
-    /// By interrupter and other role: for each state of the latter true if the interrupter may
-    /// still interrupt.
+    /// By sender and receiver: the messages by which the receiver says that the sender has nothing
+    /// more to send to it. They may cross an interrupt.
+    closing: BTreeMap<(u32, u32), BTreeSet<Message>>,
+    /// By hop or pair with such messages: for each state of its receiver true if it may still be
+    /// told of an interrupt.
     unsure: BTreeMap<(u32, u32), Vec<bool>>,
 }
 
 impl Lateness {
-    /// `None` if an interrupter takes no part, or if a role does not know by a label that another
-    /// one has sent its last message to it.
+    /// `Err` if an interrupter takes no part, or with a role that does not know by a label that
+    /// another one, the first, has sent its last message to it.
     /// `told` has the interrupters that tell all others when the block is over, with the states in
     /// which they may interrupt.
     pub(super) fn new(
         of: &Interruption<'_>,
         machines: &[Local],
         told: &HashMap<u32, Vec<bool>>,
-    ) -> Option<Self> {
-        let until_end = |by: u32| {
-            let end = of.own_end(&machines[by as usize]);
-            (0..index(machines[by as usize].states.len())).map(|state| Some(state) != end).collect()
-        };
-        let open = of.interrupters.iter();
-        let open = open.map(|&by| (by, told.get(&by).cloned().unwrap_or_else(|| until_end(by))));
-        let open: BTreeMap<u32, Vec<bool>> = open.collect();
-        if open.values().any(|open| !open[0]) {
-            return None;
-        }
+    ) -> Result<Self, Option<(u32, u32)>> {
+        let open = open(of, machines, told).ok_or(None)?;
         let (mut last, mut sends, mut hears) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        let (mut sure, mut unsure) = (BTreeMap::new(), BTreeMap::new());
+        let mut closing: BTreeMap<(u32, u32), BTreeSet<Message>> = BTreeMap::new();
         let pairs =
             of.members.iter().flat_map(|&from| of.members.iter().map(move |&to| (from, to)));
         for pair @ (from, to) in pairs.filter(|pair| pair.0 != pair.1) {
@@ -86,46 +94,137 @@ impl Lateness {
             let is_received = |edge: &Edge| of.is(edge, Direction::Receive, from);
             let may = sender.leads_to(|_| true, sender.states_with(is_sent));
             // A single interrupter's interrupt comes for sure: no other role interrupts it.
-            let is_needed = of.interrupters.iter().any(|&by| by != from);
+            let is_needed =
+                of.interrupters.iter().any(|&by| by != from) || !of.is_hop(from, to, &[from]);
             let (mut final_ones, mut others) = (BTreeSet::new(), BTreeSet::new());
             for (_, edge) in sender.all_edges().filter(|(source, _)| may[*source as usize]) {
                 let is_more = may[edge.target as usize];
                 match is_sent(edge) {
                     true if is_more => others.insert(edge.action.message.clone()),
                     true => final_ones.insert(edge.action.message.clone()),
-                    false if is_needed && !is_more => return None,
+                    false if is_needed && !is_more => {
+                        // The receiver itself says that there is no more.
+                        if !of.is(edge, Direction::Receive, to) {
+                            return Err(Some(pair));
+                        }
+                        if of.hears_of_others(from, to) {
+                            let message = edge.action.message.clone();
+                            closing.entry(pair).or_default().insert(message);
+                        }
+                        continue;
+                    }
                     false => continue,
                 };
             }
             if !is_needed {
                 final_ones.clear();
             } else if !final_ones.is_disjoint(&others) {
-                return None;
-            }
-            if let Some(open) = open.get(&from) {
-                let states = (0..).zip(open).filter(|(_, is_open)| **is_open);
-                let may_interrupt = sender.leads_to(|_| true, states.map(|(state, _)| state));
-                let sent = || sender.all_edges().map(|(_, edge)| edge).filter(|edge| is_sent(edge));
-                let before = sent().filter(|edge| may_interrupt[edge.target as usize]);
-                let before: BTreeSet<&Message> = before.map(|edge| &edge.action.message).collect();
-                let after = sent().map(|edge| &edge.action.message);
-                let after = after.filter(|message| !before.contains(message)).cloned();
-                let after: BTreeSet<Message> = after.collect();
-                let tells = |edge: &Edge| is_received(edge) && after.contains(&edge.action.message);
-                unsure.insert(pair, reachable(receiver, |edge| !tells(edge)));
-                sure.insert(pair, after);
+                return Err(Some(pair));
             }
             hears.insert(pair, receiver.leads_to(|_| true, receiver.states_with(is_received)));
             last.insert(pair, final_ones);
             sends.insert(pair, may);
         }
-        Some(Self { open, last, sure, sends, hears, unsure })
+        let (sure, unsure) = (BTreeMap::new(), BTreeMap::new());
+        let mut known = Self { open, last, sure, sends, hears, closing, unsure };
+        // Those that interrupt come before those that pass it on.
+        let (first, others): (Vec<_>, Vec<_>) =
+            of.hops.keys().partition(|(from, _)| of.interrupters.contains(from));
+        for &hop in first.into_iter().chain(others) {
+            known.learn(of, machines, hop);
+        }
+        for &pair in known.closing.keys() {
+            let receiver = &machines[pair.1 as usize];
+            let closed = receiver.all_edges().filter(|(_, edge)| known.closes(of, pair, edge));
+            let closed = reachable(receiver, closed.map(|(_, edge)| edge.target), |_| true);
+            let unsure = known.unsure.entry(pair).or_insert_with(|| vec![false; closed.len()]);
+            unsure.iter_mut().zip(closed).for_each(|(unsure, closed)| *unsure |= closed);
+        }
+        Ok(known)
+    }
+
+    /// True if the receiver of this pair says by this edge that the sender sends nothing more.
+    fn closes(&self, of: &Interruption<'_>, pair: (u32, u32), edge: &Edge) -> bool {
+        let is_closing = |known: &BTreeSet<Message>| known.contains(&edge.action.message);
+        of.is(edge, Direction::Send, pair.0) && self.closing.get(&pair).is_some_and(is_closing)
+    }
+
+    /// True if the receiver of this pair may be told of an interrupt after this edge from `state`.
+    fn is_unsure_after(
+        &self,
+        of: &Interruption<'_>,
+        pair: (u32, u32),
+        (state, edge): (u32, &Edge),
+    ) -> bool {
+        let is_sure = |sure: &BTreeSet<Message>| {
+            of.is(edge, Direction::Receive, pair.0) && sure.contains(&edge.action.message)
+        };
+        let is_unsure = |unsure: &Vec<bool>| unsure[state as usize];
+        self.closes(of, pair, edge)
+            || self.unsure.get(&pair).is_some_and(is_unsure)
+                && !self.sure.get(&pair).is_some_and(is_sure)
+    }
+
+    /// Adds what `to` knows about being told by `from`.
+    fn learn(&mut self, of: &Interruption<'_>, machines: &[Local], (from, to): (u32, u32)) {
+        let (sender, receiver) = (&machines[from as usize], &machines[to as usize]);
+        let is_in = |hop: &&(u32, u32)| hop.1 == from;
+        let tells = match self.open.get(&from) {
+            Some(open) => {
+                let states = (0..).zip(open).filter(|(_, is_open)| **is_open);
+                sender.leads_to(|_| true, states.map(|(state, _)| state))
+            }
+            None => (0..sender.states.len())
+                .map(|state| {
+                    let mut hops = of.hops.keys().filter(is_in);
+                    hops.any(|hop| self.unsure.get(hop).is_some_and(|unsure| unsure[state]))
+                })
+                .collect(),
+        };
+        let is_sent = |edge: &&Edge| of.is(edge, Direction::Send, to);
+        let sent = || sender.all_edges().map(|(_, edge)| edge).filter(is_sent);
+        let before = sent().filter(|edge| tells[edge.target as usize]);
+        let before: BTreeSet<&Message> = before.map(|edge| &edge.action.message).collect();
+        let after = sent().map(|edge| &edge.action.message);
+        let after: BTreeSet<Message> =
+            after.filter(|message| !before.contains(message)).cloned().collect();
+        let is_sure = |edge: &Edge| {
+            of.is(edge, Direction::Receive, from) && after.contains(&edge.action.message)
+        };
+        self.unsure.insert((from, to), reachable(receiver, [0], |edge| !is_sure(edge)));
+        self.sure.insert((from, to), after);
     }
 }
 
-/// The states that are reached from the initial one by edges that satisfy `by`.
-fn reachable(machine: &Local, by: impl Fn(&Edge) -> bool) -> Vec<bool> {
-    let (mut seen, mut work) = (vec![false; machine.states.len()], vec![0]);
+/// The states in which each interrupter may interrupt. `None` if one of them takes no part.
+fn open(
+    of: &Interruption<'_>,
+    machines: &[Local],
+    told: &HashMap<u32, Vec<bool>>,
+) -> Option<BTreeMap<u32, Vec<bool>>> {
+    let open = of.interrupters.iter().map(|&by| {
+        let machine = &machines[by as usize];
+        let (end, told, mut open) = (of.own_end(machine), told.get(&by), of.looks(machine));
+        // A role that never waits may interrupt wherever it sends.
+        if !open.contains(&true) {
+            open.fill(true);
+        }
+        for (state, open) in (0..).zip(&mut open) {
+            *open &= told.map_or(Some(state) != end, |told| told[state as usize]);
+        }
+        let takes_part = if of.is_routed { open.contains(&true) } else { open[0] };
+        takes_part.then_some((by, open))
+    });
+    open.collect()
+}
+
+/// The states that are reached from one of `first` by edges that satisfy `by`.
+fn reachable(
+    machine: &Local,
+    first: impl IntoIterator<Item = u32>,
+    by: impl Fn(&Edge) -> bool,
+) -> Vec<bool> {
+    let (mut seen, mut work) = (vec![false; machine.states.len()], Vec::from_iter(first));
     while let Some(state) = work.pop() {
         if !std::mem::replace(&mut seen[state as usize], true) {
             work.extend(
@@ -156,44 +255,57 @@ impl Interruption<'_> {
             known.unsure.get(&(by, role)).is_some_and(|unsure| unsure[state as usize])
         };
         // Its own end.
-        let may_come = others().filter(|&by| unsure(by, end) && own_end.is_some());
-        let marked = self.marked(machine, may_come.collect(), end, role, late_sets);
-        if marked != end {
-            for edge in machine.states[..states as usize].iter_mut().flatten() {
-                if edge.target == end {
-                    edge.target = marked;
-                }
+        for (state, edges) in (0..).zip(&original.states) {
+            for (position, edge) in
+                edges.iter().enumerate().filter(|of| Some(of.1.target) == own_end)
+            {
+                let may_come =
+                    others().filter(|&by| known.is_unsure_after(self, (by, role), (state, edge)));
+                let marked =
+                    self.marked(machine, may_come.collect(), end, role, (known, late_sets));
+                machine.states[state as usize][position].target = marked;
             }
         }
-        for (message, by) in &self.interrupts {
-            let is_by = |other: u32| by.contains(&other);
+        let looks = self.looks(&original);
+        for interrupt in &self.interrupts {
+            let Interrupt { message, by, .. } = interrupt;
+            let tells = |from: u32, to: u32| self.is_hop(from, to, by);
+            let is_told = others().any(|from| tells(from, role));
             for state in (0..states).filter(|&state| Some(state) != own_end) {
                 if machine.exceeded(limits).is_some() {
                     return;
                 }
                 let unsure: BTreeSet<u32> = others().filter(|&by| unsure(by, state)).collect();
-                if is_by(role) && known.open[&role][state as usize] {
-                    let left = (message, role, unsure.clone());
-                    let to: Vec<u32> = others().collect();
+                let sends = |to: u32| known.sends[&(role, to)][state as usize];
+                if by.contains(&role) && known.open[&role][state as usize] {
+                    let left = (interrupt, role, unsure.clone());
+                    let to = others().filter(|&to| tells(role, to) || sends(to));
+                    let to: Vec<u32> = to.collect();
                     let next = self.wind_up(machine, (role, state), left, known, (end, late_sets));
-                    let next = self.tell(machine, &to[1..], message, next);
+                    let next = self.tell(machine, &to[1..], (interrupt, role), next);
                     let action = self.action(to[0], Direction::Send, message);
                     machine.connect(state, action, next, vec![self.block.span]);
                 }
                 for heard in others() {
                     let mut edges = original.edges(state).iter();
                     let waits = edges.any(|edge| self.is(edge, Direction::Receive, heard));
-                    let is_sent = if is_by(heard) {
-                        unsure.contains(&heard)
+                    let is_sent = if tells(heard, role) {
+                        looks[state as usize] && unsure.contains(&heard)
+                    } else if !waits || !self.hears_of_others(heard, role) {
+                        false
+                    } else if is_told {
+                        unsure.iter().any(|&from| tells(from, role))
                     } else {
-                        waits && unsure.iter().any(|&by| is_by(by))
+                        by.iter().any(|&by| by != role)
                     };
                     if is_sent {
-                        let left = (message, heard, unsure.clone());
+                        let left = (interrupt, heard, unsure.clone());
                         let next =
                             self.wind_up(machine, (role, state), left, known, (end, late_sets));
-                        let to = others().filter(|&to| known.sends[&(role, to)][state as usize]);
-                        let next = self.tell(machine, &to.collect::<Vec<_>>(), message, next);
+                        let passes = |to| to != heard && !by.contains(&role) && tells(role, to);
+                        let to = others().filter(|&to| sends(to) || passes(to));
+                        let to: Vec<u32> = to.collect();
+                        let next = self.tell(machine, &to, (interrupt, heard), next);
                         let action = self.action(heard, Direction::Receive, message);
                         machine.connect(state, action, next, vec![self.block.span]);
                     }
@@ -209,7 +321,7 @@ impl Interruption<'_> {
         &self,
         machine: &mut Local,
         (role, state): (u32, u32),
-        (message, heard, mut unsure): (&Message, u32, BTreeSet<u32>),
+        (interrupt, heard, mut unsure): (&Interrupt, u32, BTreeSet<u32>),
         known: &Lateness,
         (end, late_sets): (u32, &mut IndexSet<Late>),
     ) -> u32 {
@@ -228,7 +340,7 @@ impl Interruption<'_> {
             sets.extend(more.collect::<Vec<_>>());
         }
         for set in sets {
-            let state = self.marked(machine, set.clone(), end, role, late_sets);
+            let state = self.marked(machine, set.clone(), end, role, (known, late_sets));
             next.insert(set, state);
         }
         for &from in sources.iter().rev() {
@@ -247,16 +359,12 @@ impl Interruption<'_> {
                     let target = if is_last { after } else { state };
                     machine.connect(state, receive(dropped), target, vec![self.block.span]);
                 }
-                for (crossing, by) in &self.interrupts {
+                for crossing in &self.interrupts {
                     // A role that has interrupted or heard of an interrupt does not interrupt.
                     let others = |&by: &u32| by != role && by != heard;
-                    if crossing == message || by.iter().any(others) {
-                        machine.connect(
-                            state,
-                            receive(crossing),
-                            before[set],
-                            vec![self.block.span],
-                        );
+                    if crossing == interrupt || crossing.by.iter().any(others) {
+                        let (place, follows) = ((state, role, from), crossing == interrupt);
+                        self.dropped(machine, place, crossing, follows, before[set]);
                     }
                 }
             }
@@ -265,18 +373,21 @@ impl Interruption<'_> {
         next.into_values().next().unwrap_or(end)
     }
 
-    /// A state that leads to the end, where interrupts of these roles may be late.
+    /// A state that leads to the end, where these roles may tell of an interrupt too late.
     fn marked(
         &self,
         machine: &mut Local,
-        by: BTreeSet<u32>,
+        from: BTreeSet<u32>,
         end: u32,
         role: u32,
-        late_sets: &mut IndexSet<Late>,
+        (known, late_sets): (&Lateness, &mut IndexSet<Late>),
     ) -> u32 {
-        let late = self.interrupts.iter().flat_map(|(message, of)| {
-            let of = of.iter().filter(|of| by.contains(of));
-            of.map(|&of| (self.number, of, message.clone()))
+        let late = self.interrupts.iter().flat_map(|Interrupt { message, by, .. }| {
+            let others = by.iter().any(|&by| by != role);
+            let from = from.iter().filter(move |&&from| {
+                others && known.closing.contains_key(&(from, role)) || self.is_hop(from, role, by)
+            });
+            from.map(|&from| (self.number, from, message.clone()))
         });
         let late: Late = late.collect();
         if late.is_empty() {

@@ -329,13 +329,17 @@ pub enum Link {
     Closes,
 }
 
-/// `cancel() by A;`
+/// `cancel() by A via B, C answered cancelled();`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interrupt {
     /// `cancel()`
     pub message: MessageExpr,
     /// `A`
     pub by: Name,
+    /// `B, C`: the roles that `A` tells. Empty if it tells all others.
+    pub via: Vec<Name>,
+    /// `cancelled()`, or `None` if the answer is the interrupt itself.
+    pub answer: Option<MessageExpr>,
 }
 
 /// A message that is sent, or an argument of `do`.

@@ -163,7 +163,7 @@ impl BodyParser<'_, '_> {
         }
     }
 
-    /// `with { cancel() by A; … }`
+    /// `with { cancel() by A via B answered cancelled(); … }`
     fn interrupts(&mut self) -> Result<Vec<Interrupt>> {
         self.cursor.expect_word("with")?;
         self.cursor.expect(b'{')?;
@@ -172,8 +172,14 @@ impl BodyParser<'_, '_> {
             let message = argument(self.cursor)?;
             self.cursor.expect_word("by")?;
             let by = self.cursor.role("the role that may interrupt")?;
+            let via = match self.cursor.take_word("via") {
+                true => self.roles("the role that passes it on")?,
+                false => Vec::new(),
+            };
+            let is_answered = self.cursor.take_word("answered");
+            let answer = is_answered.then(|| argument(self.cursor)).transpose()?;
             self.cursor.expect(b';')?;
-            interrupts.push(Interrupt { message, by });
+            interrupts.push(Interrupt { message, by, via, answer });
             if self.cursor.take(b'}') {
                 return Ok(interrupts);
             }
@@ -362,11 +368,17 @@ impl BodyParser<'_, '_> {
         }
         let from = self.cursor.role("the role that sends")?;
         self.cursor.expect_word("to")?;
-        let mut to = vec![self.cursor.role("the role that receives")?];
-        while self.cursor.take(b',') {
-            to.push(self.cursor.role("the role that receives")?);
-        }
+        let to = self.roles("the role that receives")?;
         self.end(start, InteractionKind::Message { message, from, to, link: Link::Needs })
+    }
+
+    /// `A, B`
+    fn roles(&mut self, what: &str) -> Result<Vec<Name>> {
+        let mut roles = vec![self.cursor.role(what)?];
+        while self.cursor.take(b',') {
+            roles.push(self.cursor.role(what)?);
+        }
+        Ok(roles)
     }
 
     /// `connect A to B;`, with or without a message before it, or `disconnect A and B;`.

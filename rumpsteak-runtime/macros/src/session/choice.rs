@@ -38,6 +38,7 @@ impl Expansion<'_> {
         let state = due.clone().unwrap_or_else(|| quote!(#krate::states::State<'s, #role>));
         let decide = self.decide(variants, &state, due.is_some());
         let (all, gathers) = rest.map(|rest| self.rest_of_gather(rest)).unzip();
+        let drains = self.drains();
         let offers = variants.iter().zip(&thens).map(|(variant, then)| self.offers(variant, then));
         let identity = self.identity(name);
         let last = rest.map(|rest| &rest.name).into_iter();
@@ -75,8 +76,39 @@ impl Expansion<'_> {
             }
 
             #gathers
+            #drains
             #(#offers)*
         }
+    }
+
+    /// The implementation that drops what it receives, if the options lead to one session.
+    fn drains(&self) -> Option<TokenStream> {
+        let (krate, role, name) = (self.krate, &self.role, &self.item.name);
+        let (out, peer) = self.item.way_out().filter(|(out, _)| Parts::is_short(out))?;
+        let rest = self.session(&self.parts(out), 0);
+        let any = self.scope.parameter("S");
+        let state = match peer {
+            Some(peer) => quote!(#krate::states::Branch<'s, #role, #peer, #name<'s, #role>>),
+            None => any.to_token_stream(),
+        };
+        let parameter = peer.is_none().then_some(any);
+        let arms = self.item.variants().iter().map(|Variant { name, then, .. }| {
+            let is_out = then.to_string() == out.to_string();
+            let flow = if is_out { quote!(Break) } else { quote!(Continue) };
+            quote!(Self::#name(_, s) => ::core::ops::ControlFlow::#flow(s),)
+        });
+        Some(quote! {
+            #[automatically_derived]
+            impl<'s, #role: #krate::Role, #parameter> #krate::states::Drains<#state>
+                for #name<'s, #role>
+            {
+                type Rest = #rest;
+
+                fn dropped(self) -> ::core::ops::ControlFlow<#rest, #state> {
+                    match self { #(#arms)* }
+                }
+            }
+        })
     }
 
     /// The last variant of a gather, and its implementation.
