@@ -23,6 +23,8 @@ pub struct RoleFacts {
     pub on_demand: Vec<String>,
     /// The same number as `system` if the sessions are only safe with one another; otherwise 0.
     pub closed: u64,
+    /// The number of members of a family: 0 if the program gives it.
+    pub members: Option<u32>,
 }
 
 impl RoleFacts {
@@ -109,7 +111,9 @@ fn stamp(key: u64, text: &str) -> String {
 
 /// A verdict as tuples, which `serde_json` writes and reads without derived code.
 type Stored = (Vec<StoredRole>, Vec<StoredRoot>, Vec<StoredPayload>, String);
-type StoredRole = (String, String, String, Vec<(String, String)>, u64, String, Vec<String>, u64);
+/// The number of members, the name of the struct, and the other facts.
+type StoredRole =
+    (Option<u32>, String, String, String, Vec<(String, String)>, u64, String, Vec<String>, u64);
 type StoredRoot = (String, bool, Option<Machine>, String);
 /// The label, the field, and the type, or the protocol and the role.
 type StoredPayload = (String, usize, String, Option<String>);
@@ -117,8 +121,9 @@ type StoredPayload = (String, usize, String, Option<String>);
 fn print(verdict: &Verdict) -> String {
     let Verdict { text, roles, roots, payloads } = verdict.clone();
     let roles = roles.into_iter().map(|(name, facts)| {
-        let RoleFacts { protocol, role, queues, system, projections, on_demand, closed } = facts;
-        (name, protocol, role, queues, system, projections, on_demand, closed)
+        let RoleFacts { protocol, role, queues, system, projections, on_demand, closed, members } =
+            facts;
+        (members, name, protocol, role, queues, system, projections, on_demand, closed)
     });
     let roots = roots.into_iter();
     let roots = roots.map(|(name, facts)| (name, facts.passed, facts.machine, facts.picture));
@@ -135,8 +140,18 @@ fn print(verdict: &Verdict) -> String {
 fn parse(text: &str) -> Option<Verdict> {
     let (roles, roots, payloads, text): Stored = serde_json::from_str(text).ok()?;
     let roles = roles.into_iter().map(|role| {
-        let (name, protocol, role, queues, system, projections, on_demand, closed) = role;
-        (name, RoleFacts { protocol, role, queues, system, projections, on_demand, closed })
+        let (members, name, protocol, role, queues, system, projections, on_demand, closed) = role;
+        let facts = RoleFacts {
+            protocol,
+            role,
+            queues,
+            system,
+            projections,
+            on_demand,
+            closed,
+            members,
+        };
+        (name, facts)
     });
     let roots = roots.into_iter();
     let roots = roots

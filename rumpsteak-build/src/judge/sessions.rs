@@ -7,8 +7,8 @@ use rumpsteak_front::arguments::Liveness;
 use rumpsteak_front::hash;
 use rumpsteak_front::module::Item;
 use rumpsteak_fsm::system::{self, EveryRun, Neglected};
-use rumpsteak_fsm::{Message, System};
-use rumpsteak_scribble::Projection;
+use rumpsteak_fsm::{Message, Role, System, family};
+use rumpsteak_scribble::{Projection, Protocol};
 
 use crate::fault::{Cause, Fault, Gap, Hint, Note};
 use crate::judge::Root;
@@ -16,7 +16,7 @@ use crate::judge::closed_system::{self, Member};
 use crate::judge::together::{self, Combined, CombinedFault};
 use crate::judge::{subtype, wrong_part};
 use crate::protocols::Loaded;
-use crate::scope::machine::number;
+use crate::scope::machine::{SessionMachine, number};
 use crate::scope::{ItemId, Place, Scope};
 use crate::settings::Settings;
 
@@ -132,9 +132,37 @@ impl Judge<'_> {
                 Err(refusal) => root.refusal = Some(*refusal),
             }
             root.refused = root.refusal.is_some();
+            let fault = self.family(id, &protocol.protocol, &machine);
+            root.refused |= fault.is_some();
+            self.found.faults.extend(fault);
         }
         root.machine = Some(machine);
         self.found.roots.push(root);
+    }
+
+    /// The mistake of a session that is safe with one member of a family, and perhaps with no other
+    /// number.
+    fn family(&self, id: ItemId, protocol: &Protocol, machine: &SessionMachine) -> Option<Fault> {
+        let is_family = |role: &Role| protocol.members(role).is_some();
+        let fsm = &machine.fsm;
+        let of_role = |root: &&Root| self.scope.roles[root.role].role == *fsm.role();
+        let earlier = self.found.roots.iter().find(of_role).filter(|_| is_family(fsm.role()));
+        let (role, reason, span) = match (family::check(fsm, is_family), earlier) {
+            (Ok(()), None) => return None,
+            (Ok(()), Some(earlier)) => {
+                let earlier = self.scope.name_of(earlier.item);
+                (fsm.role(), format!("its members have the session `{earlier}`"), None)
+            }
+            (Err((state, obstacle)), _) => {
+                let first = fsm.transitions_from(state).next()?;
+                let of = if is_family(fsm.role()) { fsm.role() } else { &first.action.peer };
+                let place = machine.origins.get(first.id.index());
+                (of, obstacle.to_string(), place.map(|place| place.span))
+            }
+        };
+        let (name, role) = (self.scope.name_of(id), role.to_string());
+        let span = span.filter(|_| !self.scope.is_generated(id));
+        Some(Cause::Family { name, role, reason }.at(span.unwrap_or_else(|| self.place(id))))
     }
 
     /// Adds the mistakes of a session, except those that another session with the same part has.

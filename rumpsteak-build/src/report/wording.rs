@@ -191,6 +191,10 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
                 "`{first}` and `{second}` both play `{role}`, which is one participant\n\nhelp: {advice}"
             )
         }
+        Cause::Family { name, role, reason } => format!(
+            "`{name}` may not be safe with every number of `{role}`: {reason}\n\n\
+             help: keep the order of the protocol with the family, or write each member as a role in the protocol"
+        ),
         Cause::Undecided { subject, limit: stopped, fair } => format!(
             "`{}` could not be verified: {stopped}\n\n\
              note: it may be safe, but the search for a proof was stopped\n\

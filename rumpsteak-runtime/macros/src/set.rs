@@ -13,7 +13,7 @@
 //! ```
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use rumpsteak_front::SetItem;
 use rumpsteak_front::set::SetField;
 
@@ -26,9 +26,21 @@ const MOST: usize = 12;
 pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
     let SetItem { attributes, visibility, name, fields, is_tuple } = set;
     let krate = scope.krate;
-    let written = fields.iter().map(|SetField { name, role, attributes, visibility }| {
-        field(attributes, visibility, name.as_ref(), role)
+    let written = fields.iter().map(|of| {
+        field(&of.attributes, &of.visibility, of.name.as_ref(), &ty(of))
     });
+    let wrong = fields.iter().filter(|of| {
+        let facts = scope.role(&of.role);
+        facts.is_some_and(|facts| facts.members.is_some() != of.is_family)
+    });
+    let wrong = wrong.map(|SetField { role, is_family, .. }| {
+        let text = match is_family {
+            true => format!("`{role}` is one role, and no family: write `{role}`"),
+            false => format!("`{role}` is a family: write `Vec<{role}>`, which has its members"),
+        };
+        quote_spanned!(role.span()=> ::core::compile_error!(#text);)
+    });
+    let wrong: TokenStream = wrong.collect();
     let body = body(&written.collect::<Vec<_>>(), *is_tuple);
     let names = fields.iter().enumerate().map(|(index, SetField { name, .. })| {
         let parameter = name.clone().unwrap_or_else(|| format_ident!("role_{index}"));
@@ -36,11 +48,11 @@ pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
     });
     let (members, parameters): (Vec<_>, Vec<_>) = names.unzip();
     // Any other case is an error already, which keeps the program from running.
-    let are_roles = fields.iter().all(|field| scope.is_role(&field.role));
+    let are_roles = fields.iter().all(|field| scope.is_role(&field.role)) && wrong.is_empty();
     let code = are_roles.then(|| {
-        let wiring = wiring(set, scope, &members);
-        let resets = resets(set, &members, &parameters);
-        let watch = watch(krate, &members);
+        let wiring = wiring(set, scope, &members, &parameters);
+        let resets = resets(set, scope, &members, &parameters);
+        let watch = watch(set, krate, &members);
         let run = run(set, krate, &members, &parameters);
         quote! {
             #[allow(dead_code, private_interfaces, reason = "a program may need no reset, and run its roles by itself")]
@@ -65,12 +77,33 @@ pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
     quote! {
         #(#attributes)*
         #visibility #structure
+        #wrong
         #code
     }
 }
 
-/// `Default`, which wires the roles in turn.
-fn wiring(set: &SetItem, scope: &Scope<'_>, members: &[TokenStream]) -> TokenStream {
+/// The type of a field.
+fn ty(SetField { role, is_family, .. }: &SetField) -> TokenStream {
+    if *is_family { at(&quote!(::std::vec::Vec<#role>), role.span()) } else { quote!(#role) }
+}
+
+/// The parts of the families whose number of members the program gives.
+fn given<'a, T>(
+    set: &'a SetItem,
+    scope: &'a Scope<'_>,
+    parts: &'a [T],
+) -> impl Iterator<Item = &'a T> {
+    let is_given = |of: &SetField| scope.role(&of.role).is_some_and(|it| it.members == Some(0));
+    set.fields.iter().zip(parts).filter(move |(of, _)| is_given(of)).map(|(_, part)| part)
+}
+
+/// `Default` or, if the program gives the sizes of families, `sized`: wires the roles in turn.
+fn wiring(
+    set: &SetItem,
+    scope: &Scope<'_>,
+    members: &[TokenStream],
+    parameters: &[Ident],
+) -> TokenStream {
     let krate = scope.krate;
     let name = &set.name;
     let seats = set.fields.iter().map(|SetField { role, .. }| {
@@ -90,10 +123,31 @@ fn wiring(set: &SetItem, scope: &Scope<'_>, members: &[TokenStream]) -> TokenStr
     let wired = quote_spanned! {name.span()=>
         #placed::private::wiring::Wire::<Self>::wire(&mut wiring)
     };
+    // The members of families first: their peers then take all ends at once.
+    let families = set.fields.iter().zip(parameters).filter(|(of, _)| of.is_family);
+    let sizes = families.map(|(SetField { role, .. }, parameter)| {
+        let name = parameter.to_string();
+        let size = match scope.role(role).and_then(|facts| facts.members).unwrap_or_default() {
+            0 => quote!(#parameter),
+            members => quote!(#members as usize),
+        };
+        let variable = Ident::new(&name, Span::mixed_site());
+        quote! {
+            let #variable: usize = #size;
+            ::core::assert!(#variable > 0, "the family `{}` has no members", #name);
+            let #variable: ::std::vec::Vec<#role> = (0..#variable).map(|_| #wired).collect();
+        }
+    });
+    let sizes: Vec<_> = sizes.collect();
+    let wires = set.fields.iter().zip(parameters).map(|(of, parameter)| match of.is_family {
+        true => Ident::new(&parameter.to_string(), Span::mixed_site()).into_token_stream(),
+        false => wired.clone(),
+    });
     let body = match scope.is_whole() {
         true => quote! {
             let mut wiring = #krate::private::wiring::Wiring::new();
-            let set = Self { #(#members: #wired),* };
+            #(#sizes)*
+            let set = Self { #(#members: #wires),* };
             if let ::core::option::Option::Some(watch) = #krate::private::Watch::from_environment() {
                 set.__watch(&watch);
             }
@@ -102,6 +156,25 @@ fn wiring(set: &SetItem, scope: &Scope<'_>, members: &[TokenStream]) -> TokenStr
         // Roles with a mistake may lack routes.
         false => quote!(::core::unreachable!()),
     };
+    let given: Vec<_> = given(set, scope, parameters).collect();
+    if !given.is_empty() {
+        return quote! {
+            #(#seats)*
+
+            #[allow(unused_variables, reason = "a module with a mistake has no roles")]
+            impl #name {
+                /// The roles, with this number of members of each family.
+                ///
+                /// # Panics
+                ///
+                /// If a number is 0.
+                #[must_use]
+                pub fn sized(#(#given: usize),*) -> Self {
+                    #body
+                }
+            }
+        };
+    }
     quote! {
         #(#seats)*
 
@@ -114,15 +187,27 @@ fn wiring(set: &SetItem, scope: &Scope<'_>, members: &[TokenStream]) -> TokenStr
     }
 }
 
-fn resets(set: &SetItem, members: &[TokenStream], parameters: &[Ident]) -> TokenStream {
-    let roles = set.fields.iter().map(|field| &field.role);
+fn resets(
+    set: &SetItem,
+    scope: &Scope<'_>,
+    members: &[TokenStream],
+    parameters: &[Ident],
+) -> TokenStream {
+    let roles = set.fields.iter().map(ty);
+    let sizes: Vec<_> = given(set, scope, members).collect();
+    let sized: Vec<_> = given(set, scope, parameters).collect();
+    let (made, remade) = match sizes.is_empty() {
+        true => (quote!(::core::default::Default::default()), None),
+        false => (quote!(Self::sized(#(#sized.len()),*)), Some(quote!(Self::sized(#(self.#sizes.len()),*)))),
+    };
+    let remade = remade.unwrap_or_else(|| made.clone());
     // Hygienic, because a field may have any name.
     let fresh = Ident::new("fresh", Span::mixed_site());
     quote! {
         /// Replaces all routes of the set by fresh ones, so that every role can begin a session,
         /// even a poisoned one. Messages in the old routes are dropped.
         pub fn reset(&mut self) {
-            *self = ::core::default::Default::default();
+            *self = #remade;
         }
 
         /// Resets roles that were moved out of the set, as `reset` does. They may come from
@@ -130,14 +215,18 @@ fn resets(set: &SetItem, members: &[TokenStream], parameters: &[Ident]) -> Token
         /// their routes closed.
         #[allow(clippy::too_many_arguments, reason = "one for each role")]
         pub fn reset_each(#(#parameters: &mut #roles),*) {
-            let #fresh: Self = ::core::default::Default::default();
+            let #fresh: Self = #made;
             #(*#parameters = #fresh.#members;)*
         }
     }
 }
 
 /// The methods that watch the roles.
-fn watch(krate: &TokenStream, members: &[TokenStream]) -> TokenStream {
+fn watch(set: &SetItem, krate: &TokenStream, members: &[TokenStream]) -> TokenStream {
+    let added = set.fields.iter().zip(members).map(|(of, member)| match of.is_family {
+        true => quote!(self.#member.iter().for_each(|member| watch.add(member));),
+        false => quote!(watch.add(&self.#member);),
+    });
     quote! {
         /// Watches the roles: if no action of the set completes for this long and a role waits,
         /// prints to stderr who waits for which message from whom, and what the others do.
@@ -172,7 +261,7 @@ fn watch(krate: &TokenStream, members: &[TokenStream]) -> TokenStream {
         #[cold]
         #[inline(never)]
         fn __watch(&self, watch: &#krate::private::Watch) {
-            #(watch.add(&self.#members);)*
+            #(#added)*
         }
     }
 }
@@ -199,18 +288,41 @@ fn run(
         .map(|index| {
             let (role, process, value) = (roles[index], &processes[index], &values[index]);
             let (future, answer) = (&futures[index], &answers[index]);
-            quote! {
-                #krate::Running<'s, #role, #process,
-                    <#future as #krate::states::Process<#answer>>::Itself, #value, #krate::Error>
+            let itself = quote!(<#future as #krate::states::Process<#answer>>::Itself);
+            match set.fields[index].is_family {
+                false => quote!(#krate::Running<'s, #role, #process, #itself, #value, #krate::Error>),
+                true => quote! {
+                    #krate::private::RunningFamily<
+                        #krate::Running<'s, #role, #krate::private::Shared<#process>, #itself, #value,
+                            #krate::Error>,
+                        #krate::Result<#value>>
+                },
             }
         })
         .collect();
     let mut runs: Vec<_> = (0..roles.len())
         .map(|index| {
             let (member, parameter) = (&members[index], &parameters[index]);
-            quote!(#krate::private::running(&mut self.#member, #parameter))
+            match set.fields[index].is_family {
+                false => quote!(#krate::private::running(&mut self.#member, #parameter)),
+                true => quote! {
+                    #krate::private::family(&mut self.#member, #parameter, |member, process| {
+                        #krate::private::running(member, process)
+                    })
+                },
+            }
         })
         .collect();
+    let are_families = set.fields.iter().map(|of| of.is_family);
+    let begins = are_families.clone().zip(&sessions).zip(&futures);
+    let begins = begins.map(|((is_family, session), future)| match is_family {
+        false => quote!(::core::ops::FnOnce(#session) -> #future),
+        true => quote!(::core::ops::Fn(usize, #session) -> #future),
+    });
+    let all = are_families.zip(&values).map(|(is_family, value)| match is_family {
+        false => quote!(#value),
+        true => quote!(::std::vec::Vec<#value>),
+    });
     let mut patterns: Vec<_> = parameters.iter().map(|name| quote!(#name)).collect();
     // More roles than that are joined in groups.
     while types.len() > MOST {
@@ -248,7 +360,7 @@ fn run(
             #(#parameters: #processes),*
         ) -> #krate::RunningAll<
             <(#(#types,)*) as #krate::private::Processes>::Joined,
-            (#(#values,)*),
+            (#(#all,)*),
             __W,
         >
         where
@@ -258,7 +370,7 @@ fn run(
                     State = #krate::states::State<'s, #roles>,
                     Player = #players,
                 >,
-                #processes: ::core::ops::FnOnce(#sessions) -> #futures,
+                #processes: #begins,
                 #futures: #krate::states::Process<#answers>
                     + ::core::future::Future<Output = #krate::Result<#returned>>,
                 #krate::states::End<'s, #players>: #krate::states::Ends<#returned, #values, __W>,

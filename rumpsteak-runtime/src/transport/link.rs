@@ -33,6 +33,10 @@ impl RouteError {
     note = "use `Channel<M>`, or wrap a sink and a stream: `Bidirectional<Tx, Rx>`, with `Nil` for a half that is not needed"
 )]
 pub trait Link {
+    /// True for the routes to a [family](crate::guide::families).
+    #[doc(hidden)]
+    const IS_FAMILY: bool = false;
+
     /// The mark of the route. Always the same one.
     fn mark(&self) -> &Mark;
 

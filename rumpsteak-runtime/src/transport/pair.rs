@@ -29,6 +29,16 @@ pub trait Pair<Other>: Sized {
         Self::pair()
     }
 
+    /// True for the routes to a family, whose members make them one by one.
+    #[doc(hidden)]
+    const IS_FAMILY: bool = false;
+
+    /// Adds the routes to the members that were made before.
+    #[doc(hidden)]
+    fn unite(&mut self, before: Self) {
+        drop(before);
+    }
+
     /// The abilities of the ends as halves of a `Bidirectional`.
     #[doc(hidden)]
     const HALVES: (Half<Self>, Half<Other>) = (Half::PLAIN, Half::PLAIN);

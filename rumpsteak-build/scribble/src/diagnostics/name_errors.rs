@@ -41,6 +41,36 @@ errors! {
         "`{name}` is not a {expected}", "expected a {expected}"
         [parameter => "for this parameter"];
 
+    family_size(size: &Name) = Family at size.span,
+        "`{size}` is not a number of members", "expected 1 to 65,535, or a name"
+        help "write `[4]`, or `[N]` for a number that is given by the program";
+
+    without_each(role: &Name, family: Span) = Family at role.span,
+        "`{role}` has several members", "which of them?"
+        [family => "the family is declared here"]
+        help "write `each {role}`: all members send, or receive";
+
+    each_of_one(role: &Name, declared: Span) = Family at role.span,
+        "`{role}` is one role, and no family", "`each` needs a family"
+        [declared => "declared as one role here"]
+        help "remove `each`, or declare `role {role}[N]`";
+
+    without_family(role: &Name, family: Span) = Family at role.span,
+        "`{role}` is one role, and plays a family", "one role"
+        [family => "this role is a family"]
+        help "name a family here, or make the role that it plays one role";
+
+    two_families(role: &Name, other: Span) = Family at role.span,
+        "members of families talk to each other", "a family"
+        [other => "and here"]
+        help "let a role that is no family receive from them and send to them";
+
+    /// `does` is what no family can do.
+    of_one_role(role: &Name, does: &str, family: Span) = Family at role.span,
+        "the family `{role}` cannot {does}", "a family"
+        [family => "it is declared here"]
+        help "let a role that is no family do it";
+
     self_message(role: &Name, sender: Span) = SelfMessage at role.span,
         "`{role}` sends a message to itself", "the receiver is the sender"
         [sender => "the sender"]

@@ -17,7 +17,7 @@ use crate::diagnostics::span::{Name, Span};
 use crate::diagnostics::{global_errors, name_errors, rust_types};
 use crate::index::{IndexSet, NONE, index};
 use crate::syntax::ast::{
-    BlockId, Declaration, DeclarationKind, Interaction, InteractionId, InteractionKind, Interrupt,
+    BlockId, Declaration, DeclarationKind, Interaction, InteractionId, InteractionKind, Interrupt, Link,
     MessageExpr, Module, Parameter, Payload, ProtocolDecl, RoleDecl,
 };
 
@@ -56,6 +56,16 @@ pub(crate) fn resolve<'m>(
     let mut program = Program { protocols, messages };
     program.spread_invalid();
     program
+}
+
+/// The number of members in a declaration: 0 if the program gives it. `None` for a mistake.
+pub(crate) fn family_size(size: &Name) -> Option<u32> {
+    match size.as_str() {
+        text if text.starts_with(|first: char| first.is_ascii_digit()) => {
+            text.parse().ok().filter(|members| (1..=u32::from(u16::MAX)).contains(members))
+        }
+        _ => Some(0),
+    }
 }
 
 fn duplicates(module: &Module, diagnostics: &mut Vec<Diagnostic>) {
@@ -188,6 +198,14 @@ impl<'m> Resolver<'_, 'm> {
             }
         }
         self.roles.sort_unstable();
+        for RoleDecl { name, members, .. } in &decl.roles {
+            let Some(size) = members else { continue };
+            if family_size(size).is_none() {
+                self.error(name_errors::family_size(size));
+            } else if decl.explicit {
+                self.error(name_errors::of_one_role(name, "connect", name.span));
+            }
+        }
         let mut parameters = HashMap::new();
         for Parameter { name, .. } in &decl.parameters {
             if let Some(first) = earlier(&mut parameters, name) {
@@ -210,7 +228,8 @@ impl<'m> Resolver<'_, 'm> {
                 self.valid = false;
                 None
             }
-            InteractionKind::Message { message, from, to, link } => {
+            InteractionKind::Message { message, from, to, each, link } => {
+                self.families(from, to, each, *link);
                 let (message, from, to) = self.message(message, from, to)?;
                 let (&first, others) = to.split_first()?;
                 // A message to several roles is sent to one after the other.
@@ -225,6 +244,7 @@ impl<'m> Resolver<'_, 'm> {
             InteractionKind::Choice { at, branches } => {
                 blocks.extend(branches.iter().rev().map(|&block| (block, next)));
                 let branches = branches.iter().map(|&block| self.start(block, next)).collect();
+                self.one(at, "choose");
                 self.role(at).map(|at| NodeKind::Choice { at, branches })
             }
             InteractionKind::Rec { body, .. } => {
@@ -266,6 +286,7 @@ impl<'m> Resolver<'_, 'm> {
             blocks.push((part, end));
         }
         let interrupts = interrupts.iter().map(|Interrupt { message, by }| {
+            self.one(by, "interrupt a block");
             let (template, role) = (self.template(message), self.role(by));
             Some((role?, template?, message.span().to(by.span)))
         });
@@ -278,6 +299,44 @@ impl<'m> Resolver<'_, 'm> {
             self.unknown_role(name, self.decl);
         }
         found.ok().map(|at| self.roles[at].1)
+    }
+
+    /// The declaration of a role, if it is a family.
+    fn family(&self, name: &Name) -> Option<&'m RoleDecl> {
+        let found = self.roles.binary_search_by_key(&name.as_str(), |role| role.0).ok()?;
+        let role = &self.decl.roles[self.roles[found].1 as usize];
+        role.members.is_some().then_some(role)
+    }
+
+    /// Reports a family in the place of one role.
+    fn one(&mut self, role: &Name, does: &str) {
+        if let Some(family) = self.family(role) {
+            self.error(name_errors::of_one_role(role, does, family.name.span));
+        }
+    }
+
+    /// Checks that `each` is before all families among the roles of a message, and that members of
+    /// families do not talk to each other.
+    fn families(&mut self, from: &Name, to: &[Name], each: &[Span], link: Link) {
+        let sends = self.family(from).is_some();
+        for name in [from].into_iter().chain(to) {
+            match self.family(name) {
+                Some(_) if link != Link::Needs => self.one(name, "connect"),
+                Some(family) if !each.contains(&name.span) => {
+                    self.error(name_errors::without_each(name, family.name.span));
+                }
+                Some(_) if sends && name.span != from.span => {
+                    self.error(name_errors::two_families(name, from.span));
+                }
+                None if each.contains(&name.span) => {
+                    let position = self.role(name).map(|role| role as usize);
+                    if let Some(declared) = position.map(|role| self.decl.roles[role].name.span) {
+                        self.error(name_errors::each_of_one(name, declared));
+                    }
+                }
+                _ => {}
+            }
+        }
     }
 
     /// Reports each name that is not a role once, with its first places.
@@ -392,9 +451,16 @@ impl<'m> Resolver<'_, 'm> {
         }
         let sort = if let Some(role) = &element.delegated {
             let decl = self.protocol(&element.sort)?.1;
-            if !decl.roles.iter().any(|known| known.name.text == role.text) {
-                self.unknown_role(role, decl);
-                return None;
+            match decl.roles.iter().find(|known| known.name.text == role.text) {
+                Some(RoleDecl { name, members: Some(_), .. }) => {
+                    self.error(name_errors::of_one_role(role, "be delegated", name.span));
+                    return None;
+                }
+                Some(_) => {}
+                None => {
+                    self.unknown_role(role, decl);
+                    return None;
+                }
             }
             Sort::from(format!("{name}@{role}"))
         } else if let Some(parameter) = self.parameter(name, DeclarationKind::Payload) {
@@ -461,6 +527,16 @@ impl<'m> Resolver<'_, 'm> {
                 self.error(name_errors::played_twice(part, first));
             }
             roles[place] = Some((role, name.span));
+            let wanted = decl.roles.get(place).and_then(|wanted| wanted.members.as_ref());
+            match (self.family(name), wanted, decl.roles.get(place)) {
+                (Some(_), None, Some(one)) => {
+                    self.error(name_errors::of_one_role(name, "play one role", one.name.span));
+                }
+                (None, Some(_), Some(family)) => {
+                    self.error(name_errors::without_family(name, family.name.span));
+                }
+                _ => {}
+            }
         }
         let roles: Vec<u32> = roles.into_iter().flatten().map(|(role, _)| role).collect();
         let pairs = decl.parameters.iter().zip(arguments);

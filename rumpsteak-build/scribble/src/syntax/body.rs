@@ -9,7 +9,7 @@ use super::ast::{
 use super::cursor::{Cursor, Failed, Result};
 use super::lexer::TokenKind;
 use crate::diagnostics::similar::similar;
-use crate::diagnostics::span::Name;
+use crate::diagnostics::span::{Name, Span};
 use crate::diagnostics::syntax_errors::Construct;
 use crate::index::index;
 
@@ -359,13 +359,28 @@ impl BodyParser<'_, '_> {
             }
             return Err(self.no_sender(&message));
         }
-        let from = self.cursor.role("the role that sends")?;
+        let mut each = Vec::new();
+        let from = self.participant("the role that sends", &mut each)?;
         self.cursor.expect_word("to")?;
-        let mut to = vec![self.cursor.role("the role that receives")?];
+        let mut to = vec![self.participant("the role that receives", &mut each)?];
         while self.cursor.take(b',') {
-            to.push(self.cursor.role("the role that receives")?);
+            to.push(self.participant("the role that receives", &mut each)?);
         }
-        self.end(start, InteractionKind::Message { message, from, to, link: Link::Needs })
+        self.end(start, InteractionKind::Message { message, from, to, each, link: Link::Needs })
+    }
+
+    /// `A`, or `each A`.
+    fn participant(&mut self, what: &str, each: &mut Vec<Span>) -> Result<Name> {
+        // A role may have the name `each`.
+        let is_each = self.cursor.is_word("each")
+            && self.cursor.kind_at(1) == TokenKind::Identifier
+            && !self.cursor.is_word_at(1, "to");
+        if is_each {
+            self.cursor.advance();
+        }
+        let name = self.cursor.role(what)?;
+        each.extend(is_each.then_some(name.span));
+        Ok(name)
     }
 
     /// `connect A to B;`, with or without a message before it, or `disconnect A and B;`.
@@ -379,7 +394,8 @@ impl BodyParser<'_, '_> {
         self.cursor.expect_word(between)?;
         let to = vec![role(self.cursor)?];
         let message = message.unwrap_or(MessageExpr::Literal { label, payload: Vec::new() });
-        self.end(start, InteractionKind::Message { message, from, to, link })
+        let each = Vec::new();
+        self.end(start, InteractionKind::Message { message, from, to, each, link })
     }
 
     /// Reports a missing `from` behind a word that was taken for a message. Suggests a keyword that

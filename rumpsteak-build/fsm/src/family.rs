@@ -1,0 +1,103 @@
+//! Families: roles that many equal members play.
+//!
+//! All members of a family `w` run one machine. A peer that sends to `w` sends to each member, and
+//! a peer that receives from `w` receives from each member, in any order. The judgements see the
+//! *quotient*, in which `w` is one role, and [`check`] decides whether their result counts for
+//! every number of members:
+//!
+//! * each state of `w` sends one message, or receives from one peer;
+//! * a state of a peer that receives from `w` has no other action, and a state that sends to `w`
+//!   only sends.
+//!
+//! # Why
+//! Let `S` be the quotient, and `S'` the system with n members. A *full* configuration of `S'` is
+//! one in which each peer has sent to all members what it has sent to one, and likewise received.
+//!
+//! *Erasure.* Take a run of `S'`, and leave out all actions with members other than k. This is a
+//! run of `S`: a peer in the middle of sending to the members, or of receiving from them, is before
+//! or behind that action of `S`, as k is. The queues to and from k are equal in both runs. So no
+//! queue of a member is longer than in `S`, a wrong message in `S'` is a wrong message in `S`, and
+//! so is a message that is left when all roles have ended.
+//!
+//! *Deadlock.* A member never chooses, and waits for one queue at a time. It is a process in the
+//! sense of Kahn (*The semantics of a simple language for parallel programming*, 1974). All members
+//! get the same sequence from each peer, so each has done a beginning of one sequence of actions,
+//! which ends at its *position*. Suppose `S'` is stuck, and take a member x with the least position.
+//! * x waits for a message of `r` that another member y has. Then `r` is in the middle of sending
+//!   it, and waits for room in the queue of a third member, which has not received the message
+//!   before. So its position is less than that of x: a contradiction. Hence no member has that
+//!   message, and all have the position of x.
+//! * x waits for room in its queue to `r`. A member behind this position has sent one message more.
+//!   `r` has not received one more from it, or it would be in the middle of receiving, and the next
+//!   message from x is there. So that member's queue holds more than it has room for: a
+//!   contradiction, and again all have the position of x.
+//! * x has ended. Then all have.
+//!
+//! All members have one position, so all have sent the same messages. A peer in the middle of
+//! receiving finds the missing messages in the queues, and a peer in the middle of sending waits
+//! for room in a queue that is shorter than one that had room. Neither is stuck, so the
+//! configuration is full, and its erasure is a configuration of `S` that is stuck in the same way.
+//!
+//! *Eventual reception.* In an infinite run with fair scheduling, all members get equal sequences in
+//! the end, and so do the peers from them. So no peer stays in the middle of an action, the erasure
+//! is fair, too, and in `S` it receives each message.
+//!
+//! With several families, replace one after the other: no member of a family talks to a member of
+//! another one. The tests of `rumpsteak-oracle` explore random systems with up to four members.
+
+use std::fmt;
+
+use crate::machine::{Direction, Fsm, Role, StateId};
+
+/// The reason why it is not known whether a machine is safe with every number of members.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Obstacle {
+    /// A member chooses what to send, or whether to send or to receive.
+    Chooses,
+    /// A member receives from several peers in one state.
+    SeveralPeers,
+    /// A peer learns a choice from the members, or waits for them or for others.
+    Waits,
+    /// A peer sends to the members or receives, whichever is possible first.
+    Races,
+    /// A member talks to members of another family.
+    Members,
+}
+
+impl fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Chooses => "each member could choose something else",
+            Self::SeveralPeers => "a member receives from whichever peer is first",
+            Self::Waits => "a choice depends on what comes from the members",
+            Self::Races => "sending to the members depends on what comes first",
+            Self::Members => "members of two families talk to each other",
+        })
+    }
+}
+
+/// Checks that a machine is safe with every number of members if it is safe with one. Costs
+/// O(transitions).
+///
+/// # Errors
+/// The first state that may not be, and why.
+pub fn check(fsm: &Fsm, is_family: impl Fn(&Role) -> bool) -> Result<(), (StateId, Obstacle)> {
+    let is_member = is_family(fsm.role());
+    for state in fsm.reachable() {
+        let actions: Vec<_> = fsm.transitions_from(state).map(|found| found.action).collect();
+        let [first, others @ ..] = &actions[..] else { continue };
+        let sends = actions.iter().filter(|it| it.direction == Direction::Send).count();
+        let with_family = actions.iter().any(|action| is_family(&action.peer));
+        let obstacle = match is_member {
+            true if with_family => Obstacle::Members,
+            true if sends > 0 && !others.is_empty() => Obstacle::Chooses,
+            true if others.iter().any(|other| other.peer != first.peer) => Obstacle::SeveralPeers,
+            false if with_family && sends == 0 && !others.is_empty() => Obstacle::Waits,
+            false if with_family && sends > 0 && sends < actions.len() => Obstacle::Races,
+            _ => continue,
+        };
+        return Err((state, obstacle));
+    }
+    Ok(())
+}
