@@ -3,7 +3,7 @@
 use std::task::{Poll, Waker};
 
 use super::bidirectional::{Bidirectional, Half};
-use super::capacity::Queue;
+use super::capacity::{KnownRoom, Queue};
 use super::link::Link;
 use super::mark::Mark;
 use super::pair::Pair;
@@ -45,6 +45,9 @@ pub trait Each: Link {
     /// The routes, in the order of the members.
     fn links(&mut self) -> &mut [Self::Link];
 }
+
+#[diagnostic::do_not_recommend]
+impl<L: KnownRoom<P>, P> KnownRoom<P> for Members<L> {}
 
 /// Compiles if this is a route to a family. Used by the macro.
 pub const fn to_family<L: Each>() {}
