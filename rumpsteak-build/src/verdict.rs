@@ -141,16 +141,8 @@ fn parse(text: &str) -> Option<Verdict> {
     let (roles, roots, payloads, text): Stored = serde_json::from_str(text).ok()?;
     let roles = roles.into_iter().map(|role| {
         let (members, name, protocol, role, queues, system, projections, on_demand, closed) = role;
-        let facts = RoleFacts {
-            protocol,
-            role,
-            queues,
-            system,
-            projections,
-            on_demand,
-            closed,
-            members,
-        };
+        let facts =
+            RoleFacts { protocol, role, queues, system, projections, on_demand, closed, members };
         (name, facts)
     });
     let roots = roots.into_iter();

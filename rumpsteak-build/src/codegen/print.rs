@@ -76,7 +76,8 @@ pub(super) fn print_role(text: &mut String, protocol: &Loaded, position: usize, 
     }
     let routes = names.routes.as_deref().unwrap_or("Channel");
     let fields = peers.iter().map(|RoleName { scribble, ty, field, is_family, .. }| {
-        let (routes, s) = (format!("{routes}<{}>", names.message), if *is_family { "s" } else { "" });
+        let (routes, s) =
+            (format!("{routes}<{}>", names.message), if *is_family { "s" } else { "" });
         let link = if *is_family { format!("Members<{routes}>") } else { routes };
         let doc = format!("/// The route{s} to `{scribble}`.");
         [doc, format!("#[route({ty})]"), format!("pub {field}: {link},")]

@@ -39,6 +39,15 @@ impl<'a> Scope<'a> {
         self.judged.verdict.roles.get(&name.to_string())
     }
 
+    /// Returns true if a role of this name, or any role, is a family.
+    pub(crate) fn is_family(&self, name: Option<&Ident>) -> bool {
+        let is_family = |facts: &RoleFacts| facts.members.is_some();
+        match name {
+            Some(name) => self.role(name).is_some_and(is_family),
+            None => self.judged.verdict.roles.values().any(is_family),
+        }
+    }
+
     /// The facts about the session of a role.
     pub(crate) fn root(&self, name: &Ident) -> Option<&RootFacts> {
         self.judged.verdict.roots.get(&name.to_string())

@@ -26,13 +26,10 @@ const MOST: usize = 12;
 pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
     let SetItem { attributes, visibility, name, fields, is_tuple } = set;
     let krate = scope.krate;
-    let written = fields.iter().map(|of| {
-        field(&of.attributes, &of.visibility, of.name.as_ref(), &ty(of))
-    });
-    let wrong = fields.iter().filter(|of| {
-        let facts = scope.role(&of.role);
-        facts.is_some_and(|facts| facts.members.is_some() != of.is_family)
-    });
+    let written =
+        fields.iter().map(|of| field(&of.attributes, &of.visibility, of.name.as_ref(), &ty(of)));
+    let is_wrong = |of: &&SetField| scope.is_family(Some(&of.role)) != of.is_family;
+    let wrong = fields.iter().filter(|of| scope.role(&of.role).is_some() && is_wrong(of));
     let wrong = wrong.map(|SetField { role, is_family, .. }| {
         let text = match is_family {
             true => format!("`{role}` is one role, and no family: write `{role}`"),
@@ -198,7 +195,10 @@ fn resets(
     let sized: Vec<_> = given(set, scope, parameters).collect();
     let (made, remade) = match sizes.is_empty() {
         true => (quote!(::core::default::Default::default()), None),
-        false => (quote!(Self::sized(#(#sized.len()),*)), Some(quote!(Self::sized(#(self.#sizes.len()),*)))),
+        false => (
+            quote!(Self::sized(#(#sized.len()),*)),
+            Some(quote!(Self::sized(#(self.#sizes.len()),*))),
+        ),
     };
     let remade = remade.unwrap_or_else(|| made.clone());
     // Hygienic, because a field may have any name.

@@ -210,7 +210,11 @@ where
                 Poll::Ready(Err(error)) => wrong = Some(Err(error)),
                 Poll::Ready(Ok(message)) => {
                     #[cfg(feature = "tracing")]
-                    watch::trace::<R>("receive", P::NAME, crate::message::Labelled::label(&message));
+                    watch::trace::<R>(
+                        "receive",
+                        P::NAME,
+                        crate::message::Labelled::label(&message),
+                    );
                     match message.downcast() {
                         Ok(label) => take(member, label),
                         Err(message) => wrong = Some(Ok(message)),

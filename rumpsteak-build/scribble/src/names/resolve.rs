@@ -17,8 +17,8 @@ use crate::diagnostics::span::{Name, Span};
 use crate::diagnostics::{global_errors, name_errors, rust_types};
 use crate::index::{IndexSet, NONE, index};
 use crate::syntax::ast::{
-    BlockId, Declaration, DeclarationKind, Interaction, InteractionId, InteractionKind, Interrupt, Link,
-    MessageExpr, Module, Parameter, Payload, ProtocolDecl, RoleDecl,
+    BlockId, Declaration, DeclarationKind, Interaction, InteractionId, InteractionKind, Interrupt,
+    Link, MessageExpr, Module, Parameter, Payload, ProtocolDecl, RoleDecl,
 };
 
 /// Resolves all protocols of all modules. Costs O(text), plus O(names²) for each unknown name.
