@@ -301,11 +301,15 @@ impl<'m> Resolver<'_, 'm> {
         found.ok().map(|at| self.roles[at].1)
     }
 
-    /// The declaration of a role, if it is a family.
-    fn family(&self, name: &Name) -> Option<&'m RoleDecl> {
+    /// The declaration of a role. An unknown role is reported elsewhere.
+    fn declared(&self, name: &Name) -> Option<&'m RoleDecl> {
         let found = self.roles.binary_search_by_key(&name.as_str(), |role| role.0).ok()?;
-        let role = &self.decl.roles[self.roles[found].1 as usize];
-        role.members.is_some().then_some(role)
+        Some(&self.decl.roles[self.roles[found].1 as usize])
+    }
+
+    /// The declaration of a family.
+    fn family(&self, name: &Name) -> Option<&'m RoleDecl> {
+        self.declared(name).filter(|role| role.members.is_some())
     }
 
     /// Reports a family in the place of one role.
@@ -329,10 +333,9 @@ impl<'m> Resolver<'_, 'm> {
                     self.error(name_errors::two_families(name, from.span));
                 }
                 None if each.contains(&name.span) => {
-                    let position = self.role(name).map(|role| role as usize);
-                    if let Some(declared) = position.map(|role| self.decl.roles[role].name.span) {
-                        self.error(name_errors::each_of_one(name, declared));
-                    }
+                    let declared = self.declared(name);
+                    let error = |one: &RoleDecl| name_errors::each_of_one(name, one.name.span);
+                    declared.map(error).into_iter().for_each(|error| self.error(error));
                 }
                 _ => {}
             }
@@ -528,12 +531,12 @@ impl<'m> Resolver<'_, 'm> {
             }
             roles[place] = Some((role, name.span));
             let wanted = decl.roles.get(place).and_then(|wanted| wanted.members.as_ref());
-            match (self.family(name), wanted, decl.roles.get(place)) {
-                (Some(_), None, Some(one)) => {
-                    self.error(name_errors::of_one_role(name, "play one role", one.name.span));
-                }
-                (None, Some(_), Some(family)) => {
-                    self.error(name_errors::without_family(name, family.name.span));
+            match (self.family(name), wanted) {
+                // Another number of roles is reported already.
+                (Some(_), None) if place < decl.roles.len() => self.one(name, "play one role"),
+                (None, Some(_)) => {
+                    let family = decl.roles[place].name.span;
+                    self.error(name_errors::without_family(name, family));
                 }
                 _ => {}
             }
