@@ -8,7 +8,7 @@ use rumpsteak_scribble::{Code, check, parse};
 use crate::fuzz::{self, Sample};
 
 /// How many configurations the explorers may visit.
-const CONFIGURATIONS: usize = 10_000;
+const CONFIGURATIONS: usize = 2_000;
 
 /// These machines with so many members of a family, which come last.
 fn with_members(machines: &[Fsm], family: &Role, members: usize) -> Vec<Fsm> {
@@ -75,7 +75,7 @@ struct Tally {
 fn what_is_safe_with_one_member_is_safe_with_each_number() {
     const SHAPES: [fn(&mut fastrand::Rng) -> Shape; 4] =
         [Shape::dense, Shape::blocks, Shape::gathers, Shape::scattered];
-    let outcome = fuzz::for_each_of(60, "what_is_safe_with_one_member", |seed, _| {
+    let outcome = fuzz::for_each_of(40, "what_is_safe_with_one_member", |seed, _| {
         let mut sample = Sample::new(seed, SHAPES[seed as usize % 4]);
         let (machines, family) = loop {
             if sample.roles < 5
