@@ -175,12 +175,14 @@ pub struct Session {
 fn code(protocols: &Protocols, position: usize) -> Code {
     let loaded = &protocols.protocols[position];
     let protocol = loaded.name().to_owned();
+    let roles = loaded.protocol.roles().iter();
+    let sizes = roles.filter(|role| loaded.protocol.members(role) == Some(0)).count();
     let told = |cause: Cause| wording::told(&cause.at(Span::call_site()), protocols);
     let Some(module) = empty_module(&protocol) else {
         let reason =
             format!("`{protocol}` is not a valid name in Rust\n\nhelp: rename the protocol");
         let cause = Cause::Unwritable { protocol: protocol.clone(), reason };
-        return Code { protocol, text: None, problems: vec![told(cause)] };
+        return Code { protocol, text: None, problems: vec![told(cause)], sizes };
     };
     let (settings, _) = Settings::new(&module.arguments, protocols.limits, Some(loaded));
     let (found, mut problems) = load(protocols, position);
@@ -190,7 +192,7 @@ fn code(protocols: &Protocols, position: usize) -> Code {
     // A machine that is wrong may also be one that cannot be written.
     let is_first = problems.is_empty();
     let text = text.map_err(|cause| problems.extend(is_first.then_some(cause))).ok();
-    Code { protocol, text, problems: problems.into_iter().map(told).collect() }
+    Code { protocol, text, problems: problems.into_iter().map(told).collect(), sizes }
 }
 
 /// The result of [`Configuration::check`].
@@ -246,6 +248,8 @@ pub struct Code {
     pub text: Option<String>,
     /// The mistakes in the protocol or in a machine beside its file.
     pub problems: Vec<ErrorText>,
+    /// The number of families whose number of members the program gives.
+    sizes: usize,
 }
 
 impl Code {
@@ -265,7 +269,12 @@ impl Code {
         let name = format_ident!("{}", self.protocol);
         Module::parse(ModuleKind::Protocol, quote!(#name), item).map_or_else(
             |_| Default::default(),
-            |module| (skeleton::processes(&module), skeleton::program(&self.protocol, &module)),
+            |module| {
+                (
+                    skeleton::processes(&module),
+                    skeleton::program(&self.protocol, &module, self.sizes),
+                )
+            },
         )
     }
 
