@@ -1,6 +1,6 @@
 //! A family is sent to and received from as a whole.
 
-use rumpsteak::{Ended, Result};
+use rumpsteak::states::{End, Send};
 
 #[rumpsteak::protocol(Family)]
 mod family {
@@ -14,19 +14,12 @@ mod family {
 }
 use family::*;
 
-async fn q(s: QSession<'_>) -> Result<()> {
-    match s.branch().await? {
-        QNoteOrStop::Note(_, s) => drop(s.send(Seen).await?),
-        QNoteOrStop::Stop(_, s) => drop(s.receive_each(|_, _| ()).await?),
-    }
-    Ok(())
+fn q(session: Send<'_, Q, Worker, Seen, End<'_, Q>>) {
+    session.send(Seen);
 }
 
-async fn worker(s: WorkerSession<'_>) -> Ended<'_, Worker> {
-    match s.branch().await? {
-        WorkerJobOrStop::Job(Job(number), s) => s.send_each(|_| Done(number)).await?,
-        WorkerJobOrStop::Stop(Stop, s) => return s.end(()),
-    }
+fn worker(session: Send<'_, Worker, M, Done, End<'_, Worker>>) {
+    session.send_each(|_| Done(1));
 }
 
 fn main() {}

@@ -29,6 +29,7 @@ pub(crate) struct Greeting {
     pub(crate) projections: String,
     pub(crate) system: u64,
     pub(crate) capacity: Room,
+    pub(crate) members: u32,
     pub(crate) codec: String,
     pub(crate) labels: Vec<String>,
     pub(crate) types: BTreeMap<String, u64>,
