@@ -133,17 +133,14 @@ impl<S, F, P: Fn(usize, S) -> F> Begins<S, F> for Shared<P> {
 }
 
 /// Runs the process of a family for each member. Used by the macro.
-pub fn family<'s, R: Role, P, J>(
+pub fn family<'s, R: Role, P, J: Future>(
     members: &'s mut [R],
     process: P,
     run: fn(&'s mut R, Shared<P>) -> J,
-) -> RunningFamily<J, J::Output>
-where
-    J: Future,
-{
+) -> RunningFamily<J, J::Output> {
     let process = Arc::new(process);
-    let of = |(index, member)| Box::pin(run(member, Shared(Arc::clone(&process), index)));
-    let running: Vec<_> = members.iter_mut().enumerate().map(of).map(Some).collect();
+    let of = |(index, member)| Some(Box::pin(run(member, Shared(Arc::clone(&process), index))));
+    let running: Vec<_> = members.iter_mut().enumerate().map(of).collect();
     RunningFamily { values: running.iter().map(|_| None).collect(), running }
 }
 
@@ -160,25 +157,21 @@ impl<J: Future<Output = Result<T>>, T> Future for RunningFamily<J, Result<T>> {
     type Output = Result<Vec<T>>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<Vec<T>>> {
-        let this = self.get_mut();
-        for (running, value) in this.running.iter_mut().zip(&mut this.values) {
+        let Self { running, values } = self.get_mut();
+        for (running, value) in running.iter_mut().zip(&mut *values) {
             if let Some(member) = running
                 && let Poll::Ready(done) = member.as_mut().poll(context)
             {
                 (*running, *value) = (None, Some(done));
             }
         }
-        if this.running.iter().any(Option::is_some) {
+        if running.iter().any(Option::is_some) {
             return Poll::Pending;
         }
-        let (mut values, mut errors) = (Vec::new(), Vec::new());
-        for value in this.values.drain(..).flatten() {
-            match value {
-                Ok(value) => values.push(value),
-                Err(error) => errors.push(error),
-            }
-        }
-        Poll::Ready(if errors.is_empty() { Ok(values) } else { Err(first_cause(errors)) })
+        let (mut done, mut errors) = (Vec::new(), Vec::new());
+        let results = values.drain(..).flatten();
+        results.for_each(|it| it.map_or_else(|error| errors.push(Some(error)), |it| done.push(it)));
+        Poll::Ready(if errors.is_empty() { Ok(done) } else { Err(root_cause(errors)) })
     }
 }
 
@@ -251,12 +244,9 @@ impl<J: Future, T, W> RunningAll<J, T, W> {
 /// Returns the first error that is not the consequence of another one: an [`ErrorKind::Closed`] is
 /// a consequence if there is another error.
 #[cold]
-pub fn root_cause<const N: usize>(errors: [Option<Error>; N]) -> Error {
-    first_cause(errors.into_iter().flatten().collect())
-}
-
-fn first_cause(mut all: Vec<Error>) -> Error {
+pub fn root_cause(errors: impl IntoIterator<Item = Option<Error>>) -> Error {
     let is_cause = |error: &Error| !matches!(error.kind(), ErrorKind::Closed { .. });
+    let mut all: Vec<_> = errors.into_iter().flatten().collect();
     let cause = all.iter().position(is_cause).unwrap_or(0);
     assert!(!all.is_empty(), "one of the processes has failed");
     all.swap_remove(cause)

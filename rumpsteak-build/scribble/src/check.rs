@@ -290,7 +290,8 @@ impl Protocol {
         if self.members.iter().all(Option::is_none) {
             return Ok(());
         }
-        let errors = projections.iter().filter_map(|Projection { fsm, .. }| {
+        let errors = projections.iter().filter_map(|found| {
+            let fsm = &found.fsm;
             let is_family = |role: &Role| self.members(role).is_some();
             let (state, obstacle) = family::check(fsm, is_family).err()?;
             let action = fsm.transitions_from(state).next()?;
@@ -298,8 +299,7 @@ impl Protocol {
             let with = fsm.transitions_from(state).map(|found| &found.action.peer);
             let of = [fsm.role()].into_iter().chain(with).find(|role| is_family(role))?;
             let (own, of) = (&self.role_names[own], &self.role_names[self.position(of)?]);
-            let at = projections.iter().find(|found| found.fsm.role().as_str() == own.as_str());
-            let at = *at?.origins(action.id).first()?;
+            let at = *found.origins(action.id).first()?;
             Some(projection_errors::undecided_family(own, &obstacle.to_string(), at, of))
         });
         let errors: Vec<Diagnostic> = errors.collect();

@@ -31,7 +31,7 @@ pub(crate) fn expand(item: &RoleItem, scope: &Scope<'_>) -> TokenStream {
         let Route { ty, peer, .. } = route;
         let krate = at(krate, ty.span());
         // A route to one role that is used as one to a family does not compile.
-        let is_family = scope.is_family(Some(peer));
+        let is_family = scope.is_family(peer);
         let of_members = is_family.then(|| quote_spanned! {ty.span()=>
             const _: () = #krate::private::to_family::<#ty>();
         });

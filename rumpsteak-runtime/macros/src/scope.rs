@@ -39,13 +39,9 @@ impl<'a> Scope<'a> {
         self.judged.verdict.roles.get(&name.to_string())
     }
 
-    /// Returns true if a role of this name, or any role, is a family.
-    pub(crate) fn is_family(&self, name: Option<&Ident>) -> bool {
-        let is_family = |facts: &RoleFacts| facts.members.is_some();
-        match name {
-            Some(name) => self.role(name).is_some_and(is_family),
-            None => self.judged.verdict.roles.values().any(is_family),
-        }
+    /// Returns true if the role of this name is a family.
+    pub(crate) fn is_family(&self, name: &Ident) -> bool {
+        self.role(name).is_some_and(|facts| facts.members.is_some())
     }
 
     /// The facts about the session of a role.

@@ -13,7 +13,7 @@
 //! ```
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use quote::{format_ident, quote, quote_spanned};
 use rumpsteak_front::SetItem;
 use rumpsteak_front::set::SetField;
 
@@ -28,7 +28,7 @@ pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
     let krate = scope.krate;
     let written =
         fields.iter().map(|of| field(&of.attributes, &of.visibility, of.name.as_ref(), &ty(of)));
-    let is_wrong = |of: &&SetField| scope.is_family(Some(&of.role)) != of.is_family;
+    let is_wrong = |of: &&SetField| scope.is_family(&of.role) != of.is_family;
     let wrong = fields.iter().filter(|of| scope.role(&of.role).is_some() && is_wrong(of));
     let wrong = wrong.map(|SetField { role, is_family, .. }| {
         let text = match is_family {
@@ -84,14 +84,23 @@ fn ty(SetField { role, is_family, .. }: &SetField) -> TokenStream {
     if *is_family { at(&quote!(::std::vec::Vec<#role>), role.span()) } else { quote!(#role) }
 }
 
-/// The parts of the families whose number of members the program gives.
-fn given<'a, T>(
-    set: &'a SetItem,
-    scope: &'a Scope<'_>,
-    parts: &'a [T],
-) -> impl Iterator<Item = &'a T> {
+/// The positions of the families whose number of members the program gives.
+fn given(set: &SetItem, scope: &Scope<'_>) -> Vec<usize> {
     let is_given = |of: &SetField| scope.role(&of.role).is_some_and(|it| it.members == Some(0));
-    set.fields.iter().zip(parts).filter(move |(of, _)| is_given(of)).map(|(_, part)| part)
+    (0..set.fields.len()).filter(|&index| is_given(&set.fields[index])).collect()
+}
+
+/// The members of a family, each wired.
+fn family(scope: &Scope<'_>, role: &Ident, size: &Ident, wired: &TokenStream) -> TokenStream {
+    let name = size.to_string();
+    let size = match scope.role(role).and_then(|facts| facts.members).unwrap_or_default() {
+        0 => quote!(#size),
+        members => quote!(#members as usize),
+    };
+    quote! {{
+        ::core::assert!(#size > 0, "the family `{}` has no members", #name);
+        (0..#size).map(|_| #wired).collect()
+    }}
 }
 
 /// `Default` or, if the program gives the sizes of families, `sized`: wires the roles in turn.
@@ -121,30 +130,18 @@ fn wiring(
         #placed::private::wiring::Wire::<Self>::wire(&mut wiring)
     };
     // The members of families first: their peers then take all ends at once.
-    let families = set.fields.iter().zip(parameters).filter(|(of, _)| of.is_family);
-    let sizes = families.map(|(SetField { role, .. }, parameter)| {
-        let name = parameter.to_string();
-        let size = match scope.role(role).and_then(|facts| facts.members).unwrap_or_default() {
-            0 => quote!(#parameter),
-            members => quote!(#members as usize),
-        };
-        let variable = Ident::new(&name, Span::mixed_site());
-        quote! {
-            let #variable: usize = #size;
-            ::core::assert!(#variable > 0, "the family `{}` has no members", #name);
-            let #variable: ::std::vec::Vec<#role> = (0..#variable).map(|_| #wired).collect();
-        }
-    });
-    let sizes: Vec<_> = sizes.collect();
-    let wires = set.fields.iter().zip(parameters).map(|(of, parameter)| match of.is_family {
-        true => Ident::new(&parameter.to_string(), Span::mixed_site()).into_token_stream(),
-        false => wired.clone(),
+    let mut wires: Vec<_> = (0..members.len()).collect();
+    wires.sort_by_key(|&index| !set.fields[index].is_family);
+    let wires = wires.into_iter().map(|index| {
+        let (SetField { role, is_family, .. }, member) = (&set.fields[index], &members[index]);
+        let made = is_family.then(|| family(scope, role, &parameters[index], &wired));
+        let made = made.as_ref().unwrap_or(&wired);
+        quote!(#member: #made)
     });
     let body = match scope.is_whole() {
         true => quote! {
             let mut wiring = #krate::private::wiring::Wiring::new();
-            #(#sizes)*
-            let set = Self { #(#members: #wires),* };
+            let set = Self { #(#wires),* };
             if let ::core::option::Option::Some(watch) = #krate::private::Watch::from_environment() {
                 set.__watch(&watch);
             }
@@ -153,31 +150,20 @@ fn wiring(
         // Roles with a mistake may lack routes.
         false => quote!(::core::unreachable!()),
     };
-    let given: Vec<_> = given(set, scope, parameters).collect();
-    if !given.is_empty() {
-        return quote! {
-            #(#seats)*
-
-            #[allow(unused_variables, reason = "a module with a mistake has no roles")]
-            impl #name {
-                /// The roles, with this number of members of each family.
-                ///
-                /// # Panics
-                ///
-                /// If a number is 0.
-                #[must_use]
-                pub fn sized(#(#given: usize),*) -> Self {
-                    #body
-                }
-            }
-        };
-    }
+    let given = given(set, scope).into_iter().map(|index| &parameters[index]);
+    let given: Vec<_> = given.collect();
+    let (implemented, head) = match given.is_empty() {
+        true => (quote!(::core::default::Default for), quote!(fn default())),
+        false => (quote!(), quote!(#[must_use] pub fn sized(#(#given: usize),*))),
+    };
     quote! {
         #(#seats)*
 
         #[automatically_derived]
-        impl ::core::default::Default for #name {
-            fn default() -> Self {
+        #[allow(unused_variables, reason = "a module with a mistake has no roles")]
+        impl #implemented #name {
+            /// The roles, wired to each other. Panics if a family has no members.
+            #head -> Self {
                 #body
             }
         }
@@ -191,16 +177,15 @@ fn resets(
     parameters: &[Ident],
 ) -> TokenStream {
     let roles = set.fields.iter().map(ty);
-    let sizes: Vec<_> = given(set, scope, members).collect();
-    let sized: Vec<_> = given(set, scope, parameters).collect();
-    let (made, remade) = match sizes.is_empty() {
-        true => (quote!(::core::default::Default::default()), None),
-        false => (
-            quote!(Self::sized(#(#sized.len()),*)),
-            Some(quote!(Self::sized(#(self.#sizes.len()),*))),
-        ),
+    let given = given(set, scope);
+    let (made, remade) = match given.is_empty() {
+        true => [(); 2].map(|()| quote!(::core::default::Default::default())).into(),
+        false => {
+            let sizes = given.iter().map(|&index| &parameters[index]);
+            let own = given.iter().map(|&index| &members[index]);
+            (quote!(Self::sized(#(#sizes.len()),*)), quote!(Self::sized(#(self.#own.len()),*)))
+        }
     };
-    let remade = remade.unwrap_or_else(|| made.clone());
     // Hygienic, because a field may have any name.
     let fresh = Ident::new("fresh", Span::mixed_site());
     quote! {

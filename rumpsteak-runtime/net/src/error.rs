@@ -61,9 +61,10 @@ pub enum NetError {
     NoPeer { role: &'static str, peer: String, peers: Vec<String> },
     /// The number of members of a family, or the index of a member, is missing or wrong.
     #[error(
-        "`{role}` needs {lacks}: `.members(\"{role}\", N)` has the number of members, and `.member(index)` is one of them"
+        "`{role}` joins with the number of members of a family, `.members(\"{family}\", N)`; a member also with its \
+         index, `.member(0)` to N - 1; any other role without"
     )]
-    Family { role: String, lacks: &'static str },
+    Family { role: &'static str, family: &'static str },
     /// The role follows no protocol, by which programs that were built separately are compared.
     #[error("`{role}` follows no protocol: give it one, by `#[protocol(…)]`")]
     NoProtocol { role: &'static str },

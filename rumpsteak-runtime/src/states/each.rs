@@ -14,20 +14,14 @@ use super::state::{Names, Session, State};
 use crate::error::{Action, Result};
 use crate::message::Message;
 use crate::role::{Role, Route};
+use crate::seal::ByMacro;
 use crate::transport::{Each, Incoming, Outgoing};
 use crate::watch::{self, Step};
 
 impl<'s, R: Role, P, L, C> Send<'s, R, P, L, C> {
     /// Sends a label to each member of the family `P`, and returns the next state. `label` makes
-    /// the label for the member of an index, counted from 0, right before it is sent.
-    ///
-    /// # Errors
-    ///
-    /// As [`send`](Send::send), for the first member to which it fails.
-    ///
-    /// # Cancel safety
-    ///
-    /// As `send`. Some members may have their labels.
+    /// the label for the member of an index, counted from 0, right before it is sent. Has the
+    /// errors and cancel safety of [`send`](Send::send). Some members may have their labels.
     #[inline]
     pub fn send_each<F: FnMut(usize) -> L>(self, label: F) -> SendingEach<'s, R, P, L, F, C>
     where
@@ -35,14 +29,13 @@ impl<'s, R: Role, P, L, C> Send<'s, R, P, L, C> {
         P: Role,
         C: Session<State = State<'s, R>>,
     {
-        SendingEach::new(self.into_state(crate::seal::ByMacro(())), label)
+        SendingEach::new(self.into_state(ByMacro(())), label)
     }
 }
 
 impl<'s, R: Role, P: Role, C> Select<'s, R, P, C> {
-    /// Sends a label of the choice to each member of the family `P`: see
-    /// [`Send::send_each`](Send::send_each). All members get the same label, which may carry
-    /// something else for each.
+    /// Sends a label of the choice to each member of the family `P`: see [`Send::send_each`]. What
+    /// it carries may differ.
     #[inline]
     pub fn select_each<L, F>(self, label: F) -> SendingEach<'s, R, P, L, F, C::Then>
     where
@@ -51,13 +44,12 @@ impl<'s, R: Role, P: Role, C> Select<'s, R, P, C> {
         F: FnMut(usize) -> L,
     {
         const { C::VERIFIED };
-        SendingEach::new(self.into_state(crate::seal::ByMacro(())), label)
+        SendingEach::new(self.into_state(ByMacro(())), label)
     }
 }
 
 impl<'s, R: Role, C> Select<'s, R, AnyPeer, C> {
-    /// Sends a label of the choice to each member of the family `P`: see
-    /// [`Send::send_each`](Send::send_each).
+    /// Sends a label of the choice to each member of the family `P`: see [`Send::send_each`].
     #[inline]
     pub fn select_each<P, L, F>(
         self,
@@ -70,21 +62,14 @@ impl<'s, R: Role, C> Select<'s, R, AnyPeer, C> {
         F: FnMut(usize) -> L,
     {
         const { C::VERIFIED };
-        SendingEach::new(self.into_state(crate::seal::ByMacro(())), label)
+        SendingEach::new(self.into_state(ByMacro(())), label)
     }
 }
 
 impl<'s, R: Role, P, L, C> Receive<'s, R, P, L, C> {
     /// Waits for the label of each member of the family `P`, and returns the next state. The labels
-    /// come in any order: `take` gets each one with the index of its member, counted from 0.
-    ///
-    /// # Errors
-    ///
-    /// As [`receive`](Receive::receive), for the first member that fails.
-    ///
-    /// # Cancel safety
-    ///
-    /// As `receive`.
+    /// come in any order: `take` gets each one with the index of its member, counted from 0. Has
+    /// the errors and cancel safety of [`receive`](Receive::receive).
     #[inline]
     pub fn receive_each<F: FnMut(usize, L)>(self, take: F) -> ReceivingEach<'s, R, P, L, F, C>
     where
@@ -93,7 +78,7 @@ impl<'s, R: Role, P, L, C> Receive<'s, R, P, L, C> {
         C: Session<State = State<'s, R>>,
     {
         const { assert!(P::PLAYED.0.is_family, "the peer is one role, and no family") };
-        let state = self.into_state(crate::seal::ByMacro(()));
+        let state = self.into_state(ByMacro(()));
         ReceivingEach { state, take, due: None, names: PhantomData }
     }
 }
@@ -117,9 +102,6 @@ impl<'s, R: Role, P: Role, L, F, C> SendingEach<'s, R, P, L, F, C> {
         Self { state, make, made: 0, label: None, names: PhantomData }
     }
 }
-
-// It is never pinned: the label is only moved.
-impl<R: Role, P, L, F, C> Unpin for SendingEach<'_, R, P, L, F, C> {}
 
 impl<'s, R, P, L, F, C> Future for SendingEach<'s, R, P, L, F, C>
 where
@@ -173,8 +155,6 @@ pub struct ReceivingEach<'s, R: Role, P, L, F, C> {
     due: Option<Vec<usize>>,
     names: Names<(P, L, C)>,
 }
-
-impl<R: Role, P, L, F, C> Unpin for ReceivingEach<'_, R, P, L, F, C> {}
 
 impl<'s, R, P, L, F, C> Future for ReceivingEach<'s, R, P, L, F, C>
 where
@@ -237,14 +217,18 @@ where
     }
 }
 
-impl<R: Role, P: Role, L, F, C> fmt::Debug for SendingEach<'_, R, P, L, F, C> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SendingEach").field("role", &R::NAME).field("peer", &P::NAME).finish()
-    }
-}
+macro_rules! future {
+    ($Future:ident) => {
+        // It is never pinned: the label is only moved.
+        impl<R: Role, P, L, F, C> Unpin for $Future<'_, R, P, L, F, C> {}
 
-impl<R: Role, P: Role, L, F, C> fmt::Debug for ReceivingEach<'_, R, P, L, F, C> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ReceivingEach").field("role", &R::NAME).field("peer", &P::NAME).finish()
-    }
+        impl<R: Role, P: Role, L, F, C> fmt::Debug for $Future<'_, R, P, L, F, C> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let mut shown = f.debug_struct(stringify!($Future));
+                shown.field("role", &R::NAME).field("peer", &P::NAME).finish_non_exhaustive()
+            }
+        }
+    };
 }
+future!(SendingEach);
+future!(ReceivingEach);

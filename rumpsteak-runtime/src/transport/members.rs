@@ -2,7 +2,7 @@
 
 use std::task::{Poll, Waker};
 
-use super::bidirectional::{Bidirectional, Half};
+use super::bidirectional::Bidirectional;
 use super::capacity::{KnownRoom, Queue};
 use super::link::Link;
 use super::mark::Mark;
@@ -108,13 +108,9 @@ where
         (Self::from_iter([link]), far)
     }
 
-    const IS_FAMILY: bool = true;
-
     fn unite(&mut self, before: Self) {
         self.links.splice(..0, before.links);
     }
-
-    const HALVES: (Half<Self>, Half<Far>) = (Half::PLAIN, Half::PLAIN);
 }
 
 #[diagnostic::do_not_recommend]

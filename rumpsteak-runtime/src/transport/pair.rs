@@ -29,11 +29,7 @@ pub trait Pair<Other>: Sized {
         Self::pair()
     }
 
-    /// True for the routes to a family, whose members make them one by one.
-    #[doc(hidden)]
-    const IS_FAMILY: bool = false;
-
-    /// Adds the routes to the members that were made before.
+    /// Adds the routes to the members of a family that were made before.
     #[doc(hidden)]
     fn unite(&mut self, before: Self) {
         drop(before);

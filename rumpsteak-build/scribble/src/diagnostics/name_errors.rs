@@ -51,19 +51,9 @@ errors! {
         help "write `each {role}`: all members send, or receive";
 
     each_of_one(role: &Name, declared: Span) = Family at role.span,
-        "`{role}` is one role, and no family", "`each` needs a family"
+        "`{role}` is one role, and no family", "a family is needed here"
         [declared => "declared as one role here"]
-        help "remove `each`, or declare `role {role}[N]`";
-
-    without_family(role: &Name, family: Span) = Family at role.span,
-        "`{role}` is one role, and plays a family", "one role"
-        [family => "this role is a family"]
-        help "name a family here, or make the role that it plays one role";
-
-    two_families(role: &Name, other: Span) = Family at role.span,
-        "members of families talk to each other", "a family"
-        [other => "and here"]
-        help "let a role that is no family receive from them and send to them";
+        help "name a family, or declare `role {role}[N]`, or remove `each`";
 
     /// `does` is what no family can do.
     of_one_role(role: &Name, does: &str, family: Span) = Family at role.span,

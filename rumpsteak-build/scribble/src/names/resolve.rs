@@ -301,7 +301,7 @@ impl<'m> Resolver<'_, 'm> {
         found.ok().map(|at| self.roles[at].1)
     }
 
-    /// The declaration of a role. An unknown role is reported elsewhere.
+    /// The declaration of a role, if there is one.
     fn declared(&self, name: &Name) -> Option<&'m RoleDecl> {
         let found = self.roles.binary_search_by_key(&name.as_str(), |role| role.0).ok()?;
         Some(&self.decl.roles[self.roles[found].1 as usize])
@@ -319,24 +319,26 @@ impl<'m> Resolver<'_, 'm> {
         }
     }
 
+    /// Reports one role in the place of a family. An unknown role is reported elsewhere.
+    fn several(&mut self, role: &Name) {
+        let declared = self.declared(role);
+        let error = declared.map(|one| name_errors::each_of_one(role, one.name.span));
+        error.into_iter().for_each(|error| self.error(error));
+    }
+
     /// Checks that `each` is before all families among the roles of a message, and that members of
     /// families do not talk to each other.
     fn families(&mut self, from: &Name, to: &[Name], each: &[Span], link: Link) {
         let sends = self.family(from).is_some();
         for name in [from].into_iter().chain(to) {
+            let is_each = each.contains(&name.span);
             match self.family(name) {
                 Some(_) if link != Link::Needs => self.one(name, "connect"),
-                Some(family) if !each.contains(&name.span) => {
+                Some(family) if !is_each => {
                     self.error(name_errors::without_each(name, family.name.span));
                 }
-                Some(_) if sends && name.span != from.span => {
-                    self.error(name_errors::two_families(name, from.span));
-                }
-                None if each.contains(&name.span) => {
-                    let declared = self.declared(name);
-                    let error = |one: &RoleDecl| name_errors::each_of_one(name, one.name.span);
-                    declared.map(error).into_iter().for_each(|error| self.error(error));
-                }
+                Some(_) if sends && name.span != from.span => self.one(name, "talk to a family"),
+                None if is_each => self.several(name),
                 _ => {}
             }
         }
@@ -534,10 +536,7 @@ impl<'m> Resolver<'_, 'm> {
             match (self.family(name), wanted) {
                 // Another number of roles is reported already.
                 (Some(_), None) if place < decl.roles.len() => self.one(name, "play one role"),
-                (None, Some(_)) => {
-                    let family = decl.roles[place].name.span;
-                    self.error(name_errors::without_family(name, family));
-                }
+                (None, Some(_)) => self.several(name),
                 _ => {}
             }
         }

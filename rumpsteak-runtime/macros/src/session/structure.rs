@@ -159,7 +159,7 @@ impl Expansion<'_> {
         let (route, state) = (self.route(peer, *direction, Some(label)), self.state());
         let bounds = quote!(#route #then: #krate::states::Session<#state>,);
         let types = quote!('s, #role, #peer, #label, #then);
-        if self.scope.is_family(Some(peer)) {
+        if self.scope.is_family(peer) {
             let each = self.scope.parameter("F");
             let types = quote!('s, #role, #peer, #label, #each, #then);
             let (original, future, takes) = match direction {
@@ -196,8 +196,6 @@ impl Expansion<'_> {
     fn select_methods(&self, peer: Option<&Ident>, choice: &TokenStream) -> TokenStream {
         let (krate, role) = (self.krate, &self.role);
         let (label, state) = (self.scope.parameter("L"), self.state());
-        let is_family = self.scope.is_family(peer);
-        let is_one_family = is_family && peer.is_some();
         // With several peers, the method has a peer parameter.
         let any = self.scope.parameter("P");
         let (parameters, offered, peer) = match peer {
@@ -209,33 +207,12 @@ impl Expansion<'_> {
                 + #krate::states::Offers<#offered, Then: #krate::states::Follows<'s, #role, #peer, #label>>,
         };
         let then = quote!(<#choice as #krate::states::Offers<#offered>>::Then);
-        let each = is_family.then(|| {
-            let (each, state) = (self.scope.parameter("F"), self.state());
-            let (parameters, message) = (quote!(#parameters, #each), self.message());
-            let types = quote!('s, #role, #peer, #label, #each, #then);
-            let bounds = quote! {
-                #choice: #krate::states::Choice<#state>
-                    + #krate::states::Offers<#offered, Then: #krate::states::Session<#state>>,
-                #role: #krate::transport::Route<
-                    #peer,
-                    Link: #krate::transport::Each<Link: #krate::transport::Outgoing<#message>>,
-                    Message: #krate::Message<#label>
-                >,
-                #peer: #krate::Role,
-                #each: ::core::ops::FnMut(usize) -> #label,
-            };
-            let original = "Select::select_each";
-            self.method(original, Some(&parameters), Some(&each), "SendingEach", &types, &bounds)
-        });
-        if is_one_family {
-            return each.unwrap_or_default();
-        }
         let types = quote!('s, #role, #peer, #label, #then);
         let methods = [("Select::select", "Sending"), ("Select::select_or_return", "Returning")];
         let methods = methods.map(|(original, future)| {
             self.method(original, Some(&parameters), Some(&label), future, &types, &bounds)
         });
-        methods.into_iter().chain(each).collect()
+        methods.into_iter().collect()
     }
 
     fn branch_method(&self, peer: Option<&Ident>, choice: &TokenStream) -> TokenStream {
@@ -261,7 +238,7 @@ impl Expansion<'_> {
         };
         let label = label.map(|label| quote!(, Message: #krate::Message<#label>));
         let link = quote!(#krate::transport::#link<#message>);
-        let link = match self.scope.is_family(Some(peer)) {
+        let link = match self.scope.is_family(peer) {
             true => quote!(#krate::transport::Each<Link: #link>),
             false => link,
         };

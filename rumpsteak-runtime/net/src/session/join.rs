@@ -146,15 +146,11 @@ impl<R: Role, C> Join<R, C> {
 
     /// The name of the role in the session: of a family, the name of the member.
     fn role(&self) -> Result<String, NetError> {
-        let lacks = |lacks| Err(NetError::Family { role: R::NAME.to_owned(), lacks });
         let number = self.families.get(R::NAME).copied().unwrap_or_default();
         match self.member {
             None if !R::PLAYED.0.is_family => Ok(R::NAME.to_owned()),
-            Some(_) if !R::PLAYED.0.is_family => lacks("no `member`, as it is one role"),
-            Some(index) if index < number => Ok(member(R::NAME, index)),
-            Some(_) if number > 0 => lacks("a smaller `member`: they are counted from 0"),
-            Some(_) => lacks("`members`"),
-            None => lacks("`member`"),
+            Some(index) if R::PLAYED.0.is_family && index < number => Ok(member(R::NAME, index)),
+            _ => Err(NetError::Family { role: R::NAME, family: R::NAME }),
         }
     }
 

@@ -84,7 +84,7 @@ pub(super) fn queues<R: Joins>(families: &Families) -> Result<Vec<Sends>, NetErr
             let sends = |index| Sends { peer: member(peer, index), queue, members };
             queues.extend((0..members).map(sends));
         } else {
-            wrong.get_or_insert(NetError::Family { role: peer.to_owned(), lacks: "`members`" });
+            wrong.get_or_insert(NetError::Family { role: R::NAME, family: peer });
         }
         None
     };

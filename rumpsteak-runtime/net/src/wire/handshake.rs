@@ -69,13 +69,6 @@ pub(crate) struct Contract {
     pub(crate) members: u32,
 }
 
-impl Contract {
-    /// True if both ends were built for one protocol, and know one number of members.
-    pub(crate) fn is_of_same_build(&self, other: &Self) -> bool {
-        (self.fingerprint, self.members) == (other.fingerprint, other.members)
-    }
-}
-
 /// The format of messages.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) struct Format {

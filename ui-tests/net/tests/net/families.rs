@@ -70,18 +70,16 @@ async fn ends_compare_the_number_of_members() {
 #[tokio::test]
 async fn what_is_missing_is_an_error_at_once() {
     let host = Host::new();
-    let error = |joined: Result<(), NetError>| joined.unwrap_err().to_string();
     let farm = || host.join::<M>("1");
     let own = || host.join::<Worker>("1");
-    for (joined, lacks) in [
-        (farm().connect().await.map(drop), "`members`"),
-        (farm().members("worker", 0).connect().await.map(drop), "`members`"),
-        (own().connect().await.map(drop), "`member`"),
-        (own().member(0).connect().await.map(drop), "`members`"),
-        (own().member(2).members("worker", 2).connect().await.map(drop), "a smaller `member`"),
-        (farm().member(0).connect().await.map(drop), "no `member`"),
+    for joined in [
+        farm().connect().await.map(drop),
+        farm().members("worker", 0).connect().await.map(drop),
+        own().connect().await.map(drop),
+        own().member(0).connect().await.map(drop),
+        own().member(2).members("worker", 2).connect().await.map(drop),
+        farm().member(0).connect().await.map(drop),
     ] {
-        let error = error(joined);
-        assert!(error.contains(&format!("needs {lacks}")), "{error}");
+        assert!(matches!(joined, Err(NetError::Family { .. })), "{joined:?}");
     }
 }
