@@ -21,8 +21,8 @@
 //!
 //! *Deadlock.* A member never chooses, and waits for one queue at a time. It is a process in the
 //! sense of Kahn (*The semantics of a simple language for parallel programming*, 1974). All members
-//! get the same sequence from each peer, so each has done a beginning of one sequence of actions,
-//! which ends at its *position*. Suppose `S'` is stuck, and take a member x with the least position.
+//! get the same sequence from each peer, so each has done the first part of one sequence, up to its
+//! *position*. Suppose `S'` is stuck, and take a member x with the least position.
 //! * x waits for a message of `r` that another member y has. Then `r` is in the middle of sending
 //!   it, and waits for room in the queue of a third member, which has not received the message
 //!   before. So its position is less than that of x: a contradiction. Hence no member has that
@@ -38,51 +38,21 @@
 //! for room in a queue that is shorter than one that had room. Neither is stuck, so the
 //! configuration is full, and its erasure is a configuration of `S` that is stuck in the same way.
 //!
-//! *Eventual reception.* In an infinite run with fair scheduling, all members get equal sequences in
-//! the end, and so do the peers from them. So no peer stays in the middle of an action, the erasure
-//! is fair, too, and in `S` it receives each message.
+//! *Eventual reception.* In an infinite run with fair scheduling, all members get equal sequences
+//! in the end, and so do the peers from them. So each peer comes to the end of its action, the
+//! erasure is fair, too, and in `S` it receives each message.
 //!
 //! With several families, replace one after the other: no member of a family talks to a member of
 //! another one. The tests of `rumpsteak-oracle` explore random systems with up to four members.
 
-use std::fmt;
-
 use crate::machine::{Direction, Fsm, Role, StateId};
-
-/// The reason why it is not known whether a machine is safe with every number of members.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum Obstacle {
-    /// A member chooses what to send, or whether to send or to receive.
-    Chooses,
-    /// A member receives from several peers in one state.
-    SeveralPeers,
-    /// A peer learns a choice from the members, or waits for them or for others.
-    Waits,
-    /// A peer sends to the members or receives, whichever is possible first.
-    Races,
-    /// A member talks to members of another family.
-    Members,
-}
-
-impl fmt::Display for Obstacle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Chooses => "each member could choose something else",
-            Self::SeveralPeers => "a member receives from whichever peer is first",
-            Self::Waits => "a choice depends on what comes from the members",
-            Self::Races => "sending to the members depends on what comes first",
-            Self::Members => "members of two families talk to each other",
-        })
-    }
-}
 
 /// Checks that a machine is safe with every number of members if it is safe with one. Costs
 /// O(transitions).
 ///
 /// # Errors
 /// The first state that may not be, and why.
-pub fn check(fsm: &Fsm, is_family: impl Fn(&Role) -> bool) -> Result<(), (StateId, Obstacle)> {
+pub fn check(fsm: &Fsm, is_family: impl Fn(&Role) -> bool) -> Result<(), (StateId, &'static str)> {
     let is_member = is_family(fsm.role());
     for state in fsm.reachable() {
         let actions: Vec<_> = fsm.transitions_from(state).map(|found| found.action).collect();
@@ -90,11 +60,17 @@ pub fn check(fsm: &Fsm, is_family: impl Fn(&Role) -> bool) -> Result<(), (StateI
         let sends = actions.iter().filter(|it| it.direction == Direction::Send).count();
         let with_family = actions.iter().any(|action| is_family(&action.peer));
         let obstacle = match is_member {
-            true if with_family => Obstacle::Members,
-            true if sends > 0 && !others.is_empty() => Obstacle::Chooses,
-            true if others.iter().any(|other| other.peer != first.peer) => Obstacle::SeveralPeers,
-            false if with_family && sends == 0 && !others.is_empty() => Obstacle::Waits,
-            false if with_family && sends > 0 && sends < actions.len() => Obstacle::Races,
+            true if with_family => "members of two families talk to each other",
+            true if sends > 0 && !others.is_empty() => "each member could choose something else",
+            true if others.iter().any(|other| other.peer != first.peer) => {
+                "a member receives from whichever peer is first"
+            }
+            false if with_family && sends == 0 && !others.is_empty() => {
+                "a choice depends on what comes from the members"
+            }
+            false if with_family && sends > 0 && sends < actions.len() => {
+                "sending to the members depends on what comes first"
+            }
             _ => continue,
         };
         return Err((state, obstacle));

@@ -300,7 +300,7 @@ impl Protocol {
             let of = [fsm.role()].into_iter().chain(with).find(|role| is_family(role))?;
             let (own, of) = (&self.role_names[own], &self.role_names[self.position(of)?]);
             let at = *found.origins(action.id).first()?;
-            Some(projection_errors::undecided_family(own, &obstacle.to_string(), at, of))
+            Some(projection_errors::undecided_family(own, obstacle, at, of))
         });
         let errors: Vec<Diagnostic> = errors.collect();
         if errors.is_empty() { Ok(()) } else { Err(errors) }

@@ -157,7 +157,7 @@ impl Judge<'_> {
                 let first = fsm.transitions_from(state).next()?;
                 let of = if is_family(fsm.role()) { fsm.role() } else { &first.action.peer };
                 let place = machine.origins.get(first.id.index());
-                (of, obstacle.to_string(), place.map(|place| place.span))
+                (of, obstacle.to_owned(), place.map(|place| place.span))
             }
         };
         let (name, role) = (self.scope.name_of(id), role.to_string());

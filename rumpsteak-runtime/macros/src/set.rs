@@ -32,7 +32,7 @@ pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
     let wrong = fields.iter().filter(|of| scope.role(&of.role).is_some() && is_wrong(of));
     let wrong = wrong.map(|SetField { role, is_family, .. }| {
         let text = match is_family {
-            true => format!("`{role}` is one role, and no family: write `{role}`"),
+            true => format!("`{role}` is one role, not a family: write `{role}`"),
             false => format!("`{role}` is a family: write `Vec<{role}>`, which has its members"),
         };
         quote_spanned!(role.span()=> ::core::compile_error!(#text);)

@@ -24,7 +24,6 @@ pub(crate) mod state;
 
 pub use self::branch::{Branch, Branching};
 pub use self::choice::{AnyPeer, Choice, Offers, Peer};
-pub use self::each::{ReceivingEach, SendingEach};
 pub use self::end::{End, Ended, Ends, Over, Remains};
 pub use self::gather::{Due, Gather, Gathering, Gathers};
 pub use self::misused::{NotBranch, NotEnd, NotGather, NotRace, NotReceive, NotSelect, NotSend};

@@ -51,15 +51,15 @@ errors! {
         help "write `each {role}`: all members send, or receive";
 
     each_of_one(role: &Name, declared: Span) = Family at role.span,
-        "`{role}` is one role, and no family", "a family is needed here"
+        "`{role}` is one role, not a family", "a family is needed here"
         [declared => "declared as one role here"]
         help "name a family, or declare `role {role}[N]`, or remove `each`";
 
-    /// `does` is what no family can do.
+    /// `does` is what one role can do, and a family cannot.
     of_one_role(role: &Name, does: &str, family: Span) = Family at role.span,
         "the family `{role}` cannot {does}", "a family"
         [family => "it is declared here"]
-        help "let a role that is no family do it";
+        help "let a role outside of families do it";
 
     self_message(role: &Name, sender: Span) = SelfMessage at role.span,
         "`{role}` sends a message to itself", "the receiver is the sender"

@@ -12,9 +12,9 @@ use super::span::{Name, Span};
 /// `family` is a family among the roles.
 pub(crate) fn undecided_family(role: &Name, reason: &str, at: Span, family: &Name) -> Diagnostic {
     let message = format!("unknown whether any number of `{family}` is safe");
-    let label = format!("for `{role}` here: {reason}");
-    Diagnostic::new(Code::UndecidedFamily, message, at, label)
+    Diagnostic::new(Code::UndecidedFamily, message, at, format!("undecided for `{role}`"))
         .with(family.span, "the family is declared here")
+        .note(reason.to_owned())
         .help(format!("write each member as a role: `{family}1`, `{family}2`, …"))
 }
 

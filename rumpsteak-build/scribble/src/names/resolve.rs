@@ -456,16 +456,13 @@ impl<'m> Resolver<'_, 'm> {
         }
         let sort = if let Some(role) = &element.delegated {
             let decl = self.protocol(&element.sort)?.1;
-            match decl.roles.iter().find(|known| known.name.text == role.text) {
-                Some(RoleDecl { name, members: Some(_), .. }) => {
-                    self.error(name_errors::of_one_role(role, "be delegated", name.span));
-                    return None;
-                }
-                Some(_) => {}
-                None => {
-                    self.unknown_role(role, decl);
-                    return None;
-                }
+            let Some(found) = decl.roles.iter().find(|known| known.name.text == role.text) else {
+                self.unknown_role(role, decl);
+                return None;
+            };
+            if found.members.is_some() {
+                let declared = found.name.span;
+                self.error(name_errors::of_one_role(role, "be delegated", declared));
             }
             Sort::from(format!("{name}@{role}"))
         } else if let Some(parameter) = self.parameter(name, DeclarationKind::Payload) {

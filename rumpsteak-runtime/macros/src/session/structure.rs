@@ -160,24 +160,23 @@ impl Expansion<'_> {
         let bounds = quote!(#route #then: #krate::states::Session<#state>,);
         let types = quote!('s, #role, #peer, #label, #then);
         if self.scope.is_family(peer) {
-            let each = self.scope.parameter("F");
-            let types = quote!('s, #role, #peer, #label, #each, #then);
-            let (original, future, takes) = match direction {
-                Direction::Send => ("Send::send_each", "SendingEach", quote!(usize)),
-                Direction::Receive => {
-                    ("Receive::receive_each", "ReceivingEach", quote!(usize, #label))
+            let (method, takes) = match direction {
+                Direction::Send => ("send_each", quote!((usize) -> #label)),
+                Direction::Receive => ("receive_each", quote!((usize, #label))),
+            };
+            let (method, visibility) = (format_ident!("{method}"), &self.item.visibility);
+            return quote! {
+                /// Acts with each member of the family, as the session inside.
+                #visibility fn #method(
+                    self,
+                    label: impl ::core::ops::FnMut #takes,
+                ) -> impl ::core::future::Future<Output = #krate::Result<#then>>
+                where
+                    #bounds
+                {
+                    self.0.#method(label)
                 }
             };
-            let makes = (*direction == Direction::Send).then(|| quote!(-> #label));
-            let bounds = quote!(#bounds #each: ::core::ops::FnMut(#takes) #makes,);
-            return self.method(
-                original,
-                Some(&quote!(#each)),
-                Some(&each),
-                future,
-                &types,
-                &bounds,
-            );
         }
         match direction {
             Direction::Send => {
@@ -239,7 +238,7 @@ impl Expansion<'_> {
         let label = label.map(|label| quote!(, Message: #krate::Message<#label>));
         let link = quote!(#krate::transport::#link<#message>);
         let link = match self.scope.is_family(peer) {
-            true => quote!(#krate::transport::Each<Link: #link>),
+            true => quote!(#krate::transport::Each<Link: #link + 'static>),
             false => link,
         };
         quote! {
