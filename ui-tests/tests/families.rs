@@ -29,7 +29,7 @@ use family::*;
 async fn master(mut s: Master<'_>, rounds: u32) -> Ended<'_, M, (Vec<u32>, Vec<usize>)> {
     let (mut sums, mut order) = (Vec::new(), Vec::new());
     for round in 0..rounds {
-        let answers = s.select_each::<Worker, _, _>(|index| Job(round + index as u32)).await?;
+        let answers = s.select_each::<Worker, _>(|index| Job(round + index as u32)).await?;
         let halves = answers.send_each(|index| Half(100 * (index as u32 + 1))).await?;
         let mut sum = 0;
         let done = halves.receive_each(|index, Done(own)| {

@@ -213,7 +213,6 @@ impl Writer<'_> {
                 let is_family = self.is_family(peer.or(action.map(|action| &action.peer)));
                 let value = self.value(&label);
                 let peer = match (peer, action) {
-                    (None, Some(action)) if is_family => format!("::<{}, _, _>", action.peer),
                     (None, Some(action)) => format!("::<{}, _>", action.peer),
                     _ => String::new(),
                 };

@@ -371,12 +371,18 @@ impl BodyParser<'_, '_> {
 
     /// `A`, or `each A`.
     fn participant(&mut self, what: &str, each: &mut Vec<Span>) -> Result<Name> {
-        // A role may have the name `each`.
-        let is_each = self.cursor.is_word("each")
-            && self.cursor.kind_at(1) == TokenKind::Identifier
-            && !self.cursor.is_word_at(1, "to");
-        if is_each {
+        // A role may have the name `each` or `some`.
+        let is_word = |word| {
+            self.cursor.is_word(word)
+                && self.cursor.kind_at(1) == TokenKind::Identifier
+                && !self.cursor.is_word_at(1, "to")
+        };
+        let (is_each, is_some) = (is_word("each"), is_word("some"));
+        if is_each || is_some {
             self.cursor.advance();
+        }
+        if is_some {
+            self.cursor.unsupported_once(Construct::FAMILY, self.cursor.at() - 1);
         }
         let name = self.cursor.role(what)?;
         each.extend(is_each.then_some(name.span));
