@@ -10,7 +10,7 @@ use std::process::Command;
 /// An application: its program, its roles, and its output at the end.
 type Application = (&'static str, &'static [&'static str], &'static str);
 
-const APPLICATIONS: [Application; 5] = [
+const APPLICATIONS: [Application; 7] = [
     (
         "chat",
         &["server", "ann", "bob", "cy"],
@@ -18,7 +18,17 @@ const APPLICATIONS: [Application; 5] = [
     ),
     ("file_transfer", &["client", "server"], "the files are as they were\n"),
     ("jacobi", &["m", "a", "b"], "900 points after 591 rounds, as one process has them\n"),
+    (
+        "jacobi_workers",
+        &["m", "worker[0]", "worker[1]", "worker[2]"],
+        "900 points after 591 rounds, as one process has them\n",
+    ),
     ("n_body", &["a", "b", "c"], "60 bodies after 200 steps, as one process has them\n"),
+    (
+        "n_body_workers",
+        &["m", "worker[0]", "worker[1]", "worker[2]"],
+        "60 bodies after 200 steps, as one process has them\n",
+    ),
     (
         "portal",
         &["user", "portal", "squares", "sums"],

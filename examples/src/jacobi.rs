@@ -8,6 +8,8 @@
 //! Rows are given away, not copied: the row that a role receives is filled with its own border for
 //! the next round. In one process no row is ever allocated again.
 
+pub mod workers;
+
 use rumpsteak::{Result, try_run};
 
 #[rumpsteak::protocol(

@@ -9,6 +9,8 @@
 //! last one that it receives is filled for the next step. In one process no array is ever allocated
 //! again.
 
+pub mod workers;
+
 use rumpsteak::{Result, try_run};
 
 #[rumpsteak::protocol(

@@ -52,6 +52,9 @@ struct Arguments {
     /// How long to wait for peers that join or are lost, in milliseconds
     #[arg(long, value_name = "MS", default_value = "10000")]
     patience: u64,
+    /// The number of workers, if they are a family
+    #[arg(long, value_name = "N", default_value = "3", value_parser = clap::value_parser!(u16).range(1..))]
+    workers: u16,
     /// The folder in which the processes write their addresses
     #[arg(long, hide = true)]
     folder: Option<PathBuf>,
@@ -76,6 +79,20 @@ pub fn start(
     play: impl Fn(Place) -> Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>>,
 ) -> ExitCode {
     start_with(roles, &[], play)
+}
+
+/// [`start`], for a master `m` and a family `worker` of so many members as `--workers` says.
+pub fn start_family(
+    protocol: &str,
+    play: impl Fn(Place) -> Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>>,
+) -> ExitCode {
+    let workers = Arguments::parse().workers;
+    let members: Vec<String> = (0..workers).map(|index| format!("worker[{index}]")).collect();
+    let names = ["m", "worker"].map(|role| format!("{role}.{protocol}"));
+    let [m, worker] = names.each_ref().map(|name| [name.as_str()]);
+    let members = members.iter().map(|member| (member.as_str(), &worker[..]));
+    let roles: Vec<(&str, &[&str])> = [("m", &m[..])].into_iter().chain(members).collect();
+    start(&roles, play)
 }
 
 /// [`start`], for an example in which these roles listen over the transport that `--servers` names.
@@ -149,6 +166,7 @@ fn in_processes(
         };
         command.args(["--transport", transport, "--role", role]);
         command.args(["--broker", &arguments.broker]);
+        command.args(["--workers", &arguments.workers.to_string()]);
         command.args(["--patience", &arguments.patience.to_string(), "--folder"]);
         command.arg(&folder).spawn()
     };
@@ -231,6 +249,19 @@ impl Place {
     #[must_use]
     pub fn role(&self) -> &str {
         &self.role
+    }
+
+    /// The number of members of the family `worker`.
+    #[must_use]
+    pub fn workers(&self) -> usize {
+        self.arguments.workers.into()
+    }
+
+    /// The index of the role among the members of its family; `None` for a role of its own.
+    #[must_use]
+    pub fn member(&self) -> Option<usize> {
+        let (_, index) = self.role.strip_suffix(']')?.split_once('[')?;
+        index.parse().ok()
     }
 
     /// The host of the role.

@@ -173,18 +173,21 @@ pub struct Session {
 fn code(protocols: &Protocols, position: usize) -> Code {
     let loaded = &protocols.protocols[position];
     let protocol = loaded.name().to_owned();
+    let roles = loaded.protocol.roles().iter();
+    let sizes = roles.filter(|role| loaded.protocol.members(role) == Some(0)).count();
     let Some(module) = empty_module(&protocol) else {
         let reason =
             format!("`{protocol}` is not a valid name in Rust\n\nhelp: rename the protocol");
         let cause = Cause::Unwritable { protocol: protocol.clone(), reason };
         let problem = wording::told(&cause.at(Span::call_site()), protocols);
-        return Code { protocol, text: None, problems: vec![problem] };
+        return Code { protocol, text: None, problems: vec![problem], sizes };
     };
     let Findings { verdict, told, .. } = Findings::of(&module, protocols);
     let file = &protocols.files[loaded.file];
     let text = Some(verdict.text).filter(|items| !items.is_empty());
     let text = text.map(|items| codegen::module(&module.name, &protocol, file, &items));
-    Code { protocol, text, problems: told.into_iter().map(|(_, told)| told).collect() }
+    let problems = told.into_iter().map(|(_, told)| told).collect();
+    Code { protocol, text, problems, sizes }
 }
 
 /// The result of [`Configuration::check`].
@@ -240,6 +243,8 @@ pub struct Code {
     pub text: Option<String>,
     /// The mistakes in the protocol or in a machine beside its file.
     pub problems: Vec<ErrorText>,
+    /// The number of families whose number of members the program gives.
+    sizes: usize,
 }
 
 impl Code {
@@ -259,7 +264,12 @@ impl Code {
         let name = format_ident!("{}", self.protocol);
         Module::parse(ModuleKind::Protocol, quote!(#name), item).map_or_else(
             |_| Default::default(),
-            |module| (skeleton::processes(&module), skeleton::program(&self.protocol, &module)),
+            |module| {
+                (
+                    skeleton::processes(&module),
+                    skeleton::program(&self.protocol, &module, self.sizes),
+                )
+            },
         )
     }
 }

@@ -33,6 +33,8 @@ pub(crate) enum Cause {
     BrokenFile { file: usize },
     /// Sessions hang with the capacities that routes declare.
     Hangs(Box<Hangs>),
+    /// A session of a protocol with a family may not be safe with every number of members.
+    Family { name: String, role: String, reason: String },
     /// A session leads back to itself without an action.
     Idle { name: String },
     /// A file beside a `.scr` file is not a machine of the role in its name.
@@ -241,6 +243,7 @@ impl Cause {
     pub(crate) fn gravity(&self) -> Gravity {
         match self {
             Self::BrokenFile { .. }
+            | Self::Family { .. }
             | Self::Undecided { .. }
             | Self::UndecidedCapacities { .. }
             | Self::UndecidedSystem { .. } => Gravity::Undecided,

@@ -149,6 +149,7 @@ impl Findings {
                 projections: projections.clone(),
                 on_demand: on_demand.clone(),
                 closed,
+                members: loaded.and_then(|loaded| loaded.protocol.members(&role.role)),
             };
             payloads.extend(role.labels.values().flat_map(|label| &label.checks).cloned());
             roles.insert(role.item.name.to_string(), facts);

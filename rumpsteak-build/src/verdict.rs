@@ -26,6 +26,8 @@ pub struct RoleFacts {
     pub on_demand: Vec<String>,
     /// The same number as `system` if the sessions are only safe with one another; otherwise 0.
     pub closed: u64,
+    /// The number of members of a family: 0 if the program gives it.
+    pub members: Option<u32>,
 }
 
 impl RoleFacts {

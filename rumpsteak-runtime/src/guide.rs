@@ -6,6 +6,7 @@
 //! [`recursion`]: self::recursion
 //! [`choice`]: self::choice
 //! [`peers`]: self::peers
+//! [`families`]: self::families
 //! [`interrupts`]: self::interrupts
 //! [`failure`]: self::failure
 //! [`server`]: self::server
@@ -53,4 +54,4 @@ macro_rules! chapters {
     };
 }
 
-chapters!(module linearity recursion choice peers interrupts failure server executors channels testing errors);
+chapters!(module linearity recursion choice peers families interrupts failure server executors channels testing errors);

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
@@ -80,7 +81,7 @@ pub fn running<'s, R, S, T, E, F, P, A, Q, V, W, X>(
 ) -> Running<'s, R, P, <F as Process<A>>::Itself, T, E, X>
 where
     R: Role + Plays<S, State = State<'s, R>, Player = Q>,
-    P: FnOnce(S) -> F,
+    P: Begins<S, F>,
     F: Process<A> + Future<Output = Result<V, E>>,
     End<'s, Q>: Ends<V, T, W>,
     Q: Role,
@@ -96,7 +97,7 @@ where
         if this.guard.poll_begin(context).is_pending() {
             *this.begins = Some(process);
         } else {
-            let begin = |state| this.process.set(Some(process(R::begin(state)).itself()));
+            let begin = |state| this.process.set(Some(process.begin(R::begin(state)).itself()));
             this.guard.begin(begin);
         }
         Ok(())
@@ -106,6 +107,72 @@ where
     };
     let guard = SessionGuard::new(role);
     Running { start, begins: Some(process), process: None, guard, finish }
+}
+
+/// A process that has not begun.
+pub trait Begins<S, F> {
+    /// Begins the process in the first state of its session.
+    fn begin(self, session: S) -> F;
+}
+
+impl<S, F, P: FnOnce(S) -> F> Begins<S, F> for P {
+    #[inline]
+    fn begin(self, session: S) -> F {
+        self(session)
+    }
+}
+
+/// The process that all members of a family run, for the member of an index. Used by the macro.
+#[derive(Debug)]
+pub struct Shared<P>(Arc<P>, usize);
+
+impl<S, F, P: Fn(usize, S) -> F> Begins<S, F> for Shared<P> {
+    fn begin(self, session: S) -> F {
+        (self.0)(self.1, session)
+    }
+}
+
+/// Runs the process of a family for each member. Used by the macro.
+pub fn family<'s, R: Role, P, J: Future>(
+    members: &'s mut [R],
+    process: P,
+    run: fn(&'s mut R, Shared<P>) -> J,
+) -> RunningFamily<J, J::Output> {
+    let process = Arc::new(process);
+    let of = |(index, member)| Some(Box::pin(run(member, Shared(Arc::clone(&process), index))));
+    let running: Vec<_> = members.iter_mut().enumerate().map(of).collect();
+    RunningFamily { values: running.iter().map(|_| None).collect(), running }
+}
+
+/// The futures of all members of a family, as one future of their values.
+#[allow(missing_debug_implementations, reason = "only generated code has one")]
+pub struct RunningFamily<J, O> {
+    running: Vec<Option<Pin<Box<J>>>>,
+    values: Vec<Option<O>>,
+}
+
+impl<J, O> Unpin for RunningFamily<J, O> {}
+
+impl<J: Future<Output = Result<T>>, T> Future for RunningFamily<J, Result<T>> {
+    type Output = Result<Vec<T>>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<Vec<T>>> {
+        let Self { running, values } = self.get_mut();
+        for (running, value) in running.iter_mut().zip(&mut *values) {
+            if let Some(member) = running
+                && let Poll::Ready(done) = member.as_mut().poll(context)
+            {
+                (*running, *value) = (None, Some(done));
+            }
+        }
+        if running.iter().any(Option::is_some) {
+            return Poll::Pending;
+        }
+        let (mut done, mut errors) = (Vec::new(), Vec::new());
+        let results = values.drain(..).flatten();
+        results.for_each(|it| it.map_or_else(|error| errors.push(Some(error)), |it| done.push(it)));
+        Poll::Ready(if errors.is_empty() { Ok(done) } else { Err(root_cause(errors)) })
+    }
 }
 
 pin_project! {
@@ -177,7 +244,7 @@ impl<J: Future, T, W> RunningAll<J, T, W> {
 /// Returns the first error that is not the consequence of another one: an [`ErrorKind::Closed`] is
 /// a consequence if there is another error.
 #[cold]
-pub fn root_cause<const N: usize>(errors: [Option<Error>; N]) -> Error {
+pub fn root_cause(errors: impl IntoIterator<Item = Option<Error>>) -> Error {
     let is_cause = |error: &Error| !matches!(error.kind(), ErrorKind::Closed { .. });
     let mut all: Vec<_> = errors.into_iter().flatten().collect();
     let cause = all.iter().position(is_cause).unwrap_or(0);

@@ -17,6 +17,8 @@ pub struct Played {
     pub protocol: &'static str,
     /// [`Role::NAME`](crate::Role::NAME).
     pub role: &'static str,
+    /// True for a family, which many members play.
+    pub is_family: bool,
     /// A hash of both names.
     pub number: u64,
     /// The system for which the queue capacities were proven: a hash of all sessions of all its

@@ -6,7 +6,9 @@
 //! ```
 
 use proc_macro2::{Ident, TokenStream};
-use syn::{Attribute, Data, Error, Fields, Result, Type, Visibility};
+use syn::{
+    Attribute, Data, Error, Fields, GenericArgument, PathArguments, Result, Type, Visibility,
+};
 
 use crate::attribute::{check_generics, derive_input, take, take_derive};
 
@@ -32,6 +34,8 @@ pub struct SetField {
     pub name: Option<Ident>,
     /// The role.
     pub role: Ident,
+    /// True for the members of a family: `Vec<Worker>`.
+    pub is_family: bool,
     /// The attributes.
     pub attributes: Vec<Attribute>,
     /// The visibility of the field; `pub` if it is inherited.
@@ -53,14 +57,15 @@ impl SetItem {
         let is_tuple = matches!(data.fields, Fields::Unnamed(_));
         let mut fields = Vec::<SetField>::new();
         for field in data.fields {
-            let role =
-                bare(&field.ty).ok_or_else(|| Error::new_spanned(&field.ty, EXPECTED_ROLE))?;
+            let member = members(&field.ty);
+            let (role, is_family) = (bare(member.unwrap_or(&field.ty)), member.is_some());
+            let role = role.ok_or_else(|| Error::new_spanned(&field.ty, EXPECTED_ROLE))?;
             if fields.iter().any(|earlier| earlier.role == role) {
                 let text = format!("a second `{role}`: a set has each role once");
                 return Err(Error::new(role.span(), text));
             }
             let (name, attributes, visibility) = (field.ident, field.attrs, field.vis);
-            fields.push(SetField { name, role, attributes, visibility });
+            fields.push(SetField { name, role, is_family, attributes, visibility });
         }
         if fields.is_empty() {
             let text = "expected at least one role: `struct Roles { s: S, k: K }`";
@@ -68,6 +73,17 @@ impl SetItem {
         }
         let (name, attributes, visibility) = (input.ident, input.attrs, input.vis);
         Ok(Self { name, attributes, visibility, fields, is_tuple })
+    }
+}
+
+/// Returns the type of the elements of a `Vec`.
+fn members(ty: &Type) -> Option<&Type> {
+    let Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last().filter(|last| last.ident == "Vec")?;
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+    match arguments.args.first() {
+        Some(GenericArgument::Type(ty)) if arguments.args.len() == 1 => Some(ty),
+        _ => None,
     }
 }
 

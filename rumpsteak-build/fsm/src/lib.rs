@@ -9,6 +9,7 @@
 pub mod bounded;
 pub mod capacity;
 pub mod certificate;
+pub mod family;
 pub mod kmc;
 pub mod machine;
 pub mod optimise;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rumpsteak_fsm::{Message, Role};
+use rumpsteak_fsm::{Message, Role, family};
 
 use crate::annotations;
 use crate::diagnostics::diagnostic::{self, Diagnostic, all};
@@ -17,7 +17,7 @@ use crate::index::index;
 use crate::limits::Limits;
 use crate::names::modules::Modules;
 use crate::names::program::Source;
-use crate::names::resolve::resolve;
+use crate::names::resolve::{family_size, resolve};
 use crate::project::blocks::{self, Together};
 use crate::project::on_demand;
 use crate::project::projection::{self, Projection};
@@ -135,9 +135,11 @@ fn check_sources(
             None
         };
         let endings = if together.is_none() { decl.body.endings() } else { Vec::new() };
+        let members = decl.roles.iter().map(|role| family_size(role.members.as_ref()?)).collect();
         let protocol = Protocol {
             name: decl.name.clone(),
             role_names,
+            members,
             endings,
             span: decl.span,
             global: Arc::new(global),
@@ -162,6 +164,8 @@ fn check_sources(
 pub struct Protocol {
     name: Name,
     role_names: Vec<Name>,
+    /// See [`members`](Self::members).
+    members: Vec<Option<u32>>,
     endings: Vec<Ending>,
     span: Span,
     global: Arc<Global>,
@@ -202,7 +206,9 @@ impl Protocol {
     /// All errors of [`project`](Self::project), role by role.
     pub fn project_all(&self) -> Result<Vec<Projection>, Vec<Diagnostic>> {
         if let Some(together) = &self.together {
-            return Result::clone(together).map(|(projections, _)| projections);
+            let (projections, _) = Result::clone(together)?;
+            self.families(&projections)?;
+            return Ok(projections);
         }
         all((0..self.roles().len()).map(|position| self.project_at(position)))
             .map_err(|found| self.explained(found))
@@ -265,10 +271,39 @@ impl Protocol {
     fn project_at(&self, position: usize) -> Result<Projection, Vec<Diagnostic>> {
         if let Some(together) = &self.together {
             let (projections, _) = together.as_ref().as_ref().map_err(Vec::clone)?;
+            self.families(&projections[position..=position])?;
             return Ok(projections[position].clone());
         }
         let declared = self.role_names[position].span;
-        projection::project(&self.global, index(position), declared, &self.limits)
+        let found = projection::project(&self.global, index(position), declared, &self.limits)?;
+        self.families(std::slice::from_ref(&found))?;
+        Ok(found)
+    }
+
+    /// The number of members of a role that is a family: 0 if the program gives it.
+    pub fn members(&self, role: &Role) -> Option<u32> {
+        self.members[self.position(role)?]
+    }
+
+    /// Checks that the judgements of these machines count for each number of members.
+    fn families(&self, projections: &[Projection]) -> Result<(), Vec<Diagnostic>> {
+        if self.members.iter().all(Option::is_none) {
+            return Ok(());
+        }
+        let errors = projections.iter().filter_map(|found| {
+            let fsm = &found.fsm;
+            let is_family = |role: &Role| self.members(role).is_some();
+            let (state, obstacle) = family::check(fsm, is_family).err()?;
+            let action = fsm.transitions_from(state).next()?;
+            let own = self.position(fsm.role())?;
+            let with = fsm.transitions_from(state).map(|found| &found.action.peer);
+            let of = [fsm.role()].into_iter().chain(with).find(|role| is_family(role))?;
+            let (own, of) = (&self.role_names[own], &self.role_names[self.position(of)?]);
+            let at = *found.origins(action.id).first()?;
+            Some(projection_errors::undecided_family(own, obstacle, at, of))
+        });
+        let errors: Vec<Diagnostic> = errors.collect();
+        if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
     fn position(&self, role: &Role) -> Option<usize> {

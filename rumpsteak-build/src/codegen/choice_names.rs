@@ -24,6 +24,8 @@ pub(super) struct Origin<'a> {
     pub(super) projection: &'a Projection,
     /// True if the machine is the projection; false for a machine beside the protocol.
     pub(super) is_projected: bool,
+    /// False in a protocol with a family, from whose members a role receives with one action.
+    pub(super) gathers: bool,
     /// The names in annotations, by their interactions.
     pub(super) annotated: &'a BTreeMap<Span, String>,
 }
@@ -31,7 +33,7 @@ pub(super) struct Origin<'a> {
 impl Origin<'_> {
     /// True if a state belongs to a gather with the next one.
     pub(super) fn gathers(&self, state: StateId) -> bool {
-        self.is_projected && self.projection.gathers(state)
+        self.is_projected && self.gathers && self.projection.gathers(state)
     }
 }
 
@@ -122,7 +124,7 @@ pub(super) fn options<'a>(
 fn subject(fsm: &Fsm, state: StateId, names: &Names, written: Option<Origin<'_>>) -> String {
     let gathers = |state| written.is_some_and(|written| written.gathers(state));
     let (mut options, _) = options(fsm, gathers, state);
-    if let Some(Origin { projection, is_projected, annotated }) = written {
+    if let Some(Origin { projection, is_projected, annotated, .. }) = written {
         // In a machine beside the protocol, choices correspond if they have the same actions.
         let states = projection.fsm.states().filter(|of| match is_projected {
             true => *of == state,

@@ -67,7 +67,8 @@ fn items(
         let fsm = machine.map_or(&projection.fsm, |machine| &machine.fsm);
         let base = names.roles[role].ty.clone();
         let is_projected = machine.is_none();
-        let written = Some(Origin { projection, is_projected, annotated: &annotated });
+        let gathers = !names.roles.iter().any(|role| role.is_family);
+        let written = Some(Origin { projection, is_projected, gathers, annotated: &annotated });
         let items = session::items(fsm, &format!("{base}Session"), base, &mut names, written)?;
         let before = text.len();
         for (index, item) in items.iter().enumerate() {

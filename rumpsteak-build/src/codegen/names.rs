@@ -51,6 +51,8 @@ pub(super) struct RoleName {
     pub(super) ty: String,
     /// The field for the role in the set and in its peers.
     pub(super) field: String,
+    /// True for a family, which many members play.
+    pub(super) is_family: bool,
     pub(super) is_written: bool,
     /// True if the module writes a session of the role.
     pub(super) has_session: bool,
@@ -103,6 +105,7 @@ impl Names {
         for (position, role) in protocol.protocol.roles().iter().enumerate() {
             let written = scope.player(position).map(|role| role.item.name.to_string());
             names.add_role(role, written);
+            names.roles[position].is_family = protocol.protocol.members(role).is_some();
         }
         names.roles.iter_mut().for_each(|role| role.has_session = roots.contains(&role.ty));
         let carried = { scope.messages() }.flat_map(|message| scope.labels(&message)).collect();
@@ -196,8 +199,8 @@ impl Names {
         let is_written = written.is_some();
         let ty = written.unwrap_or_else(|| self.fresh(&name::camel(&scribble), "Role"));
         let field = self.fresh(&name::snake(&scribble), "_role");
-        let has_session = false;
-        self.roles.push(RoleName { scribble, ty, field, is_written, has_session });
+        let (is_family, has_session) = (false, false);
+        self.roles.push(RoleName { scribble, ty, field, is_family, is_written, has_session });
     }
 
     /// Names a message. `written` is its type in the module, and true if that has `Debug`.

@@ -15,7 +15,7 @@ use crate::words::{did_you_mean, list};
 const RESERVED: &str = "\
     AsMut AsRef Box Branch Channel Clone Copy Debug Default DoubleEndedIterator Drop End Eq Err \
     ExactSizeIterator Extend Fn FnMut FnOnce From FromIterator Future Hash Into IntoFuture \
-    IntoIterator Iterator Label Message None Ok Option Ord PartialEq PartialOrd Race Receive \
+    IntoIterator Iterator Label Members Message None Ok Option Ord PartialEq PartialOrd Race Receive \
     Result Role Roles Select Self Send Sized Some String Sync ToOwned ToString TryFrom TryInto Vec";
 
 pub(super) fn reserved() -> BTreeSet<String> {

@@ -39,8 +39,12 @@ pub(super) fn print_set(text: &mut String, protocol: &Loaded, file: &ScrFile, na
         print_fence(text, "scribble", source);
     }
     text.push_str("#[derive(Roles)]\n");
-    let roles = names.roles.iter().map(|RoleName { scribble, ty, field, .. }| {
-        [format!("/// The role `{scribble}`."), String::new(), format!("pub {field}: {ty},")]
+    let roles = names.roles.iter().map(|RoleName { scribble, ty, field, is_family, .. }| {
+        let (what, ty) = match is_family {
+            true => ("members of the family", format!("Vec<{ty}>")),
+            false => ("role", ty.clone()),
+        };
+        [format!("/// The {what} `{scribble}`."), String::new(), format!("pub {field}: {ty},")]
     });
     print_block(text, "pub struct Roles", roles);
 }
@@ -71,9 +75,12 @@ pub(super) fn print_role(text: &mut String, protocol: &Loaded, position: usize, 
         return;
     }
     let routes = names.routes.as_deref().unwrap_or("Channel");
-    let fields = peers.iter().map(|RoleName { scribble, ty, field, .. }| {
-        let doc = format!("/// The route to `{scribble}`.");
-        [doc, format!("#[route({ty})]"), format!("pub {field}: {routes}<{}>,", names.message)]
+    let fields = peers.iter().map(|RoleName { scribble, ty, field, is_family, .. }| {
+        let (routes, s) =
+            (format!("{routes}<{}>", names.message), if *is_family { "s" } else { "" });
+        let link = if *is_family { format!("Members<{routes}>") } else { routes };
+        let doc = format!("/// The route{s} to `{scribble}`.");
+        [doc, format!("#[route({ty})]"), format!("pub {field}: {link},")]
     });
     print_block(text, &format!("pub struct {}", role.ty), fields);
 }

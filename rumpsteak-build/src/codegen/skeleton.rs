@@ -27,6 +27,7 @@ const MOST_LINES: usize = 1_000;
 pub(crate) fn processes(module: &Module) -> Vec<(String, String)> {
     let mut sessions = BTreeMap::new();
     let mut fields = BTreeMap::new();
+    let mut families = BTreeSet::new();
     for item in &module.items {
         match item {
             Item::Session(item) => {
@@ -34,6 +35,10 @@ pub(crate) fn processes(module: &Module) -> Vec<(String, String)> {
             }
             Item::Label(item) => {
                 fields.insert(item.name.to_string(), item.fields.as_ref().map(Vec::len));
+            }
+            Item::Set(item) => {
+                let members = item.fields.iter().filter(|of| of.is_family);
+                families.extend(members.map(|of| of.role.to_string()));
             }
             _ => {}
         }
@@ -45,13 +50,14 @@ pub(crate) fn processes(module: &Module) -> Vec<(String, String)> {
     let process = |role: &rumpsteak_front::RoleItem| {
         let root = sessions.values().find(|item| item.role.as_ref() == Some(&role.name))?;
         let text = format!(
-            "async fn {}(s: {}<'_>) -> Ended<'_, {}> {{\n",
+            "async fn {}({}s: {}<'_>) -> Ended<'_, {}> {{\n",
             function(&role.name),
+            if families.contains(&role.name.to_string()) { "_index: usize, " } else { "" },
             root.name,
             role.name
         );
-        let mut writer =
-            Writer { sessions: &sessions, fields: &fields, text, open: Vec::new(), depth: 1 };
+        let (sessions, fields, families) = (&sessions, &fields, &families);
+        let mut writer = Writer { sessions, fields, families, text, open: Vec::new(), depth: 1 };
         writer.named(&root.name.to_string(), None);
         let scribble = role.link.as_ref().map(|link| link.role.clone());
         let scribble = scribble.unwrap_or_else(|| name::snake(&role.name.to_string()));
@@ -60,18 +66,23 @@ pub(crate) fn processes(module: &Module) -> Vec<(String, String)> {
     roles.filter_map(process).collect()
 }
 
-/// A program that runs a process for each role of a generated module.
-pub(crate) fn program(protocol: &str, module: &Module) -> String {
+/// A program that runs a process for each role of a generated module. It gives the number of
+/// members of so many families.
+pub(crate) fn program(protocol: &str, module: &Module, sizes: usize) -> String {
     let functions: Vec<String> = processes(module).into_iter().map(|(_, text)| text).collect();
     let roles = module.items.iter().filter_map(|item| match item {
         Item::Role(item) => Some(function(&item.name)),
         _ => None,
     });
     let (roles, name) = (roles.collect::<Vec<_>>().join(", "), &module.name);
+    let made = match sizes {
+        0 => "default()".to_owned(),
+        _ => format!("sized({})", vec!["3"; sizes].join(", ")),
+    };
     format!(
         "use rumpsteak::{{Ended, Result}};\n\n#[rumpsteak::protocol({protocol})]\nmod {name} {{}}\nuse {name}::*;\n\n{}\n\
          #[tokio::main(flavor = \"current_thread\")]\nasync fn main() -> Result<()> {{\n    \
-         Roles::default().run({roles}).await?;\n    Ok(())\n}}\n",
+         Roles::{made}.run({roles}).await?;\n    Ok(())\n}}\n",
         functions.join("\n")
     )
 }
@@ -85,6 +96,7 @@ struct Writer<'a> {
     sessions: &'a BTreeMap<String, &'a SessionItem>,
     /// The number of fields of each label; `None` if it is not known.
     fields: &'a BTreeMap<String, Option<usize>>,
+    families: &'a BTreeSet<String>,
     text: String,
     depth: usize,
     /// The items around, innermost last.
@@ -150,6 +162,13 @@ impl Writer<'_> {
         for action in &chain.actions {
             let label = action.label.to_string();
             let line = match action.direction {
+                Direction::Send if self.is_family(Some(&action.peer)) => {
+                    format!("let s = s.send_each(|_index| {}).await?;", self.value(&label))
+                }
+                Direction::Receive if self.is_family(Some(&action.peer)) => {
+                    let take = format!("|_index, {}| todo!()", self.pattern(&label));
+                    format!("let s = s.receive_each({take}).await?;")
+                }
                 Direction::Send => format!("let s = s.send({}).await?;", self.value(&label)),
                 Direction::Receive => {
                     format!("let ({}, s) = s.receive().await?;", self.pattern(&label))
@@ -190,12 +209,18 @@ impl Writer<'_> {
                     true => "_".to_owned(),
                     false => number.to_string(),
                 };
-                let peer = match (peer, option.head.action()) {
+                let action = option.head.action();
+                let is_family = self.is_family(peer.or(action.map(|action| &action.peer)));
+                let value = self.value(&label);
+                let peer = match (peer, action) {
                     (None, Some(action)) => format!("::<{}, _>", action.peer),
                     _ => String::new(),
                 };
                 self.line(&format!("{pattern} => {{"));
-                self.line(&format!("let s = s.select{peer}({}).await?;", self.value(&label)));
+                self.line(&match is_family {
+                    true => format!("let s = s.select_each{peer}(|_index| {value}).await?;"),
+                    false => format!("let s = s.select{peer}({value}).await?;"),
+                });
             } else {
                 let option = &option.name;
                 self.line(&format!("{name}::{option}({}, s) => {{", self.pattern(&label)));
@@ -209,6 +234,10 @@ impl Writer<'_> {
             self.line("}");
         }
         self.line("}");
+    }
+
+    fn is_family(&self, peer: Option<&Ident>) -> bool {
+        peer.is_some_and(|peer| self.families.contains(&peer.to_string()))
     }
 
     fn value(&self, label: &str) -> String {

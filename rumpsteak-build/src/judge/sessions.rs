@@ -7,7 +7,8 @@ use rumpsteak_front::arguments::Liveness;
 use rumpsteak_front::hash;
 use rumpsteak_front::module::Item;
 use rumpsteak_fsm::system::{self, EveryRun, Neglected};
-use rumpsteak_fsm::{Message, System};
+use rumpsteak_fsm::{Message, Role, System, family};
+use rumpsteak_scribble::Protocol;
 
 use crate::codegen::machines::Machine;
 use crate::fault::{Cause, Fault, Gap, Hint, Note};
@@ -16,7 +17,7 @@ use crate::judge::closed_system::{self, Session};
 use crate::judge::together::{self, Combined, CombinedFault};
 use crate::judge::{machines, subtype, wrong_part};
 use crate::protocols::Loaded;
-use crate::scope::session::{Resolved, number};
+use crate::scope::session::{SessionMachine, number};
 use crate::scope::{ItemId, Place, Scope};
 use crate::settings::Settings;
 
@@ -135,6 +136,9 @@ impl Judge<'_> {
                 Err(refusal) => root.refusal = Some(*refusal),
             }
             root.refused = root.refusal.is_some();
+            let fault = self.family(id, &protocol.protocol, &machine);
+            root.refused |= fault.is_some();
+            self.found.faults.extend(fault);
         }
         root.machine = Some(machine);
         self.found.roots.push(root);
@@ -144,6 +148,31 @@ impl Judge<'_> {
     fn machine(&self, root: &Root) -> Option<&Machine> {
         let role = self.played(root).filter(|_| self.scope.is_generated(root.item))?;
         self.machines.iter().find(|machine| machine.linked.role == role)
+    }
+
+    /// The mistake of a session that is safe with one member of a family, and perhaps with no other
+    /// number.
+    fn family(&self, id: ItemId, protocol: &Protocol, machine: &SessionMachine) -> Option<Fault> {
+        let is_family = |role: &Role| protocol.members(role).is_some();
+        let fsm = &machine.fsm;
+        let of_role = |root: &&Root| self.scope.roles[root.role].role == *fsm.role();
+        let earlier = self.found.roots.iter().find(of_role).filter(|_| is_family(fsm.role()));
+        let (role, reason, span) = match (family::check(fsm, is_family), earlier) {
+            (Ok(()), None) => return None,
+            (Ok(()), Some(earlier)) => {
+                let earlier = self.scope.name_of(earlier.item);
+                (fsm.role(), format!("its members have the session `{earlier}`"), None)
+            }
+            (Err((state, obstacle)), _) => {
+                let first = fsm.transitions_from(state).next()?;
+                let of = if is_family(fsm.role()) { fsm.role() } else { &first.action.peer };
+                let place = machine.origins.get(first.id.index());
+                (of, obstacle.to_owned(), place.map(|place| place.span))
+            }
+        };
+        let (name, role) = (self.scope.name_of(id), role.to_string());
+        let span = span.filter(|_| !self.scope.is_generated(id));
+        Some(Cause::Family { name, role, reason }.at(span.unwrap_or_else(|| self.place(id))))
     }
 
     /// The position in the protocol of the role of a session.

@@ -28,7 +28,7 @@ pages! {
     "V0401" "V0402" "V0403" "V0404" "V0405" "V0406" "V0407" "V0408" "V0409" "V0410" "V0411"
     "V0412" "V0413"
     // Sessions together, and limits.
-    "V0501" "V0502" "V0503" "V0505"
+    "V0501" "V0502" "V0503" "V0505" "V0506"
     // Generated code.
     "V0603" "V0604"
 }
@@ -72,6 +72,7 @@ pub(super) fn code(cause: &Cause) -> Option<&'static str> {
         | Cause::UndecidedSystem { .. }
         | Cause::Unjudged { .. } => "V0503",
         Cause::Hangs(_) => "V0505",
+        Cause::Family { .. } => "V0506",
         Cause::Machine { .. } => "V0603",
         Cause::Unwritable { .. } => "V0604",
     })

@@ -184,6 +184,10 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
                  help: take one of them out, or let it play another role; two variants of a role belong to two modules"
             )
         }
+        Cause::Family { name, role, reason } => format!(
+            "`{name}` may not be safe with every number of `{role}`: {reason}\n\n\
+             help: keep the order of the protocol with the family, or write each member as a role in the protocol"
+        ),
         Cause::Undecided { subject, limit: stopped, fair } => format!(
             "`{}` could not be verified: {stopped}\n\n\
              note: it may be safe, but the search for a proof was stopped\n\

@@ -111,6 +111,7 @@ documents! {
     cookbook_worker_pool: "guide/cookbook/worker-pool.md"
     executors: "guide/executors.md"
     failure: "guide/failure.md"
+    families: "guide/families.md"
     interrupts: "guide/interrupts.md"
     linearity: "guide/linearity.md"
     module: "guide/module.md"

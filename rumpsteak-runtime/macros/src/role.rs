@@ -30,10 +30,15 @@ pub(crate) fn expand(item: &RoleItem, scope: &Scope<'_>) -> TokenStream {
         let implemented = implement_route(item, route, facts, krate);
         let Route { ty, peer, .. } = route;
         let krate = at(krate, ty.span());
+        // A route to one role that is used as one to a family does not compile.
+        let is_family = scope.is_family(peer);
+        let of_members = is_family.then(|| quote_spanned! {ty.span()=>
+            const _: () = #krate::private::to_family::<#ty>();
+        });
         let known = scope.room(route).is_none().then(
             || quote_spanned!(ty.span()=> const _: () = #krate::transport::known_room::<#ty, #peer>();),
         );
-        quote!(#implemented #known)
+        quote!(#implemented #known #of_members)
     });
     let wiring = wiring(item, krate, scope.is_whole());
     let leaving = leaving(item, krate);
@@ -57,7 +62,8 @@ fn participant(
     facts: &RoleFacts,
     scope: &Scope<'_>,
 ) -> TokenStream {
-    let RoleFacts { protocol, role, system, projections, on_demand, closed, .. } = facts;
+    let RoleFacts { protocol, role, system, projections, on_demand, closed, members, .. } = facts;
+    let is_family = members.is_some();
     let (krate, number) = (scope.krate, facts.number());
     let methods = methods(name, routes, message, scope);
     quote! {
@@ -67,6 +73,7 @@ fn participant(
                 #krate::private::ByMacro(#krate::private::Played {
                     protocol: #protocol,
                     role: #role,
+                    is_family: #is_family,
                     number: #number,
                     system: #system,
                     projections: #projections,

@@ -39,6 +39,11 @@ impl<'a> Scope<'a> {
         self.judged.findings.verdict.roles.get(&name.to_string())
     }
 
+    /// Returns true if the role of this name is a family.
+    pub(crate) fn is_family(&self, name: &Ident) -> bool {
+        self.role(name).is_some_and(|facts| facts.members.is_some())
+    }
+
     /// The facts about the session of a role.
     pub(crate) fn root(&self, name: &Ident) -> Option<&RootFacts> {
         self.judged.findings.verdict.roots.get(&name.to_string())

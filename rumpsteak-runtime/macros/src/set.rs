@@ -26,9 +26,18 @@ const MOST: usize = 12;
 pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
     let SetItem { attributes, visibility, name, fields, is_tuple } = set;
     let krate = scope.krate;
-    let written = fields.iter().map(|SetField { name, role, attributes, visibility }| {
-        field(attributes, visibility, name.as_ref(), role)
+    let written =
+        fields.iter().map(|of| field(&of.attributes, &of.visibility, of.name.as_ref(), &ty(of)));
+    let is_wrong = |of: &&SetField| scope.is_family(&of.role) != of.is_family;
+    let wrong = fields.iter().filter(|of| scope.role(&of.role).is_some() && is_wrong(of));
+    let wrong = wrong.map(|SetField { role, is_family, .. }| {
+        let text = match is_family {
+            true => format!("`{role}` is one role, not a family: write `{role}`"),
+            false => format!("`{role}` is a family: write `Vec<{role}>`, which has its members"),
+        };
+        quote_spanned!(role.span()=> ::core::compile_error!(#text);)
     });
+    let wrong: TokenStream = wrong.collect();
     let body = body(&written.collect::<Vec<_>>(), *is_tuple);
     let names = fields.iter().enumerate().map(|(index, SetField { name, .. })| {
         let parameter = name.clone().unwrap_or_else(|| format_ident!("role_{index}"));
@@ -36,11 +45,11 @@ pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
     });
     let (members, parameters): (Vec<_>, Vec<_>) = names.unzip();
     // Any other case is an error already, which keeps the program from running.
-    let are_roles = fields.iter().all(|field| scope.is_role(&field.role));
+    let are_roles = fields.iter().all(|field| scope.is_role(&field.role)) && wrong.is_empty();
     let code = are_roles.then(|| {
-        let wiring = wiring(set, scope, &members);
-        let resets = resets(set, &members, &parameters);
-        let watch = watch(krate, &members);
+        let wiring = wiring(set, scope, &members, &parameters);
+        let resets = resets(set, scope, &members, &parameters);
+        let watch = watch(set, krate, &members);
         let run = run(set, krate, &members, &parameters);
         quote! {
             #[allow(dead_code, private_interfaces, reason = "a program may need no reset, and run its roles by itself")]
@@ -65,12 +74,42 @@ pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
     quote! {
         #(#attributes)*
         #visibility #structure
+        #wrong
         #code
     }
 }
 
-/// `Default`, which wires the roles in turn.
-fn wiring(set: &SetItem, scope: &Scope<'_>, members: &[TokenStream]) -> TokenStream {
+/// The type of a field.
+fn ty(SetField { role, is_family, .. }: &SetField) -> TokenStream {
+    if *is_family { at(&quote!(::std::vec::Vec<#role>), role.span()) } else { quote!(#role) }
+}
+
+/// The positions of the families whose number of members the program gives.
+fn given(set: &SetItem, scope: &Scope<'_>) -> Vec<usize> {
+    let is_given = |of: &SetField| scope.role(&of.role).is_some_and(|it| it.members == Some(0));
+    (0..set.fields.len()).filter(|&index| is_given(&set.fields[index])).collect()
+}
+
+/// The members of a family, each wired.
+fn family(scope: &Scope<'_>, role: &Ident, size: &Ident, wired: &TokenStream) -> TokenStream {
+    let name = size.to_string();
+    let size = match scope.role(role).and_then(|facts| facts.members).unwrap_or_default() {
+        0 => quote!(#size),
+        members => quote!(#members as usize),
+    };
+    quote! {{
+        ::core::assert!(#size > 0, "the family `{}` has no members", #name);
+        (0..#size).map(|_| #wired).collect()
+    }}
+}
+
+/// `Default` or, if the program gives the sizes of families, `sized`: wires the roles in turn.
+fn wiring(
+    set: &SetItem,
+    scope: &Scope<'_>,
+    members: &[TokenStream],
+    parameters: &[Ident],
+) -> TokenStream {
     let krate = scope.krate;
     let name = &set.name;
     let seats = set.fields.iter().map(|SetField { role, .. }| {
@@ -90,10 +129,19 @@ fn wiring(set: &SetItem, scope: &Scope<'_>, members: &[TokenStream]) -> TokenStr
     let wired = quote_spanned! {name.span()=>
         #placed::private::wiring::Wire::<Self>::wire(&mut wiring)
     };
+    // The members of families first: their peers then take all ends at once.
+    let mut wires: Vec<_> = (0..members.len()).collect();
+    wires.sort_by_key(|&index| !set.fields[index].is_family);
+    let wires = wires.into_iter().map(|index| {
+        let (SetField { role, is_family, .. }, member) = (&set.fields[index], &members[index]);
+        let made = is_family.then(|| family(scope, role, &parameters[index], &wired));
+        let made = made.as_ref().unwrap_or(&wired);
+        quote!(#member: #made)
+    });
     let body = match scope.is_whole() {
         true => quote! {
             let mut wiring = #krate::private::wiring::Wiring::new();
-            let set = Self { #(#members: #wired),* };
+            let set = Self { #(#wires),* };
             if let ::core::option::Option::Some(watch) = #krate::private::Watch::from_environment() {
                 set.__watch(&watch);
             }
@@ -102,27 +150,49 @@ fn wiring(set: &SetItem, scope: &Scope<'_>, members: &[TokenStream]) -> TokenStr
         // Roles with a mistake may lack routes.
         false => quote!(::core::unreachable!()),
     };
+    let given = given(set, scope).into_iter().map(|index| &parameters[index]);
+    let given: Vec<_> = given.collect();
+    let (implemented, head) = match given.is_empty() {
+        true => (quote!(::core::default::Default for), quote!(fn default())),
+        false => (quote!(), quote!(#[must_use] pub fn sized(#(#given: usize),*))),
+    };
     quote! {
         #(#seats)*
 
         #[automatically_derived]
-        impl ::core::default::Default for #name {
-            fn default() -> Self {
+        #[allow(unused_variables, reason = "a module with a mistake has no roles")]
+        impl #implemented #name {
+            /// The roles, wired to each other. Panics if a family has no members.
+            #head -> Self {
                 #body
             }
         }
     }
 }
 
-fn resets(set: &SetItem, members: &[TokenStream], parameters: &[Ident]) -> TokenStream {
-    let roles = set.fields.iter().map(|field| &field.role);
+fn resets(
+    set: &SetItem,
+    scope: &Scope<'_>,
+    members: &[TokenStream],
+    parameters: &[Ident],
+) -> TokenStream {
+    let roles = set.fields.iter().map(ty);
+    let given = given(set, scope);
+    let (made, remade) = match given.is_empty() {
+        true => [(); 2].map(|()| quote!(::core::default::Default::default())).into(),
+        false => {
+            let sizes = given.iter().map(|&index| &parameters[index]);
+            let own = given.iter().map(|&index| &members[index]);
+            (quote!(Self::sized(#(#sizes.len()),*)), quote!(Self::sized(#(self.#own.len()),*)))
+        }
+    };
     // Hygienic, because a field may have any name.
     let fresh = Ident::new("fresh", Span::mixed_site());
     quote! {
         /// Replaces all routes of the set by fresh ones, so that every role can begin a session,
         /// even a poisoned one. Messages in the old routes are dropped.
         pub fn reset(&mut self) {
-            *self = ::core::default::Default::default();
+            *self = #remade;
         }
 
         /// Resets roles that were moved out of the set, as `reset` does. They may come from
@@ -130,14 +200,18 @@ fn resets(set: &SetItem, members: &[TokenStream], parameters: &[Ident]) -> Token
         /// their routes closed.
         #[allow(clippy::too_many_arguments, reason = "one for each role")]
         pub fn reset_each(#(#parameters: &mut #roles),*) {
-            let #fresh: Self = ::core::default::Default::default();
+            let #fresh: Self = #made;
             #(*#parameters = #fresh.#members;)*
         }
     }
 }
 
 /// The methods that watch the roles.
-fn watch(krate: &TokenStream, members: &[TokenStream]) -> TokenStream {
+fn watch(set: &SetItem, krate: &TokenStream, members: &[TokenStream]) -> TokenStream {
+    let added = set.fields.iter().zip(members).map(|(of, member)| match of.is_family {
+        true => quote!(self.#member.iter().for_each(|member| watch.add(member));),
+        false => quote!(watch.add(&self.#member);),
+    });
     quote! {
         /// Watches the roles: if no action of the set completes for this long and a role waits,
         /// prints to stderr who waits for which message from whom, and what the others do.
@@ -172,7 +246,7 @@ fn watch(krate: &TokenStream, members: &[TokenStream]) -> TokenStream {
         #[cold]
         #[inline(never)]
         fn __watch(&self, watch: &#krate::private::Watch) {
-            #(watch.add(&self.#members);)*
+            #(#added)*
         }
     }
 }
@@ -199,18 +273,41 @@ fn run(
         .map(|index| {
             let (role, process, value) = (roles[index], &processes[index], &values[index]);
             let (future, answer) = (&futures[index], &answers[index]);
-            quote! {
-                #krate::Running<'s, #role, #process,
-                    <#future as #krate::states::Process<#answer>>::Itself, #value, #krate::Error>
+            let itself = quote!(<#future as #krate::states::Process<#answer>>::Itself);
+            match set.fields[index].is_family {
+                false => quote!(#krate::Running<'s, #role, #process, #itself, #value, #krate::Error>),
+                true => quote! {
+                    #krate::private::RunningFamily<
+                        #krate::Running<'s, #role, #krate::private::Shared<#process>, #itself, #value,
+                            #krate::Error>,
+                        #krate::Result<#value>>
+                },
             }
         })
         .collect();
     let mut runs: Vec<_> = (0..roles.len())
         .map(|index| {
             let (member, parameter) = (&members[index], &parameters[index]);
-            quote!(#krate::private::running(&mut self.#member, #parameter))
+            match set.fields[index].is_family {
+                false => quote!(#krate::private::running(&mut self.#member, #parameter)),
+                true => quote! {
+                    #krate::private::family(&mut self.#member, #parameter, |member, process| {
+                        #krate::private::running(member, process)
+                    })
+                },
+            }
         })
         .collect();
+    let are_families = set.fields.iter().map(|of| of.is_family);
+    let begins = are_families.clone().zip(&sessions).zip(&futures);
+    let begins = begins.map(|((is_family, session), future)| match is_family {
+        false => quote!(::core::ops::FnOnce(#session) -> #future),
+        true => quote!(::core::ops::Fn(usize, #session) -> #future),
+    });
+    let all = are_families.zip(&values).map(|(is_family, value)| match is_family {
+        false => quote!(#value),
+        true => quote!(::std::vec::Vec<#value>),
+    });
     let mut patterns: Vec<_> = parameters.iter().map(|name| quote!(#name)).collect();
     // More roles than that are joined in groups.
     while types.len() > MOST {
@@ -248,7 +345,7 @@ fn run(
             #(#parameters: #processes),*
         ) -> #krate::RunningAll<
             <(#(#types,)*) as #krate::private::Processes>::Joined,
-            (#(#values,)*),
+            (#(#all,)*),
             __W,
         >
         where
@@ -258,7 +355,7 @@ fn run(
                     State = #krate::states::State<'s, #roles>,
                     Player = #players,
                 >,
-                #processes: ::core::ops::FnOnce(#sessions) -> #futures,
+                #processes: #begins,
                 #futures: #krate::states::Process<#answers>
                     + ::core::future::Future<Output = #krate::Result<#returned>>,
                 #krate::states::End<'s, #players>: #krate::states::Ends<#returned, #values, __W>,

@@ -58,7 +58,13 @@ pub enum NetError {
     Joined { role: String, session: String },
     /// An address was given for a role that has no route to this one.
     #[error("`{role}` has no route to a role `{peer}`: its peers are {}", peers.join(", "))]
-    NoPeer { role: &'static str, peer: String, peers: Vec<&'static str> },
+    NoPeer { role: &'static str, peer: String, peers: Vec<String> },
+    /// The number of members of a family, or the index of a member, is missing or wrong.
+    #[error(
+        "`{role}` joins with the number of members of a family, `.members(\"{family}\", N)`; a member also with its \
+         index, `.member(0)` to N - 1; any other role without"
+    )]
+    Family { role: &'static str, family: &'static str },
     /// The role follows no protocol, by which programs that were built separately are compared.
     #[error("`{role}` follows no protocol: give it one, by `#[protocol(…)]`")]
     NoProtocol { role: &'static str },
@@ -162,6 +168,9 @@ pub enum Refusal {
         "their message types differ: one has the labels `{}`, the other `{}`", .0[0], .0[1]
     )]
     Labels([String; 2]),
+    /// The ends give a family different numbers of members.
+    #[error("for one end the family has {} members, for the other {}", .0[0], .0[1])]
+    Members([u32; 2]),
     /// The other end did not send a greeting of this version.
     #[error("one end did not send a greeting of this version of rumpsteak-net")]
     NoGreeting,

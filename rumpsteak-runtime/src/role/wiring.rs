@@ -141,7 +141,16 @@ impl<'a> Wiring<'a> {
                 let end = give(queue::<Near, Far, S>(), TypeId::of::<Near::Link>());
                 end.and_then(|end| end.downcast().ok()).map(|end| *end)
             }
-            None => self.take(roles),
+            None => {
+                // All members of a family have left the ends of their routes, the last one first.
+                let mut end: Option<Near::Link> = self.take(roles);
+                while let Some(near) = end.as_mut().filter(|_| <Near::Link as Link>::IS_FAMILY)
+                    && let Some(before) = self.take(roles)
+                {
+                    near.unite(before);
+                }
+                end
+            }
         };
         let near: Near::Link = given.unwrap_or_else(|| {
             let queues = (queue::<Near, Far, S>(), queue::<Far, Near, S>());

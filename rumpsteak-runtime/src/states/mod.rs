@@ -9,6 +9,7 @@
 pub(crate) mod action;
 mod branch;
 pub(crate) mod choice;
+mod each;
 mod end;
 pub(crate) mod gather;
 mod implement;

@@ -33,6 +33,10 @@ impl RouteError {
     note = "use `Channel<M>`, or wrap a sink and a stream: `Bidirectional<Tx, Rx>`, with `Nil` for a half that is not needed"
 )]
 pub trait Link {
+    /// True for the routes to a [family](crate::guide::families).
+    #[doc(hidden)]
+    const IS_FAMILY: bool = false;
+
     /// The mark of the route. Always the same one.
     fn mark(&self) -> &Mark;
 
@@ -96,7 +100,8 @@ pub trait Movable: Link + Sized {
 #[diagnostic::on_unimplemented(
     message = "the route `{Self}` cannot send `{M}`",
     label = "this route cannot send `{M}`",
-    note = "its first half must be a `Sink<{M}> + Unpin` whose error is a `std::error::Error + Send + Sync`"
+    note = "its first half must be a `Sink<{M}> + Unpin` whose error is a `std::error::Error + Send + Sync`; \
+            to a family, use `send_each` or `select_each`"
 )]
 pub trait Outgoing<M>: Link {
     /// Waits until the route can take a message. Fails if the other end is gone or the transport
@@ -138,7 +143,8 @@ pub trait Outgoing<M>: Link {
 #[diagnostic::on_unimplemented(
     message = "the route `{Self}` cannot receive `{M}`",
     label = "this route cannot receive `{M}`",
-    note = "its second half must be a `Stream + Unpin` of `{M}` or of `Result<{M}, E>`"
+    note = "its second half must be a `Stream + Unpin` of `{M}` or of `Result<{M}, E>`; from a family, use \
+            `receive_each`"
 )]
 pub trait Incoming<M>: Link {
     /// Waits for the next message. Fails if the other end is gone and nothing is left in the queue,

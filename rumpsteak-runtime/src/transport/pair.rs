@@ -29,6 +29,12 @@ pub trait Pair<Other>: Sized {
         Self::pair()
     }
 
+    /// Adds the routes to the members of a family that were made before.
+    #[doc(hidden)]
+    fn unite(&mut self, before: Self) {
+        drop(before);
+    }
+
     /// The abilities of the ends as halves of a `Bidirectional`.
     #[doc(hidden)]
     const HALVES: (Half<Self>, Half<Other>) = (Half::PLAIN, Half::PLAIN);

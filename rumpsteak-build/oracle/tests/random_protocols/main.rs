@@ -10,6 +10,7 @@ mod blocks;
 mod capacities;
 mod collectors;
 mod connections;
+mod families;
 mod fuzz;
 mod gathers;
 mod judgements;

@@ -32,7 +32,13 @@ macro_rules! codes {
 
             /// Returns true if a limit was met: nothing is decided.
             pub fn is_limit(self) -> bool {
-                matches!(self, Self::TooLarge | Self::ProjectionTooLarge | Self::UndecidedTogether)
+                matches!(
+                    self,
+                    Self::TooLarge
+                        | Self::ProjectionTooLarge
+                        | Self::UndecidedTogether
+                        | Self::UndecidedFamily
+                )
             }
 
             /// An explanation of the mistake in Markdown. It has a protocol that is refused for the
@@ -74,6 +80,7 @@ codes! {
     RustType = "S0215",
     UnknownAnnotation = "S0216",
     UnknownDependency = "S0217",
+    Family = "S0218",
 
     Unguarded = "S0301",
     Unreachable = "S0302",
@@ -101,6 +108,7 @@ codes! {
     BlockUnknown = "S0408",
     UnsafeTogether = "S0409",
     UndecidedTogether = "S0410",
+    UndecidedFamily = "S0411",
 }
 
 impl fmt::Display for Code {

@@ -41,6 +41,26 @@ errors! {
         "`{name}` is not a {expected}", "expected a {expected}"
         [parameter => "for this parameter"];
 
+    family_size(size: &Name) = Family at size.span,
+        "`{size}` is not a number of members", "expected 1 to 65,535, or a name"
+        help "write `[4]`, or `[N]` for a number that is given by the program";
+
+    without_each(role: &Name, family: Span) = Family at role.span,
+        "`{role}` has several members", "which of them?"
+        [family => "the family is declared here"]
+        help "write `each {role}`: all members send, or receive";
+
+    each_of_one(role: &Name, declared: Span) = Family at role.span,
+        "`{role}` is one role, not a family", "a family is needed here"
+        [declared => "declared as one role here"]
+        help "name a family, or declare `role {role}[N]`, or remove `each`";
+
+    /// `does` is what one role can do, and a family cannot.
+    of_one_role(role: &Name, does: &str, family: Span) = Family at role.span,
+        "the family `{role}` cannot {does}", "a family"
+        [family => "it is declared here"]
+        help "let a role outside of families do it";
+
     self_message(role: &Name, sender: Span) = SelfMessage at role.span,
         "`{role}` sends a message to itself", "the receiver is the sender"
         [sender => "the sender"]

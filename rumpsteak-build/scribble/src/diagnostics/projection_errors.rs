@@ -9,6 +9,15 @@ use super::global_errors::equal_beginning;
 use super::name_errors::suggest;
 use super::span::{Name, Span};
 
+/// `family` is a family among the roles.
+pub(crate) fn undecided_family(role: &Name, reason: &str, at: Span, family: &Name) -> Diagnostic {
+    let message = format!("unknown whether any number of `{family}` is safe");
+    Diagnostic::new(Code::UndecidedFamily, message, at, format!("undecided for `{role}`"))
+        .with(family.span, "the family is declared here")
+        .note(reason.to_owned())
+        .help(format!("write each member as a role: `{family}1`, `{family}2`, …"))
+}
+
 /// The point where two runs part that look the same to a role.
 #[derive(Clone, Debug)]
 pub(crate) struct Branches {

@@ -27,8 +27,8 @@ impl Construct {
     pub(crate) const INTRODUCES: Self =
         Self("`introduces` is", "remove it, or write `connect A to B;` in an `explicit` protocol");
     pub(crate) const FAMILY: Self = Self(
-        "families of roles such as `worker[1..N]` are",
-        "write each role: `role worker1, role worker2`",
+        "indices as in `worker[1..N]`, and `some worker`, are",
+        "write `role worker[N]`, and `to each worker` or `from each worker`",
     );
     pub(crate) const TIME: Self = Self(
         "times and clocks (`timed`, `within`) are",

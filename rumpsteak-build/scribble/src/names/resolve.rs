@@ -18,7 +18,7 @@ use crate::diagnostics::{global_errors, name_errors, rust_types};
 use crate::index::{IndexSet, NONE, index};
 use crate::syntax::ast::{
     BlockId, Declaration, DeclarationKind, Interaction, InteractionId, InteractionKind, Interrupt,
-    MessageExpr, Module, Parameter, Payload, ProtocolDecl, RoleDecl,
+    Link, MessageExpr, Module, Parameter, Payload, ProtocolDecl, RoleDecl,
 };
 
 /// Resolves all protocols of all modules. Costs O(text), plus O(names²) for each unknown name.
@@ -56,6 +56,16 @@ pub(crate) fn resolve<'m>(
     let mut program = Program { protocols, messages };
     program.spread_invalid();
     program
+}
+
+/// The number of members in a declaration: 0 if the program gives it. `None` for a mistake.
+pub(crate) fn family_size(size: &Name) -> Option<u32> {
+    match size.as_str() {
+        text if text.starts_with(|first: char| first.is_ascii_digit()) => {
+            text.parse().ok().filter(|members| (1..=u32::from(u16::MAX)).contains(members))
+        }
+        _ => Some(0),
+    }
 }
 
 fn duplicates(module: &Module, diagnostics: &mut Vec<Diagnostic>) {
@@ -188,6 +198,14 @@ impl<'m> Resolver<'_, 'm> {
             }
         }
         self.roles.sort_unstable();
+        for RoleDecl { name, members, .. } in &decl.roles {
+            let Some(size) = members else { continue };
+            if family_size(size).is_none() {
+                self.error(name_errors::family_size(size));
+            } else if decl.explicit {
+                self.error(name_errors::of_one_role(name, "connect", name.span));
+            }
+        }
         let mut parameters = HashMap::new();
         for Parameter { name, .. } in &decl.parameters {
             if let Some(first) = earlier(&mut parameters, name) {
@@ -210,7 +228,8 @@ impl<'m> Resolver<'_, 'm> {
                 self.valid = false;
                 None
             }
-            InteractionKind::Message { message, from, to, link } => {
+            InteractionKind::Message { message, from, to, each, link } => {
+                self.families(from, to, each, *link);
                 let (message, from, to) = self.message(message, from, to)?;
                 let (&first, others) = to.split_first()?;
                 // A message to several roles is sent to one after the other.
@@ -225,6 +244,7 @@ impl<'m> Resolver<'_, 'm> {
             InteractionKind::Choice { at, branches } => {
                 blocks.extend(branches.iter().rev().map(|&block| (block, next)));
                 let branches = branches.iter().map(|&block| self.start(block, next)).collect();
+                self.one(at, "choose");
                 self.role(at).map(|at| NodeKind::Choice { at, branches })
             }
             InteractionKind::Rec { body, .. } => {
@@ -266,6 +286,8 @@ impl<'m> Resolver<'_, 'm> {
             blocks.push((part, end));
         }
         let interrupts = interrupts.iter().map(|Interrupt { message, by, via, answer }| {
+            self.one(by, "interrupt a block");
+            via.iter().for_each(|role| self.one(role, "pass on an interrupt"));
             let span = message.span().to(by.span);
             let (message, by, via) = self.message(message, by, via)?;
             let answer = answer.as_ref().map(|answer| self.template(answer));
@@ -281,6 +303,49 @@ impl<'m> Resolver<'_, 'm> {
             self.unknown_role(name, self.decl);
         }
         found.ok().map(|at| self.roles[at].1)
+    }
+
+    /// The declaration of a role, if there is one.
+    fn declared(&self, name: &Name) -> Option<&'m RoleDecl> {
+        let found = self.roles.binary_search_by_key(&name.as_str(), |role| role.0).ok()?;
+        Some(&self.decl.roles[self.roles[found].1 as usize])
+    }
+
+    /// The declaration of a family.
+    fn family(&self, name: &Name) -> Option<&'m RoleDecl> {
+        self.declared(name).filter(|role| role.members.is_some())
+    }
+
+    /// Reports a family in the place of one role.
+    fn one(&mut self, role: &Name, does: &str) {
+        if let Some(family) = self.family(role) {
+            self.error(name_errors::of_one_role(role, does, family.name.span));
+        }
+    }
+
+    /// Reports one role in the place of a family. An unknown role is reported elsewhere.
+    fn several(&mut self, role: &Name) {
+        let declared = self.declared(role);
+        let error = declared.map(|one| name_errors::each_of_one(role, one.name.span));
+        error.into_iter().for_each(|error| self.error(error));
+    }
+
+    /// Checks that `each` is before all families among the roles of a message, and that members of
+    /// families do not talk to each other.
+    fn families(&mut self, from: &Name, to: &[Name], each: &[Span], link: Link) {
+        let sends = self.family(from).is_some();
+        for name in [from].into_iter().chain(to) {
+            let is_each = each.contains(&name.span);
+            match self.family(name) {
+                Some(_) if link != Link::Needs => self.one(name, "connect"),
+                Some(family) if !is_each => {
+                    self.error(name_errors::without_each(name, family.name.span));
+                }
+                Some(_) if sends && name.span != from.span => self.one(name, "talk to a family"),
+                None if is_each => self.several(name),
+                _ => {}
+            }
+        }
     }
 
     /// Reports each name that is not a role once, with its first places.
@@ -395,9 +460,13 @@ impl<'m> Resolver<'_, 'm> {
         }
         let sort = if let Some(role) = &element.delegated {
             let decl = self.protocol(&element.sort)?.1;
-            if !decl.roles.iter().any(|known| known.name.text == role.text) {
+            let Some(found) = decl.roles.iter().find(|known| known.name.text == role.text) else {
                 self.unknown_role(role, decl);
                 return None;
+            };
+            if found.members.is_some() {
+                let declared = found.name.span;
+                self.error(name_errors::of_one_role(role, "be delegated", declared));
             }
             Sort::from(format!("{name}@{role}"))
         } else if let Some(parameter) = self.parameter(name, DeclarationKind::Payload) {
@@ -464,6 +533,13 @@ impl<'m> Resolver<'_, 'm> {
                 self.error(name_errors::played_twice(part, first));
             }
             roles[place] = Some((role, name.span));
+            let wanted = decl.roles.get(place).and_then(|wanted| wanted.members.as_ref());
+            match (self.family(name), wanted) {
+                // Another number of roles is reported already.
+                (Some(_), None) if place < decl.roles.len() => self.one(name, "play one role"),
+                (None, Some(_)) => self.several(name),
+                _ => {}
+            }
         }
         let roles: Vec<u32> = roles.into_iter().flatten().map(|(role, _)| role).collect();
         let pairs = decl.parameters.iter().zip(arguments);

@@ -97,13 +97,16 @@ pub struct ProtocolDecl {
     pub span: Span,
 }
 
-/// `role A`, or `role A as B`.
+/// `role A`, `role A as B`, or the family `role A[N]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoleDecl {
     /// The name of the role.
     pub name: Name,
     /// A second name for it in the body.
     pub alias: Option<Name>,
+    /// The number of members of a family: `4`, or a name such as `N` for a number that is given
+    /// when the roles are made.
+    pub members: Option<Name>,
 }
 
 /// `sig M`, `type T`
@@ -251,7 +254,8 @@ impl Interaction {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InteractionKind {
-    /// `buy(Int) from A to B, C;`, `buy(Int) connect A to B;`, `disconnect A and B;`
+    /// `buy(Int) from A to B, C;`, `buy(Int) from each W to A;`, `buy(Int) connect A to B;`,
+    /// `disconnect A and B;`
     Message {
         /// `buy(Int)`; without a message of its own, `connect()` or `disconnect()`.
         message: MessageExpr,
@@ -259,6 +263,8 @@ pub enum InteractionKind {
         from: Name,
         /// `B, C`: at least one.
         to: Vec<Name>,
+        /// The places of the names above that have `each` before them.
+        each: Vec<Span>,
         /// The effect on the connection of the two.
         link: Link,
     },

@@ -9,7 +9,7 @@ use super::ast::{
 use super::cursor::{Cursor, Failed, Result};
 use super::lexer::TokenKind;
 use crate::diagnostics::similar::similar;
-use crate::diagnostics::span::Name;
+use crate::diagnostics::span::{Name, Span};
 use crate::diagnostics::syntax_errors::Construct;
 use crate::index::index;
 
@@ -366,10 +366,34 @@ impl BodyParser<'_, '_> {
             }
             return Err(self.no_sender(&message));
         }
-        let from = self.cursor.role("the role that sends")?;
+        let mut each = Vec::new();
+        let from = self.participant("the role that sends", &mut each)?;
         self.cursor.expect_word("to")?;
-        let to = self.roles("the role that receives")?;
-        self.end(start, InteractionKind::Message { message, from, to, link: Link::Needs })
+        let mut to = vec![self.participant("the role that receives", &mut each)?];
+        while self.cursor.take(b',') {
+            to.push(self.participant("the role that receives", &mut each)?);
+        }
+        self.end(start, InteractionKind::Message { message, from, to, each, link: Link::Needs })
+    }
+
+    /// `A`, or `each A`.
+    fn participant(&mut self, what: &str, each: &mut Vec<Span>) -> Result<Name> {
+        // A role may have the name `each` or `some`.
+        let is_word = |word| {
+            self.cursor.is_word(word)
+                && self.cursor.kind_at(1) == TokenKind::Identifier
+                && !self.cursor.is_word_at(1, "to")
+        };
+        let (is_each, is_some) = (is_word("each"), is_word("some"));
+        if is_each || is_some {
+            self.cursor.advance();
+        }
+        if is_some {
+            self.cursor.unsupported_once(Construct::FAMILY, self.cursor.at() - 1);
+        }
+        let name = self.cursor.role(what)?;
+        each.extend(is_each.then_some(name.span));
+        Ok(name)
     }
 
     /// `A, B`
@@ -392,7 +416,8 @@ impl BodyParser<'_, '_> {
         self.cursor.expect_word(between)?;
         let to = vec![role(self.cursor)?];
         let message = message.unwrap_or(MessageExpr::Literal { label, payload: Vec::new() });
-        self.end(start, InteractionKind::Message { message, from, to, link })
+        let each = Vec::new();
+        self.end(start, InteractionKind::Message { message, from, to, each, link })
     }
 
     /// Reports a missing `from` behind a word that was taken for a message. Suggests a keyword that

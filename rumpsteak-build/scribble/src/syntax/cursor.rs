@@ -154,15 +154,20 @@ impl<'a> Cursor<'a> {
         Ok(name)
     }
 
-    /// Takes the name of a role. Reports the index of a family, `worker[1..N]` or `W(k)`, once.
+    /// Takes the name of a role. Reports an index, `worker[1..N]` or `W(k)`, once.
     pub(super) fn role(&mut self, what: &str) -> Result<Name> {
         let name = self.name(what)?;
+        self.index();
+        Ok(name)
+    }
+
+    /// Skips and reports an index behind the name of a role.
+    pub(super) fn index(&mut self) {
         // `(Int) from A` is the next message, behind a missing `;`.
         let is_index = self.is(b'(') && self.is_at(2, b')') && !self.is_word_at(3, "from");
         if self.is(b'[') || is_index {
             self.skip_brackets(Construct::FAMILY);
         }
-        Ok(name)
     }
 
     /// Skips a pair of brackets, which belong to a construct that is reported once.

@@ -230,9 +230,18 @@ fn role(cursor: &mut Cursor<'_>) -> Result<RoleDecl> {
         cursor.unsupported_once(Construct::RELIABLE, start);
     }
     cursor.expect_word("role")?;
-    let name = cursor.role("the name of a role")?;
+    let name = cursor.name("the name of a role")?;
+    let is_plain = cursor.is(b'[') && cursor.is_at(2, b']');
+    let members = if is_plain && cursor.take(b'[') {
+        let size = cursor.name("the number of members")?;
+        cursor.expect(b']')?;
+        Some(size)
+    } else {
+        cursor.index();
+        None
+    };
     let alias = cursor.after_word("as", |cursor| cursor.name("a name for the role"))?;
-    Ok(RoleDecl { name, alias })
+    Ok(RoleDecl { name, alias, members })
 }
 
 /// Skips to the next word that starts a declaration, at least one token behind `start`.

@@ -159,6 +159,25 @@ impl Expansion<'_> {
         let (route, state) = (self.route(peer, *direction, Some(label)), self.state());
         let bounds = quote!(#route #then: #krate::states::Session<#state>,);
         let types = quote!('s, #role, #peer, #label, #then);
+        if self.scope.is_family(peer) {
+            let (method, takes) = match direction {
+                Direction::Send => ("send_each", quote!((usize) -> #label)),
+                Direction::Receive => ("receive_each", quote!((usize, #label))),
+            };
+            let (method, visibility) = (format_ident!("{method}"), &self.item.visibility);
+            return quote! {
+                /// Acts with each member of the family, as the session inside.
+                #visibility fn #method(
+                    self,
+                    label: impl ::core::ops::FnMut #takes,
+                ) -> impl ::core::future::Future<Output = #krate::Result<#then>>
+                where
+                    #bounds
+                {
+                    self.0.#method(label)
+                }
+            };
+        }
         match direction {
             Direction::Send => {
                 let methods = [("Send::send", "Sending"), ("Send::send_or_return", "Returning")];
@@ -217,10 +236,15 @@ impl Expansion<'_> {
             Direction::Send => format_ident!("Outgoing"),
         };
         let label = label.map(|label| quote!(, Message: #krate::Message<#label>));
+        let link = quote!(#krate::transport::#link<#message>);
+        let link = match self.scope.is_family(peer) {
+            true => quote!(#krate::transport::Each<Link: #link + 'static>),
+            false => link,
+        };
         quote! {
             #role: #krate::transport::Route<
                 #peer,
-                Link: #krate::transport::#link<#message>
+                Link: #link
                 #label
             >,
         }

@@ -255,6 +255,7 @@ impl Shared {
             return Err(NetError::Joined { role, session });
         }
         let (mut slots, mut receivers) = (BTreeMap::new(), Vec::new());
+        let fits = |hello: &Hello| (hello.contract.fingerprint, hello.contract.members);
         for hello in hellos {
             let (arrivals, receiver) = mpsc::unbounded_channel();
             let far = hello.route.far();
@@ -265,12 +266,11 @@ impl Shared {
             let mut peer = known.map_or(SlotPeer::Absent, SlotPeer::Remote);
             let slot = registry.slot(&far, &hello.route.role);
             if let Some(slot) = slot.filter(|it| it.peer.token().is_none() && known.is_none())
-                && let Some([own, theirs]) =
-                    if hello.contract.fingerprint == slot.hello.contract.fingerprint {
-                        wire(hello, &slot.hello)
-                    } else {
-                        Some(differ(hello))
-                    }
+                && let Some([own, theirs]) = if fits(hello) == fits(&slot.hello) {
+                    wire(hello, &slot.hello)
+                } else {
+                    Some(differ(hello, &slot.hello))
+                }
             {
                 slot.peer = SlotPeer::Wired(hello.lane.own);
                 peer = SlotPeer::Wired(slot.hello.lane.own);
@@ -363,9 +363,13 @@ impl Shared {
 }
 
 /// The result for two roles of one process that were built for different protocols.
-fn differ(hello: &Hello) -> [Arrival; 2] {
+fn differ(hello: &Hello, other: &Hello) -> [Arrival; 2] {
+    let members = [hello.contract.members, other.contract.members];
     [&hello.route.peer, &hello.route.role].map(|peer| {
-        let refusal = Refusal::Protocol("both are in one process".to_owned());
+        let refusal = match members[0] == members[1] {
+            true => Refusal::Protocol("both are in one process".to_owned()),
+            false => Refusal::Members(members),
+        };
         Arrival::Failed(NetError::Refused { peer: peer.clone(), refusal })
     })
 }

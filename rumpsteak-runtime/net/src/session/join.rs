@@ -17,7 +17,9 @@ use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 
-use super::wiring::{hellos, lane, local, plays_on_demand, queues, role_of, windows, wire};
+use super::wiring::{
+    Families, hellos, lane, local, member, plays_on_demand, queues, role_of, windows, wire,
+};
 use crate::address::addresses_of;
 use crate::host::{Arrival, Guard, LaneTask};
 use crate::route::{
@@ -36,6 +38,9 @@ pub struct Join<R: Role, C = Postcard> {
     addresses: BTreeMap<String, Vec<Address>>,
     directory: Directory,
     transports: Vec<String>,
+    families: Families,
+    /// The index of the role among the members of its family.
+    member: Option<u32>,
     wrong: Option<NetError>,
     /// Made where `R: Joins` is known, so that other methods need not require it.
     connect: fn(Self) -> BoxFuture<'static, Result<Joined<R>, NetError>>,
@@ -65,6 +70,8 @@ impl Host {
             addresses: BTreeMap::new(),
             directory: Directory::default(),
             transports: Vec::new(),
+            families: Families::new(),
+            member: None,
             wrong: None,
             connect: |join| Box::pin(connect(join)),
         }
@@ -124,14 +131,49 @@ impl<R: Role, C> Join<R, C> {
         Self { transports: transports.into_iter().map(Into::into).collect(), ..self }
     }
 
+    /// Sets the number of members of a family, `role worker[N]`: for a member, and for its peers.
+    /// The ends compare these numbers. The member of the index 2 is the peer `worker[2]`.
+    pub fn members(mut self, family: &str, number: usize) -> Self {
+        // A larger number is too large for a process, and is refused by all others.
+        self.families.insert(family.to_owned(), u32::try_from(number).unwrap_or(u32::MAX));
+        self
+    }
+
+    /// Joins as the member of this index, counted from 0. The role is a family.
+    pub fn member(self, index: usize) -> Self {
+        Self { member: Some(u32::try_from(index).unwrap_or(u32::MAX)), ..self }
+    }
+
+    /// The name of the role in the session: of a family, the name of the member.
+    fn role(&self) -> Result<String, NetError> {
+        let number = self.families.get(R::NAME).copied().unwrap_or_default();
+        match self.member {
+            None if !R::PLAYED.0.is_family => Ok(R::NAME.to_owned()),
+            Some(index) if R::PLAYED.0.is_family && index < number => Ok(member(R::NAME, index)),
+            _ => Err(NetError::Family { role: R::NAME, family: R::NAME }),
+        }
+    }
+
     /// Uses another codec than [`Postcard`]. All roles of a session use the same codec.
     pub fn codec<D: Codec>(self, codec: D) -> Join<R, D>
     where
         R: Joins,
     {
-        let Self { host, session, addresses, directory, transports, wrong, .. } = self;
+        let Self { host, session, addresses, directory, transports, families, .. } = self;
+        let (member, wrong) = (self.member, self.wrong);
         let connect = |join| Box::pin(connect(join)) as BoxFuture<'static, _>;
-        Join { host, session, codec, addresses, directory, transports, wrong, connect }
+        Join {
+            host,
+            session,
+            codec,
+            addresses,
+            directory,
+            transports,
+            families,
+            member,
+            wrong,
+            connect,
+        }
     }
 
     /// Waits until all peers of the role have joined the session. No role waits for a role that
@@ -156,16 +198,17 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
     if R::PLAYED.0.projections.is_empty() {
         return Err(NetError::NoProtocol { role: R::NAME });
     }
-    let queues = queues::<R>()?;
-    let peers: Vec<&str> = queues.iter().map(|queue| queue.to).collect();
-    if let Some(peer) = join.addresses.keys().find(|peer| !peers.contains(&&***peer)) {
+    let (name, queues) = (join.role()?, queues::<R>(&join.families)?);
+    let peers = || queues.iter().map(|queue| &queue.peer);
+    if let Some(peer) = join.addresses.keys().find(|&peer| !peers().any(|known| known == peer)) {
+        let peers = peers().cloned().collect();
         return Err(NetError::NoPeer { role: R::NAME, peer: peer.clone(), peers });
     }
-    let mut hellos = hellos::<R, C>(&join.session, &queues)?;
+    let mut hellos = hellos::<R, C>(&join.session, &name, &queues)?;
     hellos.iter_mut().for_each(|hello| hello.transports.clone_from(&join.transports));
 
     let shared = &join.host.shared;
-    let endpoint = (R::PROTOCOL.to_owned(), join.session.clone(), R::NAME.to_owned());
+    let endpoint = (R::PROTOCOL.to_owned(), join.session.clone(), name);
     let waits = |own: &Hello| !plays_on_demand::<R>(&own.route);
     let wires = |own: &Hello, far: &Hello| waits(own).then(|| wire::<R::Message>(own, far));
     let arrivals = shared.register(endpoint.clone(), &hellos, wires)?;
@@ -217,7 +260,8 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
     {
         return Err(shared.absent(own, &join.addresses_of(&own.route.peer), None));
     }
-    let joined = Joined { role: role_of(ends), routes, guard, codec: Box::new(join.codec) };
+    let joined =
+        Joined { role: role_of(ends, &join.families), routes, guard, codec: Box::new(join.codec) };
     Ok(match Watch::from_environment() {
         Some(watch) => joined.watched(&watch),
         None => joined,

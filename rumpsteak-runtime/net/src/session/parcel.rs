@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
 use super::join::RouteTask;
-use super::wiring::{hellos, lane, plays_on_demand, queues, role_of, token};
+use super::wiring::{Families, hellos, lane, plays_on_demand, queues, role_of, token};
 use crate::address::addresses_of;
 use crate::host::{Arrival, Guard, Leaving};
 use crate::route::{Remote, queues as queues_of, run};
@@ -127,7 +127,9 @@ impl<R: Joins + Leaves<()>, S: Session<State = State<'static, R>> + Structure> P
     ) -> Result<(Joined<R>, Detached<S>), NetError> {
         let first = self.routes.first();
         let session = first.map(|it| it.own.route.session.clone()).unwrap_or_default();
-        let expected = hellos::<R, C>(&session, &queues::<R>()?)?;
+        // A role with routes to a family never moves.
+        let families = Families::new();
+        let expected = hellos::<R, C>(&session, R::NAME, &queues::<R>(&families)?)?;
         let is_expected = |(packed, hello): (&PackedLane, &Hello)| {
             let PackedLane { own, theirs, .. } = packed;
             (&own.route, &own.contract, &own.format)
@@ -167,7 +169,7 @@ impl<R: Joins + Leaves<()>, S: Session<State = State<'static, R>> + Structure> P
             };
             routes.push(RouteTask { own: greeting, status, lane: Some(task) });
         }
-        let mut role = role_of::<R>(ends);
+        let mut role = role_of::<R>(ends, &families);
         let session = Detached::from_role(&mut role, ByMacro(()));
         Ok((Joined { role, routes, guard, codec: Box::new(codec) }, session))
     }

@@ -8,7 +8,7 @@ use rumpsteak_runtime::Role;
 use rumpsteak_runtime::channel::{Capacity, Queue};
 use rumpsteak_runtime::private::Played;
 use rumpsteak_runtime::private::wiring::{Elsewhere, Wire, Wiring};
-use rumpsteak_runtime::transport::Labelled;
+use rumpsteak_runtime::transport::{Labelled, Members};
 
 use crate::error::LONGEST_NAME;
 use crate::host::{Arrival, Shared};
@@ -39,36 +39,66 @@ pub(super) fn local<M: 'static>(
     })
 }
 
-/// A role with these ends of its routes.
-pub(super) fn role_of<R: Joins>(ends: Vec<Net<R::Message>>) -> R {
+/// A role with these ends of its routes, and the numbers of members of families.
+pub(super) fn role_of<R: Joins>(ends: Vec<Net<R::Message>>, members: &Families) -> R {
     let mut ends = ends.into_iter();
-    let mut give = |_, _| Some(Box::new(ends.next()?) as Box<dyn Any>);
+    let mut give = |queue: Queue, route| -> Option<Box<dyn Any>> {
+        if route != TypeId::of::<Members<Net<R::Message>>>() {
+            return Some(Box::new(ends.next()?));
+        }
+        let number = members.get(queue.to).map_or(0, |&number| number as usize);
+        Some(Box::new(ends.by_ref().take(number).collect::<Members<_>>()))
+    };
     R::wire(&mut Wiring::elsewhere(&mut give))
 }
 
+/// The numbers of members of families, by their names.
+pub(super) type Families = BTreeMap<String, u32>;
+
+/// A queue into which a role sends.
+pub(super) struct Sends {
+    /// The peer, or a member of the peer.
+    pub(super) peer: String,
+    queue: Queue,
+    /// The number of members if one of the ends is a member of a family; otherwise 0.
+    members: u32,
+}
+
+/// The name of a member of a family.
+pub(super) fn member(family: &str, index: u32) -> String {
+    format!("{family}[{index}]")
+}
+
 /// The queues into which a role sends, in the order of its routes.
-pub(super) fn queues<R: Joins>() -> Result<Vec<Queue>, NetError> {
-    let (mut queues, mut other) = (Vec::new(), None);
+pub(super) fn queues<R: Joins>(families: &Families) -> Result<Vec<Sends>, NetError> {
+    let (mut queues, mut wrong) = (Vec::new(), None);
+    let own = if R::PLAYED.0.is_family { families.get(R::NAME).copied() } else { None };
     let mut note = |queue: Queue, route| {
-        if route != TypeId::of::<Net<R::Message>>() {
-            other.get_or_insert(queue.to);
+        let peer = queue.to;
+        if route == TypeId::of::<Net<R::Message>>() {
+            let members = own.unwrap_or_default();
+            queues.push(Sends { peer: peer.to_owned(), queue, members });
+        } else if route != TypeId::of::<Members<Net<R::Message>>>() {
+            wrong.get_or_insert(NetError::Route { role: R::NAME, peer });
+        } else if let Some(&members) = families.get(peer).filter(|&&members| members > 0) {
+            let sends = |index| Sends { peer: member(peer, index), queue, members };
+            queues.extend((0..members).map(sends));
+        } else {
+            wrong.get_or_insert(NetError::Family { role: R::NAME, family: peer });
         }
-        queues.push(queue);
         None
     };
     // This role is never used.
     drop(R::wire(&mut Wiring::elsewhere(&mut note)));
-    match other {
-        Some(peer) => Err(NetError::Route { role: R::NAME, peer }),
-        None => Ok(queues),
-    }
+    wrong.map_or(Ok(queues), Err)
 }
 
 /// The greetings of a role to its peers, each with its own token. Fails with
 /// [`NetError::Ambiguous`], [`NetError::SessionName`] or [`NetError::Random`].
 pub(super) fn hellos<R: Joins, C: Codec>(
     session: &str,
-    queues: &[Queue],
+    role: &str,
+    queues: &[Sends],
 ) -> Result<Vec<Hello>, NetError> {
     if session.len() > LONGEST_NAME {
         let (start, bytes) = (session.chars().take(40).collect(), session.len());
@@ -76,18 +106,19 @@ pub(super) fn hellos<R: Joins, C: Codec>(
     }
     let system = R::PLAYED.0.system;
     let (fingerprint, told, format) = told::<R, C>()?;
-    let hello = |queue: &Queue| {
+    let hello = |Sends { peer, queue, members }: &Sends| {
         let route = Arc::new(RouteId {
             protocol: R::PROTOCOL.to_owned(),
             session: session.to_owned(),
-            role: R::NAME.to_owned(),
-            peer: queue.to.to_owned(),
+            role: role.to_owned(),
+            peer: peer.clone(),
         });
         let contract = Contract {
             fingerprint,
             projections: Arc::clone(&told),
             system,
             capacity: queue.capacity.into(),
+            members: *members,
         };
         let lane = LaneId { own: token()?, ..LaneId::default() };
         Ok(Hello { route, contract, format: Arc::clone(&format), lane, transports: Vec::new() })
@@ -246,6 +277,7 @@ mod tests {
                 projections: "".into(),
                 system: 0,
                 capacity: Room::Growable,
+                members: 0,
             },
             format: Format {
                 codec: Postcard::NAME.to_owned(),

@@ -154,7 +154,9 @@ impl Connection {
     }
 
     pub(crate) fn may_play(&self, protocol: &str, role: &str) -> bool {
-        self.may_play.as_ref().is_none_or(|may_play| may_play(protocol, role))
+        // A certificate names a family, and allows each member.
+        let family = role.split('[').next().unwrap_or(role);
+        self.may_play.as_ref().is_none_or(|may_play| may_play(protocol, family))
     }
 }
 

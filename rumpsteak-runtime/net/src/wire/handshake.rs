@@ -27,7 +27,7 @@ use crate::transport::{Connection, GREETING};
 use crate::{Address, Refusal};
 
 /// The first bytes of a connection: the name and the version of the handshake.
-const MAGIC: &[u8; 10] = b"rumpsteak\x05";
+const MAGIC: &[u8; 10] = b"rumpsteak\x06";
 
 /// The greeting of one end of a route.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -65,6 +65,8 @@ pub(crate) struct Contract {
     pub(crate) system: u64,
     /// The capacity of the queue from this end, in that system.
     pub(crate) capacity: Room,
+    /// The number of members if one of the ends is a member of a family; otherwise 0.
+    pub(crate) members: u32,
 }
 
 /// The format of messages.
@@ -133,6 +135,10 @@ impl Hello {
         let (own, theirs) = (&self.format, &other.format);
         if own.codec != theirs.codec {
             return Err(Refusal::Codec([own.codec.clone(), theirs.codec.clone()]));
+        }
+        let members = [self.contract.members, other.contract.members];
+        if members[0] != members[1] {
+            return Err(Refusal::Members(members));
         }
         // A message type that is a struct has no number. Its label has a space, unlike all others.
         let is_struct =

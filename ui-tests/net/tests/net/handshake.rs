@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::meddling::Hands;
 
 /// The first bytes of a connection.
-pub(crate) const MAGIC: &[u8] = b"rumpsteak\x05";
+pub(crate) const MAGIC: &[u8] = b"rumpsteak\x06";
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) enum Room {
@@ -29,6 +29,7 @@ pub(crate) struct Greeting {
     pub(crate) projections: String,
     pub(crate) system: u64,
     pub(crate) capacity: Room,
+    pub(crate) members: u32,
     pub(crate) codec: String,
     pub(crate) labels: Vec<String>,
     pub(crate) types: BTreeMap<String, u64>,

@@ -1,0 +1,167 @@
+//! Actions with all members of a family.
+
+use std::future::poll_fn;
+use std::task::{Poll, ready};
+
+use super::action::{failed, unexpected};
+use super::choice::{AnyPeer, Choice, Offers};
+use super::receive::Receive;
+use super::select::Select;
+use super::send::Send;
+use super::state::{Session, State};
+use crate::error::{Action, Result};
+use crate::message::Message;
+use crate::role::{Role, Route};
+use crate::seal::ByMacro;
+use crate::transport::{Each, Incoming, Outgoing};
+use crate::watch::{self, Step};
+
+impl<'s, R: Role, P, L, C> Send<'s, R, P, L, C> {
+    /// Sends a label to each member of the family `P`, and returns the next state. `label` makes
+    /// the label for the member of an index, counted from 0, right before it is sent. Has the
+    /// errors and cancel safety of [`send`](Send::send). Some members may have their labels.
+    pub fn send_each(self, label: impl FnMut(usize) -> L) -> impl Future<Output = Result<C>>
+    where
+        R: Route<P, Link: Each<Link: Outgoing<R::Message>>, Message: Message<L>>,
+        P: Role,
+        C: Session<State = State<'s, R>>,
+    {
+        send_each::<R, P, L, C>(self.into_state(ByMacro(())), label)
+    }
+}
+
+impl<'s, R: Role, P: Role, C> Select<'s, R, P, C> {
+    /// Sends a label of the choice to each member of the family `P`: see [`Send::send_each`]. What
+    /// it carries may differ.
+    pub fn select_each<L>(
+        self,
+        label: impl FnMut(usize) -> L,
+    ) -> impl Future<Output = Result<C::Then>>
+    where
+        C: Choice<State = State<'s, R>> + Offers<L, Then: Session<State = State<'s, R>>>,
+        R: Route<P, Link: Each<Link: Outgoing<R::Message>>, Message: Message<L>>,
+    {
+        const { C::VERIFIED };
+        send_each::<R, P, L, C::Then>(self.into_state(ByMacro(())), label)
+    }
+}
+
+impl<'s, R: Role, C> Select<'s, R, AnyPeer, C> {
+    /// Sends a label of the choice to each member of the family `P`: see [`Send::send_each`].
+    pub fn select_each<P, L>(
+        self,
+        label: impl FnMut(usize) -> L,
+    ) -> impl Future<Output = Result<<C as Offers<L, P>>::Then>>
+    where
+        C: Choice<State = State<'s, R>> + Offers<L, P, Then: Session<State = State<'s, R>>>,
+        R: Route<P, Link: Each<Link: Outgoing<R::Message>>, Message: Message<L>>,
+        P: Role,
+    {
+        const { C::VERIFIED };
+        send_each::<R, P, L, <C as Offers<L, P>>::Then>(self.into_state(ByMacro(())), label)
+    }
+}
+
+fn send_each<'s, R, P, L, C>(
+    mut state: State<'s, R>,
+    mut make: impl FnMut(usize) -> L,
+) -> impl Future<Output = Result<C>>
+where
+    R: Route<P, Link: Each<Link: Outgoing<R::Message>>, Message: Message<L>>,
+    P: Role,
+    C: Session<State = State<'s, R>>,
+{
+    const { assert!(P::PLAYED.0.is_family, "the peer is one role, not a family") };
+    let labels: &[_] = const { &[<R::Message as Message<L>>::NAME] };
+    // The number of labels that were made, and the label that its route has not taken yet.
+    let (mut made, mut label) = (0_usize, None);
+    poll_fn(move |context| {
+        if watch::IS_ON {
+            state.acts(|role| {
+                let link = Route::<P>::route(role).links().get_mut(made.saturating_sub(1));
+                let waits = link.is_some_and(|link| link.poll_ready(context).is_pending());
+                watch::acts(role, waits, Step { receives: false, peers: vec![P::NAME], labels });
+            })?;
+        }
+        loop {
+            let links = Route::<P>::route(state.role()?).links();
+            // The member whose label was made last has it, unless it was not sent yet.
+            if let Some(link) = made.checked_sub(1).and_then(|last| links.get_mut(last)) {
+                if let Err(error) = ready!(link.poll_send(&mut label, R::Message::upcast, context))
+                {
+                    let action = Action::Send(R::Message::NAME);
+                    return Poll::Ready(Err(failed(state.take(), P::NAME, error, action)));
+                }
+                #[cfg(feature = "tracing")]
+                watch::trace::<R>("send", P::NAME, R::Message::NAME);
+            }
+            if made == links.len() {
+                return Poll::Ready(Ok(C::from_state(state.take())));
+            }
+            label = Some(make(made));
+            made += 1;
+        }
+    })
+}
+
+impl<'s, R: Role, P, L, C> Receive<'s, R, P, L, C> {
+    /// Waits for the label of each member of the family `P`, and returns the next state. The labels
+    /// come in any order: `take` gets each one with the index of its member, counted from 0. Has
+    /// the errors and cancel safety of [`receive`](Receive::receive).
+    pub fn receive_each(self, mut take: impl FnMut(usize, L)) -> impl Future<Output = Result<C>>
+    where
+        R: Route<
+                P,
+                Link: Each<Link: Incoming<R::Message> + 'static>,
+                Message: Message<L> + 'static,
+            >,
+        P: Role,
+        C: Session<State = State<'s, R>>,
+    {
+        const { assert!(P::PLAYED.0.is_family, "the peer is one role, not a family") };
+        let labels: &[_] = const { &[<R::Message as Message<L>>::NAME] };
+        // The members whose labels are due, once the future was polled.
+        let (mut state, mut due) = (self.into_state(ByMacro(())), None);
+        poll_fn(move |context| {
+            let links = Route::<P>::route(state.role()?).links();
+            let due: &mut Vec<_> = due.get_or_insert_with(|| (0..links.len()).collect());
+            if watch::IS_ON {
+                state.acts(|role| {
+                    let links = Route::<P>::route(role).links();
+                    let waits = due.iter().all(|&member| links[member].is_empty(|_| true, context));
+                    watch::acts(role, waits, Step { receives: true, peers: vec![P::NAME], labels });
+                })?;
+            }
+            let links = Route::<P>::route(state.role()?).links();
+            let mut wrong = None;
+            due.retain(|&member| {
+                let link = &mut links[member];
+                if wrong.is_some() || link.is_known_idle(context.waker()) {
+                    return true;
+                }
+                let message = match link.poll_receive(context) {
+                    Poll::Pending => return true,
+                    Poll::Ready(message) => message,
+                };
+                #[cfg(feature = "tracing")]
+                if let Ok(message) = &message {
+                    watch::trace::<R>("receive", P::NAME, crate::message::Labelled::label(message));
+                }
+                match message.map(Message::downcast) {
+                    Ok(Ok(label)) => take(member, label),
+                    Ok(Err(message)) => wrong = Some(Ok(message)),
+                    Err(error) => wrong = Some(Err(error)),
+                }
+                false
+            });
+            Poll::Ready(match wrong {
+                None if due.is_empty() => Ok(C::from_state(state.take())),
+                None => return Poll::Pending,
+                Some(Ok(message)) => Err(unexpected(state.take(), P::NAME, message, labels)),
+                Some(Err(error)) => {
+                    Err(failed(state.take(), P::NAME, error, Action::Receive(labels)))
+                }
+            })
+        })
+    }
+}

@@ -1,0 +1,129 @@
+//! Routes to the members of a family.
+
+use std::task::{Poll, Waker};
+
+use super::bidirectional::Bidirectional;
+use super::capacity::{KnownRoom, Queue};
+use super::link::Link;
+use super::mark::Mark;
+use super::pair::Pair;
+
+/// The routes from a role to all members of a family, `role worker[N]` in Scribble: a field
+/// `#[route(Worker)] worker: Members<Channel<Label>>`.
+#[derive(Debug)]
+pub struct Members<L> {
+    links: Vec<L>,
+    mark: Mark,
+}
+
+impl<L> Members<L> {
+    /// The number of members.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "a family has a member")]
+    pub fn len(&self) -> usize {
+        self.links.len()
+    }
+}
+
+impl<L> FromIterator<L> for Members<L> {
+    /// Combines the routes to the members, in their order.
+    fn from_iter<I: IntoIterator<Item = L>>(links: I) -> Self {
+        Self { links: links.into_iter().collect(), mark: Mark::new() }
+    }
+}
+
+/// A route to a family: its routes to the members.
+#[diagnostic::on_unimplemented(
+    message = "the route `{Self}` does not lead to a family",
+    label = "leads to one role",
+    note = "use `send`, `receive` and `select`: `send_each` and the like are for families, `role worker[N]`"
+)]
+pub trait Each: Link {
+    /// The route to one member.
+    type Link: Link;
+
+    /// The routes, in the order of the members.
+    fn links(&mut self) -> &mut [Self::Link];
+}
+
+#[diagnostic::do_not_recommend]
+impl<L: KnownRoom<P>, P> KnownRoom<P> for Members<L> {}
+
+/// Compiles if this is a route to a family. Used by the macro.
+pub const fn to_family<L: Each>() {}
+
+impl<L: Link + 'static> Each for Members<L> {
+    type Link = L;
+
+    fn links(&mut self) -> &mut [L] {
+        &mut self.links
+    }
+}
+
+impl<L: Link + 'static> Link for Members<L> {
+    const IS_FAMILY: bool = true;
+
+    fn mark(&self) -> &Mark {
+        &self.mark
+    }
+
+    fn close(&mut self) {
+        self.links.iter_mut().for_each(Link::close);
+    }
+
+    fn capacity<M: 'static>(&self) -> Option<usize> {
+        self.links.iter().filter_map(Link::capacity::<M>).min()
+    }
+
+    fn poll_begin<M: 'static>(&mut self, session: usize, waker: &Waker) -> Poll<()> {
+        let polls = self.links.iter_mut().map(|link| link.poll_begin::<M>(session, waker));
+        // Each of them registers the waker.
+        polls.fold(Poll::Ready(()), |all, one| if one.is_pending() { one } else { all })
+    }
+
+    fn complete<M: 'static>(&mut self, sessions: usize) {
+        for link in &mut self.links {
+            // By this the end of a member knows that its peer has left in order.
+            link.mark().complete();
+            link.complete::<M>(sessions);
+        }
+    }
+
+    fn keeps_sessions_apart<M: 'static>(&self) -> bool {
+        self.links.iter().all(Link::keeps_sessions_apart::<M>)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<Tx, Rx, Far> Pair<Far> for Members<Bidirectional<Tx, Rx>>
+where
+    Bidirectional<Tx, Rx>: Pair<Far>,
+{
+    fn pair() -> (Self, Far) {
+        Self::pair_as(Queue::default(), Queue::default())
+    }
+
+    fn pair_as(sent: Queue, received: Queue) -> (Self, Far) {
+        let (link, far) = Pair::pair_as(sent, received);
+        (Self::from_iter([link]), far)
+    }
+
+    fn unite(&mut self, before: Self) {
+        self.links.splice(..0, before.links);
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<Tx, Rx, FarTx, FarRx> Pair<Members<Bidirectional<FarTx, FarRx>>> for Bidirectional<Tx, Rx>
+where
+    Self: Pair<Bidirectional<FarTx, FarRx>>,
+{
+    fn pair() -> (Self, Members<Bidirectional<FarTx, FarRx>>) {
+        <Self as Pair<Members<_>>>::pair_as(Queue::default(), Queue::default())
+    }
+
+    fn pair_as(sent: Queue, received: Queue) -> (Self, Members<Bidirectional<FarTx, FarRx>>) {
+        let (link, far) = Pair::pair_as(sent, received);
+        (link, Members::from_iter([far]))
+    }
+}

@@ -1,0 +1,85 @@
+//! Members of a family in processes of their own.
+
+use rumpsteak::{Ended, try_run};
+use rumpsteak_net::{Host, NetError};
+
+#[rumpsteak::protocol(
+    Farm,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+)]
+mod farm {}
+use farm::*;
+
+async fn master(s: MSession<'_>) -> Ended<'_, M, Vec<u32>> {
+    let s = s.send_each(|index| Job(index as u32)).await?;
+    let mut all = vec![0; 3];
+    s.receive_each(|index, Done(number)| all[index] = number).await?.end(all)
+}
+
+async fn worker(s: WorkerSession<'_>) -> Ended<'_, Worker> {
+    let (Job(number), s) = s.receive().await?;
+    s.send(Done(number * 10)).await?.end(())
+}
+
+#[tokio::test]
+async fn members_are_told_apart_by_their_indices() {
+    let (here, there) = (Host::new(), Host::new());
+    let at = here.listen("tcp://127.0.0.1:0").await.unwrap().to_string();
+    let member = |host: &Host, index| {
+        let join = host.join::<Worker>("1").members("worker", 3).member(index);
+        if index == 1 { join } else { join.peer("m", [&at]) }
+    };
+    // One of them is where the master is.
+    let m = here.join::<M>("1").members("worker", 3);
+    let joined = tokio::join!(
+        m.connect(),
+        member(&there, 2).connect(),
+        member(&here, 1).connect(),
+        member(&there, 0).connect(),
+    );
+    let (m, two, one, zero) = (joined.0, joined.1, joined.2, joined.3);
+    let played = tokio::join!(
+        m.unwrap().play(async |m: &mut M| try_run(m, master).await),
+        two.unwrap().play(async |role: &mut Worker| try_run(role, worker).await),
+        one.unwrap().play(async |role: &mut Worker| try_run(role, worker).await),
+        zero.unwrap().play(async |role: &mut Worker| try_run(role, worker).await),
+    );
+    assert_eq!(played.0.unwrap(), [0, 10, 20]);
+    assert!(played.1.is_ok() && played.2.is_ok() && played.3.is_ok());
+}
+
+#[tokio::test]
+async fn ends_compare_the_number_of_members() {
+    let (here, there) = (Host::new(), Host::new());
+    let at = here.listen("tcp://127.0.0.1:0").await.unwrap().to_string();
+    for (session, host) in [("1", &here), ("2", &there)] {
+        let m = here.join::<M>(session).members("worker", 2).connect();
+        let member = host.join::<Worker>(session).members("worker", 3).member(1);
+        let member = if session == "1" { member } else { member.peer("m", [&at]) };
+        let refused = tokio::select! {
+            m = m => m.map(drop),
+            member = member.connect() => member.map(drop),
+        };
+        let refused = refused.unwrap_err().to_string();
+        let both = ["2 members, for the other 3", "3 members, for the other 2"];
+        assert!(both.iter().any(|both| refused.ends_with(both)), "{refused}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_missing_is_an_error_at_once() {
+    let host = Host::new();
+    let farm = || host.join::<M>("1");
+    let own = || host.join::<Worker>("1");
+    for joined in [
+        farm().connect().await.map(drop),
+        farm().members("worker", 0).connect().await.map(drop),
+        own().connect().await.map(drop),
+        own().member(0).connect().await.map(drop),
+        own().member(2).members("worker", 2).connect().await.map(drop),
+        farm().member(0).connect().await.map(drop),
+    ] {
+        assert!(matches!(joined, Err(NetError::Family { .. })), "{joined:?}");
+    }
+}

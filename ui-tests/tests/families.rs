@@ -1,0 +1,148 @@
+//! Families: any number of roles with one process.
+
+#![allow(clippy::unwrap_used, reason = "helpers of a test: a panic is a failure")]
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use futures::executor::block_on;
+use rumpsteak::{Ended, Error, ErrorKind, Role as _, testing, try_run};
+
+#[rumpsteak::protocol(Family)]
+mod family {
+    #[session(M)]
+    type Master = Select<Round>;
+
+    enum Round {
+        Job(Send<Worker, Job, Answers>),
+        Stop(Send<Q, Stop, Send<Pair, Stop, Send<Worker, Stop, End>>>),
+    }
+
+    struct Answers(
+        Send<Pair, Half, Receive<Worker, Done, Receive<Pair, Halved, Send<Q, Note, Master>>>>,
+    );
+}
+use family::*;
+
+/// The sums of so many rounds, and the order of the answers of workers.
+async fn master(mut s: Master<'_>, rounds: u32) -> Ended<'_, M, (Vec<u32>, Vec<usize>)> {
+    let (mut sums, mut order) = (Vec::new(), Vec::new());
+    for round in 0..rounds {
+        let answers = s.select_each::<Worker, _>(|index| Job(round + index as u32)).await?;
+        let halves = answers.send_each(|index| Half(100 * (index as u32 + 1))).await?;
+        let mut sum = 0;
+        let done = halves.receive_each(|index, Done(own)| {
+            sum += own;
+            order.push(index);
+        });
+        let note = done.await?.receive_each(|_, Halved(half)| sum += half);
+        s = note.await?.send(Note(sum)).await?;
+        sums.push(sum);
+    }
+    let s = s.select(Stop).await?.send_each(|_| Stop).await?.send_each(|_| Stop).await?;
+    s.end((sums, order))
+}
+
+async fn q(mut s: QSession<'_>) -> Ended<'_, Q, u32> {
+    let mut last = 0;
+    loop {
+        s = match s.branch().await? {
+            QNoteOrStop::Note(Note(sum), s) => {
+                last = sum;
+                s.send_each(|_| Seen).await?
+            }
+            QNoteOrStop::Stop(Stop, s) => return s.end(last),
+        };
+    }
+}
+
+async fn worker(index: usize, mut s: WorkerSession<'_>) -> Ended<'_, Worker, usize> {
+    loop {
+        s = match s.branch().await? {
+            WorkerJobOrStop::Job(Job(number), s) => s.send(Done(number)).await?.receive().await?.1,
+            WorkerJobOrStop::Stop(Stop, s) => return s.end(index),
+        };
+    }
+}
+
+async fn pair(_: usize, mut s: PairSession<'_>) -> Ended<'_, Pair> {
+    loop {
+        s = match s.branch().await? {
+            PairHalfOrStop::Half(Half(number), s) => s.send(Halved(number / 2)).await?,
+            PairHalfOrStop::Stop(Stop, s) => return s.end(()),
+        };
+    }
+}
+
+#[test]
+fn one_process_is_each_member_in_session_after_session() {
+    for workers in [1, 2, 5, 100] {
+        let mut roles = Roles::sized(workers);
+        assert_eq!((roles.worker.len(), roles.pair.len()), (workers, 2));
+        for rounds in [0, 1, 3] {
+            let ran = block_on(roles.run(|s| master(s, rounds), q, worker, pair));
+            let ((sums, order), last, indices, pairs) = ran.unwrap();
+            let sum =
+                |round: u32| 150 + (0..workers as u32).map(|index| round + index).sum::<u32>();
+            assert_eq!(sums, (0..rounds).map(sum).collect::<Vec<_>>());
+            assert_eq!(last, sums.last().copied().unwrap_or_default());
+            assert_eq!((order.len(), indices), (workers * rounds as usize, (0..workers).collect()));
+            assert_eq!(pairs, [(), ()]);
+        }
+    }
+}
+
+#[test]
+fn answers_come_in_every_order() {
+    let orders = Rc::new(RefCell::new(BTreeSet::new()));
+    let explored = testing::explore(|processes| {
+        let Roles { mut m, q: mut of_q, worker: workers, pair: pairs } = Roles::sized(2);
+        let orders = Rc::clone(&orders);
+        processes.add("m", async move {
+            let (sums, order) = try_run(&mut m, |s| master(s, 1)).await?;
+            assert_eq!(sums, [151]);
+            orders.borrow_mut().insert(order);
+            Ok::<_, Error>(())
+        });
+        processes.add("q", async move { try_run(&mut of_q, q).await.map(drop) });
+        for (index, mut own) in workers.into_iter().enumerate() {
+            let run = async move { try_run(&mut own, |s| worker(index, s)).await.map(drop) };
+            processes.add("worker", run);
+        }
+        for (index, mut own) in pairs.into_iter().enumerate() {
+            processes.add("pair", async move { try_run(&mut own, |s| pair(index, s)).await });
+        }
+    });
+    assert!(explored.interleavings > 10, "{explored:?}");
+    assert_eq!(orders.borrow().len(), 2, "{orders:?}");
+}
+
+async fn fails(index: usize, s: WorkerSession<'_>) -> Ended<'_, Worker, usize> {
+    match index {
+        1 => Err(ErrorKind::Poisoned { role: "worker 1" }.into()),
+        _ => worker(index, s).await,
+    }
+}
+
+#[test]
+fn a_member_that_fails_ends_the_session_until_the_set_is_reset() {
+    let mut roles = Roles::sized(3);
+    let failed = block_on(roles.run(|s| master(s, 2), q, fails, pair)).unwrap_err();
+    assert!(matches!(failed.kind(), ErrorKind::Poisoned { role: "worker 1" }), "{failed}");
+    assert!(roles.m.is_poisoned() && roles.worker.iter().any(|of| of.is_poisoned()));
+    roles.reset();
+    assert_eq!(roles.worker.len(), 3);
+    block_on(roles.run(|s| master(s, 2), q, worker, pair)).unwrap();
+    let Roles { mut m, q: mut of_q, mut worker, mut pair } = roles;
+    worker.swap(0, 2);
+    worker.truncate(2);
+    Roles::reset_each(&mut m, &mut of_q, &mut worker, &mut pair);
+    assert_eq!(worker.len(), 2);
+}
+
+#[test]
+#[should_panic(expected = "the family `worker` has no members")]
+fn a_family_has_a_member() {
+    drop(Roles::sized(0));
+}
