@@ -17,7 +17,7 @@ use crate::judge::closed_system::{self, Session};
 use crate::judge::together::{self, Combined, CombinedFault};
 use crate::judge::{machines, subtype, wrong_part};
 use crate::protocols::Loaded;
-use crate::scope::session::{SessionMachine, number};
+use crate::scope::session::{Resolved, SessionMachine, number};
 use crate::scope::{ItemId, Place, Scope};
 use crate::settings::Settings;
 
