@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use fixedbitset::FixedBitSet;
 
-use super::topology::{Place, Queue, Topology};
+use super::topology::{Place, Topology};
+use crate::machine::interned::IndexSet;
 use crate::machine::{Direction, Message, Role};
 use crate::system::System;
 use crate::system::interned::{InternedSystem, MachineIndex, Move, StateIndex, StateKind};
@@ -44,16 +45,11 @@ pub(super) enum Event {
 
 impl<'a> Network<'a> {
     pub(super) fn new(system: &'a System, topology: &Topology) -> Self {
-        let (mut queues, mut peers): (Vec<Queue>, _) = (vec![], vec![]);
+        let (mut queues, mut peers) = (IndexSet::default(), vec![]);
         let roles = (0..system.machines().len()).collect();
         let machines = InternedSystem::over(system, roles, |role, action, (from, to)| {
             peers.push(if action.direction == Direction::Send { to } else { from });
-            let queue = topology.queue_of(role, action);
-            let known = queues.iter().position(|known| *known == queue);
-            known.unwrap_or_else(|| {
-                queues.push(queue);
-                queues.len() - 1
-            }) as u32
+            queues.insert_full(topology.queue_of(role, action)).0 as u32
         });
         let commits = |&state: &usize| {
             let state = state as StateIndex;

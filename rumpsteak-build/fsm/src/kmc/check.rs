@@ -356,14 +356,7 @@ fn properties<'a>(
         mixed: defects::first(all(), Fsm::mixed),
         nondeterministic: defects::first(all(), nondeterministic),
         undirected: defects::first(all(), Fsm::undirected),
-        exhaustive: Property::Holds,
-        progress: Property::Holds,
-        reception: Property::Holds,
-        obi: Property::Holds,
-        ibi: Property::Holds,
-        sibi: Property::Holds,
-        cibi: Property::Holds,
-        configurations: 0,
+        ..Properties::default()
     };
     for (part, evaluated) in parts {
         joined.configurations += evaluated.configurations;

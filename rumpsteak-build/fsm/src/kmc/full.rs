@@ -8,6 +8,7 @@ use petgraph::visit::{Dfs, EdgeFiltered, Reversed, Visitable};
 
 use super::causality::Causality;
 use super::violation::{Explored, Violation, Violations};
+use crate::machine::interned::IndexSet;
 use crate::system::explorer::{Continuations, ExploredStep, Explorer, Node, index};
 use crate::system::interned::{ChannelIndex, InternedSystem, MachineIndex, StateKind};
 
@@ -42,7 +43,7 @@ impl Explored<'_> {
             let other = by.received().map(receives).or_else(sent);
             other.into_iter().chain([by.machine as MachineIndex])
         };
-        let count = sends(competing.messages.len());
+        let count = sends(competing.0.len());
         let continuations = Continuations::of(&explorer.graph, count, events, |_| None);
         let can = |node, event| continuations.can(node, event);
 
@@ -194,28 +195,20 @@ fn competing_now(
     Some((node, Violation::Competing(first, second)))
 }
 
-/// The messages that a machine may receive from one channel while it may receive from another.
-struct Competing {
-    /// Channel and message, in order.
-    messages: Vec<(u32, u32)>,
-}
+/// The messages that a machine may receive from one channel while it may receive from another, as
+/// channel and message.
+struct Competing(IndexSet<(u32, u32)>);
 
 impl Competing {
     fn of(system: &InternedSystem<'_>) -> Self {
-        let mut messages = vec![];
-        for state in 0..system.states() {
-            if system.kind(state) == StateKind::ReceivesAny {
-                let moves = system.all_from(state).iter();
-                messages.extend(moves.map(|by| (by.channel, by.message)));
-            }
-        }
-        messages.sort_unstable();
-        messages.dedup();
-        Self { messages }
+        let competes = |&state: &u32| system.kind(state) == StateKind::ReceivesAny;
+        let states = (0..system.states()).filter(competes);
+        let moves = states.flat_map(|state| system.all_from(state));
+        Self(moves.map(|by| (by.channel, by.message)).collect())
     }
 
     fn index(&self, channel: u32, message: u32) -> Option<usize> {
-        self.messages.binary_search(&(channel, message)).ok()
+        self.0.get_index_of(&(channel, message))
     }
 
     /// A reception in `node` that another one competes with: now, or later if `sent(after,
@@ -226,7 +219,7 @@ impl Competing {
         node: Node,
         sent: impl Fn(Node, usize) -> bool,
     ) -> Option<(Node, Violation)> {
-        if self.messages.is_empty() {
+        if self.0.is_empty() {
             return None;
         }
         let system = explorer.system;

@@ -74,7 +74,7 @@ impl fmt::Display for Obstacle {
 }
 
 /// The properties of a system at a bound.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Properties {
     /// The bound k.
     pub bound: usize,
@@ -115,9 +115,10 @@ impl Properties {
 }
 
 /// The answer about a property.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Property {
     /// The property holds.
+    #[default]
     Holds,
     /// The property fails here.
     Fails(Witness),

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::graph::DiGraph;
 
 use super::action::{Action, Direction, Transition};
 use super::defect::Defect;
 use super::ids::{StateId, TransitionId};
-use super::interned::{Groups, InternedMachine};
+use super::interned::{Groups, IndexSet, InternedMachine, digraph};
 use super::names::Role;
 
 /// The machine of one role: any finite graph of actions. [`check_directed`](Self::check_directed)
@@ -153,31 +153,23 @@ impl Fsm {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn graph(&self) -> DiGraph<(), &Action> {
-        let node = |state: StateId| NodeIndex::new(state.index());
-        let mut graph = DiGraph::with_capacity(self.len(), self.transition_count());
-        for _ in self.states() {
-            graph.add_node(());
-        }
-        let edges = self.transitions().map(|by| (node(by.source), node(by.target), by.action));
-        graph.extend_with_edges(edges);
-        graph
+        let number = |state: StateId| state.index() as u32;
+        let edges = self.transitions().map(|by| (number(by.source), number(by.target), by.action));
+        digraph(self.len(), edges)
     }
 
     /// The pairs of states that this machine and another one reach by the same actions, breadth
     /// first. If an action of the other one leads to several states, the first one counts.
     pub(crate) fn in_step(&self, other: &Self) -> impl Iterator<Item = (StateId, StateId)> {
-        let start = (self.initial, other.initial);
-        let mut met = BTreeSet::from([start]);
-        let mut open = VecDeque::from([start]);
-        std::iter::from_fn(move || {
-            let (own, due) = open.pop_front()?;
+        let mut met = IndexSet::from_iter([(self.initial, other.initial)]);
+        (0..).map_while(move |at| {
+            let &(own, due) = met.get_index(at)?;
             let mut targets: BTreeMap<&Action, StateId> = BTreeMap::new();
             for by in other.transitions_from(due) {
                 targets.entry(by.action).or_insert(by.target);
             }
             for by in self.transitions_from(own) {
-                let next = targets.get(by.action).map(|&target| (by.target, target));
-                open.extend(next.filter(|&next| met.insert(next)));
+                met.extend(targets.get(by.action).map(|&target| (by.target, target)));
             }
             Some((own, due))
         })
@@ -225,10 +217,8 @@ impl Fsm {
     /// # Errors
     /// The first [`Defect`] in order of states.
     pub fn check_deterministic(&self) -> Result<(), Defect> {
-        match self.check_directed() {
-            Ok(()) => return Ok(()),
-            Err(Defect::Mixed { .. } | Defect::Undirected { .. }) => {}
-            Err(defect) => return Err(defect),
+        if self.check_directed().is_ok() {
+            return Ok(());
         }
         self.states().try_for_each(|state| {
             self.check_peers(state)?;

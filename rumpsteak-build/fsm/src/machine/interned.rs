@@ -4,7 +4,8 @@
 
 use std::sync::{Arc, OnceLock};
 
-use hashbrown::HashMap;
+use hashbrown::{DefaultHashBuilder, HashMap};
+use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::action::{Action, Direction, Transition};
 use super::ids::{StateId, TransitionId};
@@ -281,6 +282,23 @@ impl InternedMachine {
         let index = sorted.binary_search_by_key(&act, |&edge| edges[edge as usize].act);
         Some(edges[sorted[index.ok()?] as usize])
     }
+}
+
+/// A set in the order of insertion.
+pub(crate) type IndexSet<T> = indexmap::IndexSet<T, DefaultHashBuilder>;
+
+/// A graph with so many nodes, and the edges between their numbers.
+pub(crate) fn digraph<W>(
+    nodes: usize,
+    edges: impl Iterator<Item = (u32, u32, W)>,
+) -> DiGraph<(), W> {
+    let mut graph = DiGraph::with_capacity(nodes, edges.size_hint().0);
+    for _ in 0..nodes {
+        graph.add_node(());
+    }
+    let node = |node: u32| NodeIndex::new(node as usize);
+    graph.extend_with_edges(edges.map(|(from, to, weight)| (node(from), node(to), weight)));
+    graph
 }
 
 /// Items numbered from 0 on, grouped by a number that each has.

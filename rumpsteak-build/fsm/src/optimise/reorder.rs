@@ -14,8 +14,9 @@
 //! receives and behind sends to others; all ways from `u` must come to the same send, or the same
 //! choice of sends. A send is not moved over a receive that it depends on.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 
+use crate::machine::interned::IndexSet;
 use crate::machine::{Action, Direction, Fsm, Role, StateId, Transition, TransitionId};
 
 /// True if the payload of a send (the first action) is made from a receive (the second one), so
@@ -38,28 +39,23 @@ pub fn anticipate(
     machine.check_directed().ok()?;
     let ahead = Reordering { machine, windows, depends };
     let mut builder = Fsm::builder(machine.role().clone());
-    let mut ids: BTreeMap<(StateId, Early), StateId> = BTreeMap::new();
-    let start = (machine.initial(), vec![VecDeque::new(); windows.len()]);
-    let mut work = VecDeque::from([start.clone()]);
     let initial = builder.add_state();
-    ids.insert(start, initial);
-    while let Some(configuration) = work.pop_front() {
-        let source = ids[&configuration];
+    let start = (machine.initial(), vec![VecDeque::new(); windows.len()]);
+    let mut met = IndexSet::from_iter([start]);
+    let mut source = 0;
+    while let Some(configuration) = met.get_index(source).cloned() {
         for (action, next) in ahead.steps(&configuration) {
-            let target = match ids.get(&next) {
-                Some(&known) => known,
-                None => {
-                    if ids.len() >= states {
-                        return None;
-                    }
-                    let id = builder.add_state();
-                    ids.insert(next.clone(), id);
-                    work.push_back(next);
-                    id
+            let (target, is_new) = met.insert_full(next);
+            if is_new {
+                if target >= states {
+                    return None;
                 }
-            };
-            builder.add_transition(source, action, target);
+                builder.add_state();
+            }
+            let (from, to) = (StateId::from_index(source), StateId::from_index(target));
+            builder.add_transition(from, action, to);
         }
+        source += 1;
     }
     Some(builder.build(initial).on_demand(machine.is_on_demand()))
 }

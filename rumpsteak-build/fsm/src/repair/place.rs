@@ -6,8 +6,9 @@
 //!                ?stop ─ end
 //! ```
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 
+use crate::machine::interned::IndexSet;
 use crate::machine::{Action, Direction, Fsm, StateId, Transition, TransitionId};
 use crate::run::{Failure, Run};
 use crate::subtype::{Refusal, Rule};
@@ -272,16 +273,15 @@ fn leads(
     without: Option<StateId>,
     is_it: impl Fn(Transition<'_>) -> bool,
 ) -> Option<TransitionId> {
-    let mut seen: BTreeSet<StateId> = without.into_iter().collect();
-    let mut open = VecDeque::from([from]);
-    while let Some(state) = open.pop_front() {
-        for due in fsm.transitions_from(state).filter(|_| !seen.contains(&state)) {
-            if is_it(due) {
-                return Some(due.id);
-            }
-            open.push_back(due.target);
+    let mut met: IndexSet<StateId> = without.into_iter().collect();
+    let mut at = met.len();
+    met.insert(from);
+    while let Some(&state) = met.get_index(at) {
+        if let Some(found) = fsm.transitions_from(state).find(|due| is_it(*due)) {
+            return Some(found.id);
         }
-        seen.insert(state);
+        met.extend(fsm.transitions_from(state).map(|due| due.target));
+        at += 1;
     }
     None
 }

@@ -17,6 +17,7 @@ use super::refusal::{Blame, Failure, Reason, Rule};
 use super::rules::Situation;
 use super::sequences::Sequences;
 use crate::machine::TransitionId;
+use crate::machine::interned::IndexSet;
 
 pub(super) struct Assumptions<'a> {
     pair: &'a Pair,
@@ -25,16 +26,14 @@ pub(super) struct Assumptions<'a> {
     inevitable: Vec<Option<Vec<u32>>>,
     nodes: Vec<Node>,
     steps: Vec<Step>,
-    /// For each node and each pending kind, the first promise.
-    promises: Vec<(Kind, u32)>,
     record: Record,
 }
 
 struct Node {
     state: u32,
     parent: Option<u32>,
-    /// A range of [`Assumptions::promises`].
-    promises: (u32, u32),
+    /// For each pending kind, the first promise.
+    promises: Vec<(Kind, u32)>,
 }
 
 struct Step {
@@ -75,7 +74,6 @@ impl<'a> Assumptions<'a> {
             inevitable: vec![None; pair.kinds()],
             nodes: vec![],
             steps: vec![],
-            promises: vec![],
             record: Record::new(pair),
         }
     }
@@ -104,17 +102,9 @@ impl<'a> Assumptions<'a> {
             return None;
         }
 
-        let start = self.promises.len() as u32;
-        for kind in 0..self.pair.kinds() as Kind {
-            if let Some(promise) = situation.prefix.promise(self.pair, kind) {
-                self.promises.push((kind, promise.origin));
-            }
-        }
-        self.nodes.push(Node {
-            state: situation.state,
-            parent,
-            promises: (start, self.promises.len() as u32),
-        });
+        let promise = |kind| Some((kind, situation.prefix.promise(self.pair, kind)?.origin));
+        let promises = (0..self.pair.kinds() as Kind).filter_map(promise).collect();
+        self.nodes.push(Node { state: situation.state, parent, promises });
         let mut trail = way.trail;
         trail.clear();
         let way = Way { from: Some(to), trail, fragment: self.record.root(), ..Way::start() };
@@ -168,21 +158,17 @@ impl<'a> Assumptions<'a> {
     /// come, it can choose its outputs so that the action stays pending. Without this, an
     /// anticipation that grows in each round of such a loop would end at a limit instead.
     pub(super) fn avoided(&mut self, node: u32) -> Option<Failure> {
-        let Node { state, promises: (start, end), .. } = self.nodes[node as usize];
-        for index in start as usize..end as usize {
-            let (kind, origin) = self.promises[index];
-            let pair = self.pair;
-            if is_near(pair, kind, state) {
-                continue;
-            }
-            let known = &mut self.inevitable[kind as usize];
-            let ranks = known.get_or_insert_with(|| inevitable(pair, kind));
-            if ranks[state as usize] == NEVER {
-                let ranks = ranks.clone();
-                return Some(self.avoiding(node, origin, &ranks));
-            }
-        }
-        None
+        let Self { pair, nodes, inevitable: known, .. } = self;
+        let Node { state, promises, .. } = &nodes[node as usize];
+        let is_avoided = |&&(kind, _): &&(Kind, u32)| {
+            let known = &mut known[kind as usize];
+            let ranks = || inevitable(pair, kind);
+            !is_near(pair, kind, *state)
+                && known.get_or_insert_with(ranks)[*state as usize] == NEVER
+        };
+        let &(kind, origin) = promises.iter().find(is_avoided)?;
+        let ranks = self.inevitable[kind as usize].as_ref()?;
+        Some(self.avoiding(node, origin, ranks))
     }
 
     /// Follows such a choice to the end or around a loop.
@@ -210,8 +196,7 @@ impl<'a> Assumptions<'a> {
             .nodes
             .iter()
             .map(|node| {
-                let promises = &self.promises[node.promises.0 as usize..node.promises.1 as usize];
-                let own = promises.iter().find(|(own, _)| *own == kind);
+                let own = node.promises.iter().find(|(own, _)| *own == kind);
                 own.map(|&(_, origin)| origin)
             })
             .collect();
@@ -282,15 +267,17 @@ impl<'a> Assumptions<'a> {
 /// of the loop, and the last node.
 fn lasso<S>(mut at: u32, onward: impl Fn(u32) -> Option<(S, u32)>) -> (Vec<S>, Vec<S>, u32) {
     let mut walk = vec![];
-    let mut met: HashMap<u32, usize> = HashMap::new();
-    while !met.contains_key(&at) {
-        met.insert(at, walk.len());
+    let mut met = IndexSet::default();
+    loop {
+        let (start, is_new) = met.insert_full(at);
+        if !is_new {
+            let cycle = walk.split_off(start);
+            return (walk, cycle, at);
+        }
         let Some((step, next)) = onward(at) else { return (walk, vec![], at) };
         walk.push(step);
         at = next;
     }
-    let cycle = walk.split_off(met[&at]);
-    (walk, cycle, at)
 }
 
 fn transition(done: Done) -> TransitionId {

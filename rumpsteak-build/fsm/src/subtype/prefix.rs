@@ -79,7 +79,7 @@ impl Spine {
     }
 
     /// The position of the first action of a kind, as a number that only orders positions.
-    pub(super) fn position(&self, kind: Kind) -> Option<usize> {
+    fn position(&self, kind: Kind) -> Option<usize> {
         let &(first, _) = self.ends.get(kind as usize)?;
         (first != NONE).then_some(first)
     }
@@ -88,10 +88,19 @@ impl Spine {
         self.position(kind).map(|position| self.slots[position - self.base].promise)
     }
 
-    pub(super) fn first_send(&self, pair: &Pair) -> Option<(usize, Promise)> {
+    fn first_send(&self, pair: &Pair) -> Option<(usize, Promise)> {
         let kinds = (0..pair.kinds() as Kind).filter(|&kind| pair.sends(kind));
         let position = kinds.filter_map(|kind| self.position(kind)).min()?;
         Some((position, self.slots[position - self.base].promise))
+    }
+
+    /// The first input of a kind. `Err` with an output that is pending before it.
+    pub(super) fn first_input(&self, pair: &Pair, kind: Kind) -> Result<Option<Promise>, Promise> {
+        let input = self.position(kind);
+        match self.first_send(pair) {
+            Some((send, output)) if input.is_none_or(|input| send < input) => Err(output),
+            _ => Ok(self.first(kind)),
+        }
     }
 
     pub(super) fn promises(&self) -> impl Iterator<Item = Promise> {

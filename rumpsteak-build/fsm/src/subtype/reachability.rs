@@ -1,10 +1,9 @@
 //! The actions that a machine must, may and need never do from a state on, computed backwards in
 //! O(transitions).
 
-use hashbrown::HashMap;
-
 use super::pair::{Act, Edge, Kind, Machine, Pair, State};
-use crate::machine::interned::Groups;
+use crate::machine::interned::{Groups, IndexSet, digraph};
+use crate::system::explorer::Continuations;
 
 /// The rank of a state from which an output cannot be found.
 pub(super) const NEVER: u32 = u32::MAX;
@@ -77,48 +76,19 @@ fn rounds(
 /// The set of actions that the subtype may still do from each of its states.
 pub(super) struct Futures {
     set_of: Vec<u32>,
-    sets: Vec<Vec<u64>>,
+    sets: IndexSet<Vec<u64>>,
 }
 
 impl Futures {
     pub(super) fn new(pair: &Pair) -> Self {
         let sub = &pair.sub;
-        let words = pair.acts().div_ceil(64);
-        let mut futures = vec![0_u64; words * sub.len()];
-        for state in 0..sub.len() as u32 {
-            for edge in sub.edges(state) {
-                futures[words * state as usize + edge.act as usize / 64] |= 1 << (edge.act % 64);
-            }
-        }
-        // A state is looked at again when a successor's set grew.
-        let mut open: Vec<u32> = (0..sub.len() as u32).collect();
-        let mut queued = vec![true; sub.len()];
-        let incoming = sub.incoming();
-        while let Some(state) = open.pop() {
-            queued[state as usize] = false;
-            for &edge in incoming.of(state) {
-                let predecessor = sub.nth_edge(edge).source;
-                let mut grew = false;
-                for word in 0..words {
-                    let own = futures[words * state as usize + word];
-                    let other = &mut futures[words * predecessor as usize + word];
-                    grew |= own & !*other != 0;
-                    *other |= own;
-                }
-                if grew && !std::mem::replace(&mut queued[predecessor as usize], true) {
-                    open.push(predecessor);
-                }
-            }
-        }
-        let mut ids: HashMap<&[u64], u32> = HashMap::new();
-        let mut sets = vec![];
-        let number = |set| {
-            *ids.entry(set).or_insert_with(|| {
-                sets.push(set.to_vec());
-                sets.len() as u32 - 1
-            })
-        };
-        let set_of = futures.chunks(words.max(1)).map(number).collect();
+        let states = 0..sub.len() as u32;
+        let edges = states.clone().flat_map(|state| sub.edges(state));
+        let graph = digraph(sub.len(), edges.map(|edge| (edge.source, edge.target, edge.act)));
+        let futures = Continuations::of(&graph, pair.acts(), |act| [act], |_| None);
+        let mut sets = IndexSet::default();
+        let number = |state| sets.insert_full(futures.words(state).to_vec()).0 as u32;
+        let set_of = states.map(number).collect();
         Self { set_of, sets }
     }
 

@@ -11,27 +11,21 @@
 //!     └─ second output          t!stop after 2, then the end
 //! ```
 
-use std::hash::BuildHasher;
 use std::iter::Copied;
 use std::slice;
-
-use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::pair::{Act, Pair, State};
 use super::prefix::Prefix;
 use super::sequences::{Sequence, Sequences};
 use crate::certificate::derivation::{Derivation, Inference, Situation, Tail, Tree};
+use crate::machine::interned::IndexSet;
 use crate::machine::{StateId, TransitionId};
 
 /// The situations of a search, in the order of meeting, and their derivations.
 pub(super) struct Record {
     pair: Pair,
     /// The state and pending actions of all situations, [encoded](encode).
-    keys: Vec<u32>,
-    /// By situation, the end of its key.
-    ends: Vec<u32>,
-    ids: HashTable<u32>,
-    hasher: DefaultHashBuilder,
+    keys: IndexSet<Box<[u32]>>,
     /// By situation, its first fragment.
     roots: Vec<u32>,
     fragments: Vec<Fragment>,
@@ -90,10 +84,7 @@ impl Record {
     pub(super) fn new(pair: &Pair) -> Self {
         Self {
             pair: pair.clone(),
-            keys: Vec::with_capacity(64),
-            ends: vec![],
-            ids: HashTable::new(),
-            hasher: DefaultHashBuilder::default(),
+            keys: IndexSet::default(),
             roots: vec![],
             fragments: vec![],
             trails: Vec::with_capacity(64),
@@ -104,17 +95,9 @@ impl Record {
 
     /// The number of the situation with a key, and true if it is new.
     pub(super) fn intern(&mut self, key: &[u32]) -> (u32, bool) {
-        let Self { keys, ends, .. } = self;
-        let hash = |key: &[u32]| self.hasher.hash_one(key);
-        let same = |&id: &u32| nth(keys, ends, id) == key;
-        if let Some(&id) = self.ids.find(hash(key), same) {
-            return (id, false);
-        }
-        let id = ends.len() as u32;
-        keys.extend_from_slice(key);
-        ends.push(keys.len() as u32);
-        self.ids.insert_unique(hash(key), id, |&id| hash(nth(keys, ends, id)));
-        (id, true)
+        let known = self.keys.get_index_of(key).map(|id| (id, false));
+        let (id, is_new) = known.unwrap_or_else(|| self.keys.insert_full(key.into()));
+        (id as u32, is_new)
     }
 
     /// Adds the situation that was met last; returns its first fragment.
@@ -151,8 +134,8 @@ impl Record {
         }
         let sends = sub.by_transition(|edge| matches!(sub.state(edge.source), State::Send(_)));
         let mut situations: Vec<Situation> = vec![];
-        for (id, &root) in self.roots.iter().enumerate() {
-            let mut numbers = nth(&self.keys, &self.ends, id as u32).iter().copied();
+        for (key, &root) in self.keys.iter().zip(&self.roots) {
+            let mut numbers = key.iter().copied();
             let state = numbers.next().unwrap_or_default() >> 1;
             situations.push(Situation {
                 state: StateId::from_index(state as usize),
@@ -196,11 +179,6 @@ impl Record {
         }
         rules
     }
-}
-
-fn nth<'a>(keys: &'a [u32], ends: &[u32], id: u32) -> &'a [u32] {
-    let start = (id as usize).checked_sub(1).map_or(0, |before| ends[before]);
-    &keys[start as usize..ends[id as usize] as usize]
 }
 
 fn unfold(times: u32) -> Vec<Inference> {

@@ -135,19 +135,10 @@ impl<'a> Rules<'a> {
         let edges = pair.sub.edges(situation.state);
         let own = |act| edges.iter().find(|edge| edge.act == act).copied();
         let prefix = &mut situation.prefix;
-        let send = prefix.spine.first_send(pair).map(|(position, _)| position);
-        if let (Some(promise), Some(position)) =
-            (prefix.spine.first(kind), prefix.spine.position(kind))
-        {
-            if send.is_some_and(|send| send < position) {
-                return None;
-            }
+        if let Some(promise) = prefix.spine.first_input(pair, kind).ok()? {
             let edge = own(promise.act)?;
             prefix.spine.take(kind);
             return Some(edge);
-        }
-        if send.is_some() {
-            return None;
         }
         *unfolded += prefix.stretch(pair, kind, true);
         let Rest::State(state) = prefix.rest else { return None };
@@ -245,30 +236,21 @@ impl<'a> Rules<'a> {
             situation: Situation { state: edge.target, prefix, lossy },
             rules,
         };
-        let output = prefix.spine.first_send(pair);
-        if let (Some(position), Some(promise)) =
-            (prefix.spine.position(kind), prefix.spine.first(kind))
-        {
-            if let Some((_, output)) = output.filter(|&(output, _)| output < position) {
-                let sub = own(promise.act).unwrap_or(&edges[0]);
-                let sup = Blame::Transition(output.origin);
-                return Err(refused(Rule::InputBeforeOutput, sup, Some(sub)));
-            }
+        let too_early = |output: Promise, promise: Option<Promise>| {
+            let sub = promise.and_then(|promise| own(promise.act)).unwrap_or(&edges[0]);
+            refused(Rule::InputBeforeOutput, Blame::Transition(output.origin), Some(sub))
+        };
+        let pending = prefix.spine.first_input(pair, kind);
+        let pending = pending.map_err(|output| too_early(output, prefix.spine.first(kind)))?;
+        if let Some(promise) = pending {
             let edge = handled(promise)?;
             // Reduction by [)I] or [)A].
             prefix.spine.take(kind);
             return Ok(vec![after(edge, prefix, EMPTY)]);
         }
-        let start = match (output, &prefix.rest) {
-            (None, &Rest::State(start)) => start,
-            (Some((_, output)), _) => {
-                let sup = Blame::Transition(output.origin);
-                return Err(refused(Rule::InputBeforeOutput, sup, Some(&edges[0])));
-            }
-            (None, Rest::Choice(alternatives, _)) => {
-                let sup = Blame::Transition(alternatives[0].promise.origin);
-                return Err(refused(Rule::InputBeforeOutput, sup, Some(&edges[0])));
-            }
+        let start = match &prefix.rest {
+            Rest::State(start) => *start,
+            Rest::Choice(alternatives, _) => return Err(too_early(alternatives[0].promise, None)),
         };
         let ways = self.next_inputs(start, kind, &edges[0])?;
         let mut successors = vec![];

@@ -181,8 +181,7 @@ fn neglected(system: &System, explorer: &Explorer<'_>, for_sure: bool) -> Vec<Fo
     };
     let waiting = (0..interned.machines()).filter_map(|machine| {
         let idle = idle(&system.machines()[machine]);
-        let base = base(system, interned, machine);
-        let is_idle = |node| idle.contains(explorer.state(node, machine) as usize - base);
+        let is_idle = |node| idle.contains(explorer.own_state(node, machine).index());
         let waits = stays(explorer, for_sure, |node| in_vain(node, machine))?;
         // A machine stays in one state while it waits.
         let busy = |node| in_vain(node, machine) && !is_idle(node);
@@ -210,11 +209,6 @@ fn neglected(system: &System, explorer: &Explorer<'_>, for_sure: bool) -> Vec<Fo
     });
     let found: BTreeMap<(MachineIndex, Option<MachineIndex>), Found> = found.collect();
     found.into_values().collect()
-}
-
-/// The position of a machine's first state among all states.
-fn base(system: &System, interned: &InternedSystem<'_>, machine: MachineIndex) -> usize {
-    interned.initial[machine] as usize - system.machines()[machine].initial().index()
 }
 
 /// The states in which a machine waits to be asked. It only receives there. Either its loop begins
@@ -254,11 +248,7 @@ pub(crate) fn can_leave(
     let explorer = explored(&interned, bound, limits);
     let is_out = |node| (!explorer.kind(node, machine).receives_only()).then_some(0);
     let continuations = Continuations::of(&explorer.graph, 1, |_| None, is_out);
-    let base = base(system, &interned, machine);
-    let is_in = |node: &Node| {
-        let state = explorer.state(*node, machine) as usize - base;
-        states.contains(&StateId::from_index(state))
-    };
+    let is_in = |node: &Node| states.contains(&explorer.own_state(*node, machine));
     !explorer.is_truncated && explorer.nodes().filter(is_in).all(|node| continuations.can(node, 0))
 }
 

@@ -11,6 +11,7 @@ use super::components::{NONE, Whole, components};
 pub(crate) use super::components::{Node, index};
 use super::interned::{ChannelIndex, InternedSystem, MachineIndex, Move, StateKind};
 use super::store::{ContentId, EMPTY, QueueContents, Variants};
+use crate::machine::StateId;
 use crate::verdict::{Limit, Limits};
 
 /// The most memory for rows, in 32-bit words: a quarter of a gigabyte. Only systems with hundreds
@@ -117,6 +118,11 @@ impl<'a> Explorer<'a> {
 
     pub(crate) fn state(&self, node: Node, machine: MachineIndex) -> u32 {
         self.rows.word(node, machine)
+    }
+
+    /// The state of a machine, by the machine's own number.
+    pub(crate) fn own_state(&self, node: Node, machine: MachineIndex) -> StateId {
+        self.system.own_state(machine, self.state(node, machine))
     }
 
     pub(crate) fn kind(&self, node: Node, machine: MachineIndex) -> StateKind {
@@ -335,19 +341,20 @@ impl Continuations {
     }
 
     pub(crate) fn can(&self, node: Node, event: usize) -> bool {
+        self.words(node)[event / 64] >> (event % 64) & 1 == 1
+    }
+
+    /// The events that can happen after a node, as bits.
+    pub(crate) fn words(&self, node: Node) -> &[u64] {
         let start = self.component[node as usize] as usize * self.width;
-        self.events[start + event / 64] >> (event % 64) & 1 == 1
+        &self.events[start..start + self.width]
     }
 
     /// The events that cannot happen after `after` but can after `before`; without `before`, all
     /// that cannot. In order.
     pub(crate) fn lost(&self, before: Option<Node>, after: Node) -> impl Iterator<Item = usize> {
-        let words = |node: Node| {
-            let start = self.component[node as usize] as usize * self.width;
-            &self.events[start..start + self.width]
-        };
-        let before = before.map(words);
-        words(after).iter().enumerate().flat_map(move |(index, after)| Bits {
+        let before = before.map(|before| self.words(before));
+        self.words(after).iter().enumerate().flat_map(move |(index, after)| Bits {
             first: 64 * index,
             bits: before.map_or(u64::MAX, |before| before[index]) & !after,
         })
@@ -375,17 +382,12 @@ impl Iterator for Bits {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::interned::digraph;
 
     #[test]
     fn what_can_happen_follows_the_edges() {
-        let mut graph = StepGraph::new();
-        for _ in 0..6 {
-            graph.add_node(());
-        }
         let edges = [(0, 1), (1, 2), (2, 1), (2, 3), (4, 4), (0, 4), (5, 0)];
-        for (by, &(from, to)) in edges.iter().enumerate() {
-            graph.add_edge(index(from), index(to), by as u32);
-        }
+        let graph = digraph(6, edges.iter().zip(0..).map(|(&(from, to), by)| (from, to, by)));
         let continuations = Continuations::of(&graph, edges.len(), |by| [by], |_| None);
         let continuations = &continuations;
         let can = |node| (0..edges.len()).filter(move |&event| continuations.can(node, event));

@@ -273,6 +273,12 @@ impl<'a> InternedSystem<'a> {
         &self.whole.machines()[self.roles[machine]]
     }
 
+    /// A state of a machine, by the machine's own number.
+    pub(crate) fn own_state(&self, machine: MachineIndex, state: StateIndex) -> StateId {
+        let initial = self.fsm(machine).initial().index();
+        StateId::from_index((initial + state as usize) - self.initial[machine] as usize)
+    }
+
     pub(crate) fn fsms(&self) -> impl Iterator<Item = &'a Fsm> {
         (0..self.machines()).map(|machine| self.fsm(machine))
     }

@@ -1,10 +1,11 @@
 //! One search of a system under one bound: what is wrong with a configuration, and which sends the
 //! bound holds back.
 
-use super::explorer::{Continuations, Explorer, Node, StepGraph, index};
+use super::explorer::{Continuations, Explorer, Node};
 use super::interned::{ChannelIndex, InternedSystem, MachineIndex, Move};
 use super::partial_order::{Terminal, Visitor};
 use super::run::{Failure, Run};
+use crate::machine::interned::digraph;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
@@ -16,17 +17,10 @@ pub(super) enum Order {
 
 /// For each state, the channels from which its machine may still receive.
 pub(super) fn listens(system: &InternedSystem<'_>) -> Continuations {
-    let states = system.states() as usize;
-    let mut states = StepGraph::with_capacity(states, 2 * states);
-    for _ in 0..system.states() {
-        states.add_node(());
-    }
-    for state in 0..system.states() {
-        for by in system.moves_from(state) {
-            let target = system.get(by).target;
-            states.add_edge(index(state), index(target), by as u32);
-        }
-    }
+    let moves = |state| system.moves_from(state).map(move |by| (state, by));
+    let edges = (0..system.states()).flat_map(moves);
+    let edges = edges.map(|(state, by)| (state, system.get(by).target, by as u32));
+    let states = digraph(system.states() as usize, edges);
     let received = |by| system.get(by).received();
     Continuations::of(&states, system.channels(), received, |_| None)
 }

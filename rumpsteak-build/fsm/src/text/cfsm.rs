@@ -2,13 +2,12 @@
 
 use std::ops::Range;
 
-use hashbrown::{HashMap, HashSet};
-
 use super::error::SpannedMessage;
 use super::form::{Form, PrintError};
 use super::lexer::{Kind, Lexer, is_name};
 use super::named::{Named, NamedBuilder};
-use super::types::payload;
+use super::types::{payload, unquoted};
+use crate::machine::interned::IndexSet;
 use crate::machine::{Action, Fsm, Role, StateId};
 
 /// A machine before all participants are known.
@@ -22,8 +21,7 @@ struct Machine<'a> {
 pub(super) fn parse(source: &str) -> Result<Vec<Named>, SpannedMessage> {
     let mut lexer = Lexer::new(source);
     let mut machines: Vec<Machine<'_>> = vec![];
-    let mut roles: Vec<Role> = vec![];
-    let mut names: HashSet<Role> = HashSet::new();
+    let mut roles: IndexSet<Role> = IndexSet::default();
     loop {
         let mut role = machines.len().to_string();
         let mut span = 0..0;
@@ -37,8 +35,7 @@ pub(super) fn parse(source: &str) -> Result<Vec<Named>, SpannedMessage> {
         if role.is_empty() {
             return Err(SpannedMessage::new(span, "expected a name, as in `--@role k`"));
         }
-        roles.push(role.as_str().into());
-        if !names.insert(role.as_str().into()) {
+        if !roles.insert(role.as_str().into()) {
             let message = format!("two participants are called `{role}`; rename one");
             return Err(SpannedMessage::new(span, message));
         }
@@ -107,10 +104,10 @@ fn keyword(lexer: &mut Lexer<'_>, words: &[&str]) -> Result<(), SpannedMessage> 
 }
 
 /// Replaces the numbers of peers by their roles.
-fn resolve(machine: Machine<'_>, roles: &[Role]) -> Result<Named, SpannedMessage> {
+fn resolve(machine: Machine<'_>, roles: &IndexSet<Role>) -> Result<Named, SpannedMessage> {
     let Machine { mut builder, initial, peers } = machine;
     let role = |(peer, span): (&str, Range<usize>)| {
-        let role = peer.parse::<usize>().ok().and_then(|number| roles.get(number));
+        let role = peer.parse::<usize>().ok().and_then(|number| roles.get_index(number));
         role.ok_or_else(|| {
             let count = roles.len();
             let message = format!(
@@ -125,11 +122,11 @@ fn resolve(machine: Machine<'_>, roles: &[Role]) -> Result<Named, SpannedMessage
 }
 
 pub(super) fn print(machines: &[Fsm]) -> Result<String, PrintError> {
-    let mut numbers: HashMap<&Role, usize> = HashMap::new();
-    for (number, fsm) in machines.iter().enumerate() {
+    let mut roles: IndexSet<&Role> = IndexSet::default();
+    for fsm in machines {
         let role = fsm.role();
         let name = role.as_str();
-        if numbers.insert(role, number).is_some() {
+        if !roles.insert(role) {
             let message = "there are two of this name; rename one";
             return Err(PrintError::new(Form::Cfsm, role, message));
         }
@@ -150,16 +147,14 @@ pub(super) fn print(machines: &[Fsm]) -> Result<String, PrintError> {
         for transition in fsm.transitions() {
             let action = transition.action;
             let label = action.message.label.as_str();
-            let Some(peer) = numbers.get(&action.peer) else {
+            let Some(peer) = roles.get_index_of(&action.peer) else {
                 return refuse(format!(
                     "its peer `{}` is not among the machines; print the whole system",
                     action.peer
                 ));
             };
             if !is_name(label) {
-                return refuse(format!(
-                    "the label `{label}` is not made of letters, digits and `_`; use DOT"
-                ));
+                return Err(unquoted(Form::Cfsm, fsm, "label", label));
             }
             text.push_str(&format!(
                 "q{} {peer} {} {label}{} q{}\n",

@@ -73,10 +73,8 @@ fn search(system: &System, mut open: Vec<TransitionId>, limits: &Limits) -> Verd
         let done: BTreeSet<TransitionId> = own.map(|by| interned.get(by).transition).collect();
         open.retain(|id| !done.contains(id));
         let is_whole = !explorer.is_truncated && !explorer.is_held_back();
-        let base = interned.initial[0] as usize - fsm.initial().index();
         let stands_at = |state: StateId| {
-            let is_there = |&node: &Node| explorer.state(node, 0) as usize - base == state.index();
-            explorer.nodes().find(is_there)
+            explorer.nodes().find(|&node: &Node| explorer.own_state(node, 0) == state)
         };
         for &id in &open {
             let by = fsm.transition(id);

@@ -77,7 +77,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::certified::{VerifyError, certified};
 use super::decide::{Decision, decide};
-use crate::machine::{Action, Defect, Direction, Fsm, Role, StateId};
+use crate::machine::interned::IndexSet;
+use crate::machine::{Action, Defect, Direction, Fsm, Role, StateId, Transition};
 use crate::run::Run;
 use crate::subtype::Proof;
 use crate::system::every_run::can_leave;
@@ -358,22 +359,22 @@ fn is_live(system: &System, exploration: Exploration, limits: &Limits) -> bool {
 fn without_others(sup: &Fsm, sub: &Fsm) -> Fsm {
     let done: BTreeSet<&Action> = sub.transitions().map(|found| found.action).collect();
     let mut builder = Fsm::builder(sup.role().clone());
-    let mut copies: BTreeMap<StateId, StateId> = BTreeMap::new();
     let initial = builder.add_state();
-    copies.insert(sup.initial(), initial);
-    let mut work = vec![sup.initial()];
-    while let Some(state) = work.pop() {
-        let from = copies[&state];
-        for transition in sup.transitions_from(state) {
-            if transition.action.direction == Direction::Send && !done.contains(transition.action) {
-                continue;
+    let mut copied = IndexSet::from_iter([sup.initial()]);
+    let mut source = 0;
+    while let Some(&state) = copied.get_index(source) {
+        let is_kept = |by: &Transition<'_>| {
+            by.action.direction == Direction::Receive || done.contains(by.action)
+        };
+        for by in sup.transitions_from(state).filter(is_kept) {
+            let (target, is_new) = copied.insert_full(by.target);
+            if is_new {
+                builder.add_state();
             }
-            let to = *copies.entry(transition.target).or_insert_with(|| {
-                work.push(transition.target);
-                builder.add_state()
-            });
-            builder.add_transition(from, transition.action.clone(), to);
+            let (from, to) = (StateId::from_index(source), StateId::from_index(target));
+            builder.add_transition(from, by.action.clone(), to);
         }
+        source += 1;
     }
     builder.build(initial).on_demand(sup.is_on_demand())
 }

@@ -166,13 +166,12 @@ mod tests {
     /// give for m = 2; and short words.
     fn sets() -> Vec<Words> {
         let mut sets: Vec<Words> = all(2, 4).into_iter().map(Words::Exactly).collect();
+        let of_length = |len| match len {
+            0 => vec![vec![]],
+            _ => all(2, len).into_iter().filter(|word| word.len() == len).collect(),
+        };
         for m in [0, 1] {
-            let shifts: Vec<Vec<Letter>> =
-                all(2, m + 1).into_iter().filter(|w| w.len() == m + 1).collect();
-            let ends: Vec<Vec<Letter>> = match m {
-                0 => vec![vec![]],
-                _ => all(2, m).into_iter().filter(|w| w.len() == m).collect(),
-            };
+            let (shifts, ends) = (of_length(m + 1), of_length(m));
             for subset in 1_u32..1 << shifts.len() {
                 let chosen = (0..shifts.len()).filter(|&bit| subset >> bit & 1 == 1);
                 let windows: Windows = chosen.map(|bit| shifts[bit].clone()).collect();
@@ -253,13 +252,9 @@ mod tests {
         for set in &sets {
             for other in &sets {
                 let missing = words.iter().any(|word| has(other, word) && !has(set, word));
-                match set.contains(other) {
-                    true => {
-                        assert!(!missing, "{set:?} {other:?}");
-                        yes += 1;
-                    }
-                    false => no += 1,
-                }
+                let contains = set.contains(other);
+                assert!(!(contains && missing), "{set:?} {other:?}");
+                *if contains { &mut yes } else { &mut no } += 1;
             }
             assert!(set.contains(set));
         }

@@ -52,66 +52,32 @@ pub(in crate::text) fn print_binary(machines: &[Fsm]) -> Result<String, PrintErr
     Ok(text)
 }
 
-fn unquoted(form: Form, fsm: &Fsm, kind: &str, name: &str) -> PrintError {
+/// The error about a name that a form without quotes cannot express.
+pub(in crate::text) fn unquoted(form: Form, fsm: &Fsm, kind: &str, name: &str) -> PrintError {
     let message = format!("the {kind} `{name}` is not made of letters, digits and `_`; use DOT");
     PrintError::new(form, fsm.role(), message)
 }
 
 fn print_type(form: Form, fsm: &Fsm, text: &mut String) -> Result<(), PrintError> {
-    let places = unfold(form, fsm)?;
-    let mut is_bound = vec![false; fsm.len()];
-    for place in places.iter().filter(|place| place.is_bound) {
-        is_bound[place.state.index()] = true;
-    }
+    let pieces = unfold(form, fsm)?;
+    let bound = |piece: &Piece<'_>| match *piece {
+        Piece::Bind(state) => Some(state),
+        _ => None,
+    };
+    let mut bound: Vec<StateId> = pieces.iter().filter_map(bound).collect();
+    bound.sort_unstable();
+    bound.dedup();
     // `x`, `x1`, `x2`, … in the order of the states.
-    let mut names = vec![String::new(); fsm.len()];
-    let bound = (0..fsm.len()).filter(|&state| is_bound[state]);
-    for (number, state) in bound.enumerate() {
-        names[state] = match number {
-            0 => "x".to_owned(),
-            _ => format!("x{number}"),
-        };
-    }
-
-    /// The pieces that are still to be written, last first.
-    enum Piece<'a> {
-        Text(&'static str),
-        Action(&'a Action),
-        Next(Next),
-    }
-    let first = if places.is_empty() { Next::End } else { Next::Place(0) };
-    let mut pieces = vec![Piece::Next(first)];
-    while let Some(piece) = pieces.pop() {
+    let name = |state: StateId| match bound.binary_search(&state) {
+        Ok(number @ 1..) => format!("x{number}"),
+        _ => "x".to_owned(),
+    };
+    for piece in pieces {
         match piece {
             Piece::Text(piece) => text.push_str(piece),
             Piece::Action(action) => print_action(form, fsm, action, text)?,
-            Piece::Next(Next::End) => text.push_str("end"),
-            Piece::Next(Next::Back(state)) => text.push_str(&names[state.index()]),
-            Piece::Next(Next::Place(place)) => {
-                let place = &places[place];
-                if place.is_bound {
-                    // Writing to a string does not fail.
-                    let _ = write!(text, "rec {} . ", names[place.state.index()]);
-                }
-                let several = place.next.len() > 1;
-                let start = pieces.len();
-                let transitions = fsm.transitions_from(place.state).zip(&place.next);
-                for (index, (transition, &next)) in transitions.enumerate() {
-                    let before = match (several, index) {
-                        (false, _) => "",
-                        (true, 0) => "{",
-                        (true, _) => ", ",
-                    };
-                    pieces.extend([
-                        Piece::Text(before),
-                        Piece::Action(transition.action),
-                        Piece::Text("; "),
-                        Piece::Next(next),
-                    ]);
-                }
-                pieces.push(Piece::Text(if several { "}" } else { "" }));
-                pieces[start..].reverse();
-            }
+            Piece::Bind(state) => text.push_str(&format!("rec {} . ", name(state))),
+            Piece::Back(state) => text.push_str(&name(state)),
         }
     }
     Ok(())
@@ -168,20 +134,14 @@ pub(in crate::text) fn payload(
     Ok(if names.is_empty() { String::new() } else { format!("<{}>", names.join(", ")) })
 }
 
-/// A place of a type: a state of the machine, reached in one way.
-struct Place {
-    state: StateId,
-    /// True if a place below leads back to it.
-    is_bound: bool,
-    next: Vec<Next>,
-}
-
-#[derive(Clone, Copy)]
-enum Next {
-    End,
-    /// To the place of this state above it.
+/// A piece of the text of a type.
+enum Piece<'a> {
+    Text(&'static str),
+    Action(&'a Action),
+    /// The beginning of the place of this state, to which a place below leads back.
+    Bind(StateId),
+    /// The way back to the place of this state.
     Back(StateId),
-    Place(usize),
 }
 
 /// How many more places than states a type may have.
@@ -197,7 +157,7 @@ const MOST_COPIES: usize = 10_000;
 ///   ▼          ▼
 ///   2 ◀────────┘ ──b?ok──▶ 3
 /// ```
-fn unfold(form: Form, fsm: &Fsm) -> Result<Vec<Place>, PrintError> {
+fn unfold(form: Form, fsm: &Fsm) -> Result<Vec<Piece<'_>>, PrintError> {
     let refuse = |why: String| PrintError::new(form, fsm.role(), why + "; use DOT or CFSM text");
     let mut is_reached = vec![false; fsm.len()];
     fsm.reachable().for_each(|state| is_reached[state.index()] = true);
@@ -206,41 +166,40 @@ fn unfold(form: Form, fsm: &Fsm) -> Result<Vec<Place>, PrintError> {
         return Err(refuse(format!("{why} {state}")));
     }
 
-    let mut places: Vec<Place> = vec![];
-    // By state: its place on the way down to where the walk is.
+    let mut pieces = vec![];
+    let mut places = 0;
+    // By state: the first piece of its place on the way down to where the walk is.
     let mut above: Vec<Option<usize>> = vec![None; fsm.len()];
-    let mut open = vec![];
-    let enter = |state: StateId, places: &mut Vec<Place>, above: &mut [Option<usize>]| {
-        above[state.index()] = Some(places.len());
-        places.push(Place { state, is_bound: false, next: vec![] });
-        (places.len() - 1, fsm.transitions_from(state))
-    };
-    if !fsm.is_terminal(fsm.initial()) {
-        open.push(enter(fsm.initial(), &mut places, &mut above));
-    }
-    while let Some((place, transitions)) = open.last_mut() {
-        let place = *place;
-        let Some(transition) = transitions.next() else {
-            above[places[place].state.index()] = None;
-            open.pop();
-            continue;
-        };
-        let target = transition.target;
-        let next = if fsm.is_terminal(target) {
-            Next::End
-        } else if let Some(bound) = above[target.index()] {
-            places[bound].is_bound = true;
-            Next::Back(target)
-        } else if places.len() >= fsm.len() + MOST_COPIES {
-            return Err(refuse(format!(
-                "a type writes a state once for each way to it, which would be more than {} states here",
-                fsm.len() + MOST_COPIES
-            )));
+    let (mut entered, mut open) = (Some(fsm.initial()), vec![]);
+    loop {
+        if let Some(state) = entered.take() {
+            if fsm.is_terminal(state) {
+                pieces.push(Piece::Text("end"));
+            } else if let Some(first) = above[state.index()] {
+                pieces[first] = Piece::Bind(state);
+                pieces.push(Piece::Back(state));
+            } else if places >= fsm.len() + MOST_COPIES {
+                return Err(refuse(format!(
+                    "a type writes a state once for each way to it, which would be more than {places} states here"
+                )));
+            } else {
+                places += 1;
+                above[state.index()] = Some(pieces.len());
+                let several = fsm.transitions_from(state).nth(1).is_some();
+                pieces.extend([Piece::Text(""), Piece::Text(if several { "{" } else { "" })]);
+                open.push((state, several, fsm.transitions_from(state).enumerate()));
+            }
+        }
+        let Some((state, several, transitions)) = open.last_mut() else { return Ok(pieces) };
+        if let Some((number, transition)) = transitions.next() {
+            let before = if number == 0 { "" } else { ", " };
+            let action = Piece::Action(transition.action);
+            pieces.extend([Piece::Text(before), action, Piece::Text("; ")]);
+            entered = Some(transition.target);
         } else {
-            open.push(enter(target, &mut places, &mut above));
-            Next::Place(places.len() - 1)
-        };
-        places[place].next.push(next);
+            pieces.push(Piece::Text(if *several { "}" } else { "" }));
+            above[state.index()] = None;
+            open.pop();
+        }
     }
-    Ok(places)
 }
