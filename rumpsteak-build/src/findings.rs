@@ -12,8 +12,9 @@ use rumpsteak_fsm::verify::together::Condition;
 use rumpsteak_fsm::{Direction, Fsm};
 
 use crate::codegen;
-use crate::codegen::machines;
+use crate::codegen::machines::{self, Machine};
 use crate::fault::{Cause, Fault};
+use crate::judge::Root;
 use crate::judge::sessions::{self, Judgement};
 use crate::judge::{capacities, declared};
 use crate::protocols::{Gravity, Loaded, Protocols};
@@ -21,7 +22,7 @@ use crate::report::comparison::beyond_subtyping;
 use crate::report::wording::{self, ErrorText};
 use crate::scope::{self, ItemId, Scope};
 use crate::settings::{self, Settings, attribute};
-use crate::verdict::{Machine, RoleFacts, RootFacts, Transition, Verdict};
+use crate::verdict::{self, RoleFacts, RootFacts, Transition, Verdict};
 
 /// The result for a module.
 #[derive(Default)]
@@ -108,6 +109,16 @@ impl Findings {
         let generated = parse(module, &text);
         let scope = Scope::new(module, Some(&generated), protocols, protocol);
         let mut judgement = sessions::judge(&scope, &settings, &machines);
+        let is_generated = |machine: &&Machine| {
+            let plays = |root: &Root| scope.roles[root.role].position == Some(machine.linked.role);
+            judgement.roots.iter().any(|root| plays(root) && scope.is_generated(root.item))
+        };
+        self.warnings.extend(machines.iter().filter(|machine| !is_generated(machine)).map(|it| {
+            format!(
+                "{}: the machine is not used, because the module writes this session",
+                it.text.name
+            )
+        }));
         faults.append(&mut judgement.faults);
         if faults.is_empty() && module.errors.is_empty() {
             faults.extend(declared::judge(&scope, &mut judgement, &settings));
@@ -201,7 +212,7 @@ fn picture(fsm: &Fsm) -> String {
 }
 
 /// A machine for programs that ask at run time.
-fn table(fsm: &Fsm) -> Machine {
+fn table(fsm: &Fsm) -> verdict::Machine {
     let transitions = fsm.transitions().map(|transition| {
         let action = &transition.action;
         Transition {

@@ -21,7 +21,7 @@ use crate::names::resolve::{family_size, resolve};
 use crate::project::blocks::{self, Together};
 use crate::project::on_demand;
 use crate::project::projection::{self, Projection};
-use crate::syntax::ast::{Ending, Interaction, InteractionKind, Module, ProtocolDecl};
+use crate::syntax::ast::{Ending, Module};
 
 /// The greatest number of branches that are tried with an additional `continue`.
 const MOST_ENDINGS: usize = 16;
@@ -55,29 +55,6 @@ impl Modules {
     /// of all modules.
     pub fn check(&self, limits: &Limits) -> Checked {
         check_sources(&self.sources(), limits, Vec::new())
-    }
-
-    /// Variants of a protocol of the root, each with an additional `continue` at the end of one
-    /// branch: the name of the recursion, the last message of the branch, and the machines of all
-    /// roles.
-    pub fn continued(
-        &self,
-        protocol: &str,
-        limits: &Limits,
-    ) -> impl Iterator<Item = (Name, Span, Vec<Projection>)> {
-        let named = |decl: &ProtocolDecl| decl.name.as_str() == protocol;
-        let at = self.root().protocols.iter().position(named);
-        let endings = at.map(|at| self.root().protocols[at].body.endings()).unwrap_or_default();
-        endings.into_iter().take(MOST_ENDINGS).filter_map(move |ending| {
-            let Ending { variable, last, block, .. } = ending;
-            let mut changed = self.clone();
-            let body = &mut changed.root_mut().protocols[at?].body;
-            let kind = InteractionKind::Continue { variable: variable.clone() };
-            body.push(block, Interaction { kind, annotations: Vec::new(), span: last });
-            let mut changed = changed.check(limits).protocols.into_iter();
-            let changed = changed.find(|found| found.name().as_str() == protocol)?;
-            Some((variable, last, changed.project_all().ok()?))
-        })
     }
 }
 

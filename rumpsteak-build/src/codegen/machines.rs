@@ -126,7 +126,7 @@ pub(crate) fn unused(protocols: &Protocols, is_included: &dyn Fn(usize) -> bool)
             let reason = match owner(&path, protocols, position) {
                 Ok(linked) if is_included(linked.protocol) => continue,
                 Ok(linked) => format!(
-                    "no module is for the protocol `{0}`, or it writes that session: `#[rumpsteak::protocol({0})] mod …`",
+                    "no module is for the protocol `{0}`: `#[rumpsteak::protocol({0})] mod …`",
                     protocols.protocols[linked.protocol].name()
                 ),
                 Err(Misnamed { is_machine: true, .. }) if is_said => continue,

@@ -570,8 +570,8 @@ fn a_machine_that_nobody_uses_is_a_warning() {
         about_machines,
         [
             unnamed("c.dot").as_str(),
-            "protocols/p.k.dot: the machine is not used, because no module is for the protocol `DoubleBuffering`, or it \
-             writes that session: `#[rumpsteak::protocol(DoubleBuffering)] mod …`",
+            "protocols/p.k.dot: the machine is not used, because no module is for the protocol `DoubleBuffering`: \
+             `#[rumpsteak::protocol(DoubleBuffering)] mod …`",
             "protocols/ping.z.dot: the machine is not used, because protocols/ping.scr has no role `z`; \
              the roles are `Ping.c`, `Ping.s`, `c` and `s`",
             unnamed("pn.c.local").as_str(),

@@ -58,9 +58,10 @@ use rumpsteak_front::ModuleKind;
 /// struct Ready;
 /// struct Value(i32);
 ///
-/// #[session(S)]
+/// #[session(K)]                                a session of the role
+/// type Buffers = Send<S, Ready, Branch<S, Choice>>;
 /// enum Choice {                                the options of a `Select` or `Branch`
-///     Continue(Continue, Branch<A, Self>),
+///     Value(Value, Buffers),
 ///     Stop(Stop, End),
 /// }
 /// ```

@@ -87,8 +87,8 @@ where
             let links = Route::<P>::route(state.role()?).links();
             // The member whose label was made last has it, unless it was not sent yet.
             if let Some(link) = made.checked_sub(1).and_then(|last| links.get_mut(last)) {
-                if let Err(error) = ready!(link.poll_send(&mut label, R::Message::upcast, context))
-                {
+                let sent = ready!(link.poll_send(&mut label, R::Message::upcast, context));
+                if let Err(error) = sent {
                     let action = Action::Send(R::Message::NAME);
                     return Poll::Ready(Err(failed(state.take(), P::NAME, error, action)));
                 }

@@ -131,10 +131,6 @@ impl Modules {
         &self.loaded[0].module
     }
 
-    pub(crate) fn root_mut(&mut self) -> &mut Module {
-        &mut self.loaded[0].module
-    }
-
     /// All modules, the root first.
     pub fn iter(&self) -> impl Iterator<Item = &Module> {
         self.loaded.iter().map(|loaded| &loaded.module)

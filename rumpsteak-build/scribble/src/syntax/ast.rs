@@ -195,14 +195,12 @@ impl Body {
             }
             let outer = |(body, _): &(BlockId, &Name)| around.get(body).copied().flatten();
             let all = std::iter::successors(within, outer).take(MOST);
-            ends.extend(
-                last.into_iter().flat_map(|last| all.clone().map(move |rec| (rec, last, block))),
-            );
+            ends.extend(last.into_iter().flat_map(|last| all.clone().map(move |rec| (rec, last))));
         }
-        ends.sort_by_key(|&(_, last, _)| last);
-        let ending = |((body, name), last, block): ((BlockId, &Name), Span, BlockId)| {
+        ends.sort_by_key(|&(_, last)| last);
+        let ending = |((body, name), last): ((BlockId, &Name), Span)| {
             let again = again.get(&body).copied();
-            Ending { variable: name.clone(), again, last, block }
+            Ending { variable: name.clone(), again, last }
         };
         ends.into_iter().map(ending).collect()
     }
@@ -220,7 +218,6 @@ pub(crate) struct Ending {
     /// The message before a `continue` of the recursion, if there is one.
     pub(crate) again: Option<Span>,
     pub(crate) last: Span,
-    pub(crate) block: BlockId,
 }
 
 /// One interaction, with its annotations.
