@@ -45,9 +45,9 @@
 //!
 //! # When not to use it
 //!
-//! A protocol has a fixed number of roles. For one request and one answer, use a oneshot channel.
-//! For peers that come and go, verify the protocol of one connection and manage the set of
-//! connections yourself.
+//! A protocol has a fixed number of roles and families, `role worker[N]`. For one request and one
+//! answer, use a oneshot channel. For peers that come and go, verify the protocol of one connection
+//! and manage the set of connections yourself.
 
 pub mod channel;
 mod detached;
