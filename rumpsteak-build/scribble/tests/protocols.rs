@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use rumpsteak_fsm::system::{System, explore};
 use rumpsteak_fsm::{Limits as Search, Verdict};
-use rumpsteak_scribble::{check, parse};
+use rumpsteak_scribble::Modules;
 
 /// The file, the number of states of the global automaton (a block is one step), and of each role's
 /// machine in the order of the roles.
@@ -101,9 +101,10 @@ fn every_protocol_is_safe_and_of_the_known_size() {
         assert!(source.starts_with("// "), "{file} does not say where it is from");
         let wide = source.lines().find(|line| line.chars().count() > 90);
         assert_eq!(wide, None, "{file}");
-        let parsed = parse(&source);
-        assert_eq!(parsed.diagnostics, [], "{file}");
-        let checked = check(&parsed.module);
+        let find = |module: &str| fs::read_to_string(folder().join(module).with_extension("scr"));
+        let (modules, diagnostics) = Modules::load(&source, |module| find(module).ok());
+        assert_eq!(diagnostics, [], "{file}");
+        let checked = modules.check(&Default::default());
         assert_eq!(checked.diagnostics, [], "{file}");
         let [protocol] = &checked.protocols[..] else {
             panic!("{file}: one protocol is expected that is not auxiliary");

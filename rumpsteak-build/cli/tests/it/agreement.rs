@@ -273,17 +273,12 @@ fn the_protocols_of_this_repository_are_agreed_on() {
     let mut tally = Tally::default();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols");
     let mut files: Vec<PathBuf> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     for file in files.iter().filter(|file| file.extension().is_some_and(|end| end == "scr")) {
         let path = file.file_name().unwrap().to_str().unwrap().to_owned();
-        let text = fs::read_to_string(file).unwrap();
-        ask(
-            file.file_stem().unwrap().to_str().unwrap(),
-            &path,
-            &[(path.clone(), text)],
-            &mut tally,
-        );
+        let name = file.file_stem().unwrap().to_str().unwrap();
+        ask(name, &path, &with_imports(&folder, &path), &mut tally);
     }
     tally.assert();
     assert_eq!(tally.verdicts, BTreeMap::from([("safe".to_owned(), tally.files)]));
