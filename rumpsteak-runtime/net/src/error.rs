@@ -158,7 +158,7 @@ pub(crate) const LONGEST_NAME: usize = 256;
 #[non_exhaustive]
 pub enum Refusal {
     /// The certificate of the other end does not allow the role.
-    #[error("the certificate of one end is not for the role that it plays")]
+    #[error("the certificate or the token of one end is not for the role that it plays")]
     Certificate,
     /// The ends use these codecs.
     #[error("one writes messages by the codec `{}`, the other by `{}`", .0[0], .0[1])]

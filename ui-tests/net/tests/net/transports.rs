@@ -202,7 +202,7 @@ async fn a_certificate_is_for_its_role() {
     let refused = call(&authority.host("x.shop.rumpsteak"), Duration::from_secs(30)).await.unwrap();
     assert_eq!(
         refused.to_string(),
-        "the connection to `s` was refused: the certificate of one end is not for the role that it plays"
+        "the connection to `s` was refused: the certificate or the token of one end is not for the role that it plays"
     );
     // For every role of the protocol: the session is announced.
     let any = authority.host("*.shop.rumpsteak");
