@@ -141,16 +141,10 @@ impl<'a> Wiring<'a> {
                 let end = give(queue::<Near, Far, S>(), TypeId::of::<Near::Link>());
                 end.and_then(|end| end.downcast().ok()).map(|end| *end)
             }
-            None => {
-                // All members of a family have left the ends of their routes, the last one first.
-                let mut end: Option<Near::Link> = self.take(roles);
-                while let Some(near) = end.as_mut().filter(|_| <Near::Link as Link>::IS_FAMILY)
-                    && let Some(before) = self.take(roles)
-                {
-                    near.unite(before);
-                }
-                end
+            None if <Near::Link as Link>::IS_FAMILY => {
+                self.take_all::<_, S::Far<Near::Link, Far::Link>>(roles)
             }
+            None => self.take(roles),
         };
         let near: Near::Link = given.unwrap_or_else(|| {
             let queues = (queue::<Near, Far, S>(), queue::<Far, Near, S>());
@@ -170,6 +164,15 @@ impl<'a> Wiring<'a> {
         };
         near.mark().set_place(self.set, place);
         near
+    }
+
+    /// Takes the ends that the members of a family have left, the last one first.
+    fn take_all<L: Pair<F> + 'static, F>(&mut self, roles: [TypeId; 2]) -> Option<L> {
+        let mut last: L = self.take(roles)?;
+        while let Some(before) = self.take(roles) {
+            last.unite(before);
+        }
+        Some(last)
     }
 
     /// Takes the end that waits for a role and its peer.
