@@ -5,6 +5,7 @@
 //! the stack.
 
 use std::collections::BTreeMap;
+use std::collections::hash_map::{Entry, HashMap};
 use std::fmt;
 
 use crate::diagnostics::span::{Name, Span};
@@ -205,6 +206,42 @@ impl Body {
         ends.into_iter().map(ending).collect()
     }
 
+    /// The branches that repeat an earlier branch of the same choice: the first interaction of each
+    /// of the two. Branches with an `interruptible` are not compared.
+    pub(crate) fn equal_branches(&self) -> impl Iterator<Item = (Span, Span)> {
+        // Equal blocks get equal numbers. An inner block has the greater id, so it comes first.
+        let mut numbers = vec![0; self.blocks.len()];
+        let mut known = HashMap::new();
+        for (block, items) in self.blocks.iter().enumerate().rev() {
+            let shape = |&id: &InteractionId| {
+                let kind = &self.interaction(id).kind;
+                let inner: Vec<usize> =
+                    kind.blocks().iter().map(|inner| numbers[inner.0 as usize]).collect();
+                (kind.heading().unwrap_or_else(|| format!("#{}", id.0)), inner)
+            };
+            let shapes: Vec<_> = items.iter().map(shape).collect();
+            let fresh = known.len();
+            numbers[block] = *known.entry(shapes).or_insert(fresh);
+        }
+        self.interactions.iter().flat_map(move |interaction| {
+            let mut seen = HashMap::new();
+            let branches = match &interaction.kind {
+                InteractionKind::Choice { branches, .. } => &branches[..],
+                _ => &[],
+            };
+            let mut found = Vec::new();
+            for &branch in branches {
+                let Some(&first) = self.block(branch).first() else { continue };
+                let span = self.interaction(first).span;
+                match seen.entry(numbers[branch.0 as usize]) {
+                    Entry::Vacant(new) => drop(new.insert(span)),
+                    Entry::Occupied(earlier) => found.push((*earlier.get(), span)),
+                }
+            }
+            found
+        })
+    }
+
     /// All interactions, in the order of the text.
     pub fn interactions(&self) -> impl Iterator<Item = (InteractionId, &Interaction)> {
         (0..).map(InteractionId).zip(&self.interactions)
@@ -311,6 +348,29 @@ pub enum InteractionKind {
 }
 
 impl InteractionKind {
+    /// Its text without its blocks, or `None` if it is never equal to another interaction.
+    fn heading(&self) -> Option<String> {
+        Some(match self {
+            Self::Message { message, from, to, each, link } => {
+                let to: Vec<&str> = to.iter().map(Name::as_str).collect();
+                format!("{message} {from} {to:?} {} {link:?}", each.len())
+            }
+            Self::Choice { at, .. } => format!("choice {at}"),
+            Self::Rec { variable, .. } => format!("rec {variable}"),
+            Self::Continue { variable } => format!("continue {variable}"),
+            Self::Do { protocol, arguments, roles } => {
+                let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
+                let name = |(role, of): &(Name, Option<Name>)| {
+                    (role.to_string(), of.as_ref().map(Name::to_string))
+                };
+                let roles: Vec<_> = roles.iter().map(name).collect();
+                format!("do {protocol} {arguments:?} {roles:?}")
+            }
+            Self::Par { .. } => "par".to_owned(),
+            Self::Interruptible { .. } | Self::Invalid => return None,
+        })
+    }
+
     /// The blocks of the interaction.
     pub(crate) fn blocks(&self) -> &[BlockId] {
         match self {
