@@ -13,34 +13,22 @@
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Limits {
-    pub(crate) verifier: rumpsteak_fsm::Limits,
-    scribble: rumpsteak_scribble::Limits,
+    /// The limits of rumpsteak-scribble and, in them, of the verifier.
+    pub(crate) scribble: rumpsteak_scribble::Limits,
     pub(crate) combinations: usize,
     pub(crate) generated_lines: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        rumpsteak_fsm::Limits::default().into()
+        rumpsteak_scribble::Limits::default().into()
     }
 }
 
-/// The limits of the verifier; all others have their defaults.
-impl From<rumpsteak_fsm::Limits> for Limits {
-    fn from(verifier: rumpsteak_fsm::Limits) -> Self {
-        Self {
-            verifier,
-            scribble: rumpsteak_scribble::Limits::default(),
-            combinations: 256,
-            generated_lines: 25_000,
-        }
-    }
-}
-
-impl Limits {
-    /// The limits of rumpsteak-scribble.
-    pub(crate) fn scribble(&self) -> rumpsteak_scribble::Limits {
-        rumpsteak_scribble::Limits { verifier: self.verifier, ..self.scribble }
+/// The limits of protocols and of the verifier; all others have their defaults.
+impl From<rumpsteak_scribble::Limits> for Limits {
+    fn from(scribble: rumpsteak_scribble::Limits) -> Self {
+        Self { scribble, combinations: 256, generated_lines: 25_000 }
     }
 }
 
@@ -66,13 +54,13 @@ macro_rules! setters {
 setters! {
     /// Subtyping: the number of actions of the protocol that may be pending at once, because the
     /// session does others first, for each hundred states of both machines. Default: 1,000.
-    anticipation => verifier.anticipation;
+    anticipation => scribble.verifier.anticipation;
     /// Subtyping: the number of choices of the protocol that may be overtaken at once. Default: 8.
-    branching => verifier.branching;
+    branching => scribble.verifier.branching;
     /// The number of combinations of sessions of a closed system. Default: 256.
     combinations => combinations;
     /// Exploration: the number of configurations of a system. Default: 100,000.
-    configurations => verifier.configurations;
+    configurations => scribble.verifier.configurations;
     /// Generated code: the number of lines. rustc needs 30 s and 2 GB for 50,000. Default: 25,000.
     generated_lines => generated_lines;
     /// Scribble: the number of states of a protocol's automaton. Default: 200,000.
@@ -84,9 +72,9 @@ setters! {
     /// Scribble: the number of steps of a projection. Default: 5,000,000.
     projection_steps => scribble.projection_steps;
     /// Exploration: the longest queue, in a system whose queues grow for ever. Default: 64.
-    queue => verifier.queue;
+    queue => scribble.verifier.queue;
     /// Subtyping: the number of actions that are compared. Default: 1,000,000.
-    steps => verifier.steps;
+    steps => scribble.verifier.steps;
     /// Subtyping: see [`rumpsteak_fsm::Limits::widening`]. Default: 4.
-    widening => verifier.widening;
+    widening => scribble.verifier.widening;
 }

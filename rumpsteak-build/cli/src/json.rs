@@ -50,7 +50,7 @@ pub(crate) fn line(kind: &str, value: Value) -> String {
 }
 
 pub(crate) fn notice(notice: &Notice) -> Value {
-    let marks = notice.excerpt.marks().iter().enumerate();
+    let marks = notice.excerpt.marks.iter().enumerate();
     let spans = marks.map(|(index, mark)| span(mark, index == 0));
     json!({
         "level": match notice.severity {

@@ -90,8 +90,7 @@ impl Limits {
 
     /// The limits of modules that set none themselves.
     pub(crate) fn build(&self, generated_lines: Option<usize>) -> rumpsteak_build::Limits {
-        let limits = rumpsteak_build::Limits::from(self.verifier());
-        let limits = limits.local_transitions(self.scribble().local_transitions);
+        let limits = rumpsteak_build::Limits::from(self.scribble());
         generated_lines.map_or(limits, |most| limits.generated_lines(most))
     }
 }

@@ -39,7 +39,7 @@ impl Origin<'_> {
 
 /// The names in annotations: `@"name: Ask"`.
 pub(super) fn annotated(file: &ScrFile) -> Result<BTreeMap<Span, String>, String> {
-    let bodies = file.modules.iter().flat_map(|module| &module.protocols);
+    let bodies = file.module.modules.iter().flat_map(|module| &module.protocols);
     let interactions = bodies.flat_map(|protocol| protocol.body.interactions());
     let mut found = BTreeMap::new();
     for (_, interaction) in interactions {

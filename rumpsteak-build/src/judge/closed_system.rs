@@ -105,7 +105,7 @@ fn judge_one(
     let undecided = |reason: String| (Gap::Undecided(reason), None);
     let system = System::new(machines.iter().map(|machine| machine.fsm.clone()).collect())
         .map_err(|error| undecided(error.to_string()))?;
-    let verdict = kmc::check(&system, &limits.verifier).verdict;
+    let verdict = kmc::check(&system, &limits.scribble.verifier).verdict;
     let refuse = |run: Box<Run>| {
         let blamed = blame(machines, &run);
         (Gap::Unsafe(run, named.clone()), blamed)
@@ -117,7 +117,7 @@ fn judge_one(
             let position = projections.iter().position(|of| of.fsm.role() == role);
             position.is_some_and(|position| required[position] != Some(Liveness::Fair))
         };
-        match keeps_promises(&system, &projected, is_required, &limits.verifier) {
+        match keeps_promises(&system, &projected, is_required, &limits.scribble.verifier) {
             rumpsteak_fsm::Verdict::Unsafe(run) => return Err(refuse(run)),
             rumpsteak_fsm::Verdict::Undecided(limit)
                 if required.contains(&Some(Liveness::EveryRun)) =>

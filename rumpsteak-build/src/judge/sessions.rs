@@ -290,7 +290,7 @@ impl Judge<'_> {
         if self.found.roots.is_empty() || required.iter().all(is_fair) {
             return;
         }
-        let mut limits = self.settings.limits.verifier;
+        let mut limits = self.settings.limits.scribble.verifier;
         if strict.is_empty() {
             limits = limits.for_a_warning(protocol.projections.len());
         }

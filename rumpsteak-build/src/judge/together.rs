@@ -153,7 +153,7 @@ impl Combined {
         });
         let parts: Vec<Part<'_>> =
             parts.zip(required).map(|(part, &required)| settings::part(part, required)).collect();
-        let found = match together(&parts, &limits.verifier) {
+        let found = match together(&parts, &limits.scribble.verifier) {
             Ok(found) => found,
             Err(error) => {
                 let first = chosen.iter().flatten().next().map(|session| session.root);

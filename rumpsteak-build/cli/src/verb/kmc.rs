@@ -154,12 +154,9 @@ fn undecided(machines: &[Machine], limit: Limit, obstacle: Option<&Obstacle>) ->
     let (what, way_out) = split_way_out(&text);
     let report = report.remark(format!("the bound matters, because {what}")).maybe_help(way_out);
     match obstacle {
-        Obstacle::Blocked(witness) | Obstacle::Dependent(witness) => {
-            witnessed(report, machines, witness)
-        }
-        Obstacle::Mixed(role, defect) | Obstacle::Nondeterministic(role, defect) => {
-            let found = machines.iter().find(|machine| machine.fsm.role() == role);
-            match found {
+        Obstacle::Bound(witness) => witnessed(report, machines, witness),
+        Obstacle::Machine(role, defect) => {
+            match machines.iter().find(|machine| machine.fsm.role() == role) {
                 Some(machine) => machine.mark_defect(report, defect),
                 None => report,
             }
@@ -177,7 +174,7 @@ fn grows(report: Notice, growth: &Growth, obstacle: Option<&Obstacle>) -> Notice
     let report = report.remark(format!(
         "{queue} grows without bound: {after}{by} fills it by {again}, again and again"
     ));
-    if let Some(Obstacle::Mixed(..) | Obstacle::Nondeterministic(..)) = obstacle {
+    if let Some(Obstacle::Machine(..)) = obstacle {
         return report.remark("`--capacity` tells whether it can hang with queues of a given size");
     }
     report.help(format!(

@@ -173,19 +173,15 @@ pub(crate) fn decide(part: &InternedSystem<'_>, at: &Evaluated) -> Option<bool> 
 /// Why the properties at a bound say nothing about all bounds.
 fn obstacle(part: &InternedSystem<'_>, at: &Evaluated) -> Option<Obstacle> {
     if at.limit.is_some() {
-        None
-    } else if part.is_mixed {
-        let (role, defect) = defects::first(part.fsms(), Fsm::mixed)?;
-        Some(Obstacle::Mixed(role, defect))
-    } else if !part.is_deterministic {
-        let (role, defect) = defects::first(part.fsms(), nondeterministic)?;
-        Some(Obstacle::Nondeterministic(role, defect))
-    } else if let Some(found) = at.found.exhaustive {
-        Some(Obstacle::Blocked(witness(part, &at.paths, found)))
-    } else {
-        let found = at.dependence()?;
-        Some(Obstacle::Dependent(witness(part, &at.paths, found)))
+        return None;
     }
+    let mixed = defects::first(part.fsms(), Fsm::mixed);
+    let defect = mixed.or_else(|| defects::first(part.fsms(), nondeterministic));
+    if let Some((role, defect)) = defect {
+        return Some(Obstacle::Machine(role, defect));
+    }
+    let found = at.found.exhaustive.or_else(|| at.dependence())?;
+    Some(Obstacle::Bound(witness(part, &at.paths, found)))
 }
 
 /// A part at the bound that decided it, or at the last one tried.

@@ -43,32 +43,28 @@ pub enum Verdict {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Obstacle {
-    /// It is not k-exhaustive: a send stays blocked.
-    Blocked(Witness),
-    /// It is not k-OBI, or neither k-SIBI nor k-CIBI: the next message of a role depends on the
-    /// bound.
-    Dependent(Witness),
-    /// A machine both sends and receives in one state.
-    Mixed(Role, Defect),
-    /// A machine has two transitions with one action and different targets.
-    Nondeterministic(Role, Defect),
+    /// The bound matters: a send stays blocked (not k-exhaustive), or the next message of a role
+    /// depends on it (not k-OBI, or neither k-SIBI nor k-CIBI).
+    Bound(Witness),
+    /// A machine both sends and receives in one state, or has two transitions with one action and
+    /// different targets.
+    Machine(Role, Defect),
 }
 
 /// The obstacle, and what to do about it.
 impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Blocked(witness) => write!(
-                f,
-                "{}; let it wait for an answer before it sends on, or raise the limit",
-                witness.flaw
-            ),
-            Self::Dependent(witness) => {
-                write!(f, "{}; let one peer decide, and tell the others after it", witness.flaw)
+            Self::Bound(Witness { flaw, .. }) => {
+                let way_out = match flaw {
+                    Flaw::Blocked { .. } => {
+                        "let it wait for an answer before it sends on, or raise the limit"
+                    }
+                    _ => "let one peer decide, and tell the others after it",
+                };
+                write!(f, "{flaw}; {way_out}")
             }
-            Self::Mixed(role, defect) | Self::Nondeterministic(role, defect) => {
-                write!(f, "the machine of `{role}`: {defect}")
-            }
+            Self::Machine(role, defect) => write!(f, "the machine of `{role}`: {defect}"),
         }
     }
 }

@@ -56,7 +56,7 @@ fn nothing_is_done_before_the_role_is_asked() {
 #[test]
 fn dot_says_it_and_local_types_cannot() {
     let machines = machines();
-    assert_eq!(dot::parse(&dot::print_all(&machines)).unwrap(), machines);
+    assert_eq!(dot::parse(&machines.iter().map(dot::print).collect::<String>()).unwrap(), machines);
     let error = print(Form::Local, &machines).unwrap_err();
     let expected = "the machine of `c`: it plays on demand, and the form cannot say that; use DOT";
     assert_eq!(error.to_string(), expected);

@@ -112,7 +112,7 @@ fn verdict(system: &System, verdict: &kmc::Verdict) -> String {
         kmc::Verdict::Safe { bound } => format!("safe at {bound}"),
         kmc::Verdict::Unsafe(run) => failed(system, run),
         kmc::Verdict::Undecided { limit, obstacle } => match obstacle {
-            Some(obstacle @ (Obstacle::Blocked(witness) | Obstacle::Dependent(witness))) => {
+            Some(obstacle @ Obstacle::Bound(witness)) => {
                 format!("undecided: {limit}; {obstacle}{}", after(&witness.steps))
             }
             Some(obstacle) => format!("undecided: {limit}; {obstacle}"),

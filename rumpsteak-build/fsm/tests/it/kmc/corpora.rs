@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use rumpsteak_fsm::kmc::{self, Obstacle, Reduction, Verdict};
+use rumpsteak_fsm::kmc::{self, Flaw, Obstacle, Reduction, Verdict, Witness};
 use rumpsteak_fsm::system::System;
 use rumpsteak_fsm::{Limits, text};
 use rumpsteak_oracle::corpus;
@@ -128,9 +128,9 @@ fn the_corpora_have_their_verdicts() {
             }
             Verdict::Undecided { obstacle, .. } => {
                 let obstacle = match obstacle {
-                    Some(Obstacle::Blocked(_)) => "grows",
-                    Some(Obstacle::Dependent(_)) => "depends on the bound",
-                    Some(Obstacle::Mixed(..) | Obstacle::Nondeterministic(..)) => "no CSA",
+                    Some(Obstacle::Bound(Witness { flaw: Flaw::Blocked { .. }, .. })) => "grows",
+                    Some(Obstacle::Bound(_)) => "depends on the bound",
+                    Some(Obstacle::Machine(..)) => "no CSA",
                     _ => "unknown",
                 };
                 undecided.push((file.as_str(), obstacle));

@@ -64,7 +64,7 @@ fn the_least_bound_is_found() {
                 panic!("the bound is too small");
             };
             assert_eq!(limit, Limit::Queue(least - 1));
-            assert!(matches!(obstacle, Some(Obstacle::Blocked(_))), "{obstacle:?}");
+            assert!(matches!(obstacle, Some(Obstacle::Bound(_))), "{obstacle:?}");
         }
     }
 }
