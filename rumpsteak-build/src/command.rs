@@ -80,8 +80,8 @@ pub fn unwritable(
         module: module.clone(),
     };
     let module = empty_module(protocol.name().as_str())?;
-    let limits = Limits::default();
-    let limits = generated_lines.map_or(limits, |most| limits.generated_lines(most));
+    let mut limits = Limits::default();
+    limits.generated_lines = generated_lines.unwrap_or(limits.generated_lines);
     let (files, protocols) = (vec![file], vec![loaded]);
     let protocols = Protocols { files, protocols, limits, ..Protocols::default() };
     let cause = codegen::write(&Scope::new(&module, None, &protocols, Some(0)), &[]).err()?;

@@ -103,30 +103,22 @@ impl Protocols {
     /// Finds the files at and below a path.
     fn find_files(
         &mut self,
-        path: &Path,
+        root: &Path,
         files: &mut BTreeMap<PathBuf, PathBuf>,
     ) -> std::io::Result<()> {
-        let root = path;
-        let mut pending = vec![path.to_owned()];
+        let is_folder = std::fs::metadata(root)?.is_dir();
+        self.looked_at.insert(root.to_owned());
+        let imports = if is_folder { root } else { root.parent().unwrap_or(root) };
         // A symbolic link is followed, unless it forms a cycle.
-        let mut seen = BTreeSet::new();
-        let is_folder = std::fs::metadata(path)?.is_dir();
-        self.looked_at.insert(path.to_owned());
-        if !is_folder {
-            let folder = path.parent().unwrap_or(path);
-            files.insert(path.to_owned(), folder.to_owned());
-            return Ok(());
-        }
-        while let Some(folder) = pending.pop() {
-            if !seen.insert(folder.canonicalize()?) {
-                continue;
-            }
-            for entry in std::fs::read_dir(folder)? {
-                let path = entry?.path();
-                if path.is_dir() {
-                    pending.push(path);
-                } else if path.extension().is_some_and(|ending| ending == "scr") {
-                    files.insert(path, root.to_owned());
+        let (mut pending, mut seen) = (vec![root.to_owned()], BTreeSet::new());
+        while let Some(path) = pending.pop() {
+            if !path.is_dir() {
+                if path == root || path.extension().is_some_and(|ending| ending == "scr") {
+                    files.insert(path, imports.to_owned());
+                }
+            } else if seen.insert(path.canonicalize()?) {
+                for entry in std::fs::read_dir(path)? {
+                    pending.push(entry?.path());
                 }
             }
         }

@@ -11,33 +11,22 @@ use crate::verdict::Limit;
 pub struct Report {
     /// The verdict.
     pub verdict: Verdict,
+    /// Why smaller bounds say nothing about larger ones, for the first part that is undecided.
+    /// `None` if the budget did not suffice for it.
+    pub obstacle: Option<Obstacle>,
     /// Every property, for each part of the system at the bound that decided it or the last one
     /// tried.
     pub properties: Properties,
 }
 
 /// The verdict about a system with unbounded queues.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// The system is safe.
-    Safe {
-        /// The least k for which the system is k-MC, or no queue holds more than k messages. With
-        /// several parts, the largest of their bounds. Not the least if the budget ends the search
-        /// for it.
-        bound: usize,
-    },
-    /// The system is unsafe. The run is a shortest one, unless
-    /// [`Limits::configurations`](crate::Limits::configurations) are too few.
-    Unsafe(Box<Run>),
-    /// A limit ended the search.
-    Undecided {
-        /// The limit that ended the search.
-        limit: Limit,
-        /// Why smaller bounds say nothing about larger ones. `None` if the budget did not suffice
-        /// for one.
-        obstacle: Option<Obstacle>,
-    },
-}
+///
+/// Safe: the least k for which the system is k-MC, or no queue holds more than k messages. With
+/// several parts, the largest of their bounds. Not the least if the budget ends the search for it.
+///
+/// Unsafe: a shortest run, unless [`Limits::configurations`](crate::Limits::configurations) are too
+/// few.
+pub type Verdict = crate::verdict::Verdict<usize, Box<Run>>;
 
 /// Why the properties of a system at a bound say nothing about larger bounds.
 #[derive(Clone, Debug, PartialEq, Eq)]

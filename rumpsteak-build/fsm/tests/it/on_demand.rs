@@ -26,7 +26,7 @@ fn who_is_not_asked_is_finished_and_who_is_asked_again_begins_again() {
     let explored = explore(&system, &Limits::default());
     assert_eq!((explored.verdict, explored.starvation), (Verdict::Safe(()), None));
     assert!(explored.coverage.exhaustive);
-    assert_eq!(kmc::check(&system, &Limits::default()).verdict, kmc::Verdict::Safe { bound: 1 });
+    assert_eq!(kmc::check(&system, &Limits::default()).verdict, kmc::Verdict::Safe(1));
 
     // The same as an ordinary role waits for ever.
     let ordinary = machines().into_iter().map(|fsm| fsm.on_demand(false)).collect();

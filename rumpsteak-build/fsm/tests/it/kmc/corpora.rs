@@ -120,14 +120,15 @@ fn the_corpora_have_their_verdicts() {
     let mut undecided = vec![];
     for file in &files {
         let system = read(&folder, file);
-        match kmc::check(&system, &limits).verdict {
-            Verdict::Safe { bound } => bounds[bound.min(6) - 1] += 1,
+        let report = kmc::check(&system, &limits);
+        match report.verdict {
+            Verdict::Safe(bound) => bounds[bound.min(6) - 1] += 1,
             Verdict::Unsafe(run) => {
                 assert!(run.replay(&system), "{file}");
                 unsafe_count += 1;
             }
-            Verdict::Undecided { obstacle, .. } => {
-                let obstacle = match obstacle {
+            Verdict::Undecided(_) => {
+                let obstacle = match report.obstacle {
                     Some(Obstacle::Bound(Witness { flaw: Flaw::Blocked { .. }, .. })) => "grows",
                     Some(Obstacle::Bound(_)) => "depends on the bound",
                     Some(Obstacle::Machine(..)) => "no CSA",
