@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 
 use futures::channel::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use futures::{Sink, Stream};
+use rumpsteak_runtime::channel::Queue;
 use rumpsteak_runtime::transport::{Bidirectional, Nil, Pair};
 
 /// A route in both directions.
@@ -62,14 +63,14 @@ impl<M> Stream for Rx<M> {
 }
 
 impl<M> Pair<Rx<M>> for Tx<M> {
-    fn pair() -> (Self, Rx<M>) {
+    fn pair_as(_: Queue, _: Queue) -> (Self, Rx<M>) {
         let (tx, rx) = mpsc::unbounded();
         (Self(tx), Rx(rx))
     }
 }
 
 impl<M> Pair<Tx<M>> for Rx<M> {
-    fn pair() -> (Self, Tx<M>) {
+    fn pair_as(_: Queue, _: Queue) -> (Self, Tx<M>) {
         let (tx, rx) = Pair::pair();
         (rx, tx)
     }

@@ -201,7 +201,7 @@ fn the_hospital_is_verified_and_is_no_k_mc() {
         let found = judge(row);
         // The patient may be any number of answers behind, the hospital none.
         assert_eq!((found.ahead, found.fair), (vec![None, Some(0)], fair));
-        assert!(matches!(found.kmc, kmc::Verdict::Undecided { .. }), "{:?}", found.kmc);
+        assert!(matches!(found.kmc, kmc::Verdict::Undecided(_)), "{:?}", found.kmc);
         assert_eq!(found.capacities, None);
     }
 }
@@ -388,8 +388,8 @@ fn safe(ahead: &[Option<usize>], fair: bool) -> String {
 
 fn least(verdict: &kmc::Verdict) -> String {
     match verdict {
-        kmc::Verdict::Safe { bound } => bound.to_string(),
-        kmc::Verdict::Undecided { .. } => "none".to_owned(),
+        kmc::Verdict::Safe(bound) => bound.to_string(),
+        kmc::Verdict::Undecided(_) => "none".to_owned(),
         kmc::Verdict::Unsafe(run) => panic!("{run:?}"),
     }
 }

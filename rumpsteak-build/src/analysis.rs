@@ -103,7 +103,7 @@ impl Analysis {
     /// The files with errors, those whose protocols have modules or the others.
     pub(crate) fn broken(&self, is_named: bool) -> impl Iterator<Item = &ScrFile> {
         let files = self.protocols.files.iter().enumerate();
-        let broken = files.filter(|(_, file)| !file.diagnostics.is_empty());
+        let broken = files.filter(|(_, file)| !file.module.diagnostics.is_empty());
         broken.filter(move |(at, _)| self.is_named(*at) == is_named).map(|(_, file)| file)
     }
 

@@ -9,7 +9,7 @@ use quote::{format_ident, quote};
 use rumpsteak_front::Module;
 use rumpsteak_front::module::ModuleKind;
 use rumpsteak_front::name::{camel, snake};
-use rumpsteak_fsm::{Action, Direction, Fsm, Message, StateId};
+use rumpsteak_fsm::Fsm;
 use rumpsteak_scribble::{Projection, Protocol};
 
 use crate::analysis::{Analysis, Summary};
@@ -22,7 +22,6 @@ use crate::package::{self, Package};
 use crate::package_root::PackageRoot;
 use crate::protocols::{Loaded, Protocols, ScrFile};
 use crate::scope::Scope;
-use crate::verdict::Machine;
 
 pub use crate::codegen::is_untouched;
 pub use crate::named_text::NamedText;
@@ -78,14 +77,11 @@ pub fn unwritable(
         path: PathBuf::new(),
         imports: PathBuf::new(),
         read: Vec::new(),
-        texts: module.texts.clone(),
-        modules: module.modules.clone(),
-        diagnostics: Vec::new(),
-        warnings: Vec::new(),
+        module: module.clone(),
     };
     let module = empty_module(protocol.name().as_str())?;
-    let limits = Limits::default();
-    let limits = generated_lines.map_or(limits, |most| limits.generated_lines(most));
+    let mut limits = Limits::default();
+    limits.generated_lines = generated_lines.unwrap_or(limits.generated_lines);
     let (files, protocols) = (vec![file], vec![loaded]);
     let protocols = Protocols { files, protocols, limits, ..Protocols::default() };
     let cause = codegen::write(&Scope::new(&module, None, &protocols, Some(0)), &[]).err()?;
@@ -101,17 +97,6 @@ fn empty_module(protocol: &str) -> Option<Module> {
 }
 
 impl Configuration {
-    /// The paths of the protocols.
-    pub fn protocol_paths(&self) -> &[PathBuf] {
-        &self.protocols
-    }
-
-    /// Replaces the paths of the protocols.
-    pub fn replace_protocols(mut self, paths: &[PathBuf]) -> Self {
-        self.protocols = paths.to_vec();
-        self
-    }
-
     /// The module of each protocol with all of its items. Writes and prints nothing.
     ///
     /// # Errors
@@ -120,7 +105,7 @@ impl Configuration {
     pub fn code(self, folder: &Path, limits: &Limits) -> Result<Vec<Code>, Report> {
         let protocols = Protocols::load(&PackageRoot::new(folder), &self.protocols, *limits);
         let files = protocols.files.iter();
-        let broken = files.filter(|file| !file.diagnostics.is_empty()).map(Report::of_file);
+        let broken = files.filter(|file| !file.module.diagnostics.is_empty()).map(Report::of_file);
         let reports: Vec<Report> = unreadable(&protocols).chain(broken).collect();
         if let Some(report) = Report::join(reports) {
             return Err(report);
@@ -135,7 +120,7 @@ impl Configuration {
         let sessions = analysis.modules().flat_map(|(module, findings)| {
             findings.verdict.roots.iter().filter_map(|(name, root)| {
                 let (module, name) = (module.name.to_string(), name.clone());
-                Some(Session { module, name, fsm: machine(root.machine.as_ref()?) })
+                Some(Session { module, name, fsm: root.fsm()? })
             })
         });
         sessions.collect()
@@ -295,19 +280,6 @@ impl Check {
     }
 }
 
-fn machine((role, states, initial, transitions): &Machine) -> Fsm {
-    let mut fsm = Fsm::builder(role.as_str());
-    let states: Vec<StateId> = (0..*states).map(|_| fsm.add_state()).collect();
-    for by in transitions {
-        let direction = if by.sends { Direction::Send } else { Direction::Receive };
-        let payload = by.sorts.iter().map(|sort| sort.as_str().into()).collect();
-        let message = Message { label: by.label.as_str().into(), payload };
-        let action = Action { peer: by.peer.as_str().into(), direction, message };
-        fsm.add_transition(states[by.source], action, states[by.target]);
-    }
-    fsm.build(states[*initial])
-}
-
 fn problems(analysis: &Analysis) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (file, judged) in analysis.source.files.iter().zip(&analysis.judged) {
@@ -346,7 +318,7 @@ fn problems(analysis: &Analysis) -> Vec<Problem> {
             // The errors of a file are reported with it, unless the module's own limits cause them.
             let is_reported = module.arguments.protocol.as_ref().is_some_and(|name| {
                 let files = analysis.protocols.files.iter().enumerate();
-                let mut broken = files.filter(|(_, file)| !file.diagnostics.is_empty());
+                let mut broken = files.filter(|(_, file)| !file.module.diagnostics.is_empty());
                 broken.any(|(file, _)| analysis.protocols.declares(file, &name.to_string()))
             });
             let told = findings.told.iter();

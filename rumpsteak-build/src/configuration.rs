@@ -15,7 +15,9 @@ static CALLED: AtomicBool = AtomicBool::new(false);
 #[derive(Clone, Debug, Default)]
 #[must_use = "nothing is verified until `verify` is called"]
 pub struct Configuration {
-    pub(crate) protocols: Vec<PathBuf>,
+    /// The paths of the protocols, for `cargo rumpsteak`.
+    #[doc(hidden)]
+    pub protocols: Vec<PathBuf>,
 }
 
 impl Configuration {

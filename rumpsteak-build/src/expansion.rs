@@ -12,9 +12,8 @@ use crate::package::{self, Package, RUNTIME};
 use crate::report::wording::ErrorText;
 
 pub use crate::findings::Findings;
-pub use crate::verdict::{
-    Expected, Machine, PayloadCheck, RoleFacts, RootFacts, Transition, Verdict,
-};
+pub use crate::verdict::{Expected, PayloadCheck, RoleFacts, RootFacts, Verdict};
+pub use rumpsteak_fsm::{Direction, Fsm};
 
 /// A module with its findings.
 #[expect(missing_debug_implementations, reason = "neither has a module")]

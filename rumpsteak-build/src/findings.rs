@@ -9,7 +9,7 @@ use rumpsteak_front::module::{Item, Module};
 use rumpsteak_fsm::run::Failure;
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::verify::together::Condition;
-use rumpsteak_fsm::{Direction, Fsm};
+use rumpsteak_fsm::{Fsm, dot};
 
 use crate::codegen;
 use crate::codegen::machines::{self, Machine};
@@ -22,7 +22,7 @@ use crate::report::comparison::beyond_subtyping;
 use crate::report::wording::{self, ErrorText};
 use crate::scope::{self, ItemId, Scope};
 use crate::settings::{self, Settings, attribute};
-use crate::verdict::{self, RoleFacts, RootFacts, Transition, Verdict};
+use crate::verdict::{RoleFacts, RootFacts, Verdict};
 
 /// The result for a module.
 #[derive(Default)]
@@ -149,7 +149,7 @@ impl Findings {
         let on_demand = loaded.map_or_else(Vec::new, Loaded::on_demand);
         let system = judgement.number();
         let closed = if judgement.is_closed { system } else { 0 };
-        let queues = capacities::find(scope, judgement, &settings.limits.verifier);
+        let queues = capacities::find(scope, judgement, &settings.limits.scribble.verifier);
         let Verdict { roles, roots, payloads, .. } = &mut self.verdict;
         for (role, queues) in scope.roles.iter().zip(queues) {
             let facts = RoleFacts {
@@ -168,9 +168,11 @@ impl Findings {
         let mut seen = BTreeSet::new();
         payloads.retain(|check| seen.insert((check.label.clone(), check.field)));
         for root in &judgement.roots {
+            let passed = passed && !root.refused;
             let fsm = root.machine.as_ref().map(|machine| &machine.fsm);
-            let (machine, picture) = (fsm.map(table), fsm.map(picture).unwrap_or_default());
-            let facts = RootFacts { passed: passed && !root.refused, machine, picture };
+            let machine = fsm.map(|fsm| (dot::print(fsm), picture(fsm)));
+            let (machine, picture) = machine.unwrap_or_default();
+            let facts = RootFacts { passed, machine, picture };
             roots.insert(scope.name_of(root.item), facts);
         }
     }
@@ -209,22 +211,6 @@ fn picture(fsm: &Fsm) -> String {
         return String::new();
     }
     text::print(Form::Svg, slice::from_ref(fsm)).unwrap_or_default()
-}
-
-/// A machine for programs that ask at run time.
-fn table(fsm: &Fsm) -> verdict::Machine {
-    let transitions = fsm.transitions().map(|transition| {
-        let action = &transition.action;
-        Transition {
-            source: transition.source.index(),
-            sends: action.direction == Direction::Send,
-            peer: action.peer.to_string(),
-            label: action.message.label.to_string(),
-            sorts: action.message.payload.iter().map(ToString::to_string).collect(),
-            target: transition.target.index(),
-        }
-    });
-    (fsm.role().to_string(), fsm.len(), fsm.initial().index(), transitions.collect())
 }
 
 /// The warnings about a module without a mistake.

@@ -3,90 +3,48 @@
 /// Limits on the cost of each search. The defaults suffice for every protocol of the papers.
 ///
 /// A search that reaches a limit has no answer. Its subject then counts as not verified, and the
-/// error names the limit by its setter.
+/// error names the limit as a module sets it in its attribute: `limits(queue = 128)`.
 ///
 /// ```
-/// use rumpsteak_build::Limits;
-///
-/// let limits = Limits::default().configurations(1_000_000).queue(128);
+/// let mut limits = rumpsteak_build::Limits::default();
+/// limits.scribble.verifier.queue = 128;
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Limits {
-    pub(crate) verifier: rumpsteak_fsm::Limits,
-    scribble: rumpsteak_scribble::Limits,
-    pub(crate) combinations: usize,
-    pub(crate) generated_lines: usize,
+    /// The limits of protocols and, in them, of the verifier.
+    pub scribble: rumpsteak_scribble::Limits,
+    /// The number of combinations of sessions of a closed system. Default: 256.
+    pub combinations: usize,
+    /// The lines of generated code. rustc needs 30 s and 2 GB for 50,000. Default: 25,000.
+    pub generated_lines: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        rumpsteak_fsm::Limits::default().into()
-    }
-}
-
-/// The limits of the verifier; all others have their defaults.
-impl From<rumpsteak_fsm::Limits> for Limits {
-    fn from(verifier: rumpsteak_fsm::Limits) -> Self {
-        Self {
-            verifier,
-            scribble: rumpsteak_scribble::Limits::default(),
-            combinations: 256,
-            generated_lines: 25_000,
-        }
+        let scribble = rumpsteak_scribble::Limits::default();
+        Self { scribble, combinations: 256, generated_lines: 25_000 }
     }
 }
 
 impl Limits {
-    /// The limits of rumpsteak-scribble.
-    pub(crate) fn scribble(&self) -> rumpsteak_scribble::Limits {
-        rumpsteak_scribble::Limits { verifier: self.verifier, ..self.scribble }
+    /// All limits, by their names in the attribute of a module.
+    pub(crate) fn by_name(&mut self) -> [(&'static str, &mut usize); 12] {
+        let Self { scribble, combinations, generated_lines } = self;
+        let verifier = &mut scribble.verifier;
+        [
+            ("anticipation", &mut verifier.anticipation),
+            ("branching", &mut verifier.branching),
+            ("combinations", combinations),
+            ("configurations", &mut verifier.configurations),
+            ("generated_lines", generated_lines),
+            ("global_states", &mut scribble.global_states),
+            ("local_states", &mut scribble.local_states),
+            ("local_transitions", &mut scribble.local_transitions),
+            ("projection_steps", &mut scribble.projection_steps),
+            ("queue", &mut verifier.queue),
+            ("steps", &mut verifier.steps),
+            ("widening", &mut verifier.widening),
+        ]
     }
-}
-
-/// Defines a setter for each limit, and an iterator over all limits by name.
-macro_rules! setters {
-    ($($(#[$doc:meta])* $name:ident => $($field:ident).+;)*) => {
-        impl Limits {
-            $($(#[$doc])*
-            #[must_use]
-            pub fn $name(mut self, most: usize) -> Self {
-                self.$($field).+ = most;
-                self
-            })*
-
-            /// All limits, by the names of their setters.
-            pub(crate) fn by_name(&mut self) -> impl Iterator<Item = (&'static str, &mut usize)> {
-                [$((stringify!($name), &mut self.$($field).+)),*].into_iter()
-            }
-        }
-    };
-}
-
-setters! {
-    /// Subtyping: the number of actions of the protocol that may be pending at once, because the
-    /// session does others first, for each hundred states of both machines. Default: 1,000.
-    anticipation => verifier.anticipation;
-    /// Subtyping: the number of choices of the protocol that may be overtaken at once. Default: 8.
-    branching => verifier.branching;
-    /// The number of combinations of sessions of a closed system. Default: 256.
-    combinations => combinations;
-    /// Exploration: the number of configurations of a system. Default: 100,000.
-    configurations => verifier.configurations;
-    /// Generated code: the number of lines. rustc needs 30 s and 2 GB for 50,000. Default: 25,000.
-    generated_lines => generated_lines;
-    /// Scribble: the number of states of a protocol's automaton. Default: 200,000.
-    global_states => scribble.global_states;
-    /// Scribble: the number of states of a role's machine before minimisation. Default: 200,000.
-    local_states => scribble.local_states;
-    /// Scribble: the number of transitions, with `par` or `interruptible`. Default: 25,000.
-    local_transitions => scribble.local_transitions;
-    /// Scribble: the number of steps of a projection. Default: 5,000,000.
-    projection_steps => scribble.projection_steps;
-    /// Exploration: the longest queue, in a system whose queues grow for ever. Default: 64.
-    queue => verifier.queue;
-    /// Subtyping: the number of actions that are compared. Default: 1,000,000.
-    steps => verifier.steps;
-    /// Subtyping: see [`rumpsteak_fsm::Limits::widening`]. Default: 4.
-    widening => verifier.widening;
 }

@@ -21,9 +21,8 @@ pub(crate) struct Settings {
 pub(crate) fn limits(arguments: &Arguments, mut limits: Limits) -> (Limits, Vec<Fault>) {
     let mut faults = Vec::new();
     for (name, most) in &arguments.limits {
-        let known: Vec<String> = limits.by_name().map(|(name, _)| name.to_owned()).collect();
-        let mut own = limits.by_name();
-        match own.find(|(known, _)| name == known) {
+        let known = limits.by_name().map(|(name, _)| name.to_owned()).to_vec();
+        match limits.by_name().into_iter().find(|(known, _)| name == known) {
             Some((_, limit)) => *limit = *most,
             None => faults.push(Cause::Setting { name: name.to_string(), known }.at(name.span())),
         }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use nanoserde::{DeJson, SerJson};
 use rumpsteak_front::hash;
+use rumpsteak_fsm::{Fsm, dot};
 
 /// Facts about a role.
 #[derive(Clone, Debug, Default, Eq, PartialEq, SerJson, DeJson)]
@@ -42,30 +43,17 @@ impl RoleFacts {
 pub struct RootFacts {
     /// True if the session is verified and nothing else in the module is wrong.
     pub passed: bool,
-    /// The machine that was judged.
-    pub machine: Option<Machine>,
+    /// The machine that was judged, as DOT; empty if a mistake left none.
+    pub machine: String,
     /// A picture of the machine for the documentation: SVG, or empty.
     pub picture: String,
 }
 
-/// A machine: its role, the number of its states, its initial state, and its transitions.
-pub type Machine = (String, usize, usize, Vec<Transition>);
-
-/// A transition of a machine.
-#[derive(Clone, Debug, Eq, PartialEq, SerJson, DeJson)]
-pub struct Transition {
-    /// The index of the state that it leaves.
-    pub source: usize,
-    /// True for a send.
-    pub sends: bool,
-    /// The other role.
-    pub peer: String,
-    /// The label of the message.
-    pub label: String,
-    /// The types in the message.
-    pub sorts: Vec<String>,
-    /// The index of the state that it leads to.
-    pub target: usize,
+impl RootFacts {
+    /// The machine that was judged.
+    pub fn fsm(&self) -> Option<Fsm> {
+        dot::parse(&self.machine).ok()?.pop()
+    }
 }
 
 /// A type in a label that rustc compares with the type in the protocol.
@@ -128,14 +116,18 @@ fn stamp(key: u64, text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use rumpsteak_fsm::Action;
+
     use super::*;
 
     #[test]
     fn a_verdict_counts_for_its_key_and_as_it_was_written() {
-        let (peer, label, sorts) = ("s".to_owned(), "a \"b\"\n".to_owned(), vec!["é".to_owned()]);
-        let transition = Transition { source: 0, sends: true, peer, label, sorts, target: 1 };
-        let machine = Some(("k".to_owned(), 2, 0, vec![transition]));
-        let root = RootFacts { passed: true, machine, picture: String::new() };
+        let mut fsm = Fsm::builder("k");
+        let [first, last] = [fsm.add_state(), fsm.add_state()];
+        fsm.add_transition(first, Action::send("s", "a \"b\"\n", &["é"]), last);
+        let fsm = fsm.build(first);
+        let root = RootFacts { passed: true, machine: dot::print(&fsm), picture: String::new() };
+        assert_eq!(root.fsm(), Some(fsm));
         let roots = BTreeMap::from([("Kernel".to_owned(), root)]);
         let queues = vec![("S".to_owned(), "Capacity::NONE".to_owned())];
         let role = RoleFacts { queues, system: u64::MAX, ..RoleFacts::default() };

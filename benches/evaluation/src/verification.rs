@@ -299,9 +299,9 @@ impl Question {
             let limits = limits().queue(x + 2);
             let check = |&(): &()| {
                 let why = match kmc::check(black_box(&system), &limits).verdict {
-                    kmc::Verdict::Safe { .. } => return Ok(()),
+                    kmc::Verdict::Safe(_) => return Ok(()),
                     kmc::Verdict::Unsafe(run) => format!("unsafe: {:?}", run.failure),
-                    kmc::Verdict::Undecided { limit, .. } => format!("undecided: {limit}"),
+                    kmc::Verdict::Undecided(limit) => format!("undecided: {limit}"),
                 };
                 Err(Error::wrong(format!("it is safe, but k-MC says {why}")))
             };

@@ -1,9 +1,9 @@
 //! The object that `--format json` prints.
 
-use rumpsteak_build::command::{Mark, Notice, Severity};
+use rumpsteak_build::command::{Mark, Notice};
 use rumpsteak_fsm::bounded::Growth;
 use rumpsteak_fsm::run::{Run, Step};
-use rumpsteak_fsm::{Action, Direction, Fsm, Limit, Sort};
+use rumpsteak_fsm::{Action, Fsm, Limit, Sort};
 use serde_json::{Map, Value, json};
 
 use crate::outcome::Outcome;
@@ -50,14 +50,10 @@ pub(crate) fn line(kind: &str, value: Value) -> String {
 }
 
 pub(crate) fn notice(notice: &Notice) -> Value {
-    let marks = notice.excerpt.marks().iter().enumerate();
+    let marks = notice.excerpt.marks.iter().enumerate();
     let spans = marks.map(|(index, mark)| span(mark, index == 0));
     json!({
-        "level": match notice.severity {
-            Severity::Error => "error",
-            Severity::Note => "note",
-            Severity::Warning => "warning",
-        },
+        "level": format!("{:?}", notice.severity).to_lowercase(),
         "code": notice.code,
         "message": notice.message,
         "spans": spans.collect::<Vec<_>>(),
@@ -101,10 +97,7 @@ pub(crate) fn action(action: &Action) -> Value {
     json!({
         "action": action.to_string(),
         "peer": action.peer.as_str(),
-        "direction": match action.direction {
-            Direction::Send => "send",
-            Direction::Receive => "receive",
-        },
+        "direction": format!("{:?}", action.direction).to_lowercase(),
         "label": action.message.label.as_str(),
         "payload": payload.collect::<Vec<_>>(),
     })

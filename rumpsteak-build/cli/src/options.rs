@@ -90,9 +90,10 @@ impl Limits {
 
     /// The limits of modules that set none themselves.
     pub(crate) fn build(&self, generated_lines: Option<usize>) -> rumpsteak_build::Limits {
-        let limits = rumpsteak_build::Limits::from(self.verifier());
-        let limits = limits.local_transitions(self.scribble().local_transitions);
-        generated_lines.map_or(limits, |most| limits.generated_lines(most))
+        let mut limits = rumpsteak_build::Limits::default();
+        limits.scribble = self.scribble();
+        limits.generated_lines = generated_lines.unwrap_or(limits.generated_lines);
+        limits
     }
 }
 

@@ -135,7 +135,7 @@ fn machines_of_peers() {
         let Ok(system) = System::new(machines) else { return };
         let explored = system::explore(&system, &limits());
         let judged = kmc::check(&system, &limits());
-        if let kmc::Verdict::Safe { .. } = judged.verdict {
+        if let kmc::Verdict::Safe(_) = judged.verdict {
             assert_eq!((explored.verdict.refusal(), &explored.starvation), (None, &None));
         }
         if matches!(explored.verdict, Verdict::Safe(())) && explored.starvation.is_none() {
@@ -159,7 +159,9 @@ fn rust_sources() {
     each_text!(|source: &str| {
         fs::write(folder.join("src/lib.rs"), source).unwrap();
         let configuration = rumpsteak_build::configure().protocols("p.scr");
-        let check = configuration.check(&folder, &limits().into());
+        let mut of_build = rumpsteak_build::Limits::default();
+        of_build.scribble.verifier = limits();
+        let check = configuration.check(&folder, &of_build);
         for problem in &check.problems {
             assert!(source.get(problem.range.clone()).is_some(), "{problem:?}");
             assert!(!problem.render(false).is_empty());

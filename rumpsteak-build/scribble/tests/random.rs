@@ -44,7 +44,7 @@ fn project(source: &str) -> Result<Vec<Fsm>, Vec<Diagnostic>> {
 
 /// No explored run of the system is unsafe.
 fn assert_safe(source: &str, machines: Vec<Fsm>) {
-    let text = dot::print_all(&machines);
+    let text = machines.iter().map(dot::print).collect::<String>();
     let search = Search::default().configurations(2_000).queue(8);
     let found = explore(&System::new(machines).unwrap(), &search);
     let is_unsafe = matches!(found.verdict, Verdict::Unsafe(_));

@@ -6,7 +6,7 @@
 //! submit(Job) from client to worker @"name: Ask";      ClientAsk, and ClientAskLoop for a loop
 //! ```
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use rumpsteak_fsm::{Action, Fsm, StateId, Transition};
 use rumpsteak_scribble::{Projection, Span};
@@ -39,7 +39,7 @@ impl Origin<'_> {
 
 /// The names in annotations: `@"name: Ask"`.
 pub(super) fn annotated(file: &ScrFile) -> Result<BTreeMap<Span, String>, String> {
-    let bodies = file.modules.iter().flat_map(|module| &module.protocols);
+    let bodies = file.module.modules.iter().flat_map(|module| &module.protocols);
     let interactions = bodies.flat_map(|protocol| protocol.body.interactions());
     let mut found = BTreeMap::new();
     for (_, interaction) in interactions {
@@ -128,7 +128,7 @@ fn subject(fsm: &Fsm, state: StateId, names: &Names, written: Option<Origin<'_>>
         // In a machine beside the protocol, choices correspond if they have the same actions.
         let states = projection.fsm.states().filter(|of| match is_projected {
             true => *of == state,
-            false => actions(&projection.fsm, *of) == actions(fsm, state),
+            false => projection.fsm.actions_from(*of) == fsm.actions_from(state),
         });
         let same = states.flat_map(|of| projection.fsm.transitions_from(of).collect::<Vec<_>>());
         let mut spans = same.flat_map(|option| projection.origins(option.id));
@@ -143,10 +143,6 @@ fn subject(fsm: &Fsm, state: StateId, names: &Names, written: Option<Origin<'_>>
     labels.dedup();
     labels.truncate(2);
     labels.join("Or")
-}
-
-fn actions(fsm: &Fsm, state: StateId) -> BTreeSet<&Action> {
-    fsm.transitions_from(state).map(|option| option.action).collect()
 }
 
 fn label<'a>(names: &'a Names, action: &Action) -> &'a str {

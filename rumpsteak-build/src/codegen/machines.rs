@@ -116,7 +116,7 @@ pub(crate) fn load(protocols: &Protocols, position: usize) -> (Vec<Machine>, Vec
 pub(crate) fn unused(protocols: &Protocols, is_included: &dyn Fn(usize) -> bool) -> Vec<String> {
     let mut warnings = strays(protocols);
     for (position, file) in protocols.files.iter().enumerate() {
-        if !file.diagnostics.is_empty() {
+        if !file.module.diagnostics.is_empty() {
             continue;
         }
         // Each module of a file reports the errors of the file.

@@ -145,8 +145,9 @@ impl Names {
     ) -> Result<Vec<Vec<Payload>>, String> {
         let is_written =
             |message: &Message| self.has_message || written_label(scope, message).is_some();
-        let place =
-            |sort: &str, span: Span| file.modules.sort(sort).map_or(span, |found| found.name.span);
+        let place = |sort: &str, span: Span| {
+            file.module.modules.sort(sort).map_or(span, |found| found.name.span)
+        };
         let lacking = messages.iter().filter(|(message, _)| !is_written(message));
         let sorts = lacking.flat_map(|(message, span)| {
             message.payload.iter().map(|sort| (sort.as_str(), place(sort.as_str(), *span)))

@@ -77,7 +77,7 @@ pub(super) fn payload(sort: &str, file: &ScrFile, scope: &Scope<'_>) -> Result<P
 fn rust_text<'a>(sort: &'a str, file: &'a ScrFile, scope: &Scope<'_>) -> Option<&'a str> {
     // A protocol of another module has a qualified name.
     let declared = if sort.contains('@') { sort.rsplit('.').next()? } else { sort };
-    match file.modules.sort(declared) {
+    match file.module.modules.sort(declared) {
         Some(found) if found.schema.as_str() == "rust" => Some(found.external.as_str().trim()),
         _ if PRIMITIVES.contains(&sort) && sort != "str" => Some(sort),
         // The module declares or imports it.
@@ -99,7 +99,7 @@ pub(super) fn without_type<'m>(
         }
     }
     let (_, place) = *missing.first()?;
-    let declarations = file.modules.iter().flat_map(|module| &module.declarations);
+    let declarations = file.module.modules.iter().flat_map(|module| &module.declarations);
     let declared = declarations.filter(|found| found.kind == DeclarationKind::Payload);
     let known: Vec<&str> = declared.map(|found| found.name.as_str()).chain(PRIMITIVES).collect();
     let meant = missing.iter().filter_map(|&(sort, _)| {

@@ -28,7 +28,7 @@ pub(super) fn print_block(
 
 pub(super) fn print_set(text: &mut String, protocol: &Loaded, file: &ScrFile, names: &Names) {
     let name = protocol.name();
-    let mut declared = file.modules.root().protocols.iter();
+    let mut declared = file.module.modules.root().protocols.iter();
     let declared = declared.find(|declared| declared.name.as_str() == name);
     let source = declared
         .and_then(|declared| file.text(declared.span.source()).text.get(declared.span.range()));

@@ -20,10 +20,12 @@
 
 use std::iter::successors;
 
-use rumpsteak_fsm::kmc::{self, Verdict};
+use rumpsteak_fsm::kmc;
 use rumpsteak_fsm::run::{Failure, Step, Wait};
 use rumpsteak_fsm::system::keeps_promises;
-use rumpsteak_fsm::{Action, Direction, Role, Run, StateId, System, Transition, TransitionId};
+use rumpsteak_fsm::{
+    Action, Direction, Role, Run, StateId, System, Transition, TransitionId, Verdict,
+};
 use rumpsteak_scribble::Projection;
 
 use rumpsteak_front::arguments::Liveness;
@@ -105,23 +107,21 @@ fn judge_one(
     let undecided = |reason: String| (Gap::Undecided(reason), None);
     let system = System::new(machines.iter().map(|machine| machine.fsm.clone()).collect())
         .map_err(|error| undecided(error.to_string()))?;
-    let verdict = kmc::check(&system, &limits.verifier).verdict;
+    let kmc::Report { verdict, obstacle, .. } = kmc::check(&system, &limits.scribble.verifier);
     let refuse = |run: Box<Run>| {
         let blamed = blame(machines, &run);
         (Gap::Unsafe(run, named.clone()), blamed)
     };
-    if let (Some((projections, required)), Verdict::Safe { .. }) = (promised, &verdict) {
+    if let (Some((projections, required)), Verdict::Safe(_)) = (promised, &verdict) {
         let projected = System::new(projections.iter().map(|of| of.fsm.clone()).collect());
         let projected = projected.map_err(|error| undecided(error.to_string()))?;
         let is_required = |role: &Role| {
             let position = projections.iter().position(|of| of.fsm.role() == role);
             position.is_some_and(|position| required[position] != Some(Liveness::Fair))
         };
-        match keeps_promises(&system, &projected, is_required, &limits.verifier) {
-            rumpsteak_fsm::Verdict::Unsafe(run) => return Err(refuse(run)),
-            rumpsteak_fsm::Verdict::Undecided(limit)
-                if required.contains(&Some(Liveness::EveryRun)) =>
-            {
+        match keeps_promises(&system, &projected, is_required, &limits.scribble.verifier) {
+            Verdict::Unsafe(run) => return Err(refuse(run)),
+            Verdict::Undecided(limit) if required.contains(&Some(Liveness::EveryRun)) => {
                 let reason = format!("that each message is received in every run: {limit}");
                 return Err(undecided(reason));
             }
@@ -129,9 +129,9 @@ fn judge_one(
         }
     }
     match verdict {
-        Verdict::Safe { bound } => Ok(bound),
+        Verdict::Safe(bound) => Ok(bound),
         Verdict::Unsafe(run) => Err(refuse(run)),
-        Verdict::Undecided { limit, obstacle } => {
+        Verdict::Undecided(limit) => {
             let obstacle = obstacle.map(|obstacle| format!(": {obstacle}")).unwrap_or_default();
             Err(undecided(format!("{limit}{obstacle}")))
         }

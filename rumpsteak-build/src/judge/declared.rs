@@ -113,7 +113,7 @@ fn judge_one(
         let sender = senders.find(|own| Some(own.role()) == queue.from.as_ref());
         sender.is_some_and(|own| own.transitions().any(sends))
     };
-    let limits = settings.limits.verifier;
+    let limits = settings.limits.scribble.verifier;
     let check = |least: usize, limits| {
         let used = declared.iter().filter(|(queue, ..)| is_used(queue));
         let topology = used.fold(Topology::default(), |all, (queue, most, _)| {

@@ -14,7 +14,7 @@ use crate::codegen::machines::Machine;
 use crate::fault::{Cause, Fault, Gap, Hint, Note};
 use crate::judge::Root;
 use crate::judge::closed_system::{self, Session};
-use crate::judge::together::{self, Combined, CombinedFault};
+use crate::judge::together::{self, Combined};
 use crate::judge::{machines, subtype, wrong_part};
 use crate::protocols::Loaded;
 use crate::scope::session::{Resolved, SessionMachine, number};
@@ -290,7 +290,7 @@ impl Judge<'_> {
         if self.found.roots.is_empty() || required.iter().all(is_fair) {
             return;
         }
-        let mut limits = self.settings.limits.verifier;
+        let mut limits = self.settings.limits.scribble.verifier;
         if strict.is_empty() {
             limits = limits.for_a_warning(protocol.projections.len());
         }
@@ -349,11 +349,19 @@ impl Judge<'_> {
                 sessions[role].push(together::Session { root, fsm, accepted, in_any_order });
             }
         }
+        let scope = self.scope;
         let (required, limits) = (&self.settings.required, &self.settings.limits);
-        let mut combined = together::judge(protocol, &sessions, required, limits);
+        let subject = |index: usize| {
+            let root = &self.found.roots[index];
+            let session = || subtype::subject(scope, root.item, &scope.roles[root.role]);
+            self.machine(root).map_or_else(session, machines::subject)
+        };
+        let name = |index: usize| subject(index).name;
+        let names: together::Names<'_> = (&subject, &name);
+        let mut combined = together::judge(protocol, &sessions, required, limits, names);
         self.found.is_closed |= combined.alone;
-        for (root, found) in std::mem::take(&mut combined.refused) {
-            self.refuse(root, found);
+        for (root, cause) in std::mem::take(&mut combined.refused) {
+            self.refuse(root, cause);
         }
         if self.settings.accepts_closed_system {
             combined.closed = None;
@@ -362,27 +370,19 @@ impl Judge<'_> {
     }
 
     /// Refuses a session because of its peers' sessions.
-    fn refuse(&mut self, index: usize, found: CombinedFault) {
+    fn refuse(&mut self, index: usize, mut cause: Cause) {
         let scope = self.scope;
         self.found.roots[index].refused = true;
         let root = &self.found.roots[index];
-        let place = match (&found, &root.machine) {
-            (CombinedFault::Unsafe { refused, .. }, Some(machine)) => {
-                subtype::blamed_at(machine, refused)
+        let place = match (&cause, &root.machine) {
+            (Cause::Refused(refusal), Some(machine)) => {
+                subtype::blamed_at(machine, &refusal.refused)
             }
             _ => None,
         };
         let place = place.filter(|place| !scope.is_generated(place.item));
         let span = place.map_or_else(|| self.place(root.item), |place| place.span);
-        let machine = self.machine(root);
-        let session = || subtype::subject(scope, root.item, &scope.roles[root.role]);
-        let name = |other: usize| {
-            let other = &self.found.roots[other];
-            let machine = self.machine(other).map(|machine| machine.text.name.clone());
-            machine.unwrap_or_else(|| scope.name_of(other.item))
-        };
-        let mut cause = found.cause(machine.map_or_else(session, machines::subject), name);
-        if let Some(machine) = machine {
+        if let Some(machine) = self.machine(root) {
             let session = root.machine.as_ref().map(|machine| &machine.fsm);
             cause = machines::marked(cause, machine, session);
         }

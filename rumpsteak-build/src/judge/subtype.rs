@@ -137,7 +137,7 @@ fn judge_against(
     let subject = || Box::new(subject());
     let others = protocol.projections.iter().enumerate().filter(|(role, _)| *role != linked.role);
     let peers: Vec<&Fsm> = others.map(|(_, other)| &other.fsm).collect();
-    let limits = &settings.limits.verifier;
+    let limits = &settings.limits.scribble.verifier;
     let judged = verify(fsm, projection, &peers, limits);
     let fair = match &judged {
         Ok(Verdict::Unsafe(_) | Verdict::Undecided(_)) => {

@@ -19,8 +19,8 @@
 //! session does what the protocol says, and so do sessions without any reordering.
 
 use rumpsteak_fsm::verify::together::{Condition, Part, Together, together};
-use rumpsteak_fsm::verify::{Accepted, Evidence, Refused, VerifyError};
-use rumpsteak_fsm::{Fsm, Limit, Run, Verdict};
+use rumpsteak_fsm::verify::{Accepted, Evidence, Refused};
+use rumpsteak_fsm::{Fsm, Run, Verdict};
 
 use rumpsteak_front::arguments::Liveness;
 
@@ -40,6 +40,9 @@ pub(crate) struct Session<'a> {
     pub(crate) in_any_order: bool,
 }
 
+/// The names of a session and of what it uses, and its own name.
+pub(crate) type Names<'a> = (&'a dyn Fn(usize) -> Subject, &'a dyn Fn(usize) -> String);
+
 #[derive(Debug, Default)]
 pub(crate) struct Combined {
     /// A run after which a role waits for ever.
@@ -48,38 +51,8 @@ pub(crate) struct Combined {
     pub(crate) closed: Option<(usize, Condition)>,
     /// True if some sessions are proven only with the sessions of this package.
     pub(crate) alone: bool,
-    /// The sessions that are not known to be safe with the others.
-    pub(crate) refused: Vec<(usize, CombinedFault)>,
-}
-
-/// The mistake of a session with others.
-#[derive(Debug)]
-pub(crate) enum CombinedFault {
-    /// A run goes wrong with these sessions of other roles.
-    Unsafe { refused: Refused, with: Vec<usize> },
-    /// A limit stopped the search.
-    Undecided(Limit),
-    /// There are too many combinations.
-    Combinations(String),
-    /// The machines cannot be judged.
-    Unjudged(VerifyError),
-}
-
-impl CombinedFault {
-    /// The cause of the mistake. `name` names the other sessions.
-    pub(crate) fn cause(self, subject: Subject, name: impl Fn(usize) -> String) -> Cause {
-        let subject = Box::new(subject);
-        match self {
-            Self::Unsafe { refused, with } => {
-                let with = with.into_iter().map(name).collect();
-                let fair = refused.neglected().is_some();
-                Cause::Refused(Box::new(Refusal { with, fair, ..Refusal::new(*subject, refused) }))
-            }
-            Self::Undecided(limit) => Cause::Undecided { subject, limit, fair: false },
-            Self::Combinations(reason) => Cause::UndecidedSystem { set: subject.name, reason },
-            Self::Unjudged(error) => Cause::Unjudged { subject, error },
-        }
-    }
+    /// The sessions that are not known to be safe with the others, and why.
+    pub(crate) refused: Vec<(usize, Cause)>,
 }
 
 /// Judges every combination of the roles' sessions. `required` has the liveness of each role.
@@ -88,6 +61,7 @@ pub(crate) fn judge(
     sessions: &[Vec<Session<'_>>],
     required: &[Option<Liveness>],
     limits: &Limits,
+    names: Names<'_>,
 ) -> Combined {
     let mut combined = Combined::default();
     // A proof in the fair relation relies on peers to take some options now and then.
@@ -107,9 +81,12 @@ pub(crate) fn judge(
     let choices: Vec<Vec<Option<Session<'_>>>> = sessions.iter().map(|of| choices(of)).collect();
     match closed_system::combinations(&choices, limits) {
         Ok(combinations) => combinations.for_each(|chosen| {
-            combined.add(protocol, &chosen, required, limits);
+            combined.add(protocol, &chosen, required, limits, names);
         }),
-        Err(reason) => combined.refused.push((first, CombinedFault::Combinations(reason))),
+        Err(reason) => {
+            let set = names.1(first);
+            combined.refused.push((first, Cause::UndecidedSystem { set, reason }));
+        }
     }
     combined
 }
@@ -136,6 +113,7 @@ impl Combined {
         chosen: &[Option<Session<'_>>],
         required: &[Option<Liveness>],
         limits: &Limits,
+        (subject, name): Names<'_>,
     ) {
         let is_refused = |session: &Session<'_>| {
             let mut refused = self.refused.iter();
@@ -153,11 +131,12 @@ impl Combined {
         });
         let parts: Vec<Part<'_>> =
             parts.zip(required).map(|(part, &required)| settings::part(part, required)).collect();
-        let found = match together(&parts, &limits.verifier) {
+        let found = match together(&parts, &limits.scribble.verifier) {
             Ok(found) => found,
             Err(error) => {
                 let first = chosen.iter().flatten().next().map(|session| session.root);
-                self.refused.extend(first.map(|root| (root, CombinedFault::Unjudged(error))));
+                let cause = |root| Cause::Unjudged { subject: Box::new(subject(root)), error };
+                self.refused.extend(first.map(|root| (root, cause(root))));
                 return;
             }
         };
@@ -175,13 +154,16 @@ impl Combined {
             }
             Verdict::Unsafe(run) => {
                 let others = chosen.iter().flatten().map(|session| session.root);
-                let with = others.filter(|&other| other != root).collect();
+                let with = others.filter(|&other| other != root).map(name).collect();
                 let condition = Some(condition);
                 let refused = Refused { refusal: None, condition, evidence: Evidence::Run(run) };
-                self.refused.push((root, CombinedFault::Unsafe { refused, with }));
+                let fair = refused.neglected().is_some();
+                let refusal = Refusal { with, fair, ..Refusal::new(subject(root), refused) };
+                self.refused.push((root, Cause::Refused(Box::new(refusal))));
             }
             Verdict::Undecided(limit) => {
-                self.refused.push((root, CombinedFault::Undecided(limit)));
+                let subject = Box::new(subject(root));
+                self.refused.push((root, Cause::Undecided { subject, limit, fair: false }));
             }
         }
     }

@@ -14,8 +14,8 @@ use rumpsteak_front::name;
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::{Fsm, Message, Role};
 use rumpsteak_scribble::{
-    Code, Declaration, DeclarationKind, Diagnostic, Modules, Projection, Protocol, SourceId,
-    file_of_module, parse,
+    Code, Declaration, DeclarationKind, Diagnostic, Projection, Protocol, SourceId, file_of_module,
+    parse,
 };
 
 use self::scr_module::{ScrModule, root_of};
@@ -48,12 +48,9 @@ pub(crate) struct ScrFile {
     pub(crate) imports: PathBuf,
     /// The paths of the file and of those that it imports.
     pub(crate) read: Vec<PathBuf>,
-    /// The texts of the same files, in the order of their [`SourceId`]s.
-    pub(crate) texts: Vec<Arc<NamedText>>,
-    pub(crate) modules: Modules,
-    /// The errors, in the order of the text.
-    pub(crate) diagnostics: Vec<Diagnostic>,
-    pub(crate) warnings: Vec<Diagnostic>,
+    /// The contents of the same files, with the errors of projections. Its protocols are those of
+    /// [`Protocols`].
+    pub(crate) module: ScrModule,
 }
 
 /// A protocol that is well formed and projectable onto all roles.
@@ -106,30 +103,22 @@ impl Protocols {
     /// Finds the files at and below a path.
     fn find_files(
         &mut self,
-        path: &Path,
+        root: &Path,
         files: &mut BTreeMap<PathBuf, PathBuf>,
     ) -> std::io::Result<()> {
-        let root = path;
-        let mut pending = vec![path.to_owned()];
+        let is_folder = std::fs::metadata(root)?.is_dir();
+        self.looked_at.insert(root.to_owned());
+        let imports = if is_folder { root } else { root.parent().unwrap_or(root) };
         // A symbolic link is followed, unless it forms a cycle.
-        let mut seen = BTreeSet::new();
-        let is_folder = std::fs::metadata(path)?.is_dir();
-        self.looked_at.insert(path.to_owned());
-        if !is_folder {
-            let folder = path.parent().unwrap_or(path);
-            files.insert(path.to_owned(), folder.to_owned());
-            return Ok(());
-        }
-        while let Some(folder) = pending.pop() {
-            if !seen.insert(folder.canonicalize()?) {
-                continue;
-            }
-            for entry in std::fs::read_dir(folder)? {
-                let path = entry?.path();
-                if path.is_dir() {
-                    pending.push(path);
-                } else if path.extension().is_some_and(|ending| ending == "scr") {
-                    files.insert(path, root.to_owned());
+        let (mut pending, mut seen) = (vec![root.to_owned()], BTreeSet::new());
+        while let Some(path) = pending.pop() {
+            if !path.is_dir() {
+                if path == root || path.extension().is_some_and(|ending| ending == "scr") {
+                    files.insert(path, imports.to_owned());
+                }
+            } else if seen.insert(path.canonicalize()?) {
+                for entry in std::fs::read_dir(path)? {
+                    pending.push(entry?.path());
                 }
             }
         }
@@ -137,7 +126,7 @@ impl Protocols {
     }
 
     fn add(&mut self, text: NamedText, path: &Path, imports: &Path) {
-        let limits = self.limits.scribble();
+        let limits = self.limits.scribble;
         let mut read = vec![path.to_owned()];
         let text = Arc::new(text);
         let find = |name: &str| {
@@ -155,30 +144,29 @@ impl Protocols {
             Some(Arc::new(text))
         };
         // `PackageRoot::join` has made the path absolute.
-        let ScrModule { texts, modules, protocols, mut diagnostics, warnings } =
-            ScrModule::load(Arc::clone(&text), Some(path), &limits, find);
+        let mut module = ScrModule::load(Arc::clone(&text), Some(path), &limits, find);
         self.looked_at.extend(read.iter().cloned());
         let file = self.files.len();
         let mut usable = Vec::new();
-        for protocol in protocols {
+        for protocol in std::mem::take(&mut module.protocols) {
             match protocol.project_all() {
                 Ok(projections) => usable.push(Loaded::new(file, protocol, projections)),
-                Err(errors) => diagnostics.extend(errors),
+                Err(errors) => module.diagnostics.extend(errors),
             }
         }
-        diagnostics.sort_by_key(|diagnostic| diagnostic.primary);
-        diagnostics.dedup();
-        if diagnostics.is_empty() {
+        module.diagnostics.sort_by_key(|diagnostic| diagnostic.primary);
+        module.diagnostics.dedup();
+        if module.diagnostics.is_empty() {
             self.protocols.append(&mut usable);
         }
         let (path, imports) = (path.to_owned(), imports.to_owned());
-        self.files.push(ScrFile { path, imports, read, texts, modules, diagnostics, warnings });
+        self.files.push(ScrFile { path, imports, read, module });
     }
 
     /// The names of all declared protocols, with the positions of their files.
     pub(crate) fn declared(&self) -> impl Iterator<Item = (usize, &str)> {
         self.files.iter().enumerate().flat_map(|(file, read)| {
-            read.modules.root().protocols.iter().map(move |own| (file, own.name.as_str()))
+            read.module.modules.root().protocols.iter().map(move |own| (file, own.name.as_str()))
         })
     }
 
@@ -220,7 +208,7 @@ pub fn gravest(diagnostics: &[Diagnostic]) -> Option<Gravity> {
 impl ScrFile {
     /// The `sig` that declares a type for a message.
     pub(crate) fn signature(&self, message: &Message) -> Option<&Declaration> {
-        let mut declarations = self.modules.iter().flat_map(|module| &module.declarations);
+        let mut declarations = self.module.modules.iter().flat_map(|module| &module.declarations);
         declarations.find(|found| {
             found.kind == DeclarationKind::Signature
                 && found.schema.as_str() == "rust"
@@ -230,7 +218,7 @@ impl ScrFile {
 
     /// The warnings, each on one line.
     pub(crate) fn warning_lines(&self) -> impl Iterator<Item = String> {
-        self.warnings.iter().map(|warning| {
+        self.module.warnings.iter().map(|warning| {
             let text = self.text(warning.primary.source());
             let (line, _) = text.position(warning.primary.start());
             let help = warning.help.iter().map(|help| format!("; {help}"));
@@ -244,7 +232,7 @@ impl ScrFile {
 
     /// The text of a source, or else of the file itself.
     pub(crate) fn text(&self, source: SourceId) -> &Arc<NamedText> {
-        self.texts.get(source.index()).unwrap_or(&self.texts[0])
+        self.module.texts.get(source.index()).unwrap_or(&self.module.texts[0])
     }
 }
 

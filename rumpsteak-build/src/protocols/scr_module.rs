@@ -12,7 +12,7 @@ use crate::named_text::NamedText;
 const MOST: usize = 30;
 
 /// A module and the modules that it imports.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ScrModule {
     /// The texts of the module and its imports, in the order of their `SourceId`s; at least one.
     pub texts: Vec<Arc<NamedText>>,

@@ -1,6 +1,7 @@
 //! The texts of the command for comparing two machines: the result of subtyping, and the run among
 //! the peers. Actions have the names of the machines.
 
+use rumpsteak_front::name::snake;
 use rumpsteak_fsm::repair;
 use rumpsteak_fsm::subtype::{Proof, Refusal, Rule};
 use rumpsteak_fsm::verify::Evidence;
@@ -52,8 +53,8 @@ pub struct Comparison<'a> {
 /// A refusal, in words.
 #[derive(Clone, Debug)]
 pub struct Explanation {
-    /// The rule in JSON.
-    pub rule: &'static str,
+    /// The rule in JSON, such as `input-not-handled`.
+    pub rule: String,
     /// The code that `cargo rumpsteak explain` knows.
     pub code: &'static str,
     /// The mistake, with "it" for the subtype.
@@ -118,7 +119,7 @@ impl Comparison<'_> {
             due: refusal.sup.map(due),
         };
         Explanation {
-            rule: name(rule),
+            rule: snake(&format!("{rule:?}")).replace('_', "-"),
             code: of_rule(rule, refusal.sup.is_some(), misfit.as_ref()),
             sentence: broken.sentence(),
             own: own.map(|id| (id, "here")).or_else(last),
@@ -199,22 +200,5 @@ pub fn among_peers(evidence: &Evidence) -> String {
             )
         }
         Evidence::NoSystem(error) => error.to_string(),
-    }
-}
-
-/// The name of a rule in JSON.
-fn name(rule: Rule) -> &'static str {
-    match rule {
-        Rule::Forgotten => "forgotten",
-        Rule::InputBeforeOutput => "input-before-output",
-        Rule::InputNotHandled => "input-not-handled",
-        Rule::InputNotReached => "input-not-reached",
-        Rule::InputsFromOnePeer => "inputs-from-one-peer",
-        Rule::OutputNotOffered => "output-not-offered",
-        Rule::OutputNotReached => "output-not-reached",
-        Rule::OutputsToOnePeer => "outputs-to-one-peer",
-        Rule::PayloadDiffers => "payload-differs",
-        // A rule of a later version of the library.
-        _ => "other",
     }
 }

@@ -16,7 +16,8 @@ use crate::words::visible;
 /// Places in texts. The first one is the primary place: the error itself.
 #[derive(Clone, Debug, Default)]
 pub struct Excerpt {
-    marks: Vec<Mark>,
+    /// The places.
+    pub marks: Vec<Mark>,
 }
 
 /// A place in a text.
@@ -58,11 +59,6 @@ impl Excerpt {
         self.marks.push(Mark { text: Arc::clone(text), span, label });
     }
 
-    /// The places.
-    pub fn marks(&self) -> &[Mark] {
-        &self.marks
-    }
-
     pub(super) fn snippets(&self) -> Vec<Snippet<'_, Annotation<'_>>> {
         let mut texts: Vec<(&Arc<NamedText>, Vec<_>)> = Vec::new();
         for (index, mark) in self.marks.iter().enumerate() {
@@ -79,7 +75,7 @@ impl Excerpt {
 
 pub(super) fn declared_here(protocol: &Loaded, file: &ScrFile) -> Excerpt {
     let declared = protocol.protocol.name().span;
-    Excerpt::of_spans(&file.texts, &[(declared, "declared here".to_owned())])
+    Excerpt::of_spans(&file.module.texts, &[(declared, "declared here".to_owned())])
 }
 
 fn snippet<'a>(

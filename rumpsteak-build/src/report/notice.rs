@@ -138,7 +138,7 @@ impl Notice {
         let remarks = notes.chain(self.help.iter().map(|help| (Level::HELP, help)));
         let mut rest = Vec::new();
         for (level, text) in remarks {
-            if self.excerpt.marks().is_empty() {
+            if self.excerpt.marks.is_empty() {
                 rest.push(Group::with_title(level.primary_title(visible(text))));
             } else {
                 group = group.element(level.message(visible(text)));
@@ -167,10 +167,10 @@ pub struct Report {
 
 impl Report {
     pub(crate) fn of_file(file: &ScrFile) -> Self {
-        let errors = file.diagnostics.iter();
+        let errors = file.module.diagnostics.iter();
         Self {
-            notices: errors.map(|error| Notice::of_diagnostic(&file.texts, error)).collect(),
-            gravity: gravest(&file.diagnostics).unwrap_or(Gravity::Undecided),
+            notices: errors.map(|error| Notice::of_diagnostic(&file.module.texts, error)).collect(),
+            gravity: gravest(&file.module.diagnostics).unwrap_or(Gravity::Undecided),
         }
     }
 

@@ -305,5 +305,5 @@ fn excerpt(
         let name = protocol.protocol.name().span;
         marks.push((declared.unwrap_or(name), format!("the role `{role}`")));
     }
-    Excerpt::of_spans(&file.texts, &marks).to_string()
+    Excerpt::of_spans(&file.module.texts, &marks).to_string()
 }

@@ -64,7 +64,7 @@ pub(crate) fn told(fault: &Fault, protocols: &Protocols) -> ErrorText {
 /// The text for all errors of a file.
 fn file_text(file: &ScrFile) -> String {
     let errors = Report::of_file(file).to_string();
-    match (&file.diagnostics[..], errors.split_once('\n')) {
+    match (&file.module.diagnostics[..], errors.split_once('\n')) {
         // The first line of the error is the headline.
         ([only], Some((_, excerpt))) => format!("{} [{}]\n\n{excerpt}", only.message, only.code),
         (all, _) => format!("{} errors in {}\n\n{errors}", all.len(), file.shown()),
@@ -358,7 +358,7 @@ fn other_payload(
         let sent = own.fsm.transitions().filter(|due| messages.contains(&due.action.message));
         places.extend(sent.flat_map(|due| own.origins(due.id)).map(|&at| (at, String::new())));
     }
-    let excerpt = Excerpt::of_spans(&file.texts, places.iter().take(MOST));
+    let excerpt = Excerpt::of_spans(&file.module.texts, places.iter().take(MOST));
     format!(
         "`{name}` {carried}, but the message of the protocol `{}` is {}\n\n{excerpt}\n\n\
          help: change the one or the other; `type <rust> \"path::Type\" from \"crate\" as Name;` in the `.scr` file gives a \

@@ -199,7 +199,7 @@ fn is_payload(ty: &Ident, message: &Message, file: &ScrFile) -> bool {
 
 /// The text and the declaration of a sort's Rust type. `None` if it is of another language.
 fn rust_type(sort: &Sort, file: &ScrFile) -> Option<(String, Option<TokenStream>)> {
-    let Some(declared) = file.modules.sort(sort.as_str()) else {
+    let Some(declared) = file.module.modules.sort(sort.as_str()) else {
         return Some((sort.to_string(), None));
     };
     let external = declared.external.as_str().parse().ok();

@@ -390,7 +390,7 @@ pub(crate) fn protocol(protocols: &Protocols, wanted: &str) -> Result<usize, Cau
     }
     // A protocol that only others call may have the name of another file's protocol.
     let is_playable = |(file, name): &(usize, &str)| {
-        let mut own = protocols.files[*file].modules.root().protocols.iter();
+        let mut own = protocols.files[*file].module.modules.root().protocols.iter();
         own.any(|it| it.name.as_str() == *name && !it.auxiliary && it.parameters.is_empty())
     };
     let wanted = wanted.to_owned();
@@ -406,7 +406,7 @@ pub(crate) fn protocol(protocols: &Protocols, wanted: &str) -> Result<usize, Cau
             let is_it = |loaded: &Loaded| loaded.file == file && loaded.name() == name;
             match protocols.protocols.iter().position(is_it) {
                 Some(position) => return Ok(position),
-                None if protocols.files[file].diagnostics.is_empty() => {
+                None if protocols.files[file].module.diagnostics.is_empty() => {
                     Cause::UnplayableProtocol { wanted }
                 }
                 None => Cause::BrokenFile { file },

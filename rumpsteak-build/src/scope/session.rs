@@ -325,12 +325,7 @@ impl Builder<'_> {
                 scope.session(*id).is_some_and(|session| session.chain().is_none() == choice)
             };
             let known = (0..scope.len()).filter(|id| !scope.is_generated(*id));
-            let is_alias = |id: ItemId| {
-                scope
-                    .session(id)
-                    .is_some_and(|session| matches!(session.form, session::Form::Alias(_)))
-            };
-            let known = known.filter(|known| *known != id || !is_alias(id));
+            let known = known.filter(|known| *known != id || !is_alias(scope, *known));
             let known = known.filter(of_kind).map(|id| scope.name_of(id));
             let known = known.collect();
             self.faults.push(scope.name_fault(name, NameProblem::Unresolved, known));
@@ -450,6 +445,10 @@ impl Builder<'_> {
     }
 }
 
+fn is_alias(scope: &Scope<'_>, item: ItemId) -> bool {
+    scope.session(item).is_some_and(|item| matches!(item.form, SessionForm::Alias(_)))
+}
+
 /// The faults of cycles of items without an action, or of `type` aliases alone.
 fn cycle_faults(scope: &Scope<'_>, items: &BTreeSet<ItemId>) -> Vec<Fault> {
     let chain = |item: ItemId| scope.session(item).and_then(SessionItem::chain);
@@ -464,10 +463,8 @@ fn cycle_faults(scope: &Scope<'_>, items: &BTreeSet<ItemId>) -> Vec<Fault> {
         found.filter_map(fault).collect::<Vec<Fault>>()
     };
     let is_idle = |item| chain(item).is_some_and(|chain| chain.actions.is_empty());
-    let is_alias =
-        |item| scope.session(item).is_some_and(|item| matches!(item.form, SessionForm::Alias(_)));
     let mut faults = find(&is_idle, |name| Cause::Idle { name });
-    faults.extend(find(&is_alias, |name| Cause::RecursiveAlias { name }));
+    faults.extend(find(&|item| is_alias(scope, item), |name| Cause::RecursiveAlias { name }));
     faults
 }
 

@@ -209,18 +209,17 @@ fn a_limit_of_blocks_is_named_and_can_be_raised() {
     let exploring = "global protocol P(role a, role b) {
         par { x() from a to b; } and { par { y() from b to a; } and { z() from a to b; } } }";
     let limits = Limits::default();
+    let (mut few, mut short, mut explored) = (limits, limits, limits);
+    few.scribble.local_transitions = 20;
+    short.generated_lines = 100;
+    explored.scribble.verifier.configurations = 3;
     for (name, protocol, limits, expected) in [
         ("24", &*interrupters(24), limits, "the limit 25000 of `local_transitions`"),
         ("30", &interrupters(30), limits, "the limit 25000 of `local_transitions`"),
         ("8", &interrupters(8), limits, "for `P`: it would have more than 25000 lines"),
-        (
-            "few",
-            &interrupters(3),
-            limits.local_transitions(20),
-            "raise the limit `local_transitions`",
-        ),
-        ("short", &interrupters(3), limits.generated_lines(100), "limits(generated_lines = …)"),
-        ("explored", exploring, limits.configurations(3), "raise the limit `configurations`"),
+        ("few", &interrupters(3), few, "raise the limit `local_transitions`"),
+        ("short", &interrupters(3), short, "limits(generated_lines = …)"),
+        ("explored", exploring, explored, "raise the limit `configurations`"),
     ] {
         let start = Instant::now();
         let said = of_code(&format!("interrupters-{name}"), protocol, &limits);

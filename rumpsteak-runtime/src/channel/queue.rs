@@ -52,20 +52,12 @@ impl<M> Channel<M> {
 }
 
 impl<M> Pair<QueueReceiver<M>> for QueueSender<M> {
-    fn pair() -> (Self, QueueReceiver<M>) {
-        queue(Queue::default())
-    }
-
     fn pair_as(sent: Queue, _: Queue) -> (Self, QueueReceiver<M>) {
         queue(sent)
     }
 }
 
 impl<M> Pair<QueueSender<M>> for QueueReceiver<M> {
-    fn pair() -> (Self, QueueSender<M>) {
-        Self::pair_as(Queue::default(), Queue::default())
-    }
-
     fn pair_as(_: Queue, received: Queue) -> (Self, QueueSender<M>) {
         let (sender, receiver) = queue(received);
         (receiver, sender)

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::fmt;
 
+use super::gather::gathered;
 use super::state::{Names, Session};
 use crate::message::Message;
 use crate::role::Role;
@@ -56,10 +57,7 @@ pub fn enter<L, S: Session, M: Message<L>, C>(
     message: M,
     alternative: impl FnOnce(L, S) -> C,
 ) -> Result<C, (S::State, M)> {
-    match message.downcast() {
-        Ok(label) => Ok(alternative(label, S::from_state(state))),
-        Err(message) => Err((state, message)),
-    }
+    gathered(state, message, |label, state| alternative(label, S::from_state(state)))
 }
 
 /// The content of an option that sends, which a process never receives. Used by the macro.

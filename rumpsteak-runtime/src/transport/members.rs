@@ -99,10 +99,6 @@ impl<Tx, Rx, Far> Pair<Far> for Members<Bidirectional<Tx, Rx>>
 where
     Bidirectional<Tx, Rx>: Pair<Far>,
 {
-    fn pair() -> (Self, Far) {
-        Self::pair_as(Queue::default(), Queue::default())
-    }
-
     fn pair_as(sent: Queue, received: Queue) -> (Self, Far) {
         let (link, far) = Pair::pair_as(sent, received);
         (Self::from_iter([link]), far)
@@ -118,10 +114,6 @@ impl<Tx, Rx, FarTx, FarRx> Pair<Members<Bidirectional<FarTx, FarRx>>> for Bidire
 where
     Self: Pair<Bidirectional<FarTx, FarRx>>,
 {
-    fn pair() -> (Self, Members<Bidirectional<FarTx, FarRx>>) {
-        <Self as Pair<Members<_>>>::pair_as(Queue::default(), Queue::default())
-    }
-
     fn pair_as(sent: Queue, received: Queue) -> (Self, Members<Bidirectional<FarTx, FarRx>>) {
         let (link, far) = Pair::pair_as(sent, received);
         (link, Members::from_iter([far]))

@@ -14,19 +14,17 @@ use crate::seal::ByMacro;
             `Sender<M>` faces a `Receiver<M>`; for your own transport, implement `Pair` or build the roles by hand"
 )]
 pub trait Pair<Other>: Sized {
-    /// Creates both ends.
-    #[must_use]
-    fn pair() -> (Self, Other);
-
     /// Creates both ends of a route between two roles. This end sends into a queue like `sent` and
     /// receives from one like `received`.
     ///
-    /// A set of roles calls this with the proven capacities. The default ignores them and calls
-    /// [`pair`](Pair::pair).
+    /// A set of roles calls this with the proven capacities. A transport may ignore them.
     #[must_use]
-    fn pair_as(sent: Queue, received: Queue) -> (Self, Other) {
-        let _ = (sent, received);
-        Self::pair()
+    fn pair_as(sent: Queue, received: Queue) -> (Self, Other);
+
+    /// Creates both ends, with queues that grow.
+    #[must_use]
+    fn pair() -> (Self, Other) {
+        Self::pair_as(Queue::default(), Queue::default())
     }
 
     /// Adds the routes to the members of a family that were made before.
@@ -41,20 +39,20 @@ pub trait Pair<Other>: Sized {
 }
 
 impl<M> Pair<UnboundedReceiver<M>> for UnboundedSender<M> {
-    fn pair() -> (Self, UnboundedReceiver<M>) {
+    fn pair_as(_: Queue, _: Queue) -> (Self, UnboundedReceiver<M>) {
         mpsc::unbounded()
     }
 }
 
 impl<M> Pair<UnboundedSender<M>> for UnboundedReceiver<M> {
-    fn pair() -> (Self, UnboundedSender<M>) {
+    fn pair_as(_: Queue, _: Queue) -> (Self, UnboundedSender<M>) {
         let (tx, rx) = mpsc::unbounded();
         (rx, tx)
     }
 }
 
 impl Pair<Nil> for Nil {
-    fn pair() -> (Self, Nil) {
+    fn pair_as(_: Queue, _: Queue) -> (Self, Nil) {
         (Nil, Nil)
     }
 }
@@ -65,10 +63,6 @@ where
     Tx: Pair<FarRx>,
     Rx: Pair<FarTx>,
 {
-    fn pair() -> (Self, Bidirectional<FarTx, FarRx>) {
-        ends(Tx::pair(), Rx::pair())
-    }
-
     fn pair_as(sent: Queue, received: Queue) -> (Self, Bidirectional<FarTx, FarRx>) {
         ends(Tx::pair_as(sent, received), Rx::pair_as(sent, received))
     }

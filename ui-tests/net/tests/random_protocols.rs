@@ -129,7 +129,7 @@ fn system(rng: &mut Rng) -> Option<System> {
     // The generator leaves it to others to find out whether a protocol makes sense.
     let projected = System::new(projections.clone()).ok()?;
     let few = Limits::default().configurations(1_000).queue(4);
-    if !matches!(kmc::check(&projected, &few).verdict, kmc::Verdict::Safe { .. }) {
+    if !matches!(kmc::check(&projected, &few).verdict, kmc::Verdict::Safe(_)) {
         return None;
     }
     let mut machines = projections.clone();

@@ -89,19 +89,19 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
         return bounded::run(&arguments.queues, &machines, fsms, &limits, terminal);
     }
     let system = system_of(fsms)?;
-    let report = kmc::check(&system, &limits);
+    let kmc::Report { verdict, obstacle, properties } = kmc::check(&system, &limits);
     let reduction = if arguments.unreduced { Reduction::None } else { Reduction::PartialOrder };
     let properties = match arguments.k {
         Some(k) => kmc::check_at(&system, k, reduction, &limits),
-        None => report.properties,
+        None => properties,
     };
 
     // Only safe systems have capacities.
     let capacities = capacity::find(&system, &limits).ok();
     let findings = findings(&properties);
-    let mut object = object(&report.verdict, &properties, &findings);
-    let mut outcome = match &report.verdict {
-        Verdict::Safe { bound } => {
+    let mut object = object(&verdict, obstacle.as_ref(), &properties, &findings);
+    let mut outcome = match &verdict {
+        Verdict::Safe(bound) => {
             let names = list(machines.iter().map(|machine| machine.fsm.role().as_str()));
             terminal.say(&format!("the system of {} is safe: {bound}-MC\n", visible(&names)));
             Outcome::Holds
@@ -110,7 +110,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
             terminal.say_notice(&unsafe_system(&machines, run));
             Outcome::Fails
         }
-        Verdict::Undecided { limit, obstacle } => {
+        Verdict::Undecided(limit) => {
             let notice = undecided(&machines, *limit, obstacle.as_ref());
             let growth = rumpsteak_fsm::bounded::growth(&system);
             object["growth"] = growth.as_ref().map(json::growth).into();
@@ -154,12 +154,9 @@ fn undecided(machines: &[Machine], limit: Limit, obstacle: Option<&Obstacle>) ->
     let (what, way_out) = split_way_out(&text);
     let report = report.remark(format!("the bound matters, because {what}")).maybe_help(way_out);
     match obstacle {
-        Obstacle::Blocked(witness) | Obstacle::Dependent(witness) => {
-            witnessed(report, machines, witness)
-        }
-        Obstacle::Mixed(role, defect) | Obstacle::Nondeterministic(role, defect) => {
-            let found = machines.iter().find(|machine| machine.fsm.role() == role);
-            match found {
+        Obstacle::Bound(witness) => witnessed(report, machines, witness),
+        Obstacle::Machine(role, defect) => {
+            match machines.iter().find(|machine| machine.fsm.role() == role) {
                 Some(machine) => machine.mark_defect(report, defect),
                 None => report,
             }
@@ -177,7 +174,7 @@ fn grows(report: Notice, growth: &Growth, obstacle: Option<&Obstacle>) -> Notice
     let report = report.remark(format!(
         "{queue} grows without bound: {after}{by} fills it by {again}, again and again"
     ));
-    if let Some(Obstacle::Mixed(..) | Obstacle::Nondeterministic(..)) = obstacle {
+    if let Some(Obstacle::Machine(..)) = obstacle {
         return report.remark("`--capacity` tells whether it can hang with queues of a given size");
     }
     report.help(format!(
@@ -278,18 +275,21 @@ fn channels(capacities: &Capacities, terminal: &mut Terminal) -> Vec<Value> {
     capacities.channels.iter().map(object).collect()
 }
 
-fn object(verdict: &Verdict, properties: &Properties, findings: &Findings<'_>) -> Value {
+fn object(
+    verdict: &Verdict,
+    obstacle: Option<&Obstacle>,
+    properties: &Properties,
+    findings: &Findings<'_>,
+) -> Value {
     let mut object = match verdict {
-        Verdict::Safe { bound } => {
+        Verdict::Safe(bound) => {
             Answer { bound: Some(*bound), ..Answer::default() }.object(Outcome::Holds)
         }
         Verdict::Unsafe(run) => json::unsafe_run(run),
-        Verdict::Undecided { limit, obstacle } => {
-            let obstacle = obstacle.as_ref().map(ToString::to_string);
-            let answer = Answer {
-                reason: Some(obstacle.unwrap_or_else(|| limit.to_string())),
-                ..Answer::limited(*limit)
-            };
+        Verdict::Undecided(limit) => {
+            let limited = Answer::limited(*limit);
+            let reason = obstacle.map(ToString::to_string).or(limited.reason);
+            let answer = Answer { reason, ..limited };
             answer.object(Outcome::Undecided)
         }
     };

@@ -126,7 +126,7 @@ pub fn find(system: &System, limits: &Limits) -> Result<Capacities, Verdict> {
     let parts = InternedSystem::parts(system);
     let judged = judge(&parts, &mut limits.configurations.clone(), limits);
     match conclude(&parts, &judged, limits) {
-        Verdict::Safe { .. } => {}
+        Verdict::Safe(_) => {}
         verdict => return Err(verdict),
     }
 

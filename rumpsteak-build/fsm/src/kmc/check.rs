@@ -31,7 +31,7 @@ pub enum Reduction {
 ///     T: rec X . K!r; K?v; X
 /// ")?;
 /// let report = kmc::check(&System::new(machines)?, &Limits::default());
-/// assert_eq!(report.verdict, kmc::Verdict::Safe { bound: 1 });
+/// assert_eq!(report.verdict, kmc::Verdict::Safe(1));
 /// assert!(report.properties.is_directed());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -40,10 +40,13 @@ pub fn check(system: &System, limits: &Limits) -> Report {
     let mut budget = limits.configurations;
     let judged = judge(&parts, &mut budget, limits);
     let verdict = conclude(&parts, &judged, limits);
+    let undecided = |&(part, judged): &(_, &Judged)| decide(part, &judged.evaluated).is_none();
+    let obstacle = parts.iter().zip(&judged).find(undecided);
+    let obstacle = obstacle.and_then(|(part, judged)| obstacle_of(part, &judged.evaluated));
     let bound = judged.iter().map(|part| part.bound).max().unwrap_or(1);
     let properties =
         properties(system, bound, parts.iter().zip(judged.into_iter().map(|part| part.evaluated)));
-    Report { verdict, properties }
+    Report { verdict, obstacle, properties }
 }
 
 /// Judges each part at the bound that decides it.
@@ -171,21 +174,17 @@ pub(crate) fn decide(part: &InternedSystem<'_>, at: &Evaluated) -> Option<bool> 
 }
 
 /// Why the properties at a bound say nothing about all bounds.
-fn obstacle(part: &InternedSystem<'_>, at: &Evaluated) -> Option<Obstacle> {
+fn obstacle_of(part: &InternedSystem<'_>, at: &Evaluated) -> Option<Obstacle> {
     if at.limit.is_some() {
-        None
-    } else if part.is_mixed {
-        let (role, defect) = defects::first(part.fsms(), Fsm::mixed)?;
-        Some(Obstacle::Mixed(role, defect))
-    } else if !part.is_deterministic {
-        let (role, defect) = defects::first(part.fsms(), nondeterministic)?;
-        Some(Obstacle::Nondeterministic(role, defect))
-    } else if let Some(found) = at.found.exhaustive {
-        Some(Obstacle::Blocked(witness(part, &at.paths, found)))
-    } else {
-        let found = at.dependence()?;
-        Some(Obstacle::Dependent(witness(part, &at.paths, found)))
+        return None;
     }
+    let mixed = defects::first(part.fsms(), Fsm::mixed);
+    let defect = mixed.or_else(|| defects::first(part.fsms(), nondeterministic));
+    if let Some((role, defect)) = defect {
+        return Some(Obstacle::Machine(role, defect));
+    }
+    let found = at.found.exhaustive.or_else(|| at.dependence())?;
+    Some(Obstacle::Bound(witness(part, &at.paths, found)))
 }
 
 /// A part at the bound that decided it, or at the last one tried.
@@ -252,20 +251,16 @@ pub(crate) fn conclude(
     judged: &[Judged],
     limits: &Limits,
 ) -> Verdict {
-    let decided = || {
-        parts
-            .iter()
-            .zip(judged)
-            .map(|(part, judged)| (part, judged, decide(part, &judged.evaluated)))
+    let decided = |decision: Option<bool>| {
+        let mut parts = parts.iter().zip(judged);
+        parts.find(|(part, judged)| decide(part, &judged.evaluated) == decision)
     };
-    if let Some((part, judged, _)) = decided().find(|&(.., decision)| decision == Some(false)) {
+    if let Some((part, judged)) = decided(Some(false)) {
         return refuse(part, &judged.evaluated, limits);
     }
-    match decided().find(|&(.., decision)| decision.is_none()) {
-        Some((part, judged, _)) => {
-            Verdict::Undecided { limit: judged.limit, obstacle: obstacle(part, &judged.evaluated) }
-        }
-        None => Verdict::Safe { bound: judged.iter().map(|part| part.bound).max().unwrap_or(1) },
+    match decided(None) {
+        Some((_, judged)) => Verdict::Undecided(judged.limit),
+        None => Verdict::Safe(judged.iter().map(|part| part.bound).max().unwrap_or(1)),
     }
 }
 
@@ -288,10 +283,7 @@ fn refuse(part: &InternedSystem<'_>, at: &Evaluated, limits: &Limits) -> Verdict
     match found.or_else(own) {
         Some(run) => Verdict::Unsafe(Box::new(run)),
         // Not reached: every unsafe part has one of the three, and each shows on the system.
-        None => Verdict::Undecided {
-            limit: Limit::Configurations(limits.configurations),
-            obstacle: None,
-        },
+        None => Verdict::Undecided(Limit::Configurations(limits.configurations)),
     }
 }
 

@@ -11,64 +11,49 @@ use crate::verdict::Limit;
 pub struct Report {
     /// The verdict.
     pub verdict: Verdict,
+    /// Why smaller bounds say nothing about larger ones, for the first part that is undecided.
+    /// `None` if the budget did not suffice for it.
+    pub obstacle: Option<Obstacle>,
     /// Every property, for each part of the system at the bound that decided it or the last one
     /// tried.
     pub properties: Properties,
 }
 
 /// The verdict about a system with unbounded queues.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// The system is safe.
-    Safe {
-        /// The least k for which the system is k-MC, or no queue holds more than k messages. With
-        /// several parts, the largest of their bounds. Not the least if the budget ends the search
-        /// for it.
-        bound: usize,
-    },
-    /// The system is unsafe. The run is a shortest one, unless
-    /// [`Limits::configurations`](crate::Limits::configurations) are too few.
-    Unsafe(Box<Run>),
-    /// A limit ended the search.
-    Undecided {
-        /// The limit that ended the search.
-        limit: Limit,
-        /// Why smaller bounds say nothing about larger ones. `None` if the budget did not suffice
-        /// for one.
-        obstacle: Option<Obstacle>,
-    },
-}
+///
+/// Safe: the least k for which the system is k-MC, or no queue holds more than k messages. With
+/// several parts, the largest of their bounds. Not the least if the budget ends the search for it.
+///
+/// Unsafe: a shortest run, unless [`Limits::configurations`](crate::Limits::configurations) are too
+/// few.
+pub type Verdict = crate::verdict::Verdict<usize, Box<Run>>;
 
 /// Why the properties of a system at a bound say nothing about larger bounds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Obstacle {
-    /// It is not k-exhaustive: a send stays blocked.
-    Blocked(Witness),
-    /// It is not k-OBI, or neither k-SIBI nor k-CIBI: the next message of a role depends on the
-    /// bound.
-    Dependent(Witness),
-    /// A machine both sends and receives in one state.
-    Mixed(Role, Defect),
-    /// A machine has two transitions with one action and different targets.
-    Nondeterministic(Role, Defect),
+    /// The bound matters: a send stays blocked (not k-exhaustive), or the next message of a role
+    /// depends on it (not k-OBI, or neither k-SIBI nor k-CIBI).
+    Bound(Witness),
+    /// A machine both sends and receives in one state, or has two transitions with one action and
+    /// different targets.
+    Machine(Role, Defect),
 }
 
 /// The obstacle, and what to do about it.
 impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Blocked(witness) => write!(
-                f,
-                "{}; let it wait for an answer before it sends on, or raise the limit",
-                witness.flaw
-            ),
-            Self::Dependent(witness) => {
-                write!(f, "{}; let one peer decide, and tell the others after it", witness.flaw)
+            Self::Bound(Witness { flaw, .. }) => {
+                let way_out = match flaw {
+                    Flaw::Blocked { .. } => {
+                        "let it wait for an answer before it sends on, or raise the limit"
+                    }
+                    _ => "let one peer decide, and tell the others after it",
+                };
+                write!(f, "{flaw}; {way_out}")
             }
-            Self::Mixed(role, defect) | Self::Nondeterministic(role, defect) => {
-                write!(f, "the machine of `{role}`: {defect}")
-            }
+            Self::Machine(role, defect) => write!(f, "the machine of `{role}`: {defect}"),
         }
     }
 }

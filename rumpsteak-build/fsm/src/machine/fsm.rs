@@ -103,6 +103,11 @@ impl Fsm {
         ids.map(|&id| self.transition(TransitionId::from_index(id as usize)))
     }
 
+    /// The actions of the transitions that leave `state`.
+    pub fn actions_from(&self, state: StateId) -> BTreeSet<&Action> {
+        self.transitions_from(state).map(|by| by.action).collect()
+    }
+
     /// The transition with this id.
     ///
     /// # Panics

@@ -160,7 +160,8 @@ fn search(
     options: &Options,
 ) -> Result<Proposals, VerifyError> {
     let projection = &machines[position];
-    projection.check_directed().map_err(|defect| InputError { side: Side::Sup, defect })?;
+    let error = |defect| VerifyError::Machine(InputError { side: Side::Sup, defect });
+    projection.check_directed().map_err(error)?;
     let mut found = Proposals { time: work.time(changed, costs), ..Proposals::default() };
     let mut receivers: Vec<&Role> = Vec::new();
     for transition in projection.transitions() {

@@ -11,19 +11,13 @@ use crate::machine::{Action, Direction, Fsm, StateId};
 pub(super) fn search(sub: &Fsm, sup: &Fsm) -> Option<Steps> {
     sub.check_deterministic().ok()?;
     sup.check_deterministic().ok()?;
-    let fits = |&(q, p): &(StateId, StateId)| fits(&offers(sub, q), &offers(sup, p));
+    let fits = |&(q, p): &(StateId, StateId)| fits(&sub.actions_from(q), &sup.actions_from(p));
     let pairs = sub.in_step(sup).map(|pair| fits(&pair).then_some(pair));
     Some(Steps { pairs: pairs.collect::<Option<_>>()? })
 }
 
-type Offers<'a> = BTreeSet<&'a Action>;
-
-fn offers(fsm: &Fsm, state: StateId) -> Offers<'_> {
-    fsm.transitions_from(state).map(|found| found.action).collect()
-}
-
-fn fits(own: &Offers<'_>, due: &Offers<'_>) -> bool {
-    let all = |offers: &Offers<'_>, wanted| offers.iter().all(|it| it.direction == wanted);
+fn fits(own: &BTreeSet<&Action>, due: &BTreeSet<&Action>) -> bool {
+    let all = |offers: &BTreeSet<&Action>, wanted| offers.iter().all(|it| it.direction == wanted);
     let peers: BTreeSet<_> = own.iter().map(|action| &action.peer).collect();
     if own.is_empty() || due.is_empty() {
         own == due

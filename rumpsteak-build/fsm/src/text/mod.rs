@@ -82,7 +82,7 @@ pub fn parse_named(source: &str, form: Form) -> Result<Vec<Named>, ParseError> {
     let machines = match form {
         Form::Binary => types::parse_binary(source),
         Form::Cfsm => cfsm::parse(source),
-        Form::Dot => return dot::parse_named(source),
+        Form::Dot => dot::file(source),
         Form::Local => types::parse_local(source),
         Form::Mermaid | Form::Svg => {
             let message = format!("{form} is printed and not read; keep the machines in DOT");
@@ -108,7 +108,7 @@ pub fn print(form: Form, machines: &[Fsm]) -> Result<String, PrintError> {
     match form {
         Form::Binary => types::print_binary(machines),
         Form::Cfsm => cfsm::print(machines),
-        Form::Dot => Ok(dot::print_all(machines)),
+        Form::Dot => Ok(machines.iter().map(dot::print).collect()),
         Form::Local => types::print_local(machines),
         Form::Mermaid => Ok(mermaid::print(machines)),
         Form::Svg => Ok(svg::print(machines)),

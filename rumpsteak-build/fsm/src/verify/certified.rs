@@ -22,7 +22,7 @@ pub fn certified(
     sup: &Fsm,
     limits: &Limits,
 ) -> Result<Verdict<Proof, Refusal>, VerifyError> {
-    match subtype::check(sub, sup, limits)? {
+    match subtype::check(sub, sup, limits).map_err(VerifyError::Machine)? {
         Verdict::Safe(_) if sup.is_on_demand() && !sub.waits_to_be_asked() => {
             Ok(Verdict::Undecided(Limit::Queue(limits.queue)))
         }
@@ -39,17 +39,17 @@ pub fn certified_fair(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Option<Pr
     if sup.is_on_demand() {
         return Ok(None);
     }
-    let proof = subtype::check_fair(sub, sup, limits)?;
-    Ok(proof.map(|proof| believed(proof, sub, sup)).transpose()?)
+    let proof = subtype::check_fair(sub, sup, limits).map_err(VerifyError::Machine)?;
+    proof.map(|proof| believed(proof, sub, sup)).transpose()
 }
 
 /// Returns the proof if its certificate is valid for these machines.
 ///
 /// # Errors
 /// If it is not valid.
-pub fn believed(proof: Proof, sub: &Fsm, sup: &Fsm) -> Result<Proof, Invalid> {
-    certificate::check(&proof.certificate(), sub, sup)?;
-    Ok(proof)
+pub fn believed(proof: Proof, sub: &Fsm, sup: &Fsm) -> Result<Proof, VerifyError> {
+    let checked = certificate::check(&proof.certificate(), sub, sup);
+    checked.map(|()| proof).map_err(VerifyError::Certificate)
 }
 
 /// Why [`verify`](super::verify()) has no answer.
@@ -78,15 +78,3 @@ impl fmt::Display for VerifyError {
 }
 
 impl Error for VerifyError {}
-
-impl From<InputError> for VerifyError {
-    fn from(error: InputError) -> Self {
-        Self::Machine(error)
-    }
-}
-
-impl From<Invalid> for VerifyError {
-    fn from(invalid: Invalid) -> Self {
-        Self::Certificate(invalid)
-    }
-}

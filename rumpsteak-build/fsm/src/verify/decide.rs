@@ -54,13 +54,13 @@ pub fn decide(system: &System, limits: &Limits) -> Decision {
         // A system that is k-MC starves no role.
         &Verdict::Undecided(limit) if exploration.starvation.is_some() => Verdict::Undecided(limit),
         &Verdict::Undecided(limit) => match kmc::check(system, limits).verdict {
-            kmc::Verdict::Safe { bound } => Verdict::Safe(Grounds::Compatible { bound }),
+            kmc::Verdict::Safe(bound) => Verdict::Safe(Grounds::Compatible { bound }),
             kmc::Verdict::Unsafe(run) if matches!(run.failure, Failure::Starvation { .. }) => {
                 exploration.starvation = Some(*run);
                 Verdict::Undecided(limit)
             }
             kmc::Verdict::Unsafe(run) => Verdict::Unsafe(run),
-            kmc::Verdict::Undecided { .. } => match drain(system, limits) {
+            kmc::Verdict::Undecided(_) => match drain(system, limits) {
                 Some(found) => {
                     Verdict::Safe(Grounds::Drained { situations: found.situations.len() })
                 }

@@ -111,7 +111,8 @@ pub fn verify<P: Borrow<Fsm>>(
             ..
         })) => {
             for (side, fsm) in [(Side::Sub, written), (Side::Sup, projected)] {
-                fsm.check_deterministic().map_err(|defect| InputError { side, defect })?;
+                let error = |defect| VerifyError::Machine(InputError { side, defect });
+                fsm.check_deterministic().map_err(error)?;
             }
             (None, None)
         }

@@ -291,11 +291,7 @@ fn does_the_same(sub: &Fsm, sup: &Fsm) -> bool {
     if sub.check_deterministic().is_err() || sup.check_deterministic().is_err() {
         return false;
     }
-    sub.in_step(sup).all(|(own, due)| actions(sub, own) == actions(sup, due))
-}
-
-fn actions(fsm: &Fsm, state: StateId) -> BTreeSet<&Action> {
-    fsm.transitions_from(state).map(|found| found.action).collect()
+    sub.in_step(sup).all(|(own, due)| sub.actions_from(own) == sup.actions_from(due))
 }
 
 fn sends(fsm: &Fsm, state: StateId) -> impl Iterator<Item = &Action> {

@@ -58,7 +58,7 @@ fn what_is_not_safe_has_no_capacities() {
     assert!(matches!(deadlock, Err(Verdict::Unsafe(_))));
     let grows = system("a: rec X . b!x; b!x; b?y; X\nb: rec X . a!y; a?x; X");
     let grows = capacity::find(&grows, &Limits::default());
-    assert!(matches!(grows, Err(Verdict::Undecided { limit: Limit::Queue(64), .. })));
+    assert!(matches!(grows, Err(Verdict::Undecided(Limit::Queue(64)))));
 }
 
 #[test]

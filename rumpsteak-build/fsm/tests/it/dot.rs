@@ -1,5 +1,6 @@
 //! The DOT form: what is read, what is refused and where, what is printed.
 
+use rumpsteak_fsm::text::{Form, parse_named};
 use rumpsteak_fsm::{Action, Fsm, dot};
 use rumpsteak_oracle::corpus;
 
@@ -18,7 +19,8 @@ fn refused(source: &str) -> String {
 
 #[test]
 fn the_first_node_is_the_initial_state() {
-    let digraphs = dot::parse_named(r#"digraph a { q7 -> q3 [label="b!x"]; "the end"; }"#).unwrap();
+    let digraphs =
+        parse_named(r#"digraph a { q7 -> q3 [label="b!x"]; "the end"; }"#, Form::Dot).unwrap();
     assert_eq!(digraphs[0].states, ["q7", "q3", "the end"]);
     assert_eq!(digraphs[0].fsm.initial().index(), 0);
     assert_eq!(digraphs[0].actions, vec![28..33]);
@@ -100,8 +102,9 @@ fn printing_is_stable() {
     let fsm = builder.build(states[1]);
     let text = "digraph \"graph\" {\n  1;\n  0;\n  1 -> 0 [label=\"b!x\"];\n}\n";
     assert_eq!(dot::print(&fsm), text);
-    assert_eq!(dot::print_all([&fsm, &fsm]), format!("{text}{text}"));
-    let back = dot::parse_named(text).unwrap().remove(0);
+    let both = rumpsteak_fsm::text::print(Form::Dot, &[fsm.clone(), fsm]).unwrap();
+    assert_eq!(both, format!("{text}{text}"));
+    let back = parse_named(text, Form::Dot).unwrap().remove(0);
     assert_eq!(back.states, ["1", "0"]);
     assert_eq!(back.fsm.initial().index(), 0);
 }
@@ -133,7 +136,11 @@ fn the_corpus_reads_and_reads_back() {
         files += 1;
         let machines = dot::parse(&std::fs::read_to_string(&path).unwrap()).unwrap();
         assert_eq!(machines.len(), 1, "{path:?}");
-        assert_eq!(dot::parse(&dot::print_all(&machines)), Ok(machines), "{path:?}");
+        assert_eq!(
+            dot::parse(&machines.iter().map(dot::print).collect::<String>()),
+            Ok(machines),
+            "{path:?}"
+        );
     }
     assert!(files >= 54, "{files} files");
 }

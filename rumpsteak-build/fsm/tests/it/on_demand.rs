@@ -26,7 +26,7 @@ fn who_is_not_asked_is_finished_and_who_is_asked_again_begins_again() {
     let explored = explore(&system, &Limits::default());
     assert_eq!((explored.verdict, explored.starvation), (Verdict::Safe(()), None));
     assert!(explored.coverage.exhaustive);
-    assert_eq!(kmc::check(&system, &Limits::default()).verdict, kmc::Verdict::Safe { bound: 1 });
+    assert_eq!(kmc::check(&system, &Limits::default()).verdict, kmc::Verdict::Safe(1));
 
     // The same as an ordinary role waits for ever.
     let ordinary = machines().into_iter().map(|fsm| fsm.on_demand(false)).collect();
@@ -56,7 +56,7 @@ fn nothing_is_done_before_the_role_is_asked() {
 #[test]
 fn dot_says_it_and_local_types_cannot() {
     let machines = machines();
-    assert_eq!(dot::parse(&dot::print_all(&machines)).unwrap(), machines);
+    assert_eq!(dot::parse(&machines.iter().map(dot::print).collect::<String>()).unwrap(), machines);
     let error = print(Form::Local, &machines).unwrap_err();
     let expected = "the machine of `c`: it plays on demand, and the form cannot say that; use DOT";
     assert_eq!(error.to_string(), expected);

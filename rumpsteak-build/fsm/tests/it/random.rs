@@ -117,7 +117,12 @@ fn judge(sub: &Fsm, sup: &Fsm, peers: &[Fsm], mutations: &[Mutation], figures: &
     let limits = Limits::default().configurations(4_000).steps(50_000);
     let verdict = verify(sub, sup, peers, &limits).unwrap();
     let shown = || {
-        format!("{mutations:?}\n{}{}{}", dot::print(sub), dot::print(sup), dot::print_all(peers))
+        format!(
+            "{mutations:?}\n{}{}{}",
+            dot::print(sub),
+            dot::print(sup),
+            peers.iter().map(dot::print).collect::<String>()
+        )
     };
     let derived = oracle::paper::subtype(sub, sup, 3, 5_000) == oracle::paper::Answer::Subtype;
     match verdict {
@@ -187,7 +192,12 @@ fn the_exploration_agrees_with_the_naive_one() {
         let machines: Vec<Fsm> = std::iter::once(&sub).chain(&peers).cloned().collect();
         let system = system::System::new(machines.clone()).unwrap();
         let exploration = explore(&system, &Limits::default().configurations(8_000).queue(16));
-        let shown = || format!("{exploration:?}\n{report:?}\n{}", dot::print_all(&machines));
+        let shown = || {
+            format!(
+                "{exploration:?}\n{report:?}\n{}",
+                machines.iter().map(dot::print).collect::<String>()
+            )
+        };
         match &exploration.verdict {
             Verdict::Safe(()) => {
                 safe += 1;

@@ -54,12 +54,12 @@ fn answer(case: &str) -> String {
     let mut lines: Vec<String> = inputs.into_iter().map(str::to_owned).collect();
     lines.push(explored(&system, &limits, chart));
     let report = kmc::check(&system, &limits);
-    lines.push(format!("= k-MC: {}", verdict(&system, &report.verdict)));
+    lines.push(format!("= k-MC: {}", verdict(&system, &report)));
     lines.push(format!("= {}", properties(&report.properties)));
     let bound = report.properties.bound.min(2);
     let at = kmc::check_at(&system, bound, Reduction::None, &limits);
     lines.push(format!("= at {bound}: {}", properties(&at)));
-    if let kmc::Verdict::Safe { .. } = report.verdict {
+    if let kmc::Verdict::Safe(_) = report.verdict {
         let once = capacities(&system, &limits);
         let repeated = capacities(&capacity::repeated(&system), &limits);
         lines.push(format!("= capacities: {once}"));
@@ -107,12 +107,12 @@ fn after(steps: &[Step]) -> String {
     }
 }
 
-fn verdict(system: &System, verdict: &kmc::Verdict) -> String {
-    match verdict {
-        kmc::Verdict::Safe { bound } => format!("safe at {bound}"),
-        kmc::Verdict::Unsafe(run) => failed(system, run),
-        kmc::Verdict::Undecided { limit, obstacle } => match obstacle {
-            Some(obstacle @ (Obstacle::Blocked(witness) | Obstacle::Dependent(witness))) => {
+fn verdict(system: &System, report: &kmc::Report) -> String {
+    match &report.verdict {
+        Verdict::Safe(bound) => format!("safe at {bound}"),
+        Verdict::Unsafe(run) => failed(system, run),
+        Verdict::Undecided(limit) => match &report.obstacle {
+            Some(obstacle @ Obstacle::Bound(witness)) => {
                 format!("undecided: {limit}; {obstacle}{}", after(&witness.steps))
             }
             Some(obstacle) => format!("undecided: {limit}; {obstacle}"),

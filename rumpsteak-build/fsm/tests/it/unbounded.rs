@@ -210,7 +210,13 @@ fn what_only_this_engine_accepts_is_safe_among_safe_peers() {
                 .findings
                 .iter()
                 .find(|finding| !chooses || finding.fault.kind().is_immediate());
-            assert_eq!(unsound, None, "{}{}", shown(), dot::print_all(&peers));
+            assert_eq!(
+                unsound,
+                None,
+                "{}{}",
+                shown(),
+                peers.iter().map(dot::print).collect::<String>()
+            );
         }
     }
     println!("(bounded, unbounded, explored) for 0 to 3 peers: {figures:?}");

@@ -233,7 +233,7 @@ fn a_proof_of_something_else_is_not_believed() {
             panic!("{sub:?}");
         };
         assert_eq!(believed(proof.clone(), &sub, &sup), Ok(proof.clone()));
-        let error = VerifyError::from(believed(proof, &sup, &sub).unwrap_err());
+        let error = believed(proof, &sup, &sub).unwrap_err();
         let text = error.to_string();
         let expected = "the verifier's answer is not believed, because its evidence is wrong: the certificate is not valid at rule ";
         assert!(text.starts_with(expected), "{text}");

@@ -380,7 +380,7 @@ fn judge_written(
         Verdict::Undecided(_) => {}
     }
     match watch.time(Tool::Kmc, || kmc::check(&composed, &limits())).verdict {
-        kmc::Verdict::Safe { bound } => {
+        kmc::Verdict::Safe(bound) => {
             known.check(Judge::Kmc, false)?;
             tally.accepted.push(Judge::Kmc);
             let whole = kmc::check_at(&composed, bound, kmc::Reduction::None, &limits());
@@ -397,7 +397,7 @@ fn judge_written(
             }
         }
         kmc::Verdict::Unsafe(run) => refused.push((Judge::Kmc, *run)),
-        kmc::Verdict::Undecided { .. } => {}
+        kmc::Verdict::Undecided(_) => {}
     }
     if watch.time(Tool::Kmc, || drain(&composed, &limits())).is_some() {
         known.check(Judge::Drained, false)?;
@@ -594,7 +594,9 @@ fn judge_package(
         fs::create_dir_all(path.parent().unwrap_or(&folder)).map_err(|e| e.to_string())?;
         fs::write(path, text).map_err(|e| e.to_string())?;
     }
-    let check = configure().protocols("protocols").check(&folder, &limits().into());
+    let mut of_build = rumpsteak_build::Limits::default();
+    of_build.scribble.verifier = limits();
+    let check = configure().protocols("protocols").check(&folder, &of_build);
     fs::remove_dir_all(&folder).map_err(|e| e.to_string())?;
     if check.holds() {
         let known = Known::of(of.written.to_vec())?;

@@ -273,7 +273,7 @@ fn judge(
     }
 
     match watch.time(Tool::Kmc, || kmc::check(&composed, &limits())).verdict {
-        kmc::Verdict::Safe { bound } => {
+        kmc::Verdict::Safe(bound) => {
             tally.kmc.safe += 1;
             if let Some(finding) = first_fault(&explored.findings) {
                 return disagree(format!(
@@ -290,7 +290,7 @@ fn judge(
                 Err(what) => return disagree(format!("k-MC: {what}")),
             }
         }
-        kmc::Verdict::Undecided { .. } => {
+        kmc::Verdict::Undecided(_) => {
             tally.kmc.undecided += 1;
             tally.kmc.undecided_safe += usize::from(is_safe);
         }

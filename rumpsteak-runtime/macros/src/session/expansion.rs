@@ -3,7 +3,7 @@
 
 use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream};
 use quote::{ToTokens as _, TokenStreamExt as _, format_ident, quote, quote_spanned};
-use rumpsteak_build::expansion::{Machine, Transition};
+use rumpsteak_build::expansion::{Direction, Fsm, RootFacts};
 use rumpsteak_front::SessionItem;
 use rumpsteak_front::session::{Action, Chain, Tail, Variant};
 use syn::Attribute;
@@ -200,8 +200,8 @@ impl<'a> Expansion<'a> {
     pub(super) fn root(&self, role: &Ident) -> TokenStream {
         let (name, here) = (&self.item.name, &self.here);
         let facts = self.scope.root(name);
-        let machine = facts.and_then(|facts| facts.machine.as_ref());
-        let machine = machine.map(|machine| constant(machine, self.krate));
+        let fsm = facts.and_then(RootFacts::fsm);
+        let machine = fsm.map(|fsm| constant(&fsm, self.krate));
         let is_refused = !facts.is_some_and(|facts| facts.passed);
         let verified = is_refused.then(|| quote! { const VERIFIED: bool = false; });
         quote_spanned! {name.span()=>
@@ -235,10 +235,13 @@ impl<'a> Expansion<'a> {
 }
 
 /// The verified machine as a constant.
-fn constant(machine: &Machine, krate: &TokenStream) -> TokenStream {
-    let (role, states, initial, transitions) = machine;
-    let transitions = transitions.iter().map(|transition| {
-        let Transition { source, sends, peer, label, sorts, target } = transition;
+fn constant(fsm: &Fsm, krate: &TokenStream) -> TokenStream {
+    let (role, states, initial) = (fsm.role().as_str(), fsm.len(), fsm.initial().index());
+    let transitions = fsm.transitions().map(|by| {
+        let (source, target, action) = (by.source.index(), by.target.index(), by.action);
+        let (peer, sends) = (action.peer.as_str(), action.direction == Direction::Send);
+        let label = action.message.label.as_str();
+        let sorts = action.message.payload.iter().map(|sort| sort.as_str());
         quote!((#source, #sends, #peer, #label, &[#(#sorts),*], #target))
     });
     quote! {

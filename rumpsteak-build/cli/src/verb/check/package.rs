@@ -19,9 +19,9 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
         terminal.report(&note);
     }
     if !arguments.protocols.is_empty() {
-        configuration = configuration.replace_protocols(&arguments.protocols);
+        configuration.protocols.clone_from(&arguments.protocols);
     }
-    let mut paths = configuration.protocol_paths().iter();
+    let mut paths = configuration.protocols.iter();
     if let Some(path) = paths.find(|path| !folder.join(path).exists()) {
         let message = format!("the package has no protocols at `{}`", path.display());
         return Err(Notice::error(message).remark(format!("its folder is `{}`", folder.display())).help(

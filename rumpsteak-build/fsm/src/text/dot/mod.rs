@@ -25,11 +25,11 @@ mod lexer;
 mod parser;
 mod printer;
 
-use super::error::ParseError;
-use super::named::Named;
+use super::{Form, ParseError, parse_named};
 use crate::machine::Fsm;
 
-pub use self::printer::{escape, print, print_all};
+pub(super) use self::parser::file;
+pub use self::printer::{escape, print};
 
 /// Reads the machines of a DOT text, in order.
 ///
@@ -44,13 +44,5 @@ pub use self::printer::{escape, print, print_all};
 /// The first place that is invalid DOT or an invalid machine. Time and memory are linear in the
 /// text.
 pub fn parse(source: &str) -> Result<Vec<Fsm>, ParseError> {
-    Ok(parse_named(source)?.into_iter().map(|digraph| digraph.fsm).collect())
-}
-
-/// As [`parse`], with the names of states and the places of transitions.
-///
-/// # Errors
-/// As [`parse`].
-pub fn parse_named(source: &str) -> Result<Vec<Named>, ParseError> {
-    parser::file(source).map_err(|problem| ParseError::new(source, problem))
+    Ok(parse_named(source, Form::Dot)?.into_iter().map(|digraph| digraph.fsm).collect())
 }

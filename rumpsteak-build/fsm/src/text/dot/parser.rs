@@ -8,7 +8,7 @@ use crate::machine::StateId;
 use crate::text::error::SpannedMessage;
 use crate::text::named::{Named, NamedBuilder};
 
-pub(super) fn file(source: &str) -> Result<Vec<Named>, SpannedMessage> {
+pub(in crate::text) fn file(source: &str) -> Result<Vec<Named>, SpannedMessage> {
     let mut lexer = Lexer::new(source);
     let next = lexer.token()?;
     let mut parser = Parser { lexer, next };

@@ -48,11 +48,6 @@ pub fn print(fsm: &Fsm) -> String {
     format!("digraph {}{body}", graph_name(fsm.role().as_str()))
 }
 
-/// The machines of a system, one digraph after the other.
-pub fn print_all<'a>(machines: impl IntoIterator<Item = &'a Fsm>) -> String {
-    machines.into_iter().map(print).collect()
-}
-
 /// Escapes text for the inside of a quoted DOT string; dot-writer escapes nothing.
 pub fn escape(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use rumpsteak_fsm::kmc::{self, Obstacle, Reduction, Verdict};
+use rumpsteak_fsm::kmc::{self, Flaw, Obstacle, Reduction, Verdict, Witness};
 use rumpsteak_fsm::system::System;
 use rumpsteak_fsm::{Limits, text};
 use rumpsteak_oracle::corpus;
@@ -120,17 +120,18 @@ fn the_corpora_have_their_verdicts() {
     let mut undecided = vec![];
     for file in &files {
         let system = read(&folder, file);
-        match kmc::check(&system, &limits).verdict {
-            Verdict::Safe { bound } => bounds[bound.min(6) - 1] += 1,
+        let report = kmc::check(&system, &limits);
+        match report.verdict {
+            Verdict::Safe(bound) => bounds[bound.min(6) - 1] += 1,
             Verdict::Unsafe(run) => {
                 assert!(run.replay(&system), "{file}");
                 unsafe_count += 1;
             }
-            Verdict::Undecided { obstacle, .. } => {
-                let obstacle = match obstacle {
-                    Some(Obstacle::Blocked(_)) => "grows",
-                    Some(Obstacle::Dependent(_)) => "depends on the bound",
-                    Some(Obstacle::Mixed(..) | Obstacle::Nondeterministic(..)) => "no CSA",
+            Verdict::Undecided(_) => {
+                let obstacle = match report.obstacle {
+                    Some(Obstacle::Bound(Witness { flaw: Flaw::Blocked { .. }, .. })) => "grows",
+                    Some(Obstacle::Bound(_)) => "depends on the bound",
+                    Some(Obstacle::Machine(..)) => "no CSA",
                     _ => "unknown",
                 };
                 undecided.push((file.as_str(), obstacle));

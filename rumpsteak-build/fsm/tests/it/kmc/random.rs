@@ -160,7 +160,7 @@ fn a_verdict_is_right_at_every_bound() {
             let context =
                 || format!("{shape:?} {seed} {:?} {:#?}", report.verdict, system.machines());
             match &report.verdict {
-                Verdict::Safe { bound } => {
+                Verdict::Safe(bound) => {
                     tally[0] += 1;
                     // Another engine, which stops where its budget ends, finds nothing wrong.
                     let explored = explore(&system, &limits);
@@ -189,7 +189,7 @@ fn a_verdict_is_right_at_every_bound() {
                     tally[1] += 1;
                     assert!(run.replay(&system), "{}", context());
                 }
-                Verdict::Undecided { .. } => {
+                Verdict::Undecided(_) => {
                     tally[2] += 1;
                     // Everything seen would have been an answer.
                     if let Some(reference) = Reference::new(&system, 6, 200) {

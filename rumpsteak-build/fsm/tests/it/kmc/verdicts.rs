@@ -14,7 +14,7 @@ fn check(source: &str) -> Report {
 
 #[track_caller]
 fn is_safe_at(source: &str, bound: usize) {
-    assert_eq!(check(source).verdict, Verdict::Safe { bound });
+    assert_eq!(check(source).verdict, Verdict::Safe(bound));
 }
 
 /// The steps of the run, and what is wrong at its end.
@@ -55,16 +55,12 @@ fn the_least_bound_is_found() {
         is_safe_at(&source, least);
         let limits = Limits::default().queue(least);
         let verdict = kmc::check(&system(&source), &limits).verdict;
-        assert_eq!(verdict, Verdict::Safe { bound: least });
+        assert_eq!(verdict, Verdict::Safe(least));
         if least > 1 {
             let limits = limits.queue(least - 1);
-            let Verdict::Undecided { limit, obstacle } =
-                kmc::check(&system(&source), &limits).verdict
-            else {
-                panic!("the bound is too small");
-            };
-            assert_eq!(limit, Limit::Queue(least - 1));
-            assert!(matches!(obstacle, Some(Obstacle::Blocked(_))), "{obstacle:?}");
+            let report = kmc::check(&system(&source), &limits);
+            assert_eq!(report.verdict, Verdict::Undecided(Limit::Queue(least - 1)));
+            assert!(matches!(report.obstacle, Some(Obstacle::Bound(_))), "{report:?}");
         }
     }
 }
@@ -73,7 +69,7 @@ fn the_least_bound_is_found() {
 fn parts_that_do_not_talk_are_judged_apart() {
     let source = pair("a", "b", 3) + &pair("c", "d", 9) + &pair("e", "f", 2) + "g: end";
     let report = check(&source);
-    assert_eq!(report.verdict, Verdict::Safe { bound: 9 });
+    assert_eq!(report.verdict, Verdict::Safe(9));
     assert!(report.properties.configurations < 100);
     is_safe_at("", 1);
     is_safe_at("a: end", 1);
@@ -90,13 +86,13 @@ fn a_budget_that_is_too_small_is_named() {
     let limits = Limits::default().configurations(10);
     assert_eq!(
         kmc::check(&system(&ring(12)), &limits).verdict,
-        Verdict::Undecided { limit: Limit::Configurations(10), obstacle: None }
+        Verdict::Undecided(Limit::Configurations(10))
     );
     // A ring of sends is 2^n interleavings, and one if taken in order.
     let full = kmc::check_at(&system(&ring(16)), 1, Reduction::None, &Limits::default());
     assert_eq!(full.exhaustive, Property::Unknown(Limit::Configurations(100_000)));
     let reduced = check(&ring(30));
-    assert_eq!(reduced.verdict, Verdict::Safe { bound: 1 });
+    assert_eq!(reduced.verdict, Verdict::Safe(1));
     assert!(reduced.properties.configurations < 500);
 }
 
@@ -122,13 +118,13 @@ fn the_budget_is_for_all_bounds_together() {
     let needed = at(1) + at(2) + at(4);
     for configurations in at(1)..needed {
         let limit = Limit::Configurations(configurations);
-        let Verdict::Undecided { limit: named, .. } = within(source, configurations).verdict else {
+        let Verdict::Undecided(named) = within(source, configurations).verdict else {
             panic!("{configurations} of {needed}");
         };
         assert_eq!(named, limit);
     }
-    assert_eq!(within(source, needed).verdict, Verdict::Safe { bound: 4 });
-    assert_eq!(within(source, needed + at(3)).verdict, Verdict::Safe { bound: 3 });
+    assert_eq!(within(source, needed).verdict, Verdict::Safe(4));
+    assert_eq!(within(source, needed + at(3)).verdict, Verdict::Safe(3));
 }
 
 #[test]
@@ -169,10 +165,7 @@ fn what_is_wrong_is_found_though_not_all_is_seen() {
 #[test]
 fn a_limit_is_not_blamed_on_the_machines() {
     let forever = "a: rec X . {b!x; X, b?y; X}\nb: rec X . {a!y; X, a?x; X}";
-    assert_eq!(
-        within(forever, 1).verdict,
-        Verdict::Undecided { limit: Limit::Configurations(1), obstacle: None }
-    );
+    assert_eq!(within(forever, 1).verdict, Verdict::Undecided(Limit::Configurations(1)));
 }
 
 #[test]
@@ -345,7 +338,7 @@ fn many_roles_are_not_confused() {
             _ => format!("rec X . {before}?v; {after}!v; X"),
         });
         let report = check(&source);
-        assert_eq!(report.verdict, Verdict::Safe { bound: 1 });
+        assert_eq!(report.verdict, Verdict::Safe(1));
         assert!(!report.properties.is_directed());
         let yes = Some(true);
         assert_eq!(holds(&report.properties), [yes; 7]);
