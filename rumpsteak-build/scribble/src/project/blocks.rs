@@ -48,19 +48,20 @@
 //! of each role has about n² states and n³ transitions. [`Limits::local_states`] and
 //! [`Limits::local_transitions`] stop both.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::{HashMap, HashSet};
 use rumpsteak_fsm::bounded::growth;
 use rumpsteak_fsm::verify::{Decision, decide};
-use rumpsteak_fsm::{Action, System, Verdict};
+use rumpsteak_fsm::{Action, Message, System, Verdict};
 
 use super::flat;
 use super::interruption::{Closed, Interruption};
 use super::late::{Late, Lateness};
 use super::local::{Edge, Local};
 use super::projection::{self, Projection};
+use super::rounds::{self, Rounds, TooLate};
 use super::shuffle::{Order, shuffle};
 use crate::diagnostics::diagnostic::{self, Diagnostic, all};
 use crate::diagnostics::span::{Name, Span};
@@ -88,14 +89,15 @@ pub(crate) fn project_all(
     raced: &HashSet<Span>,
     limits: &Limits,
 ) -> Together {
-    let (mut projections, is_plain) = compose(global, names, Some(raced), limits)?;
+    let (mut projections, is_plain, late) = compose(global, names, Some(raced), limits)?;
     let by_construction = is_plain && flat::is_safe(global, names, limits);
     let block = (global.blocks[0].span, "this block");
     if !by_construction {
-        judge(&projections, protocol, block, &limits.verifier)?;
+        let judged = judge(&projections, &late.messages, protocol, block, &limits.verifier);
+        judged.map_err(|errors| if late.errors.is_empty() { errors } else { late.errors })?;
     }
     if global.blocks.iter().any(|block| block.parts.len() > 1)
-        && let Ok((others, is_plain)) = compose(global, names, None, limits)
+        && let Ok((others, is_plain, _)) = compose(global, names, None, limits)
     {
         let differs = |&role: &usize| others[role].fsm != projections[role].fsm;
         let differing: Vec<usize> = (0..names.len()).filter(differs).collect();
@@ -108,7 +110,7 @@ pub(crate) fn project_all(
                     mixed[role] = others[role].clone();
                 }
             }
-            judge(&mixed, protocol, block, &cheap).is_ok()
+            judge(&mixed, &late.messages, protocol, block, &cheap).is_ok()
         };
         if (is_plain && by_construction)
             || (differing.len() <= MOST_MIXED && (1..1 << differing.len()).all(is_safe))
@@ -121,52 +123,69 @@ pub(crate) fn project_all(
     Ok((projections, by_construction))
 }
 
-/// The machines of all roles, and true if each of them is told of a block by one role. Without
-/// `raced`, the actions of parts come in any order.
+/// The interrupts that may be late.
+struct LateOnes {
+    messages: BTreeSet<Message>,
+    /// The errors if [rounds](super::rounds) were not told apart.
+    errors: Vec<Diagnostic>,
+}
+
+/// The machines of all roles, true if each of them is told of a block by one role, and the
+/// interrupts that may be late. Without `raced`, the actions of parts come in any order.
 fn compose(
     global: &Global,
     names: &[Name],
     raced: Option<&HashSet<Span>>,
     limits: &Limits,
-) -> Result<(Vec<Projection>, bool), Vec<Diagnostic>> {
-    let machines = vec![Vec::new(); global.blocks.len()];
-    let interrupters = interrupters(global);
-    let (is_told_by_one, late_sets, open_ends) =
-        (Cell::new(true), IndexSet::default(), BTreeMap::new());
-    let mut composer = Composer {
-        global,
-        names,
-        raced,
-        limits,
-        machines,
-        interrupters,
-        is_told_by_one,
-        late_sets,
-        open_ends,
-    };
-    // Inner blocks first: a block comes after those around it.
-    for number in (0..global.blocks.len()).rev() {
-        composer.machines[number] = composer.block(index(number))?;
+) -> Result<(Vec<Projection>, bool, LateOnes), Vec<Diagnostic>> {
+    let (mut rounds, mut first_errors) = (Rounds::default(), Vec::new());
+    loop {
+        let machines = vec![Vec::new(); global.blocks.len()];
+        let interrupters = interrupters(global);
+        let (is_told_by_one, late_sets, open_ends) =
+            (Cell::new(true), IndexSet::default(), BTreeMap::new());
+        let mut composer = Composer {
+            global,
+            names,
+            raced,
+            limits,
+            machines,
+            interrupters,
+            is_told_by_one,
+            late_sets,
+            open_ends,
+            rounds: &rounds,
+            too_late: RefCell::default(),
+        };
+        let composed = composer.compose();
+        let Composer { is_told_by_one, late_sets, open_ends, too_late, .. } = composer;
+        let errors = match composed {
+            Ok(projections) => {
+                let is_plain = is_told_by_one.get() && late_sets.is_empty();
+                let late = late_sets.into_iter().flatten().map(|(_, _, message)| message);
+                let late = LateOnes { messages: late.collect(), errors: first_errors };
+                return Ok((projections, is_plain, late));
+            }
+            Err(errors) => errors,
+        };
+        let too_late = too_late.into_inner();
+        if rounds.is_empty() {
+            first_errors = errors;
+        }
+        let is_late = |number: u32| open_ends.contains_key(&number);
+        if !rounds.mend(global, &too_late, is_late) {
+            return Err(first_errors);
+        }
     }
-    let first = global.blocks[0].span;
-    let projections = all((0..).zip(&global.roles[..]).map(|(role, name)| {
-        let local = composer.settled(composer.part(global, role)?, role)?;
-        Ok(Projection::of(composer.minimised(local, role, first)?, name))
-    }));
-    // Several roles may have the same error about a block.
-    let projections = projections.map_err(|mut found| {
-        diagnostic::sort(&mut found);
-        found
-    })?;
-    Ok((projections, composer.is_told_by_one.get() && composer.late_sets.is_empty()))
 }
 
-/// Judges the machines together; `block` is the reason for that.
+/// Judges the machines together; `block` is the reason for that, and the interrupts `late` may be.
 ///
 /// # Errors
 /// An unsafe run, or the limit that stopped the search for one.
 pub(super) fn judge(
     projections: &[Projection],
+    late: &BTreeSet<Message>,
     protocol: &Name,
     block: (Span, &str),
     limits: &rumpsteak_fsm::Limits,
@@ -188,6 +207,11 @@ pub(super) fn judge(
     match verdict {
         Verdict::Undecided(limit) => {
             let growth = growth(&system);
+            if let Some(growth) = growth.as_ref().filter(|_| !late.is_empty())
+                && rounds::drains(&system, &growth.queue, late, limits)
+            {
+                return Ok(());
+            }
             Err(vec![projection_errors::undecided_together(
                 block,
                 protocol,
@@ -214,9 +238,31 @@ struct Composer<'a> {
     late_sets: IndexSet<Late>,
     /// By block: the errors if its interrupts must not be late.
     open_ends: BTreeMap<u32, Vec<Diagnostic>>,
+    rounds: &'a Rounds,
+    /// The interrupts that were found to come too late.
+    too_late: RefCell<Vec<TooLate>>,
 }
 
 impl Composer<'_> {
+    /// The machines of all roles.
+    fn compose(&mut self) -> Result<Vec<Projection>, Vec<Diagnostic>> {
+        let global = self.global;
+        // Inner blocks first: a block comes after those around it.
+        for number in (0..global.blocks.len()).rev() {
+            self.machines[number] = self.block(index(number))?;
+        }
+        let first = global.blocks[0].span;
+        let projections = all((0..).zip(&global.roles[..]).map(|(role, name)| {
+            let local = self.settled(self.part(global, role)?, role)?;
+            Ok(Projection::of(self.minimised(local, role, first)?, name))
+        }));
+        // Several roles may have the same error about a block.
+        projections.map_err(|mut found| {
+            diagnostic::sort(&mut found);
+            found
+        })
+    }
+
     /// The machine of a role in an automaton, including the blocks in it.
     fn part(&self, automaton: &Global, role: u32) -> Result<Local, Vec<Diagnostic>> {
         let declared = self.names[role as usize].span;
@@ -260,19 +306,21 @@ impl Composer<'_> {
         if self.late_sets.is_empty() {
             return Ok(local);
         }
-        local.settled(&self.global.roles, role, &self.late_sets).map_err(|found| {
+        local.settled(&self.global.roles, role, &self.late_sets, self.rounds).map_err(|found| {
             let name = |role: u32| self.global.roles[role as usize].as_str();
             let block = self.global.blocks[found.block as usize].span;
             let (by, role) = (name(found.by), name(role));
             // Inserted with the marks of the block.
-            match &self.open_ends[&found.block][..] {
-                _ if found.is_confused => {
+            let errors = match &self.open_ends[&found.block][..] {
+                _ if found.confused.is_some() => {
                     let label = found.message.label.as_str();
                     vec![global_errors::late_interrupt(block, by, role, label)]
                 }
                 [] => vec![global_errors::open_interrupt(block, (by, &[role]), role, None)],
                 errors => errors.to_vec(),
-            }
+            };
+            self.too_late.borrow_mut().push(found);
+            errors
         })
     }
 
@@ -306,7 +354,7 @@ impl Composer<'_> {
         mut machines: Vec<Local>,
     ) -> Result<Vec<Local>, Vec<Diagnostic>> {
         let block = &self.global.blocks[number as usize];
-        let interruption = Interruption::new(self.global, number, &machines);
+        let interruption = Interruption::new(self.global, number, &machines, self.rounds);
         let Interruption { members, interrupters, .. } = &interruption;
         // At most one error per interrupter: the same message fixes it for all roles.
         let (mut diagnostics, mut told) = (Vec::new(), BTreeSet::new());

@@ -9,6 +9,7 @@ use petgraph::graph::DiGraph;
 use rumpsteak_fsm::{Action, Direction, Message, Role};
 
 use super::local::{Edge, Local};
+use super::rounds::Rounds;
 use crate::diagnostics::diagnostic::Diagnostic;
 use crate::diagnostics::global_errors;
 use crate::diagnostics::span::Span;
@@ -30,8 +31,9 @@ pub(super) struct Interruption<'a> {
     pub(super) pairs: BTreeMap<(u32, u32), BTreeSet<Message>>,
     /// The pairs P → Q such that P tells Q of an interrupt in any case, with its interrupters.
     pub(super) hops: BTreeMap<(u32, u32), BTreeSet<u32>>,
-    /// True if some interrupt has a `via`.
+    /// True if some interrupter does not tell all others itself.
     pub(super) is_routed: bool,
+    pub(super) rounds: &'a Rounds,
 }
 
 /// A message that interrupts a block.
@@ -57,7 +59,12 @@ impl Interrupt {
 pub(super) type Closed = HashMap<(u32, u32), Vec<bool>>;
 
 impl<'a> Interruption<'a> {
-    pub(super) fn new(global: &'a Global, number: u32, machines: &[Local]) -> Self {
+    pub(super) fn new(
+        global: &'a Global,
+        number: u32,
+        machines: &[Local],
+        rounds: &'a Rounds,
+    ) -> Self {
         let (roles, block) = (&global.roles[..], &global.blocks[number as usize]);
         let interrupters: BTreeSet<u32> = block.interrupts.iter().map(|of| of.by).collect();
         let is_via = |role: u32| block.interrupts.iter().any(|of| of.via.contains(&role));
@@ -77,6 +84,7 @@ impl<'a> Interruption<'a> {
         }
         let mut interrupts: Vec<Interrupt> = Vec::new();
         let mut hops: BTreeMap<(u32, u32), BTreeSet<u32>> = BTreeMap::new();
+        let mut is_routed = false;
         for program::Interrupt { by, message, via, answer, .. } in &block.interrupts {
             let text = |number: u32| global.messages[number as usize].clone();
             let (message, answer) = (text(*message), answer.map(text));
@@ -86,12 +94,16 @@ impl<'a> Interruption<'a> {
                 Some(known) => known.by.push(*by),
                 None => interrupts.push(Interrupt { message, by: vec![*by], answer }),
             }
-            let is_told = |role: &&u32| **role != *by && (via.is_empty() || via.contains(role));
-            let mut told: Vec<(u32, u32)> =
-                members.iter().filter(is_told).map(|&role| (*by, role)).collect();
+            let is_told = |role: &&u32| match &via[..] {
+                [] => !rounds.is_indirect(block.span, *by, **role),
+                via => via.contains(role),
+            };
+            let (via, others): (Vec<u32>, Vec<u32>) =
+                members.iter().filter(|role| *role != by).partition(is_told);
+            is_routed |= !others.is_empty();
+            let mut told: Vec<(u32, u32)> = via.iter().map(|&role| (*by, role)).collect();
             // A role that need not wait is told over a channel that it has elsewhere.
-            for &to in members.iter().filter(|to| !via.is_empty() && *to != by && !via.contains(to))
-            {
+            for to in others {
                 if sends_on(&machines[to as usize]).contains(&true) {
                     let is_channel = |&&from: &&u32| {
                         global.letters.iter().any(|of| (of.from, of.to) == (from, to))
@@ -104,8 +116,19 @@ impl<'a> Interruption<'a> {
                 hops.entry(hop).or_default().insert(*by);
             }
         }
-        let is_routed = block.interrupts.iter().any(|of| !of.via.is_empty());
-        Self { roles, number, block, members, interrupters, interrupts, pairs, hops, is_routed }
+        is_routed |= block.interrupts.iter().any(|of| !of.via.is_empty());
+        Self {
+            roles,
+            number,
+            block,
+            members,
+            interrupters,
+            interrupts,
+            pairs,
+            hops,
+            is_routed,
+            rounds,
+        }
     }
 
     /// True if `from` tells `to` in any case of an interrupt by one of these roles.

@@ -19,8 +19,9 @@
 //!
 //! A role that may be done before an interrupt *waits for it meanwhile*: in each state of what
 //! follows the block, the interrupt is received and dropped, at most once, until another message
-//! from the interrupter shows that none comes. If that is not before the same message could be
-//! received with another meaning, or before the end of the protocol, there is an error (S0311).
+//! from the interrupter shows that none comes. If that is not before the protocol ends, there is an
+//! error (S0311). If it is not before the same message could be received with another meaning, the
+//! [rounds](super::rounds) have to be told apart.
 //!
 //! # Interrupts that are passed on
 //! With `cancel() by c via g`, a *hop* P → Q is a pair such that P tells Q in any case: c → g, and
@@ -47,6 +48,7 @@ use rumpsteak_fsm::{Action, Direction, Label, Message, Role};
 
 use super::interruption::{Interrupt, Interruption};
 use super::local::{Edge, Local};
+use super::rounds::{Rounds, TooLate};
 use crate::index::{IndexSet, index};
 use crate::limits::Limits;
 
@@ -209,11 +211,24 @@ fn open(
         if !open.contains(&true) {
             open.fill(true);
         }
+        let is_first = |&&role: &&u32| of.rounds.is_after_message(of.block.span, by, role);
+        let first: Vec<u32> = of.members.iter().filter(is_first).copied().collect();
+        for &role in &first {
+            let before = reachable(machine, [0], |edge| !of.is(edge, Direction::Send, role));
+            let waits = machine.states_with(|edge| edge.action.direction == Direction::Receive);
+            // It could not interrupt where it waits for others.
+            if waits.into_iter().any(|state| before[state as usize]) {
+                return None;
+            }
+            open.iter_mut().zip(before).for_each(|(open, before)| *open &= !before);
+        }
         for (state, open) in (0..).zip(&mut open) {
             *open &= told.map_or(Some(state) != end, |told| told[state as usize]);
         }
-        let takes_part = if of.is_routed { open.contains(&true) } else { open[0] };
-        takes_part.then_some((by, open))
+        let anywhere = of.is_routed || !first.is_empty();
+        let takes_part = if anywhere { open.contains(&true) } else { open[0] };
+        let tells = of.hops.iter().any(|(hop, of)| hop.0 == by && of.contains(&by));
+        (takes_part && tells).then_some((by, open))
     });
     open.collect()
 }
@@ -267,6 +282,13 @@ impl Interruption<'_> {
             }
         }
         let looks = self.looks(&original);
+        // True if this role has not heard what `by` sends before it interrupts.
+        let comes_later = |by: u32, state: u32| {
+            let is_heard = |edge: &Edge| self.is(edge, Direction::Receive, by);
+            let heard = original.all_edges().filter(|(_, edge)| is_heard(edge));
+            self.rounds.is_after_message(self.block.span, by, role)
+                && !reachable(&original, heard.map(|of| of.1.target), |_| true)[state as usize]
+        };
         for interrupt in &self.interrupts {
             let Interrupt { message, by, .. } = interrupt;
             let tells = |from: u32, to: u32| self.is_hop(from, to, by);
@@ -290,7 +312,9 @@ impl Interruption<'_> {
                     let mut edges = original.edges(state).iter();
                     let waits = edges.any(|edge| self.is(edge, Direction::Receive, heard));
                     let is_sent = if tells(heard, role) {
-                        looks[state as usize] && unsure.contains(&heard)
+                        looks[state as usize]
+                            && unsure.contains(&heard)
+                            && !(*by == [heard] && comes_later(heard, state))
                     } else if !waits || !self.hears_of_others(heard, role) {
                         false
                     } else if is_told {
@@ -401,15 +425,6 @@ impl Interruption<'_> {
     }
 }
 
-/// An interrupt that is late where it must not be: in a state in which it could be taken for
-/// another message, or else at the end.
-pub(super) struct TooLate {
-    pub(super) block: u32,
-    pub(super) by: u32,
-    pub(super) message: Message,
-    pub(super) is_confused: bool,
-}
-
 impl Local {
     /// The machine without [marks](Interruption::end_late): it receives and drops the interrupts
     /// that may be late, until it hears something else from the same role.
@@ -418,6 +433,7 @@ impl Local {
         roles: &[Role],
         role: u32,
         late_sets: &IndexSet<Late>,
+        rounds: &Rounds,
     ) -> Result<Self, TooLate> {
         let own = &roles[role as usize];
         let settle = |mut state: u32, mut late: Late| {
@@ -439,24 +455,33 @@ impl Local {
                 let others = late.iter().filter(|(_, by, _)| roles[*by as usize] != *peer);
                 others.cloned().collect::<Late>()
             };
+            let late_as = |action: &Action| {
+                let mut late = late.iter().filter(|_| action.direction == Direction::Receive);
+                late.find(|(_, by, message)| {
+                    action.peer == roles[*by as usize] && action.message.label == message.label
+                })
+            };
+            let too_late = |(block, by, message): &(u32, u32, Message), confused| {
+                let (block, by, message) = (*block, *by, message.clone());
+                Err(TooLate { block, by, role, message, confused })
+            };
             for Edge { action, target, origins } in self.edges(state) {
+                if let Some(late) = late_as(action) {
+                    let is_later = |&block| rounds.is_after_message(block, late.1, role);
+                    match origins.iter().all(is_later) {
+                        true => continue,
+                        false => return too_late(late, Some(origins.clone())),
+                    }
+                }
                 let is_heard = action.direction == Direction::Receive;
                 let late = if is_heard { without(&action.peer) } else { late.clone() };
                 let target = index(found.insert_full(settle(*target, late)).0);
                 local.connect(source, action.clone(), target, origins.clone());
             }
-            for (block, by, message) in &late {
+            for one @ (_, by, message) in &late {
                 let peer = roles[*by as usize].clone();
-                let is_same = |edge: &Edge| {
-                    let Action { peer: from, direction, message: known } = &edge.action;
-                    *direction == Direction::Receive
-                        && *from == peer
-                        && known.label == message.label
-                };
-                let is_confused = self.edges(state).iter().any(is_same);
-                if is_confused || self.edges(state).is_empty() {
-                    let (block, by, message) = (*block, *by, message.clone());
-                    return Err(TooLate { block, by, message, is_confused });
+                if self.edges(state).is_empty() {
+                    return too_late(one, None);
                 }
                 let target = index(found.insert_full((state, without(&peer))).0);
                 let action =

@@ -12,5 +12,6 @@ mod merge;
 mod minimise;
 pub(crate) mod on_demand;
 pub(crate) mod projection;
+mod rounds;
 mod shuffle;
 mod validity;

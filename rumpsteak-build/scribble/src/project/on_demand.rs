@@ -26,6 +26,8 @@
 //! another one, the second connection must not overtake the first: this is receive validity of the
 //! first state, where the others go on to the end of the protocol.
 
+use std::collections::BTreeSet;
+
 use fixedbitset::FixedBitSet;
 
 use super::blocks::{Together, judge};
@@ -63,7 +65,13 @@ pub(crate) fn project_all(
         if wrong.is_empty() { Ok(found) } else { Err(wrong) }
     }));
     Some(projections.and_then(|projections| {
-        judge(&projections, protocol, (first.span, "this role"), &limits.verifier)?;
+        judge(
+            &projections,
+            &BTreeSet::new(),
+            protocol,
+            (first.span, "this role"),
+            &limits.verifier,
+        )?;
         Ok((projections, false))
     }))
 }

@@ -21,6 +21,7 @@ mod shared;
 mod shop;
 mod strangers;
 mod successive_sessions;
+mod transfer;
 mod transports;
 mod versions;
 mod watch;

@@ -1,0 +1,162 @@
+//! The rounds of a block in a loop, and late interrupts that could be taken for new ones.
+//!
+//! ```text
+//!   rec Next { choice at client {
+//!       interruptible { request() from client to server; reply() from server to client; }
+//!       with { timeout() by client; }
+//!       continue Next; } or { close() from client to server; } }
+//!
+//!   client: … ?reply, !timeout …        server: … !reply, then ?timeout: of which round?
+//! ```
+//!
+//! An interrupt of one round may be [late](super::late): its receiver has ended the round. If the
+//! receiver would take it for an interrupt of the next round, the block is changed by one of two
+//! rules. Neither sends a message that the block would not have, and no message gets a number. So
+//! these machines run like all others, on every route, and they are judged like all others.
+//!
+//! * **After a message.** If the interrupter sends something to the receiver in the block before it
+//!   waits for anything, it interrupts only after that. Each queue is first in, first out. So as
+//!   long as the receiver has heard nothing in this round, an interrupt that it finds is an old one.
+//!   It drops it.
+//! * **Through another role.** Else the interrupter does not tell the receiver, but only the other
+//!   roles. They pass it on as if the block had a `via` with all of them. The receiver hears from
+//!   one of them that the next round begins, so it cannot mistake what that role has told before.
+//!
+//! # Why this is sound
+//! Nothing is believed of the rules: a machine that still has two meanings for one message is an
+//! error (S0311), and the machines without one are [judged](super::blocks::judge) as a system. If
+//! they are not safe, the block is refused as if there were no rules.
+//!
+//! # Why there are no numbers
+//! A number in each interrupt would tell all rounds apart. It would allow more only where the
+//! receiver goes from round to round and hears nothing from the interrupter, directly or through
+//! others. There it may be any number of rounds ahead, and no finite machine models that.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rumpsteak_fsm::bounded::Queue;
+use rumpsteak_fsm::verify::drain;
+use rumpsteak_fsm::{Action, Direction, Fsm, Limits, Message, StateId, System};
+
+use crate::diagnostics::span::Span;
+use crate::global::automaton::{Block, Global};
+
+/// The rules by which late interrupts are kept apart from new ones: for the place of a block, the
+/// role that tells of the interrupt, and the role that is told.
+#[derive(Default)]
+pub(super) struct Rounds(BTreeMap<(Span, u32, u32), Rule>);
+
+#[derive(Clone, Copy, PartialEq)]
+enum Rule {
+    AfterMessage,
+    ThroughAnother,
+}
+
+/// An interrupt that `role` may hear of from `by` too late: in a state in which it could be taken
+/// for another message, or else at the end.
+pub(super) struct TooLate {
+    pub(super) block: u32,
+    pub(super) by: u32,
+    pub(super) role: u32,
+    pub(super) message: Message,
+    /// The places of the other message.
+    pub(super) confused: Option<Vec<Span>>,
+}
+
+impl Rounds {
+    /// True if `by` may interrupt this block only after it has sent something to `role` in it.
+    pub(super) fn is_after_message(&self, block: Span, by: u32, role: u32) -> bool {
+        self.0.get(&(block, by, role)) == Some(&Rule::AfterMessage)
+    }
+
+    /// True if `by` does not tell `role` of an interrupt of this block.
+    pub(super) fn is_indirect(&self, block: Span, by: u32, role: u32) -> bool {
+        self.0.get(&(block, by, role)) == Some(&Rule::ThroughAnother)
+    }
+
+    /// True if there is no rule.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Adds rules against what was found, or replaces those that were of no use. Returns false if
+    /// none is left. `is_late` is true of a block whose interrupts may be late.
+    pub(super) fn mend(
+        &mut self,
+        global: &Global,
+        found: &[TooLate],
+        is_late: impl Fn(u32) -> bool,
+    ) -> bool {
+        if found.is_empty() {
+            let waits = self.0.values_mut().filter(|rule| **rule == Rule::AfterMessage);
+            return waits.map(|rule| *rule = Rule::ThroughAnother).count() > 0;
+        }
+        found.iter().all(|found| self.mend_one(global, found, &is_late))
+    }
+
+    fn mend_one(
+        &mut self,
+        global: &Global,
+        &TooLate { block, by, role, ref confused, .. }: &TooLate,
+        is_late: impl Fn(u32) -> bool,
+    ) -> bool {
+        let Some(places) = confused else { return false };
+        let sends = |block: &Block| {
+            let mut edges = block.parts.iter().flat_map(Global::all_edges);
+            edges.any(|edge| {
+                let letter = global.letter(edge);
+                (letter.from, letter.to) == (by, role)
+            })
+        };
+        let may_wait = |place: &Span| {
+            let mut blocks = (0..).zip(&global.blocks);
+            blocks.any(|(number, block)| block.span == *place && is_late(number) && sends(block))
+        };
+        let is_new = |place: &Span| !self.0.contains_key(&(*place, by, role));
+        if places.iter().all(|place| is_new(place) && may_wait(place)) {
+            self.0.extend(places.iter().map(|&place| ((place, by, role), Rule::AfterMessage)));
+            return true;
+        }
+        let key = (global.blocks[block as usize].span, by, role);
+        self.0.insert(key, Rule::ThroughAnother) != Some(Rule::ThroughAnother)
+    }
+}
+
+/// True if the system is safe because all queues can always be emptied, if the interrupts of one
+/// round are told from those of the next one: in this queue, which can grow for ever.
+///
+/// The [certificate](rumpsteak_fsm::certificate::drained) knows of a queue which message may follow
+/// which. With an interrupt that may be late, that is too little: a queue that holds the interrupt
+/// of this round could hold it behind that of the round before, and so on. So the sender's machine
+/// is written twice, and changes to the other copy when it sends an interrupt. It does the same as
+/// the machine, so the system is safe if the other one is.
+pub(super) fn drains(
+    system: &System,
+    queue: &Queue,
+    interrupts: &BTreeSet<Message>,
+    limits: &Limits,
+) -> bool {
+    let twice = |fsm: &Fsm| {
+        if queue.from.as_ref() != Some(fsm.role()) {
+            return fsm.clone();
+        }
+        let is_interrupt = |action: &Action| {
+            action.direction == Direction::Send
+                && action.peer == queue.to
+                && interrupts.contains(&action.message)
+        };
+        let mut machine = Fsm::builder(fsm.role().clone());
+        let states: Vec<StateId> = (0..2 * fsm.len()).map(|_| machine.add_state()).collect();
+        for copy in [0, 1] {
+            let place = |state: StateId, copy| states[state.index() + copy * fsm.len()];
+            for of in fsm.transitions() {
+                let next = copy ^ usize::from(is_interrupt(of.action));
+                let (from, to) = (place(of.source, copy), place(of.target, next));
+                machine.add_transition(from, of.action.clone(), to);
+            }
+        }
+        machine.build(fsm.initial())
+    };
+    let system = System::new(system.machines().iter().map(twice).collect());
+    system.is_ok_and(|system| drain(&system, limits).is_some())
+}
