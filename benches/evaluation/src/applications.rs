@@ -161,7 +161,10 @@ impl<R: Joins> Running<R> {
                 }
             };
             let role = worker.split(' ').next_back().unwrap_or(worker);
-            first = first.peer(role, [&at]);
+            // The end of a line has no route to its beginning.
+            if worker != "line b" {
+                first = first.peer(role, [&at]);
+            }
             next = Some(at);
         }
         let first = runtime.block_on(join(first))?;

@@ -320,7 +320,7 @@ fn kernels(x: u64, mode: Mode) -> Result<Vec<Case>> {
             double_buffering::check(&received, &values, true)
         }),
         Case::timed(KERNELS, "ours, threads", x, mode, move || {
-            let received = pass_on_in_threads(&mut in_threads, &slept, kernel)?;
+            let received = pass_on_in_threads(&mut in_threads, &slept, kernel, pause)?;
             double_buffering::check(&received, &slept, true)
         }),
     ];
@@ -336,14 +336,14 @@ fn kernels(x: u64, mode: Mode) -> Result<Vec<Case>> {
 
 /// The time at which the kernel asks for the second buffer.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kernel {
+pub(crate) enum Kernel {
     Plain,
     Weak,
     Optimised,
 }
 
 impl Kernel {
-    async fn run<F: Future<Output = ()>>(
+    pub(crate) async fn run<F: Future<Output = ()>>(
         self,
         role: &mut buffers::K,
         pause: impl Fn() -> F,
@@ -369,11 +369,12 @@ async fn pass_on<F: Future<Output = ()>>(
     received.map(|((), (), received)| received).map_err(Error::wrong)
 }
 
-/// Double buffering with a thread for each role, and with pauses.
-fn pass_on_in_threads(
+/// Double buffering with a thread for each role.
+pub(crate) fn pass_on_in_threads<F: Future<Output = ()>>(
     roles: &mut buffers::Roles,
     values: &[i32],
     kernel: Kernel,
+    pause: impl Fn() -> F + Copy + Send,
 ) -> Result<[Vec<i32>; 2]> {
     let buffers::Roles { s, k, t } = roles;
     let ended = |thread: ScopedJoinHandle<'_, _>| match thread.join() {

@@ -106,7 +106,7 @@ fn each_series_computes_the_right_output() {
             }
         }
     }
-    assert_eq!(measured, 3 * (19 + 15) + 4 * 20 + 3 * 3 + 3 * 5 * 2 + 4 + 8 + 2 * (10 + 5));
+    assert_eq!(measured, 3 * (19 + 17) + 2 * 4 + 4 * 20 + 3 * 3 + 3 * 5 * 2 + 4 + 8 + 2 * (10 + 5));
 }
 
 /// A figure whose only case counts how often it is measured.

@@ -6,6 +6,7 @@ pub(crate) mod mpst;
 pub(crate) mod oneshot;
 mod original;
 pub mod ours;
+mod work;
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use rumpsteak_runtime::channel::QueueSender;
 use rumpsteak_runtime::transport::Pair as _;
 use tokio::runtime::Runtime;
 
+use crate::coordination::{Kernel, pass_on_in_threads};
 use crate::figure::{ours as ours_series, published};
 use crate::tasks::{no_pause, one_thread, two_threads};
 use crate::{Case, Error, Figure, Mode, Of, Result, Series, XAxis, YAxis, queues};
@@ -32,12 +34,16 @@ const PUBLISHED: [(&str, [f64; 5]); 5] = [
     ("Rumpsteak, optimised (published)", [32.340989, 50.126532, 67.884430, 82.039366, 96.010424]),
 ];
 
-/// The figure.
+/// Both.
 #[must_use]
 pub fn figures() -> Vec<Figure> {
+    vec![without_work(), work::figure()]
+}
+
+fn without_work() -> Figure {
     let series = |name, of, about| Series { name, of, about };
     let same = "the same; the kernel asks for both buffers at once";
-    vec![Figure {
+    Figure {
         name: NAME,
         title: "Double buffering",
         about: "PPoPP'22, Fig. 6, middle: so many values in two buffers, which the source copies. Each run has fresh roles and channels, as in the paper.",
@@ -46,6 +52,8 @@ pub fn figures() -> Vec<Figure> {
         series: [
             ours_series(same),
             vec![
+                series("plain, threads", Of::Ours, "a thread for each role, which each run starts"),
+                series("optimised, threads", Of::Ours, same),
                 series(
                     "copies alone",
                     Of::Floor,
@@ -88,7 +96,7 @@ pub fn figures() -> Vec<Figure> {
         cases,
         notes: "Neither `ferrite-session` nor `mpstthree` can express the optimised kernel: the session between kernel and source would have to receive in \
                 another order than its dual sends. `ferrite-session` does not check that the kernel's two sessions together are free of deadlocks.",
-    }]
+    }
 }
 
 /// The processes as tasks of a runtime.
@@ -171,6 +179,11 @@ pub(crate) fn check(received: &[Vec<i32>], values: &[i32], is_first: bool) -> Re
                 && (!is_first || received == expected)
         });
     if is_right { Ok(()) } else { Err(Error::wrong("the sink received other buffers")) }
+}
+
+fn in_threads(values: &[i32], kernel: Kernel) -> Result<Vec<Vec<i32>>> {
+    let mut roles = ours::Roles::default();
+    pass_on_in_threads(&mut roles, values, kernel, no_pause).map(Vec::from)
 }
 
 fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
@@ -276,6 +289,8 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
                 )
             }),
         )?,
+        case("plain, threads", Box::new(|values| in_threads(values, Kernel::Plain))),
+        case("optimised, threads", Box::new(|values| in_threads(values, Kernel::Optimised))),
         case(
             "copies alone",
             Box::new(|values| Ok(halves(values).map(|half| black_box(half.to_vec())).into())),
