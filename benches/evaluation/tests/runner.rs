@@ -28,7 +28,7 @@ fn an_unknown_figure_is_refused_with_those_that_there_are() {
     let error = command::run(&words("run --quick fig6-steaming")).unwrap_err();
     let text = error.to_string();
     assert!(
-        text.starts_with("there is no figure `fig6-steaming`; there are fig6-streaming, fig6-double-buffering, fig6-fft, "),
+        text.starts_with("there is no figure `fig6-steaming`; there are fig6-streaming, fig6-double-buffering, fig6-double-buffering-work, "),
         "{text}"
     );
 }

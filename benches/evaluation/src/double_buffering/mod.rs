@@ -2,6 +2,7 @@
 //! sink.
 
 mod ferrite;
+mod kernels;
 pub(crate) mod mpst;
 pub(crate) mod oneshot;
 mod original;
@@ -18,7 +19,7 @@ use rumpsteak_runtime::channel::QueueSender;
 use rumpsteak_runtime::transport::Pair as _;
 use tokio::runtime::Runtime;
 
-use crate::coordination::{Kernel, pass_on_in_threads};
+pub(crate) use self::kernels::{Kernel, check, halves, pass_on_in_threads, values};
 use crate::figure::{ours as ours_series, published};
 use crate::tasks::{no_pause, one_thread, two_threads};
 use crate::{Case, Error, Figure, Mode, Of, Result, Series, XAxis, YAxis, queues};
@@ -156,34 +157,9 @@ async fn over_the_queues_of_roles(buffers: [&[i32]; 2]) -> Option<[Vec<i32>; 2]>
     sent.and(passed).and(received)
 }
 
-/// The values of both buffers.
-pub(crate) fn values(count: usize) -> Arc<[i32]> {
-    (0..).take(count).collect()
-}
-
-/// Both buffers.
-pub(crate) fn halves(values: &[i32]) -> [&[i32]; 2] {
-    let (first, second) = values.split_at(values.len() / 2);
-    [first, second]
-}
-
-/// Checks the buffers of the sink: all values the first time, then lengths and ends, because
-/// comparing takes as long as copying.
-pub(crate) fn check(received: &[Vec<i32>], values: &[i32], is_first: bool) -> Result<()> {
-    let expected = halves(values);
-    let is_right = received.len() == 2
-        && received.iter().zip(expected).all(|(received, expected)| {
-            received.len() == expected.len()
-                && received.first() == expected.first()
-                && received.last() == expected.last()
-                && (!is_first || received == expected)
-        });
-    if is_right { Ok(()) } else { Err(Error::wrong("the sink received other buffers")) }
-}
-
 fn in_threads(values: &[i32], kernel: Kernel) -> Result<Vec<Vec<i32>>> {
     let mut roles = ours::Roles::default();
-    pass_on_in_threads(&mut roles, values, kernel, no_pause).map(Vec::from)
+    pass_on_in_threads(&mut roles, halves(values), kernel, no_pause).map(Vec::from)
 }
 
 fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use tokio::runtime::Runtime;
 
-use super::{check, halves, ours, values};
-use crate::coordination::{Kernel, pass_on_in_threads};
+use super::kernels::{Kernel, check, halves, pass_on_in_threads, values};
+use super::ours;
 use crate::tasks::{busy, two_threads};
 use crate::{Case, Error, Figure, Mode, Of, Result, Series, XAxis, YAxis};
 
@@ -75,7 +75,7 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
         let values = values.clone();
         cases.push(Case::timed(NAME, series, x, mode, move || {
             let mut roles = ours::Roles::default();
-            let received = pass_on_in_threads(&mut roles, &values, kernel, || busy(work))?;
+            let received = pass_on_in_threads(&mut roles, halves(&values), kernel, || busy(work))?;
             check(&received, &values, true)
         }));
     }
