@@ -6,7 +6,7 @@ use std::thread::{self, ScopedJoinHandle};
 
 use futures::executor::block_on;
 
-use super::ours;
+use super::ours::{K, Roles, kernel, optimised_kernel, sink, source, weak_kernel};
 use crate::{Error, Result};
 
 /// The time at which the kernel asks for the second buffer.
@@ -20,34 +20,34 @@ pub(crate) enum Kernel {
 impl Kernel {
     pub(crate) async fn run<F: Future<Output = ()>>(
         self,
-        role: &mut ours::K,
+        role: &mut K,
         pause: impl Fn() -> F,
     ) -> rumpsteak_runtime::Result<()> {
         match self {
-            Self::Plain => ours::kernel(role, pause).await,
-            Self::Weak => ours::weak_kernel(role, pause).await,
-            Self::Optimised => ours::optimised_kernel(role, pause).await,
+            Self::Plain => kernel(role, pause).await,
+            Self::Weak => weak_kernel(role, pause).await,
+            Self::Optimised => optimised_kernel(role, pause).await,
         }
     }
 }
 
 /// Double buffering with a thread for each role.
 pub(crate) fn pass_on_in_threads<F: Future<Output = ()>>(
-    roles: &mut ours::Roles,
+    roles: &mut Roles,
     halves: [&[i32]; 2],
-    kernel: Kernel,
+    order: Kernel,
     pause: impl Fn() -> F + Copy + Send,
 ) -> Result<[Vec<i32>; 2]> {
-    let ours::Roles { s, k, t } = roles;
+    let Roles { s, k, t } = roles;
     let ended = |thread: ScopedJoinHandle<'_, _>| match thread.join() {
         Ok(ended) => ended,
         Err(panic) => panic::resume_unwind(panic),
     };
     let received = thread::scope(|scope| {
-        let source = scope.spawn(move || block_on(ours::source(s, halves, pause)));
-        let kernel = scope.spawn(move || block_on(kernel.run(k, pause)));
-        let received = block_on(ours::sink(t));
-        ended(source).and(ended(kernel)).and(received)
+        let sending = scope.spawn(move || block_on(source(s, halves, pause)));
+        let passing = scope.spawn(move || block_on(order.run(k, pause)));
+        let received = block_on(sink(t));
+        ended(sending).and(ended(passing)).and(received)
     });
     received.map_err(Error::wrong)
 }

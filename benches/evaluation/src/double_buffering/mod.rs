@@ -115,7 +115,7 @@ macro_rules! in_tasks {
     }};
 }
 
-fn ours() -> (ours::S, ours::K, ours::T) {
+fn our_roles() -> (ours::S, ours::K, ours::T) {
     let ours::Roles { s, k, t } = Default::default();
     (s, k, t)
 }
@@ -185,7 +185,7 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
             "plain, join",
             one(),
             Box::new(|runtime, values| {
-                let (mut s, mut k, mut t) = ours();
+                let (mut s, mut k, mut t) = our_roles();
                 let (source, kernel) = (
                     ours::source(&mut s, halves(values), no_pause),
                     ours::kernel(&mut k, no_pause),
@@ -199,7 +199,7 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
             "optimised, join",
             one(),
             Box::new(|runtime, values| {
-                let (mut s, mut k, mut t) = ours();
+                let (mut s, mut k, mut t) = our_roles();
                 let (source, kernel) = (
                     ours::source(&mut s, halves(values), no_pause),
                     ours::optimised_kernel(&mut k, no_pause),
@@ -216,7 +216,7 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
                 let values = values.clone();
                 in_tasks!(
                     runtime,
-                    ours(),
+                    our_roles(),
                     |s, k, t| ours::source(&mut s, halves(&values), no_pause),
                     ours::kernel(&mut k, no_pause),
                     ours::sink(&mut t)
@@ -230,7 +230,7 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
                 let values = values.clone();
                 in_tasks!(
                     runtime,
-                    ours(),
+                    our_roles(),
                     |s, k, t| ours::source(&mut s, halves(&values), no_pause),
                     ours::optimised_kernel(&mut k, no_pause),
                     ours::sink(&mut t)
@@ -244,7 +244,7 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
                 let values = values.clone();
                 in_tasks!(
                     runtime,
-                    ours(),
+                    our_roles(),
                     |s, k, t| ours::source(&mut s, halves(&values), no_pause),
                     ours::kernel(&mut k, no_pause),
                     ours::sink(&mut t)
@@ -258,7 +258,7 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
                 let values = values.clone();
                 in_tasks!(
                     runtime,
-                    ours(),
+                    our_roles(),
                     |s, k, t| ours::source(&mut s, halves(&values), no_pause),
                     ours::optimised_kernel(&mut k, no_pause),
                     ours::sink(&mut t)

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 
 use super::kernels::{Kernel, check, halves, pass_on_in_threads, values};
-use super::ours;
+use super::ours::{Roles, sink, source};
 use crate::tasks::{busy, two_threads};
 use crate::{Case, Error, Figure, Mode, Of, Result, Series, XAxis, YAxis};
 
@@ -41,20 +41,19 @@ pub(super) fn figure() -> Figure {
 fn in_tasks(
     runtime: &Runtime,
     values: &[i32],
-    kernel: Kernel,
+    order: Kernel,
     work: Duration,
 ) -> Result<[Vec<i32>; 2]> {
-    let ours::Roles { mut s, mut k, mut t } = Default::default();
+    let Roles { mut s, mut k, mut t } = Default::default();
     let pause = move || busy(work);
     let values = values.to_vec();
     runtime.block_on(async move {
-        let source =
-            tokio::spawn(async move { ours::source(&mut s, halves(&values), pause).await });
-        let kernel = tokio::spawn(async move { kernel.run(&mut k, pause).await });
-        let sink = tokio::spawn(async move { ours::sink(&mut t).await });
-        source.await.map_err(Error::wrong)?.map_err(Error::wrong)?;
-        kernel.await.map_err(Error::wrong)?.map_err(Error::wrong)?;
-        sink.await.map_err(Error::wrong)?.map_err(Error::wrong)
+        let sending = tokio::spawn(async move { source(&mut s, halves(&values), pause).await });
+        let passing = tokio::spawn(async move { order.run(&mut k, pause).await });
+        let receiving = tokio::spawn(async move { sink(&mut t).await });
+        sending.await.map_err(Error::wrong)?.map_err(Error::wrong)?;
+        passing.await.map_err(Error::wrong)?.map_err(Error::wrong)?;
+        receiving.await.map_err(Error::wrong)?.map_err(Error::wrong)
     })
 }
 
@@ -74,7 +73,7 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
     {
         let values = values.clone();
         cases.push(Case::timed(NAME, series, x, mode, move || {
-            let mut roles = ours::Roles::default();
+            let mut roles = Roles::default();
             let received = pass_on_in_threads(&mut roles, halves(&values), kernel, || busy(work))?;
             check(&received, &values, true)
         }));
