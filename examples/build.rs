@@ -3,6 +3,7 @@
 fn main() -> Result<(), rumpsteak_build::Report> {
     rumpsteak_build::configure()
         .protocols("applications/portal.scr")
+        .protocols("rows/listings.scr")
         .protocols("tasks/chat_server.scr")
         .protocols("../protocols/alternating_bit.scr")
         .protocols("../protocols/authentication.scr")

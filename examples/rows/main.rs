@@ -31,6 +31,7 @@ mod first_answer;
 mod hospital;
 #[path = "../tasks/http_continue.rs"]
 mod http_continue;
+mod listings;
 #[path = "../tasks/lock.rs"]
 mod lock;
 #[path = "../optimised_double_buffering.rs"]

@@ -10,6 +10,8 @@
 
 pub mod workers;
 
+use std::mem;
+
 use rumpsteak::{Result, try_run};
 
 #[rumpsteak::protocol(
@@ -60,22 +62,27 @@ pub mod roles {
 use roles::*;
 
 /// Some rows of the plate.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Rows {
-    rows: Vec<Vec<f64>>,
+    pub rows: Vec<Vec<f64>>,
+    /// The rows before the last step, whose arrays the next step fills.
+    old: Vec<Vec<f64>>,
 }
 
 /// The temperature of the upper edge; the other edges are cold.
-const HOT: f64 = 100.0;
+pub const HOT: f64 = 100.0;
 
 impl Rows {
-    fn new(count: usize, size: usize) -> Self {
-        Self { rows: vec![vec![0.0; size]; count] }
+    /// So many cold rows of this length.
+    pub fn new(count: usize, size: usize) -> Self {
+        let rows = vec![vec![0.0; size]; count];
+        Self { old: rows.clone(), rows }
     }
 
     /// Makes one step, between the rows above and below. Returns the largest change.
-    fn step(&mut self, above: &[f64], below: &[f64]) -> f64 {
-        let old = self.rows.clone();
+    pub fn step(&mut self, above: &[f64], below: &[f64]) -> f64 {
+        mem::swap(&mut self.rows, &mut self.old);
+        let old = &self.old;
         let mut change: f64 = 0.0;
         for (at, row) in self.rows.iter_mut().enumerate() {
             let above = if at == 0 { above } else { &old[at - 1] };
@@ -90,20 +97,26 @@ impl Rows {
         change
     }
 
-    fn first(&self, array: Vec<f64>) -> Edge {
-        edge(self.rows.first(), array)
+    /// The first row, in the array of an earlier round.
+    pub fn first(&self, array: Vec<f64>) -> Vec<f64> {
+        filled(array, self.rows.first())
     }
 
-    fn last(&self, array: Vec<f64>) -> Edge {
-        edge(self.rows.last(), array)
+    /// The last row, in the array of an earlier round.
+    pub fn last(&self, array: Vec<f64>) -> Vec<f64> {
+        filled(array, self.rows.last())
     }
 }
 
-/// A row at a border, in the array of an earlier round.
-fn edge(row: Option<&Vec<f64>>, mut array: Vec<f64>) -> Edge {
+fn filled(mut array: Vec<f64>, row: Option<&Vec<f64>>) -> Vec<f64> {
     array.clear();
     array.extend(row.into_iter().flatten());
-    Edge(array)
+    array
+}
+
+/// The rows that this part of a plate consists of.
+pub fn rows_of(part: &[f64], size: usize) -> Vec<Vec<f64>> {
+    part.chunks(size).map(<[f64]>::to_vec).collect()
 }
 
 /// A square plate of `size` rows, computed until no point changes by more than `accuracy`.
@@ -113,8 +126,8 @@ pub struct Task {
     pub accuracy: f64,
 }
 
-/// The plate, and the number of rounds.
-pub type Solution = (Rows, usize);
+/// The rows of the plate, and the number of rounds.
+pub type Solution = (Vec<Vec<f64>>, usize);
 
 /// The same, by one role.
 pub fn sequential(task: Task) -> Solution {
@@ -122,7 +135,7 @@ pub fn sequential(task: Task) -> Solution {
     let (hot, cold) = (vec![HOT; task.size], vec![0.0; task.size]);
     for round in 1.. {
         if plate.step(&hot, &cold) <= task.accuracy {
-            return (plate, round);
+            return (plate.rows, round);
         }
     }
     unreachable!("the changes get smaller and smaller")
@@ -136,7 +149,8 @@ pub async fn master(role: &mut M, task: Task) -> Result<Solution> {
         let mut plate = Rows::new(size - 2 * (size / 3), size);
         let (mut above, mut below) = (vec![], vec![]);
         for round in 1.. {
-            let next = session.send(plate.first(above)).await?.send(plate.last(below)).await?;
+            let next = session.send(Edge(plate.first(above))).await?;
+            let next = next.send(Edge(plate.last(below))).await?;
             let (Edge(row), next) = next.receive().await?;
             above = row;
             let (Edge(row), next) = next.receive().await?;
@@ -150,9 +164,8 @@ pub async fn master(role: &mut M, task: Task) -> Result<Solution> {
             }
             let (Part(above), next) = next.select(Stop).await?.send(Stop).await?.receive().await?;
             let (Part(below), end) = next.receive().await?;
-            let rows = |part: Vec<f64>| part.chunks(size).map(<[f64]>::to_vec).collect::<Vec<_>>();
-            let rows = [rows(above), plate.rows, rows(below)].concat();
-            return Ok(((Rows { rows }, round), end));
+            let rows = [rows_of(&above, size), plate.rows, rows_of(&below, size)].concat();
+            return Ok(((rows, round), end));
         }
         unreachable!("the changes get smaller and smaller")
     })
@@ -167,7 +180,8 @@ pub async fn above(role: &mut A) -> Result<()> {
         let (mut plate, hot) = (Rows::new(size / 3, size), vec![HOT; size]);
         let mut below = vec![];
         loop {
-            let (Edge(row), next) = session.send(plate.last(below)).await?.receive().await?;
+            let next = session.send(Edge(plate.last(below))).await?;
+            let (Edge(row), next) = next.receive().await?;
             below = row;
             let change = plate.step(&hot, &below);
             match next.send(Change(change)).await?.branch().await? {
@@ -189,7 +203,8 @@ pub async fn below(role: &mut B) -> Result<()> {
         let (mut plate, cold) = (Rows::new(size / 3, size), vec![0.0; size]);
         let mut above = vec![];
         loop {
-            let (Edge(row), next) = session.send(plate.first(above)).await?.receive().await?;
+            let next = session.send(Edge(plate.first(above))).await?;
+            let (Edge(row), next) = next.receive().await?;
             above = row;
             let change = plate.step(&above, &cold);
             match next.send(Change(change)).await?.branch().await? {

@@ -1,13 +1,10 @@
 //! COORDINATION'21, Figs. 2 to 5: sessions of three roles that end.
 
 use std::hint::black_box;
-use std::panic;
-use std::thread::{self, ScopedJoinHandle};
 
-use futures::executor::block_on;
 use futures::future::try_join3;
 
-use crate::double_buffering::{self, ours as buffers};
+use crate::double_buffering::{self, Kernel, ours as buffers, pass_on_in_threads};
 use crate::tasks::{PAUSE, expect, no_pause, one_thread, pause};
 use crate::{Case, Error, Figure, Mode, Of, Result, Series, XAxis, YAxis, adder, ring};
 
@@ -320,7 +317,12 @@ fn kernels(x: u64, mode: Mode) -> Result<Vec<Case>> {
             double_buffering::check(&received, &values, true)
         }),
         Case::timed(KERNELS, "ours, threads", x, mode, move || {
-            let received = pass_on_in_threads(&mut in_threads, &slept, kernel)?;
+            let received = pass_on_in_threads(
+                &mut in_threads,
+                double_buffering::halves(&slept),
+                kernel,
+                pause,
+            )?;
             double_buffering::check(&received, &slept, true)
         }),
     ];
@@ -334,28 +336,6 @@ fn kernels(x: u64, mode: Mode) -> Result<Vec<Case>> {
     Ok(cases)
 }
 
-/// The time at which the kernel asks for the second buffer.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kernel {
-    Plain,
-    Weak,
-    Optimised,
-}
-
-impl Kernel {
-    async fn run<F: Future<Output = ()>>(
-        self,
-        role: &mut buffers::K,
-        pause: impl Fn() -> F,
-    ) -> rumpsteak_runtime::Result<()> {
-        match self {
-            Self::Plain => buffers::kernel(role, pause).await,
-            Self::Weak => buffers::weak_kernel(role, pause).await,
-            Self::Optimised => buffers::optimised_kernel(role, pause).await,
-        }
-    }
-}
-
 /// Double buffering in one task.
 async fn pass_on<F: Future<Output = ()>>(
     roles: &mut buffers::Roles,
@@ -367,25 +347,4 @@ async fn pass_on<F: Future<Output = ()>>(
     let source = buffers::source(s, double_buffering::halves(values), pause);
     let received = try_join3(source, kernel.run(k, pause), buffers::sink(t)).await;
     received.map(|((), (), received)| received).map_err(Error::wrong)
-}
-
-/// Double buffering with a thread for each role, and with pauses.
-fn pass_on_in_threads(
-    roles: &mut buffers::Roles,
-    values: &[i32],
-    kernel: Kernel,
-) -> Result<[Vec<i32>; 2]> {
-    let buffers::Roles { s, k, t } = roles;
-    let ended = |thread: ScopedJoinHandle<'_, _>| match thread.join() {
-        Ok(ended) => ended,
-        Err(panic) => panic::resume_unwind(panic),
-    };
-    let received = thread::scope(|scope| {
-        let buffers = double_buffering::halves(values);
-        let source = scope.spawn(move || block_on(buffers::source(s, buffers, pause)));
-        let kernel = scope.spawn(move || block_on(kernel.run(k, pause)));
-        let received = block_on(buffers::sink(t));
-        ended(source).and(ended(kernel)).and(received)
-    });
-    received.map_err(Error::wrong)
 }

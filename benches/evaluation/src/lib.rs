@@ -27,6 +27,8 @@ mod error;
 pub mod fft;
 pub mod figure;
 pub mod figures;
+mod jacobi_line;
+mod mpi;
 mod oneshot;
 mod processes;
 mod queues;

@@ -127,3 +127,11 @@ pub(crate) async fn pause() {
         thread::sleep(PAUSE);
     }
 }
+
+/// Keeps the processor busy for so long, without a pause for other tasks of the thread.
+pub(crate) async fn busy(time: Duration) {
+    let start = Instant::now();
+    while start.elapsed() < time {
+        spin_loop();
+    }
+}

@@ -5,6 +5,7 @@ use std::time::Instant;
 use futures::{SinkExt as _, StreamExt as _};
 use rumpsteak_net::{Codec as _, Host, Joined, Postcard};
 use rumpsteak_runtime::{self as rumpsteak, Detached, try_run};
+use serde::{Deserialize, Serialize};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Builder;
 use tokio_util::bytes::Bytes;
@@ -15,6 +16,7 @@ use crate::processes::Processes;
 use crate::tasks::{expect, one_thread_of_sockets};
 use crate::{Case, Error, Figure, Mode, Of, Result, Sample, Series, Unit, XAxis, YAxis};
 
+const TREES: &str = "sj-fig14-trees";
 const OBJECTS: &str = "sj-fig14-objects";
 const LENGTH: &str = "sj-fig14-length";
 const DELEGATION: &str = "sj-fig14-delegation";
@@ -25,7 +27,7 @@ const EXCHANGES: u64 = 100;
 /// The number of objects in an exchange, unless it is the x axis.
 const FEW: u64 = 10;
 
-/// The number of exchanges in a delegated session.
+/// The number of exchanges of trees, and in a delegated session.
 const BULK: u64 = 1_000;
 
 #[rumpsteak_runtime::protocol(
@@ -50,7 +52,40 @@ mod delegation {
 }
 use delegation::{Bob as Taker, BobSession as Takes, Carol, CarolSession as Gives, Job};
 
-/// All three.
+/// The payload that Alice gives away, and gets back from Bob.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Payload {
+    /// Numbers, all of which Bob updates.
+    Numbers(Vec<u64>),
+    /// A tree, whose root Bob updates.
+    Tree(Tree),
+}
+
+/// A binary tree: its number, and its children.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tree(u64, Option<[Box<Self>; 2]>);
+
+impl Tree {
+    fn of(depth: u64) -> Self {
+        let children = || [(); 2].map(|()| Box::new(Self::of(depth - 1)));
+        Self(7, (depth > 0).then(children))
+    }
+}
+
+impl Payload {
+    fn numbers(count: u64) -> Self {
+        Self::Numbers(vec![7; count as usize])
+    }
+
+    fn update(&mut self, by: u64) {
+        match self {
+            Self::Numbers(numbers) => numbers.iter_mut().for_each(|number| *number += by),
+            Self::Tree(Tree(root, _)) => *root += by,
+        }
+    }
+}
+
+/// All four.
 #[must_use]
 pub fn figures() -> Vec<Figure> {
     let series = |name, of, about| Series { name, of, about };
@@ -69,15 +104,27 @@ pub fn figures() -> Vec<Figure> {
     let y = YAxis { label: "time of a session (ms)", log: true, scale: 1e3 };
     vec![
         Figure {
+            name: TREES,
+            title: "Sessions over transports: binary trees",
+            about: "SJ framework, Fig. 14 b and c: a session of 1,000 exchanges of one binary tree of this depth, which goes there and back, after it was joined. Bob \
+                    updates the root. A task for each role, one thread.",
+            x: XAxis { label: "depth", log: false, names: &[] },
+            y,
+            series: over(),
+            points: |_| vec![0, 1, 2, 4, 8],
+            cases: |x, mode| exchanges(TREES, x, mode, BULK, Payload::Tree(Tree::of(x))),
+            notes: "*moved* is the paper's `noalias`, *copied* its ordinary messages: 18 ms and 1020 ms at depth 8, of 511 nodes.",
+        },
+        Figure {
             name: OBJECTS,
             title: "Sessions over transports: objects",
-            about: "SJ framework, Fig. 14 a to c: a session of 100 exchanges, each of so many numbers there and back, after it was joined. A task for each role, one \
-                    thread.",
+            about: "SJ framework, Fig. 14 a to c: a session of 100 exchanges, each of so many numbers there and back, after it was joined. Bob updates each. A task for \
+                    each role, one thread.",
             x: XAxis { label: "objects", log: false, names: &[] },
             y,
             series: over(),
             points: |_| vec![0, 10, 100, 1_000],
-            cases: |x, mode| exchanges(OBJECTS, x, mode, EXCHANGES, x),
+            cases: |x, mode| exchanges(OBJECTS, x, mode, EXCHANGES, Payload::numbers(x)),
             notes: "",
         },
         Figure {
@@ -88,7 +135,7 @@ pub fn figures() -> Vec<Figure> {
             y,
             series: over(),
             points: |_| vec![1, 10, 100, 1_000],
-            cases: |x, mode| exchanges(LENGTH, x, mode, x, FEW),
+            cases: |x, mode| exchanges(LENGTH, x, mode, x, Payload::numbers(FEW)),
             notes: "",
         },
         Figure {
@@ -113,28 +160,27 @@ pub fn figures() -> Vec<Figure> {
     ]
 }
 
-/// Sends so many objects so many times, and returns how many came back.
-async fn give(role: &mut Alice, exchanges: u64, objects: u64) -> rumpsteak::Result<u64> {
+/// Sends the payload so many times, and gets it back each time.
+async fn give(role: &mut Alice, exchanges: u64, payload: Payload) -> rumpsteak::Result<Payload> {
     try_run(role, async |mut session: AliceSession<'_>| {
-        let mut came = 0;
+        let mut payload = payload;
         for _ in 0..exchanges {
-            let given = Given(vec![7; objects as usize]);
-            let (Updated(updated), next) = session.select(given).await?.receive().await?;
-            came += updated.len() as u64;
-            session = next;
+            let (Updated(updated), next) = session.select(Given(payload)).await?.receive().await?;
+            (payload, session) = (updated, next);
         }
-        Ok((came, session.select(Stop).await?))
+        Ok((payload, session.select(Stop).await?))
     })
     .await
 }
 
-/// Updates the received objects, in any session of Bob.
+/// Updates the received payloads, in any session of Bob.
 macro_rules! update {
     ($session:ident) => {
         loop {
             match $session.branch().await? {
-                BobGivenOrStop::Given(Given(objects), next) => {
-                    $session = next.send(Updated(updated(objects))).await?;
+                BobGivenOrStop::Given(Given(mut payload), next) => {
+                    payload.update(1);
+                    $session = next.send(Updated(payload)).await?;
                 }
                 BobGivenOrStop::Stop(Stop, end) => return Ok(((), end)),
             }
@@ -148,13 +194,6 @@ async fn update(role: &mut Bob) -> rumpsteak::Result<()> {
 
 async fn update_rest(mut rest: Detached<BobSession<'static>>) -> rumpsteak::Result<()> {
     rest.run(async |mut session: BobSession<'_>| update!(session)).await
-}
-
-fn updated(mut objects: Vec<u64>) -> Vec<u64> {
-    for object in &mut objects {
-        *object += 1;
-    }
-    objects
 }
 
 /// Alice and Bob in a session, at one host or at two.
@@ -176,26 +215,53 @@ fn exchanges(
     x: u64,
     mode: Mode,
     exchanges: u64,
-    objects: u64,
+    payload: Payload,
 ) -> Result<Vec<Case>> {
     let here = Host::new();
     let memory = format!("memory://{figure}-{x}");
     let session = |series, near: Host, far: Host, at: Option<&str>| {
         let runtime = one_thread_of_sockets()?;
         let (mut alice, mut bob) = runtime.block_on(joined(&near, &far, at))?;
-        Ok::<_, Error>(Case::timed(figure, series, x, mode, move || {
+        Ok::<_, Error>(exchange(figure, series, x, mode, exchanges, &payload, move |given| {
             let (alice, bob) = (&mut alice.role, &mut bob.role);
-            let ran = async { tokio::try_join!(give(alice, exchanges, objects), update(bob)) };
-            let (came, ()) = runtime.block_on(ran).map_err(Error::wrong)?;
-            expect(&came, &(exchanges * objects))
+            let ran = async { tokio::try_join!(give(alice, exchanges, given), update(bob)) };
+            runtime.block_on(ran).map(|(got, ())| got).map_err(Error::wrong)
         }))
+    };
+    let runtime = one_thread_of_sockets()?;
+    let (mut near, mut far) = runtime.block_on(sockets()).map_err(Error::wrong)?;
+    let bare = move |given| {
+        let (near, far) = (&mut near, &mut far);
+        let ran = async { tokio::try_join!(give_bare(near, exchanges, given), update_bare(far)) };
+        runtime.block_on(ran).map(|(got, ())| got)
     };
     Ok(vec![
         session("moved", here.clone(), here, None)?,
         session("copied", Host::new(), Host::new(), Some(&memory))?,
         session("TCP", Host::new(), Host::new(), Some("tcp://127.0.0.1:0"))?,
-        bare(figure, x, mode, exchanges, objects)?,
+        exchange(figure, "bare TCP", x, mode, exchanges, &payload, bare),
     ])
+}
+
+/// A series whose runs give the same payload away and get it back.
+fn exchange(
+    figure: &'static str,
+    series: &'static str,
+    x: u64,
+    mode: Mode,
+    exchanges: u64,
+    payload: &Payload,
+    mut run: impl FnMut(Payload) -> Result<Payload> + 'static,
+) -> Case {
+    let (mut expected, mut kept) = (payload.clone(), Some(payload.clone()));
+    Case::timed(figure, series, x, mode, move || {
+        let given = kept.take().ok_or_else(|| Error::wrong("the run before failed"))?;
+        expected.update(exchanges);
+        let got = run(given)?;
+        expect(&got, &expected)?;
+        kept = Some(got);
+        Ok(())
+    })
 }
 
 type Socket = Framed<TcpStream, LengthDelimitedCodec>;
@@ -223,33 +289,24 @@ async fn hear(socket: &mut Socket) -> Result<Label> {
     Postcard.decode(&bytes.map_err(Error::wrong)?).map_err(Error::wrong)
 }
 
-async fn give_bare(socket: &mut Socket, exchanges: u64, objects: u64) -> Result<u64> {
-    let mut came = 0;
+async fn give_bare(socket: &mut Socket, exchanges: u64, mut payload: Payload) -> Result<Payload> {
     for _ in 0..exchanges {
-        say(socket, &Label::Given(Given(vec![7; objects as usize]))).await?;
-        if let Label::Updated(Updated(updated)) = hear(socket).await? {
-            came += updated.len() as u64;
-        }
+        say(socket, &Label::Given(Given(payload))).await?;
+        let Label::Updated(Updated(updated)) = hear(socket).await? else {
+            return Err(Error::wrong("an unexpected message"));
+        };
+        payload = updated;
     }
     say(socket, &Label::Stop(Stop)).await?;
-    Ok(came)
+    Ok(payload)
 }
 
 async fn update_bare(socket: &mut Socket) -> Result<()> {
-    while let Label::Given(Given(objects)) = hear(socket).await? {
-        say(socket, &Label::Updated(Updated(updated(objects)))).await?;
+    while let Label::Given(Given(mut payload)) = hear(socket).await? {
+        payload.update(1);
+        say(socket, &Label::Updated(Updated(payload))).await?;
     }
     Ok(())
-}
-
-fn bare(figure: &'static str, x: u64, mode: Mode, exchanges: u64, objects: u64) -> Result<Case> {
-    let runtime = one_thread_of_sockets()?;
-    let (mut near, mut far) = runtime.block_on(sockets()).map_err(Error::wrong)?;
-    Ok(Case::timed(figure, "bare TCP", x, mode, move || {
-        let (near, far) = (&mut near, &mut far);
-        let ran = async { tokio::try_join!(give_bare(near, exchanges, objects), update_bare(far)) };
-        expect(&runtime.block_on(ran)?.0, &(exchanges * objects))
-    }))
 }
 
 /// The series of the figure of delegation. Each sample has fresh processes.
@@ -283,10 +340,12 @@ async fn alice(objects: u64, forwards: bool, is_bob_here: bool) -> Result<f64> {
     let carol_at = processes.start(&["carol", way, &bob_at])?;
     let alice = host.join::<Alice>("a").peer("bob", [&carol_at]);
     let mut alice = alice.connect().await.map_err(Error::wrong)?;
+    let (given, mut expected) = (Payload::numbers(objects), Payload::numbers(objects));
+    expected.update(BULK);
     let begun = Instant::now();
-    let came = give(&mut alice.role, BULK, objects).await.map_err(Error::wrong)?;
+    let got = give(&mut alice.role, BULK, given).await.map_err(Error::wrong)?;
     let taken = begun.elapsed();
-    expect(&came, &(BULK * objects))?;
+    expect(&got, &expected)?;
     alice.leave().await.map_err(Error::wrong)?;
     if let Some(task) = task {
         task.await.map_err(Error::wrong)??;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rumpsteak::{Ended, Result};
 
-use super::{HOT, Rows, Solution, Task};
+use super::{HOT, Rows, Solution, Task, rows_of};
 
 #[rumpsteak::protocol(
     JacobiWorkers,
@@ -41,7 +41,7 @@ pub mod roles {
 use roles::*;
 
 /// The rows of a worker, of so many.
-fn rows_of(index: usize, workers: usize, size: usize) -> Range<usize> {
+fn range_of(index: usize, workers: usize, size: usize) -> Range<usize> {
     size * index / workers..size * (index + 1) / workers
 }
 
@@ -70,8 +70,7 @@ pub async fn master(session: Master<'_>, task: Task, workers: usize) -> Ended<'_
         }
         let next = next.select_each(|_| Stop).await?;
         let end = next.receive_each(|index, Part(part)| parts[index] = part).await?;
-        let rows = parts.concat().chunks(size).map(<[f64]>::to_vec).collect();
-        return end.end((Rows { rows }, round));
+        return end.end((rows_of(&parts.concat(), size), round));
     }
     unreachable!("the changes get smaller and smaller")
 }
@@ -79,7 +78,7 @@ pub async fn master(session: Master<'_>, task: Task, workers: usize) -> Ended<'_
 pub async fn worker(index: usize, workers: usize, session: Works<'_>) -> Ended<'_, Worker> {
     let (Size(size), mut session) = session.receive().await?;
     let size = size as usize;
-    let mut plate = Rows::new(rows_of(index, workers, size).len(), size);
+    let mut plate = Rows::new(range_of(index, workers, size).len(), size);
     loop {
         let row = |row: Option<&Vec<f64>>| row.cloned().unwrap_or_default();
         let edges = Edges(row(plate.rows.first()), row(plate.rows.last()));

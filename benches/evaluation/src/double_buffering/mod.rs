@@ -2,10 +2,12 @@
 //! sink.
 
 mod ferrite;
+mod kernels;
 pub(crate) mod mpst;
 pub(crate) mod oneshot;
 mod original;
 pub mod ours;
+mod work;
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -17,6 +19,7 @@ use rumpsteak_runtime::channel::QueueSender;
 use rumpsteak_runtime::transport::Pair as _;
 use tokio::runtime::Runtime;
 
+pub(crate) use self::kernels::{Kernel, check, halves, pass_on_in_threads, values};
 use crate::figure::{ours as ours_series, published};
 use crate::tasks::{no_pause, one_thread, two_threads};
 use crate::{Case, Error, Figure, Mode, Of, Result, Series, XAxis, YAxis, queues};
@@ -32,12 +35,16 @@ const PUBLISHED: [(&str, [f64; 5]); 5] = [
     ("Rumpsteak, optimised (published)", [32.340989, 50.126532, 67.884430, 82.039366, 96.010424]),
 ];
 
-/// The figure.
+/// Both.
 #[must_use]
 pub fn figures() -> Vec<Figure> {
+    vec![without_work(), work::figure()]
+}
+
+fn without_work() -> Figure {
     let series = |name, of, about| Series { name, of, about };
     let same = "the same; the kernel asks for both buffers at once";
-    vec![Figure {
+    Figure {
         name: NAME,
         title: "Double buffering",
         about: "PPoPP'22, Fig. 6, middle: so many values in two buffers, which the source copies. Each run has fresh roles and channels, as in the paper.",
@@ -46,6 +53,8 @@ pub fn figures() -> Vec<Figure> {
         series: [
             ours_series(same),
             vec![
+                series("plain, threads", Of::Ours, "a thread for each role, which each run starts"),
+                series("optimised, threads", Of::Ours, same),
                 series(
                     "copies alone",
                     Of::Floor,
@@ -88,7 +97,7 @@ pub fn figures() -> Vec<Figure> {
         cases,
         notes: "Neither `ferrite-session` nor `mpstthree` can express the optimised kernel: the session between kernel and source would have to receive in \
                 another order than its dual sends. `ferrite-session` does not check that the kernel's two sessions together are free of deadlocks.",
-    }]
+    }
 }
 
 /// The processes as tasks of a runtime.
@@ -106,7 +115,7 @@ macro_rules! in_tasks {
     }};
 }
 
-fn ours() -> (ours::S, ours::K, ours::T) {
+fn our_roles() -> (ours::S, ours::K, ours::T) {
     let ours::Roles { s, k, t } = Default::default();
     (s, k, t)
 }
@@ -148,29 +157,9 @@ async fn over_the_queues_of_roles(buffers: [&[i32]; 2]) -> Option<[Vec<i32>; 2]>
     sent.and(passed).and(received)
 }
 
-/// The values of both buffers.
-pub(crate) fn values(count: usize) -> Arc<[i32]> {
-    (0..).take(count).collect()
-}
-
-/// Both buffers.
-pub(crate) fn halves(values: &[i32]) -> [&[i32]; 2] {
-    let (first, second) = values.split_at(values.len() / 2);
-    [first, second]
-}
-
-/// Checks the buffers of the sink: all values the first time, then lengths and ends, because
-/// comparing takes as long as copying.
-pub(crate) fn check(received: &[Vec<i32>], values: &[i32], is_first: bool) -> Result<()> {
-    let expected = halves(values);
-    let is_right = received.len() == 2
-        && received.iter().zip(expected).all(|(received, expected)| {
-            received.len() == expected.len()
-                && received.first() == expected.first()
-                && received.last() == expected.last()
-                && (!is_first || received == expected)
-        });
-    if is_right { Ok(()) } else { Err(Error::wrong("the sink received other buffers")) }
+fn in_threads(values: &[i32], kernel: Kernel) -> Result<Vec<Vec<i32>>> {
+    let mut roles = ours::Roles::default();
+    pass_on_in_threads(&mut roles, halves(values), kernel, no_pause).map(Vec::from)
 }
 
 fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
@@ -196,7 +185,7 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
             "plain, join",
             one(),
             Box::new(|runtime, values| {
-                let (mut s, mut k, mut t) = ours();
+                let (mut s, mut k, mut t) = our_roles();
                 let (source, kernel) = (
                     ours::source(&mut s, halves(values), no_pause),
                     ours::kernel(&mut k, no_pause),
@@ -210,7 +199,7 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
             "optimised, join",
             one(),
             Box::new(|runtime, values| {
-                let (mut s, mut k, mut t) = ours();
+                let (mut s, mut k, mut t) = our_roles();
                 let (source, kernel) = (
                     ours::source(&mut s, halves(values), no_pause),
                     ours::optimised_kernel(&mut k, no_pause),
@@ -227,7 +216,7 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
                 let values = values.clone();
                 in_tasks!(
                     runtime,
-                    ours(),
+                    our_roles(),
                     |s, k, t| ours::source(&mut s, halves(&values), no_pause),
                     ours::kernel(&mut k, no_pause),
                     ours::sink(&mut t)
@@ -241,7 +230,7 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
                 let values = values.clone();
                 in_tasks!(
                     runtime,
-                    ours(),
+                    our_roles(),
                     |s, k, t| ours::source(&mut s, halves(&values), no_pause),
                     ours::optimised_kernel(&mut k, no_pause),
                     ours::sink(&mut t)
@@ -255,7 +244,7 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
                 let values = values.clone();
                 in_tasks!(
                     runtime,
-                    ours(),
+                    our_roles(),
                     |s, k, t| ours::source(&mut s, halves(&values), no_pause),
                     ours::kernel(&mut k, no_pause),
                     ours::sink(&mut t)
@@ -269,13 +258,15 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
                 let values = values.clone();
                 in_tasks!(
                     runtime,
-                    ours(),
+                    our_roles(),
                     |s, k, t| ours::source(&mut s, halves(&values), no_pause),
                     ours::optimised_kernel(&mut k, no_pause),
                     ours::sink(&mut t)
                 )
             }),
         )?,
+        case("plain, threads", Box::new(|values| in_threads(values, Kernel::Plain))),
+        case("optimised, threads", Box::new(|values| in_threads(values, Kernel::Optimised))),
         case(
             "copies alone",
             Box::new(|values| Ok(halves(values).map(|half| black_box(half.to_vec())).into())),

@@ -112,6 +112,7 @@ fn double_buffering(data: &Data<'_>) -> Vec<Claim> {
         claim(&["optimised, join"], &["plain, join"], &[], None),
         claim(&["optimised, tokio 1"], &["plain, tokio 1"], &[], None),
         claim(&["optimised, tokio 2"], &["plain, tokio 2"], &[], None),
+        claim(&["optimised, threads"], &["plain, threads"], &[], None),
         claim(best, &original, floor, Some(1.3)),
         claim(best, &["copies alone"], floor, Some(0.7)),
     ]
@@ -227,11 +228,37 @@ fn transports(data: &Data<'_>) -> Vec<Claim> {
     let delegation = "sj-fig14-delegation";
     let given = "sessions between processes, `delegated` against `forwarded`";
     let to_memory = "sessions between processes, `delegated, to memory` against `delegated`";
+    let (jacobi, tree) = ("sj-fig15-jacobi", "1,000 exchanges of a tree, moved against copied");
     let layer = "100 exchanges over TCP against a bare socket with a frame for each message";
     vec![
         at_least(data, delegation, given, &["delegated"], &["forwarded"], Some(1.0)),
         at_least(data, delegation, to_memory, &["delegated, to memory"], &["delegated"], Some(1.0)),
         at_least(data, "sj-fig14-objects", layer, &["TCP"], &["bare TCP"], None),
+        at_least(data, "sj-fig14-trees", tree, &["moved"], &["copied"], None),
+        at_least(
+            data,
+            jacobi,
+            "Jacobi, moved against copied",
+            &["threads"],
+            &["threads, copied"],
+            None,
+        ),
+        at_least(
+            data,
+            jacobi,
+            "Jacobi over TCP against MPI over TCP",
+            &["processes"],
+            &["MPI, TCP"],
+            None,
+        ),
+        at_least(
+            data,
+            jacobi,
+            "Jacobi over TCP, multicast against a line",
+            &["processes"],
+            &["line, processes"],
+            None,
+        ),
     ]
 }
 
