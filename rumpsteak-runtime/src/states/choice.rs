@@ -3,7 +3,6 @@
 use std::convert::Infallible;
 use std::fmt;
 
-use super::gather::gathered;
 use super::state::{Names, Session};
 use crate::message::Message;
 use crate::role::Role;
@@ -57,7 +56,10 @@ pub fn enter<L, S: Session, M: Message<L>, C>(
     message: M,
     alternative: impl FnOnce(L, S) -> C,
 ) -> Result<C, (S::State, M)> {
-    gathered(state, message, |label, state| alternative(label, S::from_state(state)))
+    match message.downcast() {
+        Ok(label) => Ok(alternative(label, S::from_state(state))),
+        Err(message) => Err((state, message)),
+    }
 }
 
 /// The content of an option that sends, which a process never receives. Used by the macro.
