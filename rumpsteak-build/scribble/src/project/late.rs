@@ -282,13 +282,6 @@ impl Interruption<'_> {
             }
         }
         let looks = self.looks(&original);
-        // True if this role has not heard what `by` sends before it interrupts.
-        let comes_later = |by: u32, state: u32| {
-            let is_heard = |edge: &Edge| self.is(edge, Direction::Receive, by);
-            let heard = original.all_edges().filter(|(_, edge)| is_heard(edge));
-            self.rounds.is_after_message(self.block.span, by, role)
-                && !reachable(&original, heard.map(|of| of.1.target), |_| true)[state as usize]
-        };
         for interrupt in &self.interrupts {
             let Interrupt { message, by, .. } = interrupt;
             let tells = |from: u32, to: u32| self.is_hop(from, to, by);
@@ -314,7 +307,7 @@ impl Interruption<'_> {
                     let is_sent = if tells(heard, role) {
                         looks[state as usize]
                             && unsure.contains(&heard)
-                            && !(*by == [heard] && comes_later(heard, state))
+                            && !(*by == [heard] && self.comes_later(&original, heard, role, state))
                     } else if !waits || !self.hears_of_others(heard, role) {
                         false
                     } else if is_told {
@@ -336,6 +329,13 @@ impl Interruption<'_> {
                 }
             }
         }
+    }
+
+    /// True if `by` interrupts only after a message that `role` has not received in this state.
+    fn comes_later(&self, machine: &Local, by: u32, role: u32, state: u32) -> bool {
+        let heard = machine.all_edges().filter(|(_, edge)| self.is(edge, Direction::Receive, by));
+        self.rounds.is_after_message(self.block.span, by, role)
+            && !reachable(machine, heard.map(|of| of.1.target), |_| true)[state as usize]
     }
 
     /// A state from which the role drops what the others send, up to an interrupt or their last

@@ -16,8 +16,8 @@
 //!
 //! * **After a message.** If the interrupter sends something to the receiver in the block before it
 //!   waits for anything, it interrupts only after that. Each queue is first in, first out. So as
-//!   long as the receiver has heard nothing in this round, an interrupt that it finds is an old one.
-//!   It drops it.
+//!   long as the receiver has heard nothing in this round, it finds only old interrupts. It drops
+//!   them.
 //! * **Through another role.** Else the interrupter does not tell the receiver, but only the other
 //!   roles. They pass it on as if the block had a `via` with all of them. The receiver hears from
 //!   one of them that the next round begins, so it cannot mistake what that role has told before.
@@ -27,7 +27,7 @@
 //! error (S0311), and the machines without one are [judged](super::blocks::judge) as a system. If
 //! they are not safe, the block is refused as if there were no rules.
 //!
-//! # Why there are no numbers
+//! # Why interrupts have no numbers
 //! A number in each interrupt would tell all rounds apart. It would allow more only where the
 //! receiver goes from round to round and hears nothing from the interrupter, directly or through
 //! others. There it may be any number of rounds ahead, and no finite machine models that.
@@ -74,13 +74,13 @@ impl Rounds {
         self.0.get(&(block, by, role)) == Some(&Rule::ThroughAnother)
     }
 
-    /// True if there is no rule.
+    /// True if nothing was added.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Adds rules against what was found, or replaces those that were of no use. Returns false if
-    /// none is left. `is_late` is true of a block whose interrupts may be late.
+    /// nothing else can be tried. `is_late` is true of a block whose interrupts may be late.
     pub(super) fn mend(
         &mut self,
         global: &Global,
