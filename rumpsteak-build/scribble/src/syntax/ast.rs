@@ -4,8 +4,7 @@
 //! file may nest a hundred thousand choices; dropping or comparing a tree of boxes would overflow
 //! the stack.
 
-use std::collections::BTreeMap;
-use std::collections::hash_map::{Entry, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 use crate::diagnostics::span::{Name, Span};
@@ -207,38 +206,20 @@ impl Body {
     }
 
     /// The branches that repeat an earlier branch of the same choice: the first interaction of each
-    /// of the two. Branches with an `interruptible` are not compared.
+    /// of the two. Only branches without blocks are compared.
     pub(crate) fn equal_branches(&self) -> impl Iterator<Item = (Span, Span)> {
-        // Equal blocks get equal numbers. An inner block has the greater id, so it comes first.
-        let mut numbers = vec![0; self.blocks.len()];
-        let mut known = HashMap::new();
-        for (block, items) in self.blocks.iter().enumerate().rev() {
-            let shape = |&id: &InteractionId| {
-                let kind = &self.interaction(id).kind;
-                let inner: Vec<usize> =
-                    kind.blocks().iter().map(|inner| numbers[inner.0 as usize]).collect();
-                (kind.heading().unwrap_or_else(|| format!("#{}", id.0)), inner)
-            };
-            let shapes: Vec<_> = items.iter().map(shape).collect();
-            let fresh = known.len();
-            numbers[block] = *known.entry(shapes).or_insert(fresh);
-        }
-        self.interactions.iter().flat_map(move |interaction| {
+        let choices = self.interactions.iter().filter_map(|interaction| match &interaction.kind {
+            InteractionKind::Choice { branches, .. } => Some(branches),
+            _ => None,
+        });
+        choices.flat_map(move |branches| {
             let mut seen = HashMap::new();
-            let branches = match &interaction.kind {
-                InteractionKind::Choice { branches, .. } => &branches[..],
-                _ => &[],
-            };
-            let mut found = Vec::new();
-            for &branch in branches {
-                let Some(&first) = self.block(branch).first() else { continue };
-                let span = self.interaction(first).span;
-                match seen.entry(numbers[branch.0 as usize]) {
-                    Entry::Vacant(new) => drop(new.insert(span)),
-                    Entry::Occupied(earlier) => found.push((*earlier.get(), span)),
-                }
-            }
-            found
+            branches.iter().filter_map(move |&branch| {
+                let items = || self.block(branch).iter().map(|&id| self.interaction(id));
+                let span = items().next()?.span;
+                let text = items().map(|item| item.kind.text()).collect::<Option<Vec<String>>>()?;
+                seen.insert(text, span).map(|first| (first, span))
+            })
         })
     }
 
@@ -348,26 +329,21 @@ pub enum InteractionKind {
 }
 
 impl InteractionKind {
-    /// Its text without its blocks, or `None` if it is never equal to another interaction.
-    fn heading(&self) -> Option<String> {
+    /// Its text, or `None` if it has blocks.
+    fn text(&self) -> Option<String> {
+        let list =
+            |names: &[Name]| names.iter().map(Name::to_string).collect::<Vec<_>>().join(", ");
         Some(match self {
             Self::Message { message, from, to, each, link } => {
-                let to: Vec<&str> = to.iter().map(Name::as_str).collect();
-                format!("{message} {from} {to:?} {} {link:?}", each.len())
+                format!("{message} {from} {} {} {link:?}", list(to), each.len())
             }
-            Self::Choice { at, .. } => format!("choice {at}"),
-            Self::Rec { variable, .. } => format!("rec {variable}"),
             Self::Continue { variable } => format!("continue {variable}"),
-            Self::Do { protocol, arguments, roles } => {
+            Self::Do { protocol, arguments, roles } if roles.iter().all(|of| of.1.is_none()) => {
+                let roles: Vec<Name> = roles.iter().map(|of| of.0.clone()).collect();
                 let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
-                let name = |(role, of): &(Name, Option<Name>)| {
-                    (role.to_string(), of.as_ref().map(Name::to_string))
-                };
-                let roles: Vec<_> = roles.iter().map(name).collect();
-                format!("do {protocol} {arguments:?} {roles:?}")
+                format!("do {protocol} {} {}", arguments.join(", "), list(&roles))
             }
-            Self::Par { .. } => "par".to_owned(),
-            Self::Interruptible { .. } | Self::Invalid => return None,
+            _ => return None,
         })
     }
 

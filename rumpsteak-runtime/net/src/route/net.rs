@@ -309,10 +309,6 @@ impl<M> Stream for Inbox<M> {
 }
 
 impl<M: 'static> Pair<Inbox<M>> for Outbox<M> {
-    fn pair() -> (Self, Inbox<M>) {
-        Self::pair_as(Queue::default(), Queue::default())
-    }
-
     fn pair_as(sent: Queue, received: Queue) -> (Self, Inbox<M>) {
         let (queue, receiver) = Pair::pair_as(sent, received);
         let (status, taken) = (SharedStatus::default(), Arc::default());
@@ -324,10 +320,6 @@ impl<M: 'static> Pair<Inbox<M>> for Outbox<M> {
 }
 
 impl<M: 'static> Pair<Outbox<M>> for Inbox<M> {
-    fn pair() -> (Self, Outbox<M>) {
-        Self::pair_as(Queue::default(), Queue::default())
-    }
-
     fn pair_as(sent: Queue, received: Queue) -> (Self, Outbox<M>) {
         let (outbox, inbox) = Outbox::pair_as(received, sent);
         (inbox, outbox)
