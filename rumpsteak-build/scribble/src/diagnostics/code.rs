@@ -97,7 +97,6 @@ codes! {
     ConnectedTwice = "S0314",
     BlockInExplicit = "S0315",
     DoneOnce = "S0316",
-    EqualBranches = "S0317",
 
     SendUnknown = "S0401",
     Overtaken = "S0402",

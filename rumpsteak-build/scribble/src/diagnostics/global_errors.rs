@@ -92,15 +92,6 @@ pub(crate) fn done_once(rec: Span, name: &str) -> Diagnostic {
     Diagnostic::new(Code::DoneOnce, message, rec, label).help(help).warning()
 }
 
-/// A branch that repeats an earlier one: a warning.
-pub(crate) fn equal_branches(first: Span, second: Span) -> Diagnostic {
-    let message = "this branch repeats another";
-    Diagnostic::new(Code::EqualBranches, message, second, "begins here")
-        .with(first, "the equal branch begins here")
-        .help("remove it or change a label")
-        .warning()
-}
-
 /// `branch` is the number of the branch, or `None` if all of them begin with that role.
 pub(crate) fn choice_subject(
     chooser: &str,

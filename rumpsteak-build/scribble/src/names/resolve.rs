@@ -169,9 +169,7 @@ impl<'m> Resolver<'_, 'm> {
                     }
                     _ => None,
                 });
-            let equal = body.equal_branches();
-            let equal = equal.map(|(first, second)| global_errors::equal_branches(first, second));
-            self.diagnostics.extend(once.take(MOST).chain(equal.take(MOST)));
+            self.diagnostics.extend(once.take(MOST));
         }
         let entry = self.start(body.root(), END);
         ResolvedProtocol { decl, valid: self.valid, entry, nodes: self.nodes }

@@ -140,20 +140,16 @@ fn compose(
 ) -> Result<(Vec<Projection>, bool, LateOnes), Vec<Diagnostic>> {
     let (mut rounds, mut first_errors) = (Rounds::default(), Vec::new());
     loop {
-        let machines = vec![Vec::new(); global.blocks.len()];
-        let interrupters = interrupters(global);
-        let (is_told_by_one, late_sets, open_ends) =
-            (Cell::new(true), IndexSet::default(), BTreeMap::new());
         let mut composer = Composer {
             global,
             names,
             raced,
             limits,
-            machines,
-            interrupters,
-            is_told_by_one,
-            late_sets,
-            open_ends,
+            machines: vec![Vec::new(); global.blocks.len()],
+            interrupters: interrupters(global),
+            is_told_by_one: Cell::new(true),
+            late_sets: IndexSet::default(),
+            open_ends: BTreeMap::new(),
             rounds: &rounds,
             too_late: RefCell::default(),
         };

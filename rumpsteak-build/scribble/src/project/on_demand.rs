@@ -65,13 +65,8 @@ pub(crate) fn project_all(
         if wrong.is_empty() { Ok(found) } else { Err(wrong) }
     }));
     Some(projections.and_then(|projections| {
-        judge(
-            &projections,
-            &BTreeSet::new(),
-            protocol,
-            (first.span, "this role"),
-            &limits.verifier,
-        )?;
+        let (none_late, reason) = (BTreeSet::new(), (first.span, "this role"));
+        judge(&projections, &none_late, protocol, reason, &limits.verifier)?;
         Ok((projections, false))
     }))
 }

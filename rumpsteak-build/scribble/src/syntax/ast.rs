@@ -4,7 +4,7 @@
 //! file may nest a hundred thousand choices; dropping or comparing a tree of boxes would overflow
 //! the stack.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::diagnostics::span::{Name, Span};
@@ -205,24 +205,6 @@ impl Body {
         ends.into_iter().map(ending).collect()
     }
 
-    /// The branches that repeat an earlier branch of the same choice: the first interaction of each
-    /// of the two. Only branches without blocks are compared.
-    pub(crate) fn equal_branches(&self) -> impl Iterator<Item = (Span, Span)> {
-        let choices = self.interactions.iter().filter_map(|interaction| match &interaction.kind {
-            InteractionKind::Choice { branches, .. } => Some(branches),
-            _ => None,
-        });
-        choices.flat_map(move |branches| {
-            let mut seen = HashMap::new();
-            branches.iter().filter_map(move |&branch| {
-                let items = || self.block(branch).iter().map(|&id| self.interaction(id));
-                let span = items().next()?.span;
-                let text = items().map(|item| item.kind.text()).collect::<Option<Vec<String>>>()?;
-                seen.insert(text, span).map(|first| (first, span))
-            })
-        })
-    }
-
     /// All interactions, in the order of the text.
     pub fn interactions(&self) -> impl Iterator<Item = (InteractionId, &Interaction)> {
         (0..).map(InteractionId).zip(&self.interactions)
@@ -329,24 +311,6 @@ pub enum InteractionKind {
 }
 
 impl InteractionKind {
-    /// Its text, or `None` if it has blocks.
-    fn text(&self) -> Option<String> {
-        let list =
-            |names: &[Name]| names.iter().map(Name::to_string).collect::<Vec<_>>().join(", ");
-        Some(match self {
-            Self::Message { message, from, to, each, link } => {
-                format!("{message} {from} {} {} {link:?}", list(to), each.len())
-            }
-            Self::Continue { variable } => format!("continue {variable}"),
-            Self::Do { protocol, arguments, roles } if roles.iter().all(|of| of.1.is_none()) => {
-                let roles: Vec<Name> = roles.iter().map(|of| of.0.clone()).collect();
-                let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
-                format!("do {protocol} {} {}", arguments.join(", "), list(&roles))
-            }
-            _ => return None,
-        })
-    }
-
     /// The blocks of the interaction.
     pub(crate) fn blocks(&self) -> &[BlockId] {
         match self {
