@@ -99,8 +99,7 @@ impl Shared {
             if !connection.may_play(&hello.route.protocol, &hello.route.role) {
                 break Answer::Refused(Refusal::Certificate);
             }
-            let changed = self.changed.notified();
-            let mut changed = std::pin::pin!(changed);
+            let mut changed = std::pin::pin!(self.changed.notified());
             changed.as_mut().enable();
             let own = self.hello_to(&hello);
             if let Some(elsewhere) =

@@ -77,9 +77,7 @@ impl Transport for Quic {
                 let client = self.client.clone();
                 let called = endpoint.connect_with(client, address, host_of(place));
                 match called.map_err(io::Error::other)?.await {
-                    Ok(connection) => {
-                        return begin(connection, frame, true).await;
-                    }
+                    Ok(connection) => return begin(connection, frame, true).await,
                     Err(error) => last = error.into(),
                 }
             }
