@@ -1,7 +1,6 @@
 //! Systems whose queues have capacities, explored by the definition: can they hang?
 //!
 //! # Meaning
-//!
 //! A role that can send *commits* to one of its sends first, at any time, and then waits until its
 //! queue has room. Only a role that races, in a state that sends and receives, sends without a
 //! commitment. With capacity 0, a send happens together with its receive. A *mailbox* is one queue
@@ -13,7 +12,6 @@
 //! stuck in it, and a member is not finished.
 //!
 //! # Cost
-//!
 //! Naive on purpose, as [`explore`](crate::System::explore). Exponential in the number of roles.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};

@@ -1,14 +1,12 @@
 //! The explorer, which visits every configuration of a system, and reports the faults of each.
 //!
 //! # Meaning
-//!
 //! A system is one machine per role with a FIFO queue per ordered pair of roles. A configuration is
 //! a state for each machine and the messages in each queue. A role *moves* by taking one of its
 //! transitions: a send puts a message at the back of the queue to the peer, a receive takes exactly
 //! that message from the front of the queue from the peer. A role is *finished* in a state without
 //! transitions. A role on demand is also finished in its initial state, and begins again from
 //! there. The faults are:
-//!
 //! ```text
 //! deadlock               no role can move, and some role is not finished
 //! unspecified reception  a role can only receive, and each queue that it may receive from has a message at
@@ -31,15 +29,12 @@
 //! subtype may neglect a role.
 //!
 //! # Bounds
-//!
 //! Queues are unbounded in the meaning and bounded here: a send into a full queue is *held back*.
-//! If no send was held back, the report is about the unbounded system. If some were, but each could
-//! be made after other roles moved first (k-exhaustivity: Lange and Yoshida, CAV'19), then, because
-//! the machines are directed, every run of the unbounded system is a reordering of an explored run,
-//! with the same faults. Otherwise the exploration says nothing about runs that need longer queues.
+//! If no send was held back, the report is about the unbounded system. If each that was could be
+//! made after other moves (k-exhaustivity: Lange and Yoshida, CAV'19), every run of the unbounded
+//! system of directed machines is a reordering of an explored run. Else longer runs are unknown.
 //!
 //! # Cost
-//!
 //! Naive on purpose: one allocation for each configuration and queue, a breadth-first search, and a
 //! backward search for each channel and each role. Meant for thousands of configurations, to be
 //! trusted rather than fast. It shares no code with the systems of `rumpsteak-fsm`.

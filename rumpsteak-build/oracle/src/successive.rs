@@ -7,7 +7,6 @@
 //! session behind.
 //!
 //! The faults are:
-//!
 //! ```text
 //! deadlock               no role can move, and some role has not played all of its sessions
 //! unspecified reception  a role can only receive, and each queue that it may receive from has a message of
@@ -18,7 +17,6 @@
 //! A role on demand does not count sessions, and its peers do not count sessions with it.
 //!
 //! # Cost
-//!
 //! The same as of [`explore`](crate::System::explore), which shares no code with this.
 
 use std::collections::{BTreeMap, VecDeque};

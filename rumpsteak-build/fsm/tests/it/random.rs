@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 
 use fastrand::Rng;
 use rumpsteak_fsm::system::{self, explore};
+use rumpsteak_fsm::text::{Form, print};
 use rumpsteak_fsm::verify::{Evidence, verify};
 use rumpsteak_fsm::{Action, Fsm, Limits, Role, StateId, Verdict, dot};
 use rumpsteak_oracle::{self as oracle, Coverage, FaultKind, Mutation, mutate, seeds};
@@ -117,12 +118,8 @@ fn judge(sub: &Fsm, sup: &Fsm, peers: &[Fsm], mutations: &[Mutation], figures: &
     let limits = Limits::default().configurations(4_000).steps(50_000);
     let verdict = verify(sub, sup, peers, &limits).unwrap();
     let shown = || {
-        format!(
-            "{mutations:?}\n{}{}{}",
-            dot::print(sub),
-            dot::print(sup),
-            peers.iter().map(dot::print).collect::<String>()
-        )
+        let peers = print(Form::Dot, peers).unwrap();
+        format!("{mutations:?}\n{}{}{peers}", dot::print(sub), dot::print(sup))
     };
     let derived = oracle::paper::subtype(sub, sup, 3, 5_000) == oracle::paper::Answer::Subtype;
     match verdict {
@@ -192,12 +189,8 @@ fn the_exploration_agrees_with_the_naive_one() {
         let machines: Vec<Fsm> = std::iter::once(&sub).chain(&peers).cloned().collect();
         let system = system::System::new(machines.clone()).unwrap();
         let exploration = explore(&system, &Limits::default().configurations(8_000).queue(16));
-        let shown = || {
-            format!(
-                "{exploration:?}\n{report:?}\n{}",
-                machines.iter().map(dot::print).collect::<String>()
-            )
-        };
+        let machines = print(Form::Dot, &machines).unwrap();
+        let shown = || format!("{exploration:?}\n{report:?}\n{machines}");
         match &exploration.verdict {
             Verdict::Safe(()) => {
                 safe += 1;

@@ -210,13 +210,8 @@ fn what_only_this_engine_accepts_is_safe_among_safe_peers() {
                 .findings
                 .iter()
                 .find(|finding| !chooses || finding.fault.kind().is_immediate());
-            assert_eq!(
-                unsound,
-                None,
-                "{}{}",
-                shown(),
-                peers.iter().map(dot::print).collect::<String>()
-            );
+            let peers = text::print(text::Form::Dot, &peers).unwrap();
+            assert_eq!(unsound, None, "{}{peers}", shown());
         }
     }
     println!("(bounded, unbounded, explored) for 0 to 3 peers: {figures:?}");

@@ -89,12 +89,12 @@ pub(crate) fn project_all(
     raced: &HashSet<Span>,
     limits: &Limits,
 ) -> Together {
-    let (mut projections, is_plain, late) = compose(global, names, Some(raced), limits)?;
+    let (mut projections, is_plain, (late, errors)) = compose(global, names, Some(raced), limits)?;
     let by_construction = is_plain && flat::is_safe(global, names, limits);
     let block = (global.blocks[0].span, "this block");
     if !by_construction {
-        let judged = judge(&projections, &late.messages, protocol, block, &limits.verifier);
-        judged.map_err(|errors| if late.errors.is_empty() { errors } else { late.errors })?;
+        let judged = judge(&projections, &late, protocol, block, &limits.verifier);
+        judged.map_err(|found| if errors.is_empty() { found } else { errors })?;
     }
     if global.blocks.iter().any(|block| block.parts.len() > 1)
         && let Ok((others, is_plain, _)) = compose(global, names, None, limits)
@@ -110,7 +110,7 @@ pub(crate) fn project_all(
                     mixed[role] = others[role].clone();
                 }
             }
-            judge(&mixed, &late.messages, protocol, block, &cheap).is_ok()
+            judge(&mixed, &late, protocol, block, &cheap).is_ok()
         };
         if (is_plain && by_construction)
             || (differing.len() <= MOST_MIXED && (1..1 << differing.len()).all(is_safe))
@@ -123,12 +123,8 @@ pub(crate) fn project_all(
     Ok((projections, by_construction))
 }
 
-/// The interrupts that may be late.
-struct LateOnes {
-    messages: BTreeSet<Message>,
-    /// The errors if [rounds](super::rounds) were not told apart.
-    errors: Vec<Diagnostic>,
-}
+/// The interrupts that may be late, and the errors if [rounds](super::rounds) were not told apart.
+type LateOnes = (BTreeSet<Message>, Vec<Diagnostic>);
 
 /// The machines of all roles, true if each of them is told of a block by one role, and the
 /// interrupts that may be late. Without `raced`, the actions of parts come in any order.
@@ -159,13 +155,12 @@ fn compose(
             Ok(projections) => {
                 let is_plain = is_told_by_one.get() && late_sets.is_empty();
                 let late = late_sets.into_iter().flatten().map(|(_, _, message)| message);
-                let late = LateOnes { messages: late.collect(), errors: first_errors };
-                return Ok((projections, is_plain, late));
+                return Ok((projections, is_plain, (late.collect(), first_errors)));
             }
             Err(errors) => errors,
         };
         let too_late = too_late.into_inner();
-        if rounds.is_empty() {
+        if first_errors.is_empty() {
             first_errors = errors;
         }
         let is_late = |number: u32| open_ends.contains_key(&number);

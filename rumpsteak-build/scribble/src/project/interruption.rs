@@ -9,7 +9,7 @@ use petgraph::graph::DiGraph;
 use rumpsteak_fsm::{Action, Direction, Message, Role};
 
 use super::local::{Edge, Local};
-use super::rounds::Rounds;
+use super::rounds::{Rounds, Rule};
 use crate::diagnostics::diagnostic::Diagnostic;
 use crate::diagnostics::global_errors;
 use crate::diagnostics::span::Span;
@@ -95,7 +95,7 @@ impl<'a> Interruption<'a> {
                 None => interrupts.push(Interrupt { message, by: vec![*by], answer }),
             }
             let is_told = |role: &&u32| match &via[..] {
-                [] => !rounds.is_indirect(block.span, *by, **role),
+                [] => rounds.rule(block.span, *by, **role) != Some(Rule::ThroughAnother),
                 via => via.contains(role),
             };
             let (via, others): (Vec<u32>, Vec<u32>) =

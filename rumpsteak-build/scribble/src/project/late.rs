@@ -38,8 +38,7 @@
 //!   that. Then it may be late from P, too.
 //!
 //! # Why it is sound
-//! These machines are always [judged](super::blocks::judge), like all that are not safe by
-//! construction. A wrong expansion is refused.
+//! These machines are always [judged](super::blocks::judge): a wrong expansion is refused.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,7 +47,7 @@ use rumpsteak_fsm::{Action, Direction, Label, Message, Role};
 
 use super::interruption::{Interrupt, Interruption};
 use super::local::{Edge, Local};
-use super::rounds::{Rounds, TooLate};
+use super::rounds::{Rounds, Rule, TooLate};
 use crate::index::{IndexSet, index};
 use crate::limits::Limits;
 
@@ -211,7 +210,8 @@ fn open(
         if !open.contains(&true) {
             open.fill(true);
         }
-        let is_first = |&&role: &&u32| of.rounds.is_after_message(of.block.span, by, role);
+        let is_first =
+            |&&role: &&u32| of.rounds.rule(of.block.span, by, role) == Some(Rule::AfterMessage);
         let first: Vec<u32> = of.members.iter().filter(is_first).copied().collect();
         for &role in &first {
             let before = reachable(machine, [0], |edge| !of.is(edge, Direction::Send, role));
@@ -334,7 +334,7 @@ impl Interruption<'_> {
     /// True if `by` interrupts only after a message that `role` has not received in this state.
     fn comes_later(&self, machine: &Local, by: u32, role: u32, state: u32) -> bool {
         let heard = machine.all_edges().filter(|(_, edge)| self.is(edge, Direction::Receive, by));
-        self.rounds.is_after_message(self.block.span, by, role)
+        self.rounds.rule(self.block.span, by, role) == Some(Rule::AfterMessage)
             && !reachable(machine, heard.map(|of| of.1.target), |_| true)[state as usize]
     }
 
@@ -467,7 +467,8 @@ impl Local {
             };
             for Edge { action, target, origins } in self.edges(state) {
                 if let Some(late) = late_as(action) {
-                    let is_later = |&block| rounds.is_after_message(block, late.1, role);
+                    let is_later =
+                        |&block| rounds.rule(block, late.1, role) == Some(Rule::AfterMessage);
                     match origins.iter().all(is_later) {
                         true => continue,
                         false => return too_late(late, Some(origins.clone())),

@@ -11,21 +11,18 @@
 //!
 //! An interrupt of one round may be [late](super::late): its receiver has ended the round. If the
 //! receiver would take it for an interrupt of the next round, the block is changed by one of two
-//! rules. Neither sends a message that the block would not have, and no message gets a number. So
-//! these machines run like all others, on every route, and they are judged like all others.
+//! rules. Neither adds a message or a number, so these machines run and are judged like all others.
 //!
 //! * **After a message.** If the interrupter sends something to the receiver in the block before it
-//!   waits for anything, it interrupts only after that. Each queue is first in, first out. So as
-//!   long as the receiver has heard nothing in this round, it finds only old interrupts. It drops
-//!   them.
+//!   waits for anything, it interrupts only after that. Until the receiver hears something in this
+//!   round, it finds only old interrupts, since queues are first in, first out. It drops them.
 //! * **Through another role.** Else the interrupter does not tell the receiver, but only the other
 //!   roles. They pass it on as if the block had a `via` with all of them. The receiver hears from
 //!   one of them that the next round begins, so it cannot mistake what that role has told before.
 //!
 //! # Why this is sound
-//! Nothing is believed of the rules: a machine that still has two meanings for one message is an
-//! error (S0311), and the machines without one are [judged](super::blocks::judge) as a system. If
-//! they are not safe, the block is refused as if there were no rules.
+//! The rules are not trusted. Two meanings of one message are an error (S0311). Otherwise the
+//! machines are [judged](super::blocks::judge), and if unsafe, refused as if there were no rules.
 //!
 //! # Why interrupts have no numbers
 //! A number in each interrupt would tell all rounds apart. It would allow more only where the
@@ -47,7 +44,7 @@ use crate::global::automaton::{Block, Global};
 pub(super) struct Rounds(BTreeMap<(Span, u32, u32), Rule>);
 
 #[derive(Clone, Copy, PartialEq)]
-enum Rule {
+pub(super) enum Rule {
     AfterMessage,
     ThroughAnother,
 }
@@ -64,19 +61,9 @@ pub(super) struct TooLate {
 }
 
 impl Rounds {
-    /// True if `by` may interrupt this block only after it has sent something to `role` in it.
-    pub(super) fn is_after_message(&self, block: Span, by: u32, role: u32) -> bool {
-        self.0.get(&(block, by, role)) == Some(&Rule::AfterMessage)
-    }
-
-    /// True if `by` does not tell `role` of an interrupt of this block.
-    pub(super) fn is_indirect(&self, block: Span, by: u32, role: u32) -> bool {
-        self.0.get(&(block, by, role)) == Some(&Rule::ThroughAnother)
-    }
-
-    /// True if nothing was added.
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    /// The rule for interrupts of this block by `by`, of which `role` is told.
+    pub(super) fn rule(&self, block: Span, by: u32, role: u32) -> Option<Rule> {
+        self.0.get(&(block, by, role)).copied()
     }
 
     /// Adds rules against what was found, or replaces those that were of no use. Returns false if
@@ -123,13 +110,11 @@ impl Rounds {
 }
 
 /// True if the system is safe because all queues can always be emptied, if the interrupts of one
-/// round are told from those of the next one: in this queue, which can grow for ever.
+/// round are told from those of the next one in this queue, which can grow for ever.
 ///
 /// The [certificate](rumpsteak_fsm::certificate::drained) knows of a queue which message may follow
-/// which. With an interrupt that may be late, that is too little: a queue that holds the interrupt
-/// of this round could hold it behind that of the round before, and so on. So the sender's machine
-/// is written twice, and changes to the other copy when it sends an interrupt. It does the same as
-/// the machine, so the system is safe if the other one is.
+/// which. An interrupt could follow that of the round before, and so on. So the sender's machine is
+/// written twice, and changes to the other copy with each interrupt: it does the same as before.
 pub(super) fn drains(
     system: &System,
     queue: &Queue,
