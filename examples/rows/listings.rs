@@ -1,6 +1,6 @@
 //! Listings 4, 5, 7, 8, 10, 11, 13 and 14 of COORDINATION'21 as printed, but for `#[session(A)]`
-//! in the place of `#[session]`. Roles and labels are generated: `three_adder.rs` has those of
-//! Listing 4.
+//! in the place of `#[session]`. A type that loops is a `struct` (7), and a long one is split (13).
+//! Roles and labels are generated; `three_adder.rs` writes Listing 4's.
 
 use std::convert::Infallible;
 

@@ -61,7 +61,7 @@ pub(super) struct TooLate {
 }
 
 impl Rounds {
-    /// The rule for interrupts of this block by `by`, of which `role` is told.
+    /// The rule for how `by` tells `role` that it has interrupted this block.
     pub(super) fn rule(&self, block: Span, by: u32, role: u32) -> Option<Rule> {
         self.0.get(&(block, by, role)).copied()
     }
@@ -110,7 +110,7 @@ impl Rounds {
 }
 
 /// True if the system is safe because all queues can always be emptied, if the interrupts of one
-/// round are told from those of the next one in this queue, which can grow for ever.
+/// round are told apart from the next round's in this queue, which can grow for ever.
 ///
 /// The [certificate](rumpsteak_fsm::certificate::drained) knows of a queue which message may follow
 /// which. An interrupt could follow that of the round before, and so on. So the sender's machine is
