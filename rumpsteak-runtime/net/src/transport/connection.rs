@@ -14,7 +14,7 @@ use futures_sink::Sink;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::framing::frames;
-pub(crate) use super::framing::{BUFFER, GREETING, Largest};
+pub(crate) use super::framing::{BUFFER, GREETING};
 use crate::address::Address;
 
 /// A way to carry frames between processes.

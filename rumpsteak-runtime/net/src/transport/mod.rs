@@ -40,7 +40,7 @@ pub use self::memory::Memory;
 pub use self::nats::Nats;
 #[cfg(feature = "quic")]
 pub use self::quic::Quic;
-#[cfg(feature = "tcp")]
+#[cfg(any(feature = "tcp", feature = "tls", feature = "websocket"))]
 pub use self::tcp::Tcp;
 #[cfg(feature = "tls")]
 pub use self::tls::{Identity, Tls, rustls_pki_types};

@@ -20,6 +20,7 @@ use tokio::sync::{Mutex, watch};
 use tokio::time::sleep;
 
 use super::connection::*;
+use super::framing::Largest;
 use crate::Address;
 
 /// A broker, `nats://server:4222/name`: a role listens under a name at a NATS server, and peers

@@ -10,6 +10,7 @@ use bytes::{BufMut as _, Bytes, BytesMut};
 use tokio::time::Instant;
 
 use crate::transport::connection::*;
+use crate::transport::framing::Largest;
 
 pub(super) const FRAME: u32 = 0;
 pub(super) const PART: u32 = 1;
