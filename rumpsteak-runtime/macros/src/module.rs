@@ -48,10 +48,24 @@ fn unreadable(error: &TokenStream, item: TokenStream) -> TokenStream {
         input.parse::<TokenStream>()?;
         Ok((visibility, name))
     };
-    let module =
-        head.parse2(item).map(|(visibility, name)| quote!(#visibility mod #name { #error }));
+    let (marker, used) = marker();
+    let module = head
+        .parse2(item)
+        .map(|(visibility, name)| quote!(#visibility mod #name { #marker #error }));
     let module = module.unwrap_or_default();
-    quote!(#module #error)
+    quote!(#module #error #used)
+}
+
+/// An item for a module whose names are left out, and its use beside the module. So rustc does not
+/// say that an import of all names is unused. Without such an import, this is the prelude's `drop`.
+fn marker() -> (TokenStream, TokenStream) {
+    let allow = quote!(#[allow(unused_imports, reason = "a program may import no names")]);
+    (
+        quote!(#allow pub use ::core::mem::drop;),
+        quote!(
+            const _: fn(()) = drop;
+        ),
+    )
 }
 
 fn judged(judged: &Judged) -> TokenStream {
@@ -68,6 +82,7 @@ fn judged(judged: &Judged) -> TokenStream {
     let errors = errors.iter().cloned().chain(problems);
     let errors: TokenStream = errors.map(Error::into_compile_error).collect();
     let is_partial = !module.errors.is_empty() || generated.is_empty() || !left_out.is_empty();
+    let (marker, used) = (is_partial && !errors.is_empty()).then(marker).unzip();
     let beside = is_partial.then_some(&errors);
     let payloads = verdict.payloads.iter().filter_map(|check| {
         let label = items(judged).filter_map(label).find(|label| label.name == check.label)?;
@@ -84,10 +99,12 @@ fn judged(judged: &Judged) -> TokenStream {
 
             #(#code)*
             #(#payloads)*
+            #marker
             #errors
             #(const _: &[u8] = ::core::include_bytes!(#files);)*
         }
         #beside
+        #used
     }
 }
 

@@ -6,6 +6,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::net::TcpListener;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
@@ -17,6 +18,8 @@ const WORKSPACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
 /// The package of the reader.
 struct Chat {
     folder: PathBuf,
+    /// A file before its last change, and its text then.
+    undo: (String, String),
     /// The program in the first terminal.
     server: Option<(Child, BufReader<ChildStdout>)>,
     /// In the place of the port in the pages, 4000.
@@ -28,7 +31,8 @@ fn the_tutorial_can_be_followed() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("whole-cargo/tutorial");
     let _ = fs::remove_dir_all(folder.join("src"));
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let mut chat = Chat { folder, server: None, port: free.port().to_string() };
+    let mut chat =
+        Chat { folder, undo: Default::default(), server: None, port: free.port().to_string() };
     let file = |path: &str| fs::read_to_string(format!("{WORKSPACE}{path}")).unwrap();
     // The manifest that `cargo rumpsteak init` writes.
     let mistakes = file("rumpsteak-build/tests/it/whole_cargo/mistakes.md");
@@ -56,18 +60,23 @@ impl Drop for Chat {
 
 impl Chat {
     fn follow(&mut self, page: &str) {
-        let (mut file, mut command) = ("", "");
+        let (mut file, mut command, mut told) = ("", "", "");
         for (number, part) in page.split("\n```").enumerate() {
             if number % 2 == 0 {
                 // The file of a block is the last one that is named before it.
                 let names = part.split('`').skip(1).step_by(2);
                 let is_file = |name: &&str| name.ends_with(".rs") || name.ends_with(".scr");
                 file = names.filter(is_file).last().unwrap_or(file);
+                if part.contains("Undo the change") {
+                    let (file, text) = self.undo.clone();
+                    self.write(&file, &text);
+                }
+                told = part;
                 continue;
             }
             let (fence, body) = part.split_once('\n').unwrap();
             match fence {
-                "scribble" | "rust" => self.write(file, &format!("{body}\n")),
+                "scribble" | "rust" => self.place(file, told, &format!("{body}\n")),
                 "diff" => self.change(file, body),
                 "mermaid" => assert_eq!(body, self.picture(command).trim()),
                 "console" => {
@@ -93,7 +102,28 @@ impl Chat {
         }
     }
 
-    fn change(&self, file: &str, diff: &str) {
+    /// Puts a block where the text before it says: in the place of items, above an item, or at the
+    /// end of a file. Otherwise the block is the whole file.
+    fn place(&self, file: &str, told: &str, block: &str) {
+        let told = told.replace('\n', " ");
+        let replaced = told.rsplit_once("Replace the ");
+        let Some((_, place)) = replaced.or_else(|| told.rsplit_once("Put this ")) else {
+            return self.write(file, block);
+        };
+        let text = fs::read_to_string(self.folder.join(file)).unwrap();
+        let names = place.split('`').skip(1).step_by(2).filter(|name| *name != file);
+        let items: Vec<_> = names.map(|name| item(&text, name)).collect();
+        let text = match &*items {
+            [] => format!("{text}\n{block}"),
+            [first, .., last] | [first @ last] if replaced.is_some() => {
+                format!("{}{block}{}", &text[..first.start], &text[last.end..])
+            }
+            [above, ..] => format!("{}{block}\n{}", &text[..above.start], &text[above.start..]),
+        };
+        self.write(file, &text);
+    }
+
+    fn change(&mut self, file: &str, diff: &str) {
         let without = |sign: char| -> String {
             let kept = diff.lines().filter(|line| !line.starts_with(sign));
             kept.map(|line| format!("{}\n", line.get(1..).unwrap_or_default())).collect()
@@ -102,6 +132,7 @@ impl Chat {
         let (old, new) = (without('+'), without('-'));
         assert_eq!(text.matches(&old).count(), 1, "{file}:\n{old}\nis not once in\n{text}");
         self.write(file, &text.replace(&old, &new));
+        self.undo = (file.to_owned(), text);
     }
 
     /// The output of `cargo rumpsteak project FILE --role ROLE --format mermaid`.
@@ -153,4 +184,20 @@ impl Chat {
         }
         assert!(rest.is_empty() || shown.ends_with("…\n"), "`{command}`:\n{printed}");
     }
+}
+
+/// The place of an item in a program, with what stands above it up to an empty line.
+fn item(program: &str, name: &str) -> Range<usize> {
+    let is_head = |kind: &str| {
+        let head = format!("{kind} {name}");
+        program.match_indices(&head).map(|(at, _)| at).find(|at| {
+            let line = program[..*at].rsplit('\n').next().unwrap();
+            ["", "async "].contains(&line)
+        })
+    };
+    let head = ["fn", "struct", "mod"].iter().find_map(|kind| is_head(kind)).unwrap();
+    let line = program[head..].find('\n').unwrap() + head;
+    let is_empty = program[..line].ends_with("{}");
+    let end = if is_empty { line + 1 } else { program[head..].find("\n}\n").unwrap() + head + 3 };
+    program[..head].rfind("\n\n").map_or(0, |at| at + 2)..end
 }

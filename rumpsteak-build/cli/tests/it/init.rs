@@ -10,14 +10,14 @@ fn a_package_is_the_first_example_of_the_readme() {
     let folder = Folder::new("init").with("Cargo.toml", "[workspace]\nresolver = \"3\"\n");
     let run = folder.call("init jobs").exits(0).says("");
     // Cargo begins no repository inside of another one.
-    let repository = match folder.path().join("jobs/.git").exists() {
-        true => ", and began a git repository",
-        false => "",
+    let (ignored, repository) = match folder.path().join("jobs/.git").exists() {
+        true => (", .gitignore", ", and began a git repository"),
+        false => ("", ""),
     };
     assert_eq!(
         run.stdout,
         format!(
-            "wrote Cargo.toml, protocols/jobs.scr, build.rs, src/main.rs in {}{repository}\n\
+            "wrote Cargo.toml{ignored}, protocols/jobs.scr, build.rs, src/main.rs in {}{repository}\n\
              `cargo run` verifies the protocol's roles and runs them\n",
             folder.path().join("jobs").display()
         )

@@ -27,7 +27,7 @@ use std::collections::HashSet;
 
 use self::edit::Edit;
 pub use self::place::{Misfit, on_run};
-use self::place::{difference, displaced, does, order, turned, walk};
+use self::place::{difference, displaced, does, early, order, turned, walk};
 use crate::machine::{Direction, Fsm, StateId, Transition, TransitionId};
 use crate::subtype::{self, Refusal};
 use crate::verdict::Limits;
@@ -59,7 +59,8 @@ pub fn find((sub, parts): (&Fsm, &[StateId]), sup: &Fsm, refusal: &mut Refusal) 
         Some((at, edit)) => search.explain(at, edit),
         None => search.unmet(),
     };
-    let (found, misfit) = found.or_else(|| order(sub, sup, &walk, refusal))?;
+    let ordered = || order(sub, sup, &walk, refusal).or_else(|| early(sub, sup, &walk, refusal));
+    let (found, misfit) = found.or_else(ordered)?;
     *refusal = found;
     Some(misfit)
 }

@@ -76,6 +76,35 @@ pub(super) fn order(
     })
 }
 
+/// An action that comes before the choice that decides about it, if the subtype then takes an option
+/// that does not lead to the action.
+///
+/// ```text
+/// supertype   (!yes ─ !go | !no)
+/// subtype     !go ─ (!yes | !no)             subtyping stops at `!no`, but `!go` is to blame
+/// ```
+pub(super) fn early(
+    sub: &Fsm,
+    sup: &Fsm,
+    walk: &[StateId],
+    refusal: &Refusal,
+) -> Option<(Refusal, Misfit)> {
+    let mut path = refusal.path.clone();
+    let early = sub.transition(*path.get(walk.len() - 1)?);
+    path.truncate(walk.len() - 1);
+    let sup_state = walk[path.len()];
+    let misfit = displaced(sub, sup, &path, walk, early.action)?;
+    let Misfit::Undecided(options, after) = &misfit else { return None };
+    let stop = sub.transition(refusal.sub?).action;
+    let is_taken = |id: &TransitionId| sup.transition(*id).action == stop;
+    if !options.iter().any(is_taken) || after.iter().any(is_taken) {
+        return None;
+    }
+    let (sub_state, sub, sup) = (early.source, Some(early.id), after.first().copied());
+    let (rule, cycle) = (Rule::OutputNotReached, Vec::new());
+    Some((Refusal { rule, path, sub_state, sub, sup_state, sup, cycle }, misfit))
+}
+
 /// Looks for the cause of a run that goes wrong although subtyping accepts the machine. A message
 /// that it cannot take in the end has no misfit.
 pub fn on_run(sub: &Fsm, sup: &Fsm, run: &Run) -> Option<(Refusal, Option<Misfit>)> {

@@ -1,9 +1,9 @@
 use fastrand::Rng;
 use rumpsteak_oracle::{Draft, Global, Shape, seeds};
 
-use super::{Edit, Search, single, walk};
+use super::{Edit, Misfit, Search, find, single, walk};
 use crate::machine::{Fsm, StateId};
-use crate::{Limits, dot, subtype};
+use crate::{Limits, dot, subtype, text};
 
 /// The projection of a random protocol onto a role.
 fn projection(rng: &mut Rng) -> Option<Fsm> {
@@ -77,4 +77,32 @@ fn a_random_edit_is_taken_back_by_one_that_costs_no_more() {
     let found: Vec<(u64, bool)> = found.collect();
     let wrong: Vec<_> = found.iter().filter(|(_, is_taken_back)| !is_taken_back).collect();
     assert!(found.len() > 100 && wrong.is_empty(), "{wrong:?} of {}", found.len());
+}
+
+#[test]
+fn an_action_before_the_choice_that_decides_about_it_is_to_blame() {
+    let blamed = |sup: &str, sub: &str| {
+        let [sup, sub] = [sup, sub].map(|text| text::parse(text).unwrap().remove(0));
+        let verdict = subtype::check(&sub, &sup, &Limits::default()).unwrap();
+        let mut refusal = verdict.refusal().unwrap().clone();
+        let found = find((&sub, &[]), &sup, &mut refusal);
+        let action = |fsm: &Fsm, id| fsm.transition(id).action.to_string();
+        let own = refusal.sub.map(|id| action(&sub, id)).unwrap_or_default();
+        let names = |ids: Vec<_>| ids.into_iter().map(|id| action(&sup, id)).collect::<Vec<_>>();
+        (
+            own,
+            match found {
+                Some(Misfit::Undecided(options, after)) => [names(options), names(after)].concat(),
+                _ => Vec::new(),
+            },
+        )
+    };
+    // `go` is sent before `yes` or `no` is chosen: the subtype stops at `no` only.
+    let sup = "s: {l!yes; l?ok; c!go; end, l!no; end}";
+    let told = ["l!yes", "l!no", "l!yes"].map(str::to_owned).to_vec();
+    let early = "s: c!go; {l!yes; l?ok; end, l!no; end}";
+    assert_eq!(blamed(sup, early), ("c!go".to_owned(), told));
+    // With `yes` alone, the early `go` is right. Another mistake is told as before.
+    let other = "s: c!go; l!yes; end";
+    assert_eq!(blamed(sup, other).1, Vec::<String>::new());
 }

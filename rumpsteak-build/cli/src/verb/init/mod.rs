@@ -69,6 +69,8 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     let manifest = folder.join("Cargo.toml");
     let repository = folder.join(".git");
     let is_begun = !manifest.exists();
+    let mut absent = vec!["Cargo.toml", "Cargo.lock", ".gitignore"];
+    absent.retain(|file| !folder.join(file).exists());
     let is_versioned = repository.exists();
     if is_begun {
         cargo(|command| command.arg("init").arg("--bin").arg(folder))?;
@@ -91,8 +93,9 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
             .map_err(|error| Notice::error(format!("cannot write {}: {error}", path.display())))?;
     }
     let files = files.iter().map(|(file, _)| file.as_str());
-    let files: Vec<&str> = is_begun.then_some("Cargo.toml").into_iter().chain(files).collect();
     let is_new = !is_versioned && repository.exists();
+    let by_cargo = absent.into_iter().filter(|file| folder.join(file).exists());
+    let files: Vec<&str> = by_cargo.chain(files).collect();
     let begun = if is_new { ", and began a git repository" } else { "" };
     let next = match protocol {
         Some(_) => "fill in each `todo!()`: ",
