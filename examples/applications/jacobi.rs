@@ -4,8 +4,8 @@
 //!
 //! The roles are in the library, `src/jacobi.rs`, where other packages measure them.
 //!
-//! `--transport tcp|unix|tls|ws|memory` chooses how they talk to each other; see `--help` for one
-//! role in each of three terminals.
+//! `--transport tcp|unix|tls|ws|wss|quic|memory` chooses how they talk to each other; see `--help`
+//! for one role in each of three terminals.
 
 use std::process::ExitCode;
 

@@ -461,7 +461,7 @@ as optimised, and Table 1 does not. Here it is as in Table 1.
 | [`pipeline_cancel`](tasks/pipeline_cancel.rs) | a supervisor cancels an endless pipeline |
 | [`sequence_chart`](tasks/sequence_chart.rs) | a tool: turns a log of the feature `tracing` into a sequence chart |
 
-[`applications/`](applications/README.md) has programs whose roles are processes, and [`servers/`](servers/README.md) has
+[`applications/`](applications/README.md) has programs whose roles are processes, [`browser/`](browser) has a page as a role, and [`servers/`](servers/README.md) has
 verified clients of `redis-server` and PostgreSQL, and an HTTP server that holds sessions. `workflows/` has six of the protocols top-down, hybrid and bottom-up, with
 the same processes. `src/fft/` has the processes of the two FFTs.
 

@@ -154,8 +154,9 @@ impl Watch {
     }
 }
 
-/// True if watching is compiled in.
-pub(crate) const IS_ON: bool = cfg!(any(debug_assertions, feature = "watch"));
+/// True if watching is compiled in. It needs a clock and a thread, which a browser has not.
+pub(crate) const IS_ON: bool =
+    cfg!(all(any(debug_assertions, feature = "watch"), not(target_family = "wasm")));
 
 /// The number of sets without a running session that stay known.
 const MOST_IDLE: usize = 1000;

@@ -1,6 +1,7 @@
 // GitHub shows the guide as well, so its links have no paths: they resolve by these imports.
 
 //! [Transports]: self::transports
+//! [Browser]: self::browser
 //! [Failure]: self::failure
 //! [Delegation]: self::delegation
 //!
@@ -16,6 +17,7 @@ macro_rules! chapters {
     ($($chapter:ident)*) => {
         $(
             /// [`peer`]: crate::Join::peer
+            /// [Browser]: crate::guide::browser
             /// [Transports]: crate::guide::transports
             /// [channels]: rumpsteak_runtime::guide::channels
             /// [peers]: rumpsteak_runtime::guide::peers
@@ -28,4 +30,4 @@ macro_rules! chapters {
     };
 }
 
-chapters!(transports failure delegation);
+chapters!(transports browser failure delegation);

@@ -48,6 +48,7 @@ mod error;
 pub mod guide;
 mod host;
 mod limits;
+mod platform;
 mod route;
 mod session;
 pub mod transport;

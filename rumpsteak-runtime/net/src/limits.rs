@@ -70,8 +70,10 @@ limits! {
     beat: Duration = Duration::from_secs(5);
 }
 
-/// Longer than any role runs: 34 years. The clocks of some systems overflow within a hundred.
-pub(crate) const FOR_EVER: Duration = Duration::from_secs(1 << 30);
+/// Longer than any role runs: 34 years, or 24 days in a browser. The clocks of some systems
+/// overflow within a hundred years, and the timers of a browser within 25 days.
+pub(crate) const FOR_EVER: Duration =
+    Duration::from_secs(if cfg!(target_family = "wasm") { 1 << 21 } else { 1 << 30 });
 
 /// The number of beats without a sign of the other end after which a connection counts as broken.
 pub(crate) const SILENT_BEATS: u32 = 3;

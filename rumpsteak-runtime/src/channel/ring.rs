@@ -160,7 +160,8 @@ pub(super) fn ring<M, T, P, C>(
     consumer: impl FnOnce() -> C,
 ) -> Sides<M, T, P, C> {
     let count = capacity.checked_next_power_of_two();
-    const { assert!(offset_of!(Ring<M, T, P, C>, tail) >= size_of::<Gap>()) };
+    // 128 bytes, or half of that if words have 32 bits.
+    const { assert!(offset_of!(Ring<M, T, P, C>, tail) >= 16 * size_of::<usize>()) };
     // The positions of a ring must differ, even twice round.
     let count = count.filter(|&count| count <= usize::MAX / ONE / 2);
     let Some(count) = count else { panic!("no memory for a queue of {capacity} messages") };

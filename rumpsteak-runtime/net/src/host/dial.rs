@@ -3,10 +3,10 @@
 use std::io;
 use std::sync::Arc;
 
-use tokio::time::{Instant, sleep, timeout, timeout_at};
-
 use super::reception::{dismiss, hear_greeting};
 use super::shared::*;
+use crate::platform::spawn;
+use crate::platform::time::{Instant, sleep, timeout, timeout_at};
 use crate::transport::{Connection, Memory, Transport, copied, is_final};
 use crate::wire::{Answer, Hello, RouteId, hear, say};
 use crate::{Address, NetError, Refusal};
@@ -139,7 +139,7 @@ impl Shared {
             },
             Answer::Moved(to) => {
                 // Confirms the address. Otherwise the host would expect another call.
-                tokio::spawn(dismiss(connection, Answer::Moved(to.clone()), true));
+                spawn(dismiss(connection, Answer::Moved(to.clone()), true));
                 return Ok(Greeted::Moved(to));
             }
             Answer::Offers(at) => return Ok(Greeted::Offers(at)),
@@ -159,7 +159,7 @@ impl Shared {
         let mut connection = if self.hello_to(own).is_some() {
             let [near, far] = Memory::pair(frame);
             let shared = Arc::clone(self);
-            tokio::spawn(async move {
+            spawn(async move {
                 if let Ok((far, hello)) = hear_greeting(Box::pin(async { Ok(far) })).await {
                     shared.welcome(far, hello, None, true).await;
                 }

@@ -8,11 +8,10 @@ mod shared;
 use std::io;
 use std::sync::{Arc, Mutex};
 
-use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep, timeout_at};
-
 pub(crate) use self::reception::dismiss;
 pub(crate) use self::shared::*;
+use crate::platform::task::JoinSet;
+use crate::platform::time::{Instant, sleep, timeout_at};
 use crate::transport::{Listener, Transports};
 use crate::{Address, Limits, NetError};
 

@@ -8,9 +8,10 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
-use tokio::time::{Instant, timeout, timeout_at};
 
 use super::shared::*;
+use crate::platform::spawn;
+use crate::platform::time::{Instant, timeout, timeout_at};
 use crate::transport::{Connection, Opening};
 use crate::wire::{Answer, Hello, hear, say};
 use crate::{NetError, Refusal};
@@ -34,7 +35,7 @@ impl Shared {
                 let _ = heard.map(|heard| self.greeted(caller, heard, at));
             }
             Poll::Pending => {
-                let hears = tokio::spawn(async move {
+                let hears = spawn(async move {
                     if let Ok(Ok(heard)) = timeout(MOMENT.min(limit), hears).await {
                         shared.greeted(caller, heard, at);
                     }
@@ -56,7 +57,7 @@ impl Shared {
         let (shared, limit, streams) =
             (Arc::clone(self), self.limits.handshake, connection.take_streams());
         let further = at.clone();
-        tokio::spawn(async move {
+        spawn(async move {
             // A peer that resumes needs no permit. A new peer may call again.
             let place = shared.handshakes.try_acquire().ok();
             if place.is_some() || hello.lane.known.is_some() {

@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::sync::{Mutex as AsyncMutex, Notify, Semaphore, oneshot, watch};
-use tokio::task::{AbortHandle, JoinHandle, JoinSet};
-use tokio::time::Instant;
 
+use crate::platform::task::{AbortHandle, JoinHandle, JoinSet};
+use crate::platform::time::Instant;
 use crate::transport::{Connection, Streams, Transports};
 use crate::wire::{Endpoint, Hello, PackedLane};
 use crate::{Address, Limits, NetError, Refusal};

@@ -11,12 +11,12 @@ use std::time::Duration;
 
 use rumpsteak_runtime::transport::Labelled;
 use tokio::sync::mpsc::UnboundedSender;
-use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::{Lane, Remote, answered_at, run};
 use crate::host::{Arrival, Call, LONGEST_PAUSE};
 use crate::limits::FOR_EVER;
+use crate::platform::task::JoinSet;
+use crate::platform::time::{Instant, sleep_until, timeout_at};
 use crate::transport::Connection;
 use crate::wire::{Hello, RouteId};
 use crate::{Address, Codec, NetError, Portable};
@@ -67,7 +67,7 @@ impl Remote {
         mut lane: Lane<M, C>,
         meets: UnboundedSender<()>,
     ) -> Result<(), NetError> {
-        let mut calls = JoinSet::new();
+        let mut calls = JoinSet::default();
         if self.addresses.is_empty() && self.shared.hello_to(&self.own).is_some() {
             // The peer is on this host. The other addresses are for calls after it has moved.
             self.addresses = self.shared.listens();

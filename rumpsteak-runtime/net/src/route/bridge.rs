@@ -10,10 +10,11 @@ use futures_core::Stream as _;
 use futures_sink::Sink as _;
 use rumpsteak_runtime::channel::{QueueReceiver, QueueSender};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::task::JoinHandle;
 use tokio_util::codec::{Decoder, Encoder, Framed};
 
 use super::net_of_messages;
+use crate::platform::spawn;
+use crate::platform::task::JoinHandle;
 use crate::transport::BUFFER;
 use crate::{CodecError, Net, NetError};
 
@@ -60,7 +61,7 @@ impl Bridge {
         frames.set_backpressure_boundary(BUFFER);
         let mut queues = (Some(incoming), Some(outgoing));
         let peer = peer.to_owned();
-        let task = tokio::spawn(async move {
+        let task = spawn(async move {
             let moved = poll_fn(|context| poll_move(&mut frames, &mut queues, context)).await;
             moved.map_err(|error| {
                 let error = NetError::Bridge { peer, source: Arc::new(error.into()) };

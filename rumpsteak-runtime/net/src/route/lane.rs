@@ -30,12 +30,12 @@ use bytes::Bytes;
 use futures_core::Stream as _;
 use futures_sink::Sink as _;
 use rumpsteak_runtime::transport::Labelled;
-use tokio::time::{Instant, Interval, interval, interval_at};
 
 use super::{
     Arrived, FarEnd, Incoming, Next, Outgoing, Read, Reports, SharedStatus, Window, Write, every,
 };
 use crate::limits::{FOR_EVER, SILENT_BEATS};
+use crate::platform::time::{Instant, Interval, interval, interval_at};
 use crate::transport::Connection;
 use crate::wire::{
     Amount, Batch, Frame, Grant, Hello, LaneSnapshot, LaneState, Messages, Numbers, frame,

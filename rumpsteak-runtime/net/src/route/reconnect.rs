@@ -8,10 +8,11 @@ use std::{io, mem};
 
 use rumpsteak_runtime::transport::Labelled;
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 use super::{Lane, Stop};
 use crate::host::{Arrival, Call, FIRST_PAUSE, Greeted, Guard, LONGEST_PAUSE, Shared, dismiss};
+use crate::platform::spawn;
+use crate::platform::time::{Instant, sleep_until, timeout, timeout_at};
 use crate::transport::Connection;
 use crate::wire::{Answer, Hello, LaneSnapshot, LaneState, PackedLane, say};
 use crate::{Address, Codec, NetError, Portable, Refusal};
@@ -86,7 +87,7 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
             Some(arrived) = arrivals.recv() => match *arrived {
                 // A copy of the peer, from a copied parcel.
                 Arrival::Remote(new, hello, Call::Again) if !hello.follows(&theirs) => {
-                    tokio::spawn(dismiss(new, Answer::Refused(Refusal::Taken), true));
+                    spawn(dismiss(new, Answer::Refused(Refusal::Taken), true));
                     continue;
                 }
                 Arrival::Remote(new, hello, Call::Again) => {

@@ -2,12 +2,12 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Instant;
 
 use atomic_waker::AtomicWaker;
 use rumpsteak_runtime::channel::Disconnected;
 use rumpsteak_runtime::error::BoxError;
 
+use crate::platform::time::Instant;
 use crate::transport::Connection;
 use crate::wire::Amount;
 use crate::{Address, NetError};

@@ -14,14 +14,15 @@ use rumpsteak_runtime::transport::Labelled;
 use rumpsteak_runtime::watch::Report;
 use rumpsteak_runtime::{Error, ErrorKind, Role};
 use tokio::sync::mpsc::{self, UnboundedReceiver};
-use tokio::task::JoinSet;
-use tokio::time::{Instant, timeout_at};
 
 use super::wiring::{
     Families, hellos, lane, local, member, plays_on_demand, queues, role_of, windows, wire,
 };
 use crate::address::addresses_of;
 use crate::host::{Arrival, Guard, LaneTask};
+use crate::platform::spawn;
+use crate::platform::task::JoinSet;
+use crate::platform::time::{Instant, timeout_at};
 use crate::route::{
     FarEnd, Incoming, Lane, LocalQueue, Outgoing, Remote, SharedStatus, reader, run, unwritten,
     window,
@@ -214,7 +215,7 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
     let arrivals = shared.register(endpoint.clone(), &hellos, wires)?;
     let guard = Guard::new(shared, endpoint, R::PLAYED.0.on_demand);
     let until = Instant::now() + shared.limits.join;
-    let mut calls = JoinSet::new();
+    let mut calls = JoinSet::default();
     let mut remotes = Vec::new();
     for (own, arrivals) in hellos.into_iter().zip(arrivals) {
         let (shared, guard) = (Arc::clone(shared), Some(Arc::clone(&guard)));
@@ -233,7 +234,7 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
         let own = remote.own.clone();
         let (end, status, lane) = if !waits(&own) {
             let (end, lane, status) = lane(&own, None, join.codec.clone(), shared, true);
-            (end, status, Some(tokio::spawn(remote.meet_on_demand(lane, meets.clone()))))
+            (end, status, Some(spawn(remote.meet_on_demand(lane, meets.clone()))))
         } else {
             match remote.arrival(until).await {
                 Arrival::Failed(error) => return Err(error),
@@ -246,7 +247,7 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
                     let codec = join.codec.clone();
                     let (end, lane, status) = lane(&own, Some(&theirs), codec, shared, false);
                     let task = remote.meet(lane, connection, *theirs, call);
-                    (end, status, Some(tokio::spawn(task)))
+                    (end, status, Some(spawn(task)))
                 }
             }
         };
@@ -326,7 +327,7 @@ impl<M: Labelled + Portable, C: Codec> MessageCodec<M> for C {
         let far = FarEnd { incoming, outgoing, status, taken };
         let (ends, limits) = ([&remote.own, &theirs], &remote.shared.limits);
         let lane = Lane::new(ends, self.clone(), far, count, windows(ends, limits), limits);
-        tokio::spawn(run(lane, remote, theirs, None))
+        spawn(run(lane, remote, theirs, None))
     }
 }
 

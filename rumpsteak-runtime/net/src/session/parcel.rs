@@ -14,6 +14,7 @@ use super::join::RouteTask;
 use super::wiring::{Families, hellos, lane, plays_on_demand, queues, role_of, token};
 use crate::address::addresses_of;
 use crate::host::{Arrival, Guard, Leaving};
+use crate::platform::spawn;
 use crate::route::{Remote, queues as queues_of, run};
 use crate::wire::{Hello, PackedLane};
 use crate::{Codec, Host, Joined, Joins, Net, NetError, Outbox, Postcard};
@@ -164,8 +165,8 @@ impl<R: Joins + Leaves<()>, S: Session<State = State<'static, R>> + Structure> P
             let (shared, guard) = (Arc::clone(shared), Some(Arc::clone(&guard)));
             let remote = Remote { shared, own, addresses, arrivals, guard };
             let task = match theirs {
-                Some(theirs) => tokio::spawn(run(lane, remote, theirs, None)),
-                None => tokio::spawn(remote.meet_on_demand(lane, meets.clone())),
+                Some(theirs) => spawn(run(lane, remote, theirs, None)),
+                None => spawn(remote.meet_on_demand(lane, meets.clone())),
             };
             routes.push(RouteTask { own: greeting, status, lane: Some(task) });
         }

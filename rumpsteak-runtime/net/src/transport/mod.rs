@@ -12,6 +12,8 @@ use std::sync::Arc;
 
 use crate::{Address, NetError};
 
+#[cfg(all(feature = "websocket", target_family = "wasm"))]
+mod browser;
 #[cfg_attr(
     not(any(feature = "tcp", feature = "tls", feature = "unix", feature = "websocket")),
     allow(dead_code, reason = "no transport has streams")
@@ -31,9 +33,11 @@ mod tcp;
 mod tls;
 #[cfg(all(unix, feature = "unix"))]
 mod unix;
-#[cfg(feature = "websocket")]
+#[cfg(all(feature = "websocket", not(target_family = "wasm")))]
 mod websocket;
 
+#[cfg(all(feature = "websocket", target_family = "wasm"))]
+pub use self::browser::WebSocket;
 pub use self::connection::*;
 pub use self::memory::Memory;
 #[cfg(feature = "nats")]
@@ -46,7 +50,7 @@ pub use self::tcp::Tcp;
 pub use self::tls::{Identity, Tls, rustls_pki_types};
 #[cfg(all(unix, feature = "unix"))]
 pub use self::unix::Unix;
-#[cfg(feature = "websocket")]
+#[cfg(all(feature = "websocket", not(target_family = "wasm")))]
 pub use self::websocket::WebSocket;
 
 /// Transports, by the schemes of their addresses.
@@ -67,6 +71,8 @@ impl Default for Transports {
         let transports = transports.with("nats", Nats::default());
         #[cfg(feature = "websocket")]
         let transports = transports.with("ws", WebSocket::default());
+        #[cfg(all(feature = "websocket", target_family = "wasm"))]
+        let transports = transports.with("wss", WebSocket::secure());
         transports
     }
 }

@@ -1,5 +1,7 @@
 //! TCP.
 
+#![cfg(not(target_family = "wasm"))]
+
 use std::io;
 use std::net::IpAddr;
 

@@ -6,14 +6,16 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::{Bytes, BytesMut};
-use data_encoding::BASE64;
+use data_encoding::{BASE64, BASE64URL_NOPAD};
 use futures_core::Stream;
 use futures_sink::Sink;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::handshake::server::{ErrorResponse, Request, Response};
 use tokio_tungstenite::tungstenite::http::StatusCode;
-use tokio_tungstenite::tungstenite::http::header::AUTHORIZATION;
+use tokio_tungstenite::tungstenite::http::header::{
+    AUTHORIZATION, HeaderValue, SEC_WEBSOCKET_PROTOCOL,
+};
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{ClientRequestBuilder, Error, Message};
 use tokio_tungstenite::{WebSocketStream, accept_hdr_async_with_config, client_async_with_config};
@@ -71,8 +73,9 @@ impl WebSocket {
     }
 
     /// Accepts only callers with a token. A caller may play the roles for which `admits` returns
-    /// true, given the token, the protocol and the role. With TLS, its certificate has to be for
-    /// the role, too. Compare tokens in constant time.
+    /// true, given the token, the protocol and the role. A [page](crate::guide::browser) can show a
+    /// token too. With TLS, the certificate has to be for the role, too. Compare tokens in constant
+    /// time.
     #[must_use]
     pub fn admitting(
         self,
@@ -107,9 +110,19 @@ impl WebSocket {
     {
         let mut token = None;
         #[expect(clippy::result_large_err, reason = "the signature is the library's")]
-        let check = |request: &Request, answer: Response| {
+        let check = |request: &Request, mut answer: Response| {
             let shown = request.headers().get(AUTHORIZATION).and_then(|it| it.to_str().ok());
             token = shown.and_then(|it| it.strip_prefix("Bearer ")).map(str::to_owned);
+            // A page cannot set a header. It offers subprotocols, and its browser ends the call
+            // unless one of them is chosen.
+            let offered = request.headers().get(SEC_WEBSOCKET_PROTOCOL);
+            let offered = offered.and_then(|it| it.to_str().ok()).unwrap_or_default();
+            let mut offered = offered.split(',').map(str::trim);
+            if offered.clone().any(|it| it == SUBPROTOCOL) {
+                let chosen = HeaderValue::from_static(SUBPROTOCOL);
+                answer.headers_mut().insert(SEC_WEBSOCKET_PROTOCOL, chosen);
+                token = token.take().or_else(|| offered.find_map(token_in));
+            }
             if self.admits.is_some() && token.is_none() {
                 let mut refused = ErrorResponse::new(Some("a token is needed".to_owned()));
                 *refused.status_mut() = StatusCode::UNAUTHORIZED;
@@ -204,6 +217,14 @@ async fn tunnel(proxy: &str, place: &str) -> io::Result<TcpStream> {
         _ => io::ErrorKind::Other,
     };
     Err(io::Error::new(kind, format!("the proxy {at} answered {status:?} to CONNECT {place}")))
+}
+
+/// The subprotocol that a page offers beside the one that shows its token: see `browser.rs`.
+const SUBPROTOCOL: &str = "rumpsteak";
+
+fn token_in(offered: &str) -> Option<String> {
+    let token = offered.strip_prefix("bearer.")?;
+    String::from_utf8(BASE64URL_NOPAD.decode(token.as_bytes()).ok()?).ok()
 }
 
 fn config() -> Option<WebSocketConfig> {

@@ -23,6 +23,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::error::LONGEST_NAME;
+use crate::platform::task::spawn_blocking;
 use crate::transport::{Connection, GREETING};
 use crate::{Address, Refusal};
 
@@ -156,7 +157,7 @@ impl Hello {
             return Ok(());
         }
         let projections = [self, other].map(|hello| hello.contract.projections.clone());
-        let compared = tokio::task::spawn_blocking(move || versions_fit(&projections));
+        let compared = spawn_blocking(move || versions_fit(&projections));
         let compared = compared.await.unwrap_or_else(|error| Err(error.to_string()));
         compared.map_err(Refusal::Protocol)
     }

@@ -122,3 +122,29 @@ async fn behind_a_proxy_that_ends_tls_a_token_names_the_role() {
     let listens = calls(trusting()).listen("wss://127.0.0.1:0").await.map(drop).unwrap_err();
     assert!(format!("{listens:?}").contains("needs an `Identity`"), "{listens:?}");
 }
+
+#[tokio::test]
+async fn a_page_shows_its_token_in_a_subprotocol() {
+    let s = host("ws", WebSocket::default().admitting(|_, _, _| true));
+    let at = s.listen("ws://127.0.0.1:0").await.unwrap().to_string();
+    let call = async |offered: &str| {
+        let mut stream = TcpStream::connect(&at["ws://".len()..]).await.unwrap();
+        let request = format!(
+            "GET / HTTP/1.1\r\nHost: s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+             Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
+             Sec-WebSocket-Protocol: {offered}\r\n\r\n"
+        );
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = vec![0; 1_024];
+        let size = stream.read(&mut answer).await.unwrap();
+        String::from_utf8_lossy(&answer[..size]).to_lowercase()
+    };
+    let shown = call("rumpsteak, bearer.c2VjcmV0IG9mIGM").await;
+    assert!(shown.starts_with("http/1.1 101 "), "{shown}");
+    assert!(shown.contains("\r\nsec-websocket-protocol: rumpsteak\r\n"), "{shown}");
+    // No token, one that is not base64url, and one beside another subprotocol.
+    for offered in ["rumpsteak", "rumpsteak, bearer.?", "chat, bearer.c2VjcmV0IG9mIGM"] {
+        let refused = call(offered).await;
+        assert!(refused.starts_with("http/1.1 401 "), "{offered}: {refused}");
+    }
+}

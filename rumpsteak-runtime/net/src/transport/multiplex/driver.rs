@@ -9,10 +9,10 @@ use std::task::{Context, Poll, Waker};
 
 use bytes::{Buf as _, Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
-use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::state::*;
 use crate::limits::{FOR_EVER, SILENT_BEATS};
+use crate::platform::time::{Instant, Sleep, sleep_until};
 use crate::transport::connection::*;
 
 /// The task that reads and writes the bytes of a connection.

@@ -44,11 +44,12 @@ use bytes::{Bytes, BytesMut};
 use futures_core::Stream;
 use futures_sink::Sink;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::time::Instant;
 
 use self::driver::Driver;
 use self::state::{Multiplexer, STREAMS, register};
 use super::connection::*;
+use crate::platform::spawn;
+use crate::platform::time::Instant;
 
 /// The first stream of a new connection over a stream of bytes. A task of the runtime serves the
 /// connection.
@@ -58,7 +59,7 @@ pub(super) async fn multiplexed(
     is_caller: bool,
 ) -> io::Result<Connection> {
     let shared = Arc::new(Multiplexer::new(frame, is_caller));
-    tokio::spawn(Driver::new(io, Arc::clone(&shared)));
+    spawn(Driver::new(io, Arc::clone(&shared)));
     Streams::first(shared, is_caller).await
 }
 

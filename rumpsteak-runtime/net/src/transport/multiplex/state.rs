@@ -7,8 +7,8 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 
 use bytes::{BufMut as _, Bytes, BytesMut};
-use tokio::time::Instant;
 
+use crate::platform::time::Instant;
 use crate::transport::connection::*;
 use crate::transport::framing::Largest;
 
