@@ -283,5 +283,5 @@ async fn a_page_plays_a_role() {
             assert!(server.0.wait().unwrap().success());
         }
     };
-    timeout(Duration::from_secs(30), checks).await.expect("the page answers");
+    timeout(Duration::from_secs(120), checks).await.expect("the page answers");
 }

@@ -44,6 +44,7 @@ pub use self::memory::Memory;
 pub use self::nats::Nats;
 #[cfg(feature = "quic")]
 pub use self::quic::Quic;
+#[cfg(not(target_family = "wasm"))]
 #[cfg(any(feature = "tcp", feature = "tls", feature = "websocket"))]
 pub use self::tcp::Tcp;
 #[cfg(feature = "tls")]
