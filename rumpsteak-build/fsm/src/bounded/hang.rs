@@ -6,7 +6,7 @@ use super::network::{Network, View};
 use super::search::{At, Search};
 use super::topology::{Place, Queue};
 use crate::machine::{Action, Message, Role, TransitionId};
-use crate::system::components::Node;
+use crate::system::explorer::Node;
 use crate::system::interned::MachineIndex;
 use crate::system::run::{Failure, Step};
 

@@ -4,8 +4,7 @@
 use petgraph::graph::Graph;
 
 use super::network::{Event, Network, View};
-use crate::system::components::{Node, index};
-use crate::system::explorer::{Continuations, MOST_WORDS, Paths, StepGraph};
+use crate::system::explorer::{Continuations, MOST_WORDS, Node, Paths, StepGraph, index};
 use crate::system::interned::MachineIndex;
 use crate::system::run::Failure;
 use crate::system::store::{EMPTY, QueueContents, Rows};
