@@ -279,12 +279,9 @@ impl Fsm {
 
     /// The defect of a state that chooses between peers.
     pub(crate) fn undirected(&self, state: StateId) -> Option<Defect> {
-        let mut peers = self.transitions_from(state).map(|by| &by.action.peer);
-        let first = peers.next()?;
-        let second = peers.find(|peer| *peer != first)?;
-        let mut known = BTreeSet::from([first]);
-        let others = std::iter::once(second).chain(peers).filter(|peer| known.insert(*peer));
-        let peers = [first].into_iter().chain(others).cloned().collect();
+        let peers = self.transitions_from(state).map(|by| &by.action.peer);
+        let peers: IndexSet<&Role> = peers.collect();
+        let peers = (peers.len() > 1).then(|| peers.into_iter().cloned().collect())?;
         Some(Defect::Undirected { state, peers })
     }
 
