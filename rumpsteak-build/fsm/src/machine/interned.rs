@@ -290,6 +290,26 @@ pub(crate) fn digraph<W>(
     graph
 }
 
+/// Walks from a node to the end, or until a node is met again: the steps before the loop, the steps
+/// of the loop, and the last node.
+pub(crate) fn lasso<S>(
+    mut at: u32,
+    onward: impl Fn(u32) -> Option<(S, u32)>,
+) -> (Vec<S>, Vec<S>, u32) {
+    let mut walk = vec![];
+    let mut met = IndexSet::default();
+    loop {
+        let (start, is_new) = met.insert_full(at);
+        if !is_new {
+            let cycle = walk.split_off(start);
+            return (walk, cycle, at);
+        }
+        let Some((step, next)) = onward(at) else { return (walk, vec![], at) };
+        walk.push(step);
+        at = next;
+    }
+}
+
 /// Items numbered from 0 on, grouped by a number that each has.
 #[derive(Clone, Debug)]
 pub(crate) struct Groups {
