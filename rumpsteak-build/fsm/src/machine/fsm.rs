@@ -285,6 +285,20 @@ impl Fsm {
         Some(Defect::Undirected { state, peers })
     }
 
+    /// The defect of a state with two transitions with one action and different targets.
+    pub(crate) fn nondeterministic(&self, state: StateId) -> Option<Defect> {
+        let mut seen: BTreeMap<&Action, Transition<'_>> = BTreeMap::new();
+        self.transitions_from(state).find_map(|by| {
+            let first = *seen.entry(by.action).or_insert(by);
+            let transitions = [first.id, by.id];
+            (first.target != by.target).then(|| Defect::Nondeterministic {
+                state,
+                action: by.action.clone(),
+                transitions,
+            })
+        })
+    }
+
     /// Checks that no two transitions of a state have one peer, direction and label. Payloads do
     /// not count: a receiver looks at the label to know what the payload is.
     fn check_labels(&self, state: StateId) -> Result<(), Defect> {
