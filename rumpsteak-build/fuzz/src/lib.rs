@@ -125,7 +125,7 @@ fn machines_of_peers() {
     each_text!(|source: &str| {
         let Ok(machines) = text::parse(source) else { return };
         let machines: Vec<Fsm> = machines.into_iter().take(4).collect();
-        for form in [Form::Binary, Form::Cfsm, Form::Dot, Form::Local] {
+        for form in [Form::Cfsm, Form::Dot, Form::Local] {
             round_trip(form, &machines);
         }
         for machine in machines.iter().filter(|machine| machine.check_directed().is_ok()) {

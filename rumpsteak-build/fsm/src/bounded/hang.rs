@@ -5,8 +5,9 @@ use std::fmt;
 use super::network::{Network, View};
 use super::search::{At, Search};
 use super::topology::{Place, Queue};
+use crate::machine::interned::lasso;
 use crate::machine::{Action, Message, Role, TransitionId};
-use crate::system::components::Node;
+use crate::system::explorer::Node;
 use crate::system::interned::MachineIndex;
 use crate::system::run::{Failure, Step};
 
@@ -151,14 +152,11 @@ impl Wait {
 
 /// Roles that wait in a cycle, each for the next one. Empty without a cycle.
 fn cycle(waits: &[Wait], helpers: &[Vec<Role>]) -> Vec<Role> {
-    let find = |role: &Role| waits.iter().position(|own| own.role == *role);
-    let (mut path, mut at): (Vec<usize>, _) = (vec![], (!waits.is_empty()).then_some(0));
-    while let Some(own) = at {
-        if let Some(start) = path.iter().position(|&other| other == own) {
-            return path[start..].iter().map(|&own| waits[own].role.clone()).collect();
-        }
-        path.push(own);
-        at = helpers[own].iter().find_map(find);
-    }
-    vec![]
+    let onward = |at: u32| {
+        let is_waiting = |role: &Role| waits.iter().position(|own| own.role == *role);
+        let next = helpers.get(at as usize)?.iter().find_map(is_waiting)?;
+        Some((at as usize, next as u32))
+    };
+    let (_, cycle, _) = lasso(0, onward);
+    cycle.into_iter().map(|own| waits[own].role.clone()).collect()
 }

@@ -1,11 +1,9 @@
 //! Breadth-first search for a configuration in which roles are stuck, and what can happen after
 //! each configuration.
 
-use petgraph::graph::Graph;
-
 use super::network::{Event, Network, View};
-use crate::system::components::{Node, index};
-use crate::system::explorer::{Continuations, MOST_WORDS, Paths, StepGraph};
+use crate::machine::interned::digraph;
+use crate::system::explorer::{Continuations, MOST_WORDS, Node, Paths};
 use crate::system::interned::MachineIndex;
 use crate::system::run::Failure;
 use crate::system::store::{EMPTY, QueueContents, Rows};
@@ -159,20 +157,17 @@ impl<'a> Search<'a> {
     pub(super) fn lost(&mut self) -> Option<(Node, Failure)> {
         let network = self.network;
         let machines = network.machines.machines();
-        let mut graph: StepGraph = Graph::new();
-        for _ in 0..self.len() {
-            graph.add_node(());
-        }
-        let (mut events, mut by_edge) = (vec![], vec![]);
+        let (mut events, mut steps, mut by_edge) = (vec![], vec![], vec![]);
         for node in 0..self.len() as Node {
             self.events(node, &mut events);
             for &event in &events {
                 if let Some((to, _)) = self.after(node, event) {
-                    graph.add_edge(index(node), index(to), by_edge.len() as u32);
+                    steps.push((node, to, by_edge.len() as u32));
                     by_edge.push(event);
                 }
             }
         }
+        let graph = digraph(self.len(), steps.into_iter());
         let happens = |number: usize| {
             let moves = network.moves_in(by_edge[number]);
             moves.flat_map(move |by| {

@@ -61,8 +61,7 @@ use crate::kmc::violation::Violations;
 use crate::kmc::{Reduction, Verdict};
 use crate::machine::{Fsm, Role};
 use crate::system::System;
-use crate::system::components::{NONE, Whole, components};
-use crate::system::explorer::{Explorer, Node, index};
+use crate::system::explorer::{Explorer, Node, components, index};
 use crate::system::interned::{ChannelIndex, InternedSystem, MachineIndex};
 use crate::verdict::{Limit, Limits};
 
@@ -287,23 +286,18 @@ fn occupancy(
 
     // By node, the number of messages that can be added from there on.
     let mut added = vec![0; graph.node_count()];
-    let add = |members: &[Node], component_of: &[u32]| {
+    let (components, component_of) = components(&graph);
+    for (own, members) in (0..).zip(components) {
         let mut most = 0;
-        for edge in members.iter().flat_map(|&member| graph.edges(index(member))) {
+        for edge in members.iter().flat_map(|&member| graph.edges(member)) {
             let to = edge.target().index();
-            if component_of[to] != NONE {
+            if component_of[to] != own {
                 most = most.max(added[to] + edge.weight());
             } else if *edge.weight() > 0 {
-                return None;
+                return Some(Occupancy::Unbounded);
             }
         }
-        for &member in members {
-            added[member as usize] = most;
-        }
-        Some(())
-    };
-    if components(&mut Whole(&graph, add)).is_none() {
-        return Some(Occupancy::Unbounded);
+        members.iter().for_each(|member| added[member.index()] = most);
     }
     let most = held.iter().zip(&added).map(|(held, added)| held + added);
     Some(Occupancy::AtMost(most.max().unwrap_or(0)))

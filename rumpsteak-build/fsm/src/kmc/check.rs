@@ -1,10 +1,9 @@
 //! The judgement of a system: bounds are tried until one decides.
 
-use super::defects::nondeterministic;
 use super::report::{Flaw, Obstacle, Properties, Property, Report, Verdict, Witness};
 use super::violation::{Explored, Violation, Violations, first_definite};
-use super::{causal_slice, defects, full, reduced};
-use crate::machine::Fsm;
+use super::{causal_slice, full, reduced};
+use crate::machine::{Defect, Fsm, Role, StateId};
 use crate::system::explorer::{Node, Paths};
 use crate::system::interned::InternedSystem;
 use crate::system::run::{Failure, Run};
@@ -178,8 +177,8 @@ fn obstacle_of(part: &InternedSystem<'_>, at: &Evaluated) -> Option<Obstacle> {
     if at.limit.is_some() {
         return None;
     }
-    let mixed = defects::first(part.fsms(), Fsm::mixed);
-    let defect = mixed.or_else(|| defects::first(part.fsms(), nondeterministic));
+    let mixed = first_defect(part.fsms(), Fsm::mixed);
+    let defect = mixed.or_else(|| first_defect(part.fsms(), Fsm::nondeterministic));
     if let Some((role, defect)) = defect {
         return Some(Obstacle::Machine(role, defect));
     }
@@ -345,9 +344,9 @@ fn properties<'a>(
     let all = || system.machines().iter();
     let mut joined = Properties {
         bound,
-        mixed: defects::first(all(), Fsm::mixed),
-        nondeterministic: defects::first(all(), nondeterministic),
-        undirected: defects::first(all(), Fsm::undirected),
+        mixed: first_defect(all(), Fsm::mixed),
+        nondeterministic: first_defect(all(), Fsm::nondeterministic),
+        undirected: first_defect(all(), Fsm::undirected),
         ..Properties::default()
     };
     for (part, evaluated) in parts {
@@ -374,4 +373,17 @@ fn properties<'a>(
         }
     }
     joined
+}
+
+/// The first reachable state with a defect of this kind.
+fn first_defect<'a>(
+    mut machines: impl Iterator<Item = &'a Fsm>,
+    of: impl Fn(&Fsm, StateId) -> Option<Defect>,
+) -> Option<(Role, Defect)> {
+    machines.find_map(|machine| {
+        let mut states: Vec<StateId> = machine.reachable().collect();
+        states.sort_unstable();
+        let defect = states.into_iter().find_map(|state| of(machine, state))?;
+        Some((machine.role().clone(), defect))
+    })
 }

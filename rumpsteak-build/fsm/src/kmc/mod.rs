@@ -62,7 +62,6 @@
 mod causal_slice;
 pub(crate) mod causality;
 pub(crate) mod check;
-mod defects;
 mod full;
 mod reduced;
 mod report;

@@ -279,13 +279,24 @@ impl Fsm {
 
     /// The defect of a state that chooses between peers.
     pub(crate) fn undirected(&self, state: StateId) -> Option<Defect> {
-        let mut peers = self.transitions_from(state).map(|by| &by.action.peer);
-        let first = peers.next()?;
-        let second = peers.find(|peer| *peer != first)?;
-        let mut known = BTreeSet::from([first]);
-        let others = std::iter::once(second).chain(peers).filter(|peer| known.insert(*peer));
-        let peers = [first].into_iter().chain(others).cloned().collect();
+        let peers = self.transitions_from(state).map(|by| &by.action.peer);
+        let peers: IndexSet<&Role> = peers.collect();
+        let peers = (peers.len() > 1).then(|| peers.into_iter().cloned().collect())?;
         Some(Defect::Undirected { state, peers })
+    }
+
+    /// The defect of a state with two transitions with one action and different targets.
+    pub(crate) fn nondeterministic(&self, state: StateId) -> Option<Defect> {
+        let mut seen: BTreeMap<&Action, Transition<'_>> = BTreeMap::new();
+        self.transitions_from(state).find_map(|by| {
+            let first = *seen.entry(by.action).or_insert(by);
+            let transitions = [first.id, by.id];
+            (first.target != by.target).then(|| Defect::Nondeterministic {
+                state,
+                action: by.action.clone(),
+                transitions,
+            })
+        })
     }
 
     /// Checks that no two transitions of a state have one peer, direction and label. Payloads do

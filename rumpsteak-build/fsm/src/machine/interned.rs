@@ -42,7 +42,6 @@ struct Node {
     does: State,
     start: u32,
     end: u32,
-    reached: bool,
     anchor: bool,
 }
 
@@ -132,13 +131,7 @@ impl InternedMachine {
                     id: transition.id,
                 });
             }
-            nodes.push(Node {
-                does: State::End,
-                start,
-                end: edges.len() as u32,
-                reached: false,
-                anchor: false,
-            });
+            nodes.push(Node { does: State::End, start, end: edges.len() as u32, anchor: false });
         }
 
         let mut actions: Vec<(&Action, u32)> = met.actions.into_iter().zip(0..).collect();
@@ -157,7 +150,7 @@ impl InternedMachine {
             names: Arc::new(Names::new(actions.collect())),
         };
         machine.number(&numbers);
-        machine.find_anchors(numbers);
+        machine.find_anchors();
         machine
     }
 
@@ -212,23 +205,19 @@ impl InternedMachine {
         }
     }
 
-    /// Finds the anchors; `open` is a spare buffer.
-    fn find_anchors(&mut self, mut open: Vec<u32>) {
-        let Self { states, edges, .. } = self;
-        let initial = &mut states[self.initial as usize];
-        (initial.reached, initial.anchor) = (true, true);
-        open.clear();
-        open.push(self.initial);
+    /// Finds the anchors.
+    fn find_anchors(&mut self) {
+        let mut is_reached = vec![false; self.states.len()];
+        let mut open = vec![self.initial];
+        is_reached[self.initial as usize] = true;
+        self.states[self.initial as usize].anchor = true;
         while let Some(state) = open.pop() {
-            let Node { start, end, .. } = states[state as usize];
-            for edge in &edges[start as usize..end as usize] {
-                let target = &mut states[edge.target as usize];
-                match target.reached {
-                    true => target.anchor = true,
-                    false => {
-                        target.reached = true;
-                        open.push(edge.target);
-                    }
+            let Node { start, end, .. } = self.states[state as usize];
+            for edge in &self.edges[start as usize..end as usize] {
+                if std::mem::replace(&mut is_reached[edge.target as usize], true) {
+                    self.states[edge.target as usize].anchor = true;
+                } else {
+                    open.push(edge.target);
                 }
             }
         }
@@ -299,6 +288,26 @@ pub(crate) fn digraph<W>(
     let node = |node: u32| NodeIndex::new(node as usize);
     graph.extend_with_edges(edges.map(|(from, to, weight)| (node(from), node(to), weight)));
     graph
+}
+
+/// Walks from a node to the end, or until a node is met again: the steps before the loop, the steps
+/// of the loop, and the last node.
+pub(crate) fn lasso<S>(
+    mut at: u32,
+    onward: impl Fn(u32) -> Option<(S, u32)>,
+) -> (Vec<S>, Vec<S>, u32) {
+    let mut walk = vec![];
+    let mut met = IndexSet::default();
+    loop {
+        let (start, is_new) = met.insert_full(at);
+        if !is_new {
+            let cycle = walk.split_off(start);
+            return (walk, cycle, at);
+        }
+        let Some((step, next)) = onward(at) else { return (walk, vec![], at) };
+        walk.push(step);
+        at = next;
+    }
 }
 
 /// Items numbered from 0 on, grouped by a number that each has.

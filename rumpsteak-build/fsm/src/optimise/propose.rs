@@ -2,6 +2,7 @@
 
 use super::cost::{Costs, Work};
 use super::reorder::{Depends, anticipate};
+use crate::machine::interned::IndexSet;
 use crate::machine::{Action, Defect, Direction, Fsm, Role};
 use crate::subtype::{InputError, Side};
 use crate::verdict::{Limits, Verdict};
@@ -163,13 +164,9 @@ fn search(
     let error = |defect| VerifyError::Machine(InputError { side: Side::Sup, defect });
     projection.check_directed().map_err(error)?;
     let mut found = Proposals { time: work.time(changed, costs), ..Proposals::default() };
-    let mut receivers: Vec<&Role> = Vec::new();
-    for transition in projection.transitions() {
-        let action = transition.action;
-        if action.direction == Direction::Send && !receivers.contains(&&action.peer) {
-            receivers.push(&action.peer);
-        }
-    }
+    let actions = projection.transitions().map(|by| by.action);
+    let sends = actions.filter(|action| action.direction == Direction::Send);
+    let receivers: IndexSet<&Role> = sends.map(|action| &action.peer).collect();
 
     for windows in windows(receivers.len(), options.window) {
         if found.candidates >= options.candidates {

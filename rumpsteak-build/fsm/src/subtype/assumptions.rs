@@ -17,7 +17,7 @@ use super::refusal::{Blame, Failure, Reason, Rule};
 use super::rules::Situation;
 use super::sequences::Sequences;
 use crate::machine::TransitionId;
-use crate::machine::interned::IndexSet;
+use crate::machine::interned::lasso;
 
 pub(super) struct Assumptions<'a> {
     pair: &'a Pair,
@@ -260,23 +260,6 @@ impl<'a> Assumptions<'a> {
     pub(super) fn into_record(mut self, sequences: Sequences) -> Record {
         self.record.sequences = sequences;
         self.record
-    }
-}
-
-/// Walks from a node to the end, or until a node is met again: the steps before the loop, the steps
-/// of the loop, and the last node.
-fn lasso<S>(mut at: u32, onward: impl Fn(u32) -> Option<(S, u32)>) -> (Vec<S>, Vec<S>, u32) {
-    let mut walk = vec![];
-    let mut met = IndexSet::default();
-    loop {
-        let (start, is_new) = met.insert_full(at);
-        if !is_new {
-            let cycle = walk.split_off(start);
-            return (walk, cycle, at);
-        }
-        let Some((step, next)) = onward(at) else { return (walk, vec![], at) };
-        walk.push(step);
-        at = next;
     }
 }
 

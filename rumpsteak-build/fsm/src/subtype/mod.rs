@@ -101,11 +101,8 @@ mod sequences;
 mod steps;
 mod unbounded;
 
-use std::sync::Arc;
-
 use self::draining::Stop;
 use self::pair::Pair;
-use self::proof::Evidence;
 use self::search::{Outcome, Search};
 use crate::certificate::Certificate;
 use crate::machine::Fsm;
@@ -205,13 +202,7 @@ fn remembered(pair: &Pair, sub: &Fsm, sup: &Fsm, limits: &Limits) -> Verdict<Pro
     let mut slack = 0;
     loop {
         match Search::new(pair, limits, slack).run() {
-            Outcome::Holds { situations, anticipation, record } => {
-                return Verdict::Safe(Proof {
-                    situations,
-                    anticipation: Some(anticipation),
-                    evidence: Evidence::Recorded(Arc::new(record)),
-                });
-            }
+            Outcome::Holds(proof) => return Verdict::Safe(proof),
             Outcome::Fails(failure) => return Verdict::Unsafe(Refusal::new(sub, sup, failure)),
             Outcome::Limited(limit) => return Verdict::Undecided(limit),
             Outcome::Lossy if slack >= limits.branching => {

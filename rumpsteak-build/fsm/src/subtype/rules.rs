@@ -41,7 +41,7 @@ use super::anticipation::{Anticipation, Way, mismatch};
 use super::pair::{Act, Edge, Kind, Pair, State};
 use super::prefix::{Prefix, Promise, Rest, Segment};
 use super::refusal::{Blame, Reason, Rule, Stop};
-use super::sequences::{CHOOSE, EMPTY, Sequence, Sequences};
+use super::sequences::{CHOOSE, EMPTY, Sequence};
 use crate::verdict::Limit;
 
 /// A state of the subtype, and the actions of the supertype that are pending there.
@@ -62,7 +62,7 @@ pub(super) struct Successor {
 
 pub(super) struct Rules<'a> {
     pair: &'a Pair,
-    anticipation: Anticipation<'a>,
+    pub(super) anticipation: Anticipation<'a>,
 }
 
 impl<'a> Rules<'a> {
@@ -73,14 +73,6 @@ impl<'a> Rules<'a> {
 
     pub(super) fn spend(&mut self, cost: usize) -> Result<(), Limit> {
         self.anticipation.spend(cost)
-    }
-
-    pub(super) fn into_sequences(self) -> Sequences {
-        self.anticipation.sequences
-    }
-
-    pub(super) fn sequences(&mut self) -> &mut Sequences {
-        &mut self.anticipation.sequences
     }
 
     /// Does the next action of the subtype in place if there is no choice, the most frequent case.
@@ -214,7 +206,7 @@ impl<'a> Rules<'a> {
                 let mut prefix = self.copy(&mut prefix, last && nth + 1 == count)?;
                 self.spend(segment.promises.len())?;
                 prefix.extend(pair, segment);
-                let rules = self.sequences().both(std::mem::take(&mut rules), own);
+                let rules = self.anticipation.sequences.both(std::mem::take(&mut rules), own);
                 successors.push(after(prefix, lossy, rules));
             }
         }
@@ -299,7 +291,7 @@ impl<'a> Rules<'a> {
                 for edge in edges {
                     let segment =
                         Segment { promises: promises.clone(), rest: Rest::State(edge.target) };
-                    let rules = self.sequences().unfold(std::mem::take(&mut unfoldings));
+                    let rules = self.anticipation.sequences.unfold(std::mem::take(&mut unfoldings));
                     found.push((Promise::of(edge), Way { segment, rules }));
                 }
                 continue;

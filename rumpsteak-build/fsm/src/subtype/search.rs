@@ -4,22 +4,20 @@
 //! transitions meet: every loop has one.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use super::assumptions::{Assumptions, Way};
 use super::pair::Pair;
 use super::prefix::Prefix;
-use super::record::{Done, Record, encode};
+use super::proof::{Evidence, Proof};
+use super::record::{Done, encode};
 use super::refusal::{Failure, Stop};
 use super::rules::{Rules, Situation, Successor};
 use super::sequences::Sequence;
 use crate::verdict::{Limit, Limits};
 
 pub(super) enum Outcome {
-    Holds {
-        situations: usize,
-        anticipation: usize,
-        record: Record,
-    },
+    Holds(Proof),
     Fails(Failure),
     /// No derivation was found; a dropped alternative may be the reason.
     Lossy,
@@ -31,14 +29,9 @@ pub(super) struct Search<'a> {
     limits: &'a Limits,
     rules: Rules<'a>,
     assumptions: Assumptions<'a>,
-    tasks: VecDeque<Task>,
+    tasks: VecDeque<(Situation, Way)>,
     longest: usize,
     key: Vec<u32>,
-}
-
-struct Task {
-    situation: Situation,
-    way: Way,
 }
 
 impl<'a> Search<'a> {
@@ -48,13 +41,12 @@ impl<'a> Search<'a> {
             prefix: Prefix::new(pair.sup.initial),
             lossy: false,
         };
-        let way = Way::start();
         Self {
             pair,
             limits,
             rules: Rules::new(pair, slack, limits.steps),
             assumptions: Assumptions::new(pair),
-            tasks: VecDeque::from([Task { situation, way }]),
+            tasks: VecDeque::from([(situation, Way::start())]),
             longest: 0,
             key: vec![],
         }
@@ -63,8 +55,8 @@ impl<'a> Search<'a> {
     pub(super) fn run(mut self) -> Outcome {
         let mut dropped = false;
         let mut limit = None;
-        while let Some(task) = self.tasks.pop_front() {
-            match self.follow(task) {
+        while let Some((situation, way)) = self.tasks.pop_front() {
+            match self.follow(situation, way) {
                 Ok(()) => {}
                 Err(Stop::Limited(reached)) => {
                     limit.get_or_insert(reached);
@@ -83,17 +75,17 @@ impl<'a> Search<'a> {
         match (limit, dropped) {
             (Some(limit), _) => Outcome::Limited(limit),
             (None, true) => Outcome::Lossy,
-            (None, false) => Outcome::Holds {
-                situations: self.assumptions.len(),
-                anticipation: self.longest,
-                record: self.assumptions.into_record(self.rules.into_sequences()),
-            },
+            (None, false) => {
+                let situations = self.assumptions.len();
+                let record = self.assumptions.into_record(self.rules.anticipation.sequences);
+                let evidence = Evidence::Recorded(Arc::new(record));
+                Outcome::Holds(Proof { situations, anticipation: Some(self.longest), evidence })
+            }
         }
     }
 
     /// Follows a situation to one that was met before, to a branching or to the end.
-    fn follow(&mut self, task: Task) -> Result<(), Stop<Failure>> {
-        let Task { mut situation, mut way } = task;
+    fn follow(&mut self, mut situation: Situation, mut way: Way) -> Result<(), Stop<Failure>> {
         loop {
             if self.pair.sub.is_anchor(situation.state) {
                 match self.arrive(&mut situation, way)? {
@@ -132,7 +124,7 @@ impl<'a> Search<'a> {
                         let Successor { transition, situation, rules } = successor;
                         self.prolong(&mut way, transition, rules);
                         self.rules.spend(way.trail.len() + situation.prefix.spine.len())?;
-                        self.tasks.push_back(Task { situation, way });
+                        self.tasks.push_back((situation, way));
                     }
                     return Ok(());
                 }
@@ -142,7 +134,7 @@ impl<'a> Search<'a> {
 
     /// Adds an action that is done by these rules to a way.
     fn prolong(&mut self, way: &mut Way, transition: u32, rules: Sequence) {
-        let sequences = self.rules.sequences();
+        let sequences = &mut self.rules.anticipation.sequences;
         let unfolded = sequences.unfold(std::mem::take(&mut way.unfolded));
         let rules = sequences.both(unfolded, rules);
         way.trail.push(Done::by(transition, rules));

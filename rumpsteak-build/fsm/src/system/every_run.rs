@@ -34,11 +34,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fixedbitset::FixedBitSet;
 use petgraph::algo::kosaraju_scc;
+use petgraph::graph::NodeIndex;
 use petgraph::visit::{EdgeRef, NodeFiltered};
 
 use super::composition::System;
 use super::exploration::{Exploration, explore};
-use super::explorer::{Continuations, Explorer, Node};
+use super::explorer::{Continuations, Explorer, Node, components};
 use super::interned::{ChannelIndex, InternedSystem, MachineIndex};
 use super::run::{Failure, Neglected, Run, Step};
 use crate::machine::{Direction, Fsm, Role, StateId, Transition};
@@ -144,23 +145,27 @@ fn judge(system: &System, explore: impl FnOnce() -> Exploration, limits: &Limits
     Judged { found, perhaps, limit }
 }
 
+/// By state of a machine, the number of the loops that go through it, if there are any.
+fn loops(machine: &Fsm) -> Vec<Option<u32>> {
+    let graph = machine.graph();
+    let (components, component_of) = components(&graph);
+    let is_loop =
+        |members: &[NodeIndex]| members.len() > 1 || graph.contains_edge(members[0], members[0]);
+    let of_state = |number: u32| is_loop(&components[number as usize]).then_some(number);
+    component_of.into_iter().map(of_state).collect()
+}
+
 /// True if a machine comes back to a choice of its own, or to a choice between peers.
 fn chooses_for_ever(machine: &Fsm) -> bool {
-    let graph = machine.graph();
-    kosaraju_scc(&graph).iter().any(|members| {
-        let [first, others @ ..] = &members[..] else { return false };
-        let is_loop = !others.is_empty() || graph.contains_edge(*first, *first);
-        let mut states = members.iter().map(|member| StateId::from_index(member.index()));
-        let chooses = |state| {
-            let mut options = machine.transitions_from(state).map(|by| by.action);
-            let Some(first) = options.next() else { return false };
-            options.any(|other| {
-                let is_told = other.direction == Direction::Receive;
-                !is_told || first.peer != other.peer || first.direction != other.direction
-            })
-        };
-        is_loop && states.any(chooses)
-    })
+    let chooses = |state| {
+        let mut options = machine.transitions_from(state).map(|by| by.action);
+        let Some(first) = options.next() else { return false };
+        options.any(|other| {
+            let is_told = other.direction == Direction::Receive;
+            !is_told || first.peer != other.peer || first.direction != other.direction
+        })
+    };
+    machine.states().zip(loops(machine)).any(|(state, of)| of.is_some() && chooses(state))
 }
 
 /// The roles that a run neglects. With `for_sure`, a send that the bound holds back is possible.
@@ -214,12 +219,7 @@ fn neglected(system: &System, explorer: &Explorer<'_>, for_sure: bool) -> Vec<Fo
 /// The states in which a machine waits to be asked. It only receives there. Either its loop begins
 /// there, or the machine does, and it sends something later.
 fn idle(machine: &Fsm) -> FixedBitSet {
-    let graph = machine.graph();
-    let mut of_loop = vec![None; machine.len()];
-    for (number, members) in kosaraju_scc(&graph).iter().enumerate() {
-        let is_loop = members.len() > 1 || graph.contains_edge(members[0], members[0]);
-        members.iter().for_each(|of| of_loop[of.index()] = is_loop.then_some(number));
-    }
+    let of_loop = loops(machine);
     let is_sent = |by: Transition<'_>| by.action.direction == Direction::Send;
     let answers = machine.transitions().any(is_sent);
     let begins = |state: StateId| {

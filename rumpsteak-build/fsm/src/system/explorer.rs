@@ -4,11 +4,10 @@
 //! ([`explore`](super::explore), [`kmc`](crate::kmc) by definition) or one machine at a time
 //! ([`partial_order`](super::partial_order)).
 
-use petgraph::graph::DiGraph;
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 
-use super::components::{NONE, Whole, components};
-pub(crate) use super::components::{Node, index};
 use super::interned::{ChannelIndex, InternedSystem, MachineIndex, Move, StateKind};
 use super::store::{ContentId, EMPTY, QueueContents, Variants};
 use crate::machine::StateId;
@@ -18,6 +17,13 @@ use crate::verdict::{Limit, Limits};
 /// of roles or millions of configurations come near it.
 pub(crate) const MOST_WORDS: usize = 1 << 26;
 const MOST_STEPS: usize = 1 << 24;
+
+/// A node of an explored graph. Nodes are configurations, in the order of meeting.
+pub(crate) type Node = u32;
+
+pub(crate) fn index(node: Node) -> NodeIndex {
+    NodeIndex::new(node as usize)
+}
 
 /// The explored configurations; edges are moves.
 pub(crate) type StepGraph = DiGraph<(), u32>;
@@ -308,35 +314,32 @@ impl Continuations {
         at_node: impl Fn(Node) -> Option<usize>,
     ) -> Self {
         let width = count.div_ceil(64);
-        let mut events: Vec<u64> = vec![];
+        let (components, component) = components(graph);
+        let mut events = vec![0_u64; components.len() * width];
         let add = |happens: &mut [u64], event: usize| happens[event / 64] |= 1 << (event % 64);
-        let collect = |members: &[Node], component_of: &[u32]| {
-            let start = events.len();
-            events.resize(start + width, 0);
-            let (known, happens) = events.split_at_mut(start);
+        for (own, members) in components.into_iter().enumerate() {
+            let (known, happens) = events.split_at_mut(own * width);
             // Numbers that stand for no event are never lost.
             if !count.is_multiple_of(64) {
                 happens[width - 1] = u64::MAX << (count % 64);
             }
-            for &member in members {
-                if let Some(event) = at_node(member) {
+            for member in members {
+                if let Some(event) = at_node(member.index() as Node) {
                     add(happens, event);
                 }
-                for edge in graph.edges(index(member)) {
+                for edge in graph.edges(member) {
                     for event in by_move(*edge.weight() as usize) {
                         add(happens, event);
                     }
-                    let next = component_of[edge.target().index()];
-                    if next != NONE {
-                        let words = &known[next as usize * width..(next as usize + 1) * width];
+                    let next = component[edge.target().index()] as usize;
+                    if next != own {
+                        let words = &known[next * width..(next + 1) * width];
                         let both = happens.iter_mut().zip(words);
                         both.for_each(|(own, next)| *own |= next);
                     }
                 }
             }
-            Some(())
-        };
-        let component = components(&mut Whole(graph, collect)).unwrap_or_default();
+        }
         Self { component, events, width }
     }
 
@@ -359,6 +362,17 @@ impl Continuations {
             bits: before.map_or(u64::MAX, |before| before[index]) & !after,
         })
     }
+}
+
+/// The strongly connected components of a graph, each behind those that it leads to, and by node the
+/// number of its component.
+pub(crate) fn components<W>(graph: &DiGraph<(), W>) -> (Vec<Vec<NodeIndex>>, Vec<u32>) {
+    let components = kosaraju_scc(graph);
+    let mut component_of = vec![0; graph.node_count()];
+    for (members, number) in components.iter().zip(0..) {
+        members.iter().for_each(|member| component_of[member.index()] = number);
+    }
+    (components, component_of)
 }
 
 /// The positions of the set bits of a word.

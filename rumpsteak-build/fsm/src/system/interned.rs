@@ -196,28 +196,13 @@ impl<'a> InternedSystem<'a> {
                 interned.kinds.push(kind);
             }
             for reached in machine.reachable() {
-                interned.classify(state(reached));
+                let kind = interned.kind(state(reached));
+                interned.is_directed &= kind.is_directed();
+                interned.is_mixed |= kind == StateKind::Mixed;
+                interned.is_deterministic &= machine.nondeterministic(reached).is_none();
             }
         }
         interned
-    }
-
-    /// Updates the flags for a reachable state.
-    fn classify(&mut self, reached: StateIndex) {
-        let kind = self.kind(reached);
-        self.is_directed &= kind.is_directed();
-        self.is_mixed |= kind == StateKind::Mixed;
-        if self.moves_from(reached).len() < 2 {
-            return;
-        }
-        let action = |number| {
-            let by: &Move = self.get(number);
-            ((by.is_send, by.channel, by.message), by.target)
-        };
-        let mut actions: Vec<_> = self.moves_from(reached).map(action).collect();
-        actions.sort_unstable();
-        actions.dedup();
-        self.is_deterministic &= actions.windows(2).all(|pair| pair[0].0 != pair[1].0);
     }
 
     pub(crate) fn machines(&self) -> usize {

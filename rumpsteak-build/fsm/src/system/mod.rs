@@ -43,7 +43,6 @@
 //! (machines + channels) / 64.
 
 mod chart;
-pub(crate) mod components;
 mod composition;
 pub(crate) mod every_run;
 mod exploration;

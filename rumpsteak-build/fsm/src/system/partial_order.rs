@@ -46,8 +46,9 @@
 //! The run to a failure may not be the shortest. Each component is looked at once more for each
 //! machine left out.
 
-use super::components::{NONE, Node, Walk, components};
-use super::explorer::{Explorer, StepGraph};
+use petgraph::Direction::Outgoing;
+
+use super::explorer::{Explorer, Node, index};
 use super::interned::{ChannelIndex, MachineIndex, StateKind};
 
 pub(crate) trait Visitor {
@@ -81,64 +82,107 @@ pub(crate) struct Terminal {
     pub(crate) popped: Vec<bool>,
 }
 
+/// Explores the configurations, with Tarjan's algorithm over the graph that grows meanwhile. It does
+/// not recurse.
 pub(crate) fn explore(visitor: &mut impl Visitor) {
-    components(&mut Reduction(visitor));
+    // `None` is the end of the search.
+    let _ = walk(visitor);
 }
 
-struct Reduction<'s, V>(&'s mut V);
-
-impl<V: Visitor> Walk for Reduction<'_, V> {
-    type Weight = u32;
-
-    fn graph(&self) -> &StepGraph {
-        &self.0.explorer().graph
-    }
-
-    fn enter(&mut self, node: Node) -> Option<()> {
-        if !self.0.enter(node) {
-            return None;
+fn walk(visitor: &mut impl Visitor) -> Option<()> {
+    // By node: its order of meeting, from 1; the lowest order that it leads to; and true if its
+    // component is complete.
+    let (mut order, mut low, mut is_complete) = (vec![], vec![], vec![]);
+    let mut met = 0_u32;
+    let mut stack: Vec<Node> = vec![];
+    // The nodes whose edges are being followed, each with the next edge and its place on the stack.
+    let mut open = vec![];
+    let mut start: Option<Node> = Some(0);
+    loop {
+        if let Some(node) = start.take() {
+            enter(visitor, node)?;
+            let graph = &visitor.explorer().graph;
+            order.resize(graph.node_count(), 0);
+            low.resize(graph.node_count(), 0);
+            is_complete.resize(graph.node_count(), false);
+            met += 1;
+            (order[node as usize], low[node as usize]) = (met, met);
+            open.push((node, graph.first_edge(index(node), Outgoing), stack.len()));
+            stack.push(node);
         }
-        match choose(self.0.explorer(), node) {
-            Some(machine) => self.0.expand(node, machine),
-            None => self.0.expand_all(node),
+        let &mut (node, ref mut edge, height) = open.last_mut()?;
+        let graph = &visitor.explorer().graph;
+        if let Some(at) = *edge {
+            *edge = graph.next_edge(at, Outgoing);
+            let to = graph.raw_edges()[at.index()].target().index();
+            if order[to] == 0 {
+                start = Some(to as Node);
+            } else if !is_complete[to] {
+                low[node as usize] = low[node as usize].min(order[to]);
+            }
+            continue;
         }
-        self.has_room()
-    }
-
-    /// Looks again at a component that left out a machine that could move.
-    fn complete(&mut self, members: &[Node], component_of: &[u32]) -> Option<bool> {
-        let explorer = self.0.explorer();
-        let steps = || members.iter().flat_map(|&member| explorer.steps_from(member));
-        if steps().any(|step| component_of[step.to as usize] != NONE) {
-            return Some(true);
+        let own = low[node as usize];
+        if own == order[node as usize] {
+            if !complete(visitor, &stack[height..], &is_complete)? {
+                let graph = &visitor.explorer().graph;
+                *edge = graph.first_edge(index(node), Outgoing);
+                order.resize(graph.node_count(), 0);
+                continue;
+            }
+            stack.drain(height..).for_each(|member| is_complete[member as usize] = true);
         }
-        let system = explorer.system;
-        let (moved, popped) = (vec![false; system.machines()], vec![false; system.channels()]);
-        let mut component = Terminal { moved, popped };
-        for by in steps().map(|step| system.get(step.by as usize)) {
-            component.moved[by.machine as usize] = true;
-            component.popped[by.channel as usize] |= !by.is_send;
+        open.pop();
+        if let Some(&(parent, ..)) = open.last() {
+            low[parent as usize] = low[parent as usize].min(own);
         }
-        let root = members[0];
-        let is_left_out =
-            |&machine: &MachineIndex| !component.moved[machine] && explorer.can_move(root, machine);
-        let left_out = || explorer.ready(root).filter(is_left_out);
-        let is_whole = left_out().next().is_none();
-        // A machine that does not decide alone may have other moves after others have moved.
-        let alone = left_out().find(|&machine| decides_alone(explorer, root, machine));
-        match alone {
-            Some(machine) => self.0.expand(root, machine),
-            None if is_whole => self.0.terminal(root, &component),
-            None => self.0.expand_all(root),
-        }
-        self.has_room().map(|()| is_whole)
     }
 }
 
-impl<V: Visitor> Reduction<'_, V> {
-    fn has_room(&self) -> Option<()> {
-        (!self.0.explorer().is_truncated).then_some(())
+/// Meets a configuration, before its steps are followed. `None` ends the search.
+fn enter(visitor: &mut impl Visitor, node: Node) -> Option<()> {
+    if !visitor.enter(node) {
+        return None;
     }
+    match choose(visitor.explorer(), node) {
+        Some(machine) => visitor.expand(node, machine),
+        None => visitor.expand_all(node),
+    }
+    has_room(visitor)
+}
+
+/// Completes a component, whose first member was met first. Returns false if that one has got more
+/// steps, because the component left out a machine that could move. `None` ends the search.
+fn complete(visitor: &mut impl Visitor, members: &[Node], is_complete: &[bool]) -> Option<bool> {
+    let explorer = visitor.explorer();
+    let steps = || members.iter().flat_map(|&member| explorer.steps_from(member));
+    if steps().any(|step| is_complete[step.to as usize]) {
+        return Some(true);
+    }
+    let system = explorer.system;
+    let (moved, popped) = (vec![false; system.machines()], vec![false; system.channels()]);
+    let mut component = Terminal { moved, popped };
+    for by in steps().map(|step| system.get(step.by as usize)) {
+        component.moved[by.machine as usize] = true;
+        component.popped[by.channel as usize] |= !by.is_send;
+    }
+    let root = members[0];
+    let is_left_out =
+        |&machine: &MachineIndex| !component.moved[machine] && explorer.can_move(root, machine);
+    let left_out = || explorer.ready(root).filter(is_left_out);
+    let is_whole = left_out().next().is_none();
+    // A machine that does not decide alone may have other moves after others have moved.
+    let alone = left_out().find(|&machine| decides_alone(explorer, root, machine));
+    match alone {
+        Some(machine) => visitor.expand(root, machine),
+        None if is_whole => visitor.terminal(root, &component),
+        None => visitor.expand_all(root),
+    }
+    has_room(visitor).map(|()| is_whole)
+}
+
+fn has_room(visitor: &impl Visitor) -> Option<()> {
+    (!visitor.explorer().is_truncated).then_some(())
 }
 
 /// A machine that decides alone, preferably one that receives.

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::fmt;
 
 use super::composition::System;
+use crate::machine::interned::IndexSet;
 use crate::machine::{Action, Direction, Fsm, Message, Role, StateId, TransitionId};
 
 /// A run of a [`System`] that ends badly.
@@ -201,13 +202,9 @@ pub struct Wait {
 impl fmt::Display for Wait {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let messages = self.transitions.iter().map(|(_, action)| action.message.to_string());
-        let mut peers: Vec<&str> = vec![];
-        for (_, action) in &self.transitions {
-            if !peers.contains(&action.peer.as_str()) {
-                peers.push(action.peer.as_str());
-            }
-        }
-        let (messages, peers) = (messages.collect::<Vec<_>>().join(" or "), peers.join(" or "));
+        let messages = messages.collect::<Vec<_>>().join(" or ");
+        let peers = self.transitions.iter().map(|(_, action)| action.peer.as_str());
+        let peers = Vec::from_iter(peers.collect::<IndexSet<&str>>()).join(" or ");
         write!(f, "{} waits for {messages} from {peers}", self.role)
     }
 }

@@ -10,7 +10,7 @@ use crate::machine::Role;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Form {
-    /// A binary session type: `rec X . &[?a; !x; X, ?b; end]`. One machine.
+    /// A binary session type: `rec X . &[?a; !x; X, ?b; end]`. One machine. Read only.
     Binary,
     /// Communicating machines as k-MC tools read them: `.outputs`, `.state graph`, …
     Cfsm,

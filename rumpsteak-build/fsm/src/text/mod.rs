@@ -5,7 +5,7 @@
 //! | [DOT](crate::dot) | everything | |
 //! | [local types](Form::Local) | roles, labels, sorts | joins, unreached states |
 //! | [CFSM text](Form::Cfsm) | roles by number, labels, sorts, any graph | roles that do nothing |
-//! | [binary types](Form::Binary) | labels | as local types, and names of roles, sorts |
+//! | [binary types](Form::Binary) | labels; read only | as local types, and names of roles, sorts |
 //! | [Mermaid](Form::Mermaid), [SVG](Form::Svg) | everything, for readers only | |
 //!
 //! [`print()`] refuses what a form cannot say, with the form that can; [`parse`] guesses nothing.
@@ -93,8 +93,8 @@ pub fn parse_named(source: &str, form: Form) -> Result<Vec<Named>, ParseError> {
 }
 
 /// Writes machines in a form. Reading the text back gives machines that are equal up to the order
-/// of states and transitions; local and binary types join all terminal states, and split a state
-/// that several ways lead to.
+/// of states and transitions; local types join all terminal states, and split a state that several
+/// ways lead to.
 ///
 /// # Errors
 /// The part that the form cannot express, and a form that can.
@@ -106,7 +106,10 @@ pub fn print(form: Form, machines: &[Fsm]) -> Result<String, PrintError> {
         return Err(PrintError::new(form, fsm.role(), message));
     }
     match form {
-        Form::Binary => types::print_binary(machines),
+        Form::Binary => {
+            let message = format!("{form} is read and not printed; use local types");
+            Err(PrintError { form, role: None, message })
+        }
         Form::Cfsm => cfsm::print(machines),
         Form::Dot => Ok(machines.iter().map(dot::print).collect()),
         Form::Local => types::print_local(machines),

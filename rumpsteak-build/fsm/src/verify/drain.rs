@@ -11,9 +11,10 @@
 //! number of rounds until Z is found. [`Limits::configurations`] bounds the joins, and an eighth of
 //! it the situations.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::certificate::drained::{self, Drained, Plan, Progress, Situation, Words};
+use crate::machine::interned::IndexSet;
 use crate::machine::{Fsm, StateId, TransitionId};
 use crate::system::System;
 use crate::system::interned::{InternedSystem, Move};
@@ -76,10 +77,9 @@ struct Search<'a> {
     bases: Vec<u32>,
     longest: usize,
     /// The states of the machines, and the lengths of the queues.
-    rows: Vec<Vec<u32>>,
+    rows: IndexSet<Vec<u32>>,
     /// The words of each queue; none if it is empty.
     queues: Vec<Vec<Words>>,
-    numbers: HashMap<Vec<u32>, u32>,
     options: Vec<Choice>,
 }
 
@@ -93,14 +93,12 @@ impl<'a> Search<'a> {
         let mut row = system.initial.clone();
         row.resize(system.machines() + system.channels(), 0);
         let queues = vec![vec![Words::default(); system.channels()]];
-        let numbers = HashMap::from([(row.clone(), 0)]);
         Self {
             system,
             longest,
             bases: states.collect(),
-            rows: vec![row],
+            rows: IndexSet::from_iter([row]),
             queues,
-            numbers,
             options: Vec::new(),
         }
     }
@@ -200,18 +198,16 @@ impl<'a> Search<'a> {
                     let row = self.row(node, &by, &words);
                     let mut queues = self.queues[node as usize].clone();
                     queues[by.channel as usize] = words;
-                    let new = self.rows.len() as u32;
-                    let known = *self.numbers.entry(row.clone()).or_insert(new);
-                    if known == new {
-                        self.rows.push(row);
+                    let (known, is_new) = self.rows.insert_full(row);
+                    if is_new {
                         self.queues.push(queues);
-                        work.insert(new);
+                        work.insert(known as u32);
                         continue;
                     }
-                    let joined = self.queues[known as usize].iter_mut().zip(queues);
+                    let joined = self.queues[known].iter_mut().zip(queues);
                     let grown = joined.fold(false, |grown, (known, new)| join(known, new) || grown);
                     if grown {
-                        work.insert(known);
+                        work.insert(known as u32);
                     }
                 }
             }
@@ -226,7 +222,10 @@ impl<'a> Search<'a> {
             for number in self.moves(node) {
                 let by = self.system.get(number as usize);
                 let next = self.after(node, by);
-                let next = next.iter().map(|words| self.numbers[&self.row(node, by, words)]);
+                let next = next.iter().filter_map(|words| {
+                    // All situations are found.
+                    self.rows.get_index_of(&self.row(node, by, words)).map(|next| next as u32)
+                });
                 let choice = Choice { node, by: number, next: next.collect() };
                 if by.is_send {
                     self.options.push(choice);
@@ -340,13 +339,13 @@ impl<'a> Search<'a> {
         let has_moves = |&machine: &usize| !self.system.moves_from(states[machine]).is_empty();
         let mut waiting: BTreeSet<usize> = (0..states.len()).filter(has_moves).collect();
         let mut runs = Vec::new();
-        let mut found = vec![(states, vec![VecDeque::new(); self.system.channels()])];
+        let queues = vec![VecDeque::new(); self.system.channels()];
+        let mut found = IndexSet::from_iter([(states, queues)]);
         // The step to each of them, and from where.
         let mut steps: Vec<Option<(usize, (usize, TransitionId))>> = vec![None];
-        let mut seen = BTreeSet::new();
         let mut at = 0;
         while !waiting.is_empty() {
-            let (states, queues) = found.get(at).filter(|_| at < LONGEST_SEARCH)?.clone();
+            let (states, queues) = found.get_index(at).filter(|_| at < LONGEST_SEARCH)?.clone();
             for machine in 0..states.len() {
                 for by in self.system.all_from(states[machine]) {
                     let (mut states, mut queues) = (states.clone(), queues.clone());
@@ -364,8 +363,7 @@ impl<'a> Search<'a> {
                         run.reverse();
                         runs.push(run);
                     }
-                    if seen.insert((states.clone(), queues.clone())) {
-                        found.push((states, queues));
+                    if found.insert((states, queues)) {
                         steps.push(step);
                     }
                 }

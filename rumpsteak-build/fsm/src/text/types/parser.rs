@@ -9,8 +9,8 @@ use crate::text::error::SpannedMessage;
 use crate::text::lexer::{Kind, Lexer, Token};
 use crate::text::named::{Named, NamedBuilder};
 
-pub(super) const BINARY_ROLE: &str = "self";
-pub(super) const BINARY_PEER: &str = "peer";
+const BINARY_ROLE: &str = "self";
+const BINARY_PEER: &str = "peer";
 
 /// `A: type B: type …`
 pub(in crate::text) fn parse_local(source: &str) -> Result<Vec<Named>, SpannedMessage> {

@@ -1,8 +1,5 @@
 //! Machines into types: the machine is unfolded into a tree with ways back up.
 
-use std::fmt::Write;
-
-use super::parser::{BINARY_PEER, BINARY_ROLE};
 use crate::machine::{Action, Fsm, StateId};
 use crate::text::form::{Form, PrintError};
 use crate::text::lexer::{is_name, sorts};
@@ -20,35 +17,9 @@ pub(in crate::text) fn print_local(machines: &[Fsm]) -> Result<String, PrintErro
         }
         text.push_str(role.as_str());
         text.push_str(": ");
-        print_type(Form::Local, fsm, &mut text)?;
+        print_type(fsm, &mut text)?;
         text.push('\n');
     }
-    Ok(text)
-}
-
-/// Prints the only machine, if it uses no names.
-pub(in crate::text) fn print_binary(machines: &[Fsm]) -> Result<String, PrintError> {
-    let [fsm] = machines else {
-        return Err(PrintError {
-            form: Form::Binary,
-            role: None,
-            message: format!(
-                "a binary type is one machine and these are {}; use local types",
-                machines.len()
-            ),
-        });
-    };
-    let names =
-        fsm.transitions().map(|transition| transition.action.peer.as_str()).chain([BINARY_PEER]);
-    if fsm.role().as_str() != BINARY_ROLE || names.into_iter().any(|peer| peer != BINARY_PEER) {
-        let message = format!(
-            "a binary type has no names, so that its role is `{BINARY_ROLE}` and its only peer `{BINARY_PEER}`; use local types"
-        );
-        return Err(PrintError::new(Form::Binary, fsm.role(), message));
-    }
-    let mut text = String::new();
-    print_type(Form::Binary, fsm, &mut text)?;
-    text.push('\n');
     Ok(text)
 }
 
@@ -58,8 +29,8 @@ pub(in crate::text) fn unquoted(form: Form, fsm: &Fsm, kind: &str, name: &str) -
     PrintError::new(form, fsm.role(), message)
 }
 
-fn print_type(form: Form, fsm: &Fsm, text: &mut String) -> Result<(), PrintError> {
-    let pieces = unfold(form, fsm)?;
+fn print_type(fsm: &Fsm, text: &mut String) -> Result<(), PrintError> {
+    let pieces = unfold(fsm)?;
     let bound = |piece: &Piece<'_>| match *piece {
         Piece::Bind(state) => Some(state),
         _ => None,
@@ -75,7 +46,7 @@ fn print_type(form: Form, fsm: &Fsm, text: &mut String) -> Result<(), PrintError
     for piece in pieces {
         match piece {
             Piece::Text(piece) => text.push_str(piece),
-            Piece::Action(action) => print_action(form, fsm, action, text)?,
+            Piece::Action(action) => print_action(fsm, action, text)?,
             Piece::Bind(state) => text.push_str(&format!("rec {} . ", name(state))),
             Piece::Back(state) => text.push_str(&name(state)),
         }
@@ -83,36 +54,15 @@ fn print_type(form: Form, fsm: &Fsm, text: &mut String) -> Result<(), PrintError
     Ok(())
 }
 
-fn print_action(
-    form: Form,
-    fsm: &Fsm,
-    action: &Action,
-    text: &mut String,
-) -> Result<(), PrintError> {
-    let label = action.message.label.as_str();
-    if !is_name(label) {
-        return Err(unquoted(form, fsm, "label", label));
-    }
-    if form == Form::Local {
-        let peer = action.peer.as_str();
-        if !is_name(peer) {
-            return Err(unquoted(form, fsm, "role", peer));
+fn print_action(fsm: &Fsm, action: &Action, text: &mut String) -> Result<(), PrintError> {
+    let (peer, label) = (action.peer.as_str(), action.message.label.as_str());
+    for (kind, name) in [("label", label), ("role", peer)] {
+        if !is_name(name) {
+            return Err(unquoted(Form::Local, fsm, kind, name));
         }
-        text.push_str(peer);
     }
-    // Writing to a string does not fail.
-    let _ = write!(text, "{}{label}", action.direction);
-    if action.message.payload.is_empty() {
-        return Ok(());
-    }
-    if form == Form::Binary {
-        let message = format!(
-            "a binary type has no sorts and `{}` carries some; use local types",
-            action.message
-        );
-        return Err(PrintError::new(form, fsm.role(), message));
-    }
-    text.push_str(&payload(form, fsm, action)?);
+    let payload = payload(Form::Local, fsm, action)?;
+    text.push_str(&format!("{peer}{}{label}{payload}", action.direction));
     Ok(())
 }
 
@@ -157,8 +107,9 @@ const MOST_COPIES: usize = 10_000;
 ///   ▼          ▼
 ///   2 ◀────────┘ ──b?ok──▶ 3
 /// ```
-fn unfold(form: Form, fsm: &Fsm) -> Result<Vec<Piece<'_>>, PrintError> {
-    let refuse = |why: String| PrintError::new(form, fsm.role(), why + "; use DOT or CFSM text");
+fn unfold(fsm: &Fsm) -> Result<Vec<Piece<'_>>, PrintError> {
+    let refuse =
+        |why: String| PrintError::new(Form::Local, fsm.role(), why + "; use DOT or CFSM text");
     let mut is_reached = vec![false; fsm.len()];
     fsm.reachable().for_each(|state| is_reached[state.index()] = true);
     if let Some(state) = fsm.states().find(|state| !is_reached[state.index()]) {
