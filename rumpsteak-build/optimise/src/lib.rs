@@ -24,9 +24,9 @@
 //! [`received_before`].
 //!
 //! # Why it is sound
-//! Every candidate is judged by [`certified`](crate::verify::certified): asynchronous subtyping
+//! Every candidate is judged by [`certified`](rumpsteak_fsm::verify::certified): asynchronous subtyping
 //! with a checked certificate. If a role is not directed, it is not reordered, and the others are
-//! judged [together](mod@crate::verify::together) with all roles. Only proven orders are proposed.
+//! judged [together](mod@rumpsteak_fsm::verify::together) with all roles. Only proven orders are proposed.
 //!
 //! # How they are ranked
 //! By the time that a fixed piece of work takes under [`Costs`] ([`cost`]); if equal, by the memory
