@@ -7,7 +7,8 @@ use crate::common::{Folder, says};
 /// README's first example is built and run by a test of its own.
 #[test]
 fn a_package_is_the_first_example_of_the_readme() {
-    let folder = Folder::new("init").with("Cargo.toml", "[workspace]\nresolver = \"3\"\n");
+    let workspace = "[workspace]\nresolver = \"3\"\nexclude = [\"ping\"]\n";
+    let folder = Folder::new("init").with("Cargo.toml", workspace);
     let run = folder.call("init jobs").exits(0).says("");
     // Cargo begins no repository inside of another one.
     let repository = match folder.path().join("jobs/.git").exists() {
@@ -33,12 +34,15 @@ fn a_package_is_the_first_example_of_the_readme() {
     for dependency in ["rumpsteak = { ", "rumpsteak-build = { ", "tokio = { "] {
         says(&manifest, dependency);
     }
+    assert!(!manifest.contains("profile"), "Cargo warns of a member's profile: {manifest}");
     // Or with a protocol of one's own, and a program to fill in.
     let own = "global protocol Ping(role a, role b) { ping(u8) from a to b; }";
     let folder = folder.with("ping.scr", own);
     let run = folder.call("init ping --protocol ping.scr").exits(0);
     says(&run.stdout, "\nfill in each `todo!()`: `cargo run` verifies");
-    let program = fs::read_to_string(folder.path().join("ping/src/main.rs")).unwrap();
+    let read = |file: &str| fs::read_to_string(folder.path().join("ping").join(file)).unwrap();
+    let program = read("src/main.rs");
+    says(&read("Cargo.toml"), "\n[profile.dev.build-override]\nincremental = false\n");
     says(&program, "#[rumpsteak::protocol(Ping)]\nmod ping {}\nuse ping::*;\n");
     says(&program, "    let s = s.send(Ping(todo!())).await?;\n    return s.end(());\n");
     // A file that exists is left as it is.
