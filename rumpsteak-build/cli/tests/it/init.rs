@@ -1,14 +1,13 @@
 //! `init`.
 
-use std::fs;
+use std::{env, fs, process};
 
 use crate::common::{Folder, says};
 
 /// README's first example is built and run by a test of its own.
 #[test]
 fn a_package_is_the_first_example_of_the_readme() {
-    let workspace = "[workspace]\nresolver = \"3\"\nexclude = [\"ping\"]\n";
-    let folder = Folder::new("init").with("Cargo.toml", workspace);
+    let folder = Folder::new("init").with("Cargo.toml", "[workspace]\nresolver = \"3\"\n");
     let run = folder.call("init jobs").exits(0).says("");
     // Cargo begins no repository inside of another one.
     let repository = match folder.path().join("jobs/.git").exists() {
@@ -38,13 +37,16 @@ fn a_package_is_the_first_example_of_the_readme() {
     // Or with a protocol of one's own, and a program to fill in.
     let own = "global protocol Ping(role a, role b) { ping(u8) from a to b; }";
     let folder = folder.with("ping.scr", own);
-    let run = folder.call("init ping --protocol ping.scr").exits(0);
+    // Outside of any workspace.
+    let ping = env::temp_dir().join(format!("rumpsteak-init-{}", process::id()));
+    let run = folder.call(&format!("init {} --protocol ping.scr", ping.display())).exits(0);
     says(&run.stdout, "\nfill in each `todo!()`: `cargo run` verifies");
-    let read = |file: &str| fs::read_to_string(folder.path().join("ping").join(file)).unwrap();
+    let read = |file: &str| fs::read_to_string(ping.join(file)).unwrap();
     let program = read("src/main.rs");
     says(&read("Cargo.toml"), "\n[profile.dev.build-override]\nincremental = false\n");
     says(&program, "#[rumpsteak::protocol(Ping)]\nmod ping {}\nuse ping::*;\n");
     says(&program, "    let s = s.send(Ping(todo!())).await?;\n    return s.end(());\n");
+    fs::remove_dir_all(&ping).unwrap();
     // A file that exists is left as it is.
     let again = folder.call("init jobs").exits(2).prints("");
     says(&again.stderr, "protocols/jobs.scr is there already");
