@@ -15,9 +15,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use rumpsteak_fsm::optimise::cost::Work;
-use rumpsteak_fsm::optimise::{Costs, Event, Options, propose};
 use rumpsteak_fsm::{Action, Direction, Fsm, Message, Role};
+use rumpsteak_optimise::cost::Work;
+use rumpsteak_optimise::{Costs, Event, Options, propose};
 use rumpsteak_scribble::{check, parse};
 
 const MILLISECOND: Duration = Duration::from_millis(1);

@@ -12,7 +12,6 @@ pub mod certificate;
 pub mod family;
 pub mod kmc;
 pub mod machine;
-pub mod optimise;
 pub mod repair;
 pub mod subtype;
 pub mod system;

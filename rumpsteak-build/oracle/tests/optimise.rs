@@ -4,8 +4,8 @@
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
 use fastrand::Rng;
-use rumpsteak_fsm::optimise::{Costs, Options, propose, propose_together};
 use rumpsteak_fsm::{Action, Fsm, Limits as Budget, Verdict, system};
+use rumpsteak_optimise::{Costs, Options, propose, propose_together};
 use rumpsteak_oracle::{Coverage, Global, Limits, Shape, System, seeds};
 
 const EQUAL: Costs<'static> = Costs { latency: &|_, _| 1, work: 1 };

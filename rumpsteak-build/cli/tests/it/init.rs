@@ -1,6 +1,6 @@
 //! `init`.
 
-use std::fs;
+use std::{env, fs, process};
 
 use crate::common::{Folder, says};
 
@@ -33,14 +33,20 @@ fn a_package_is_the_first_example_of_the_readme() {
     for dependency in ["rumpsteak = { ", "rumpsteak-build = { ", "tokio = { "] {
         says(&manifest, dependency);
     }
+    assert!(!manifest.contains("profile"), "Cargo warns of a member's profile: {manifest}");
     // Or with a protocol of one's own, and a program to fill in.
     let own = "global protocol Ping(role a, role b) { ping(u8) from a to b; }";
     let folder = folder.with("ping.scr", own);
-    let run = folder.call("init ping --protocol ping.scr").exits(0);
+    // Outside of any workspace.
+    let ping = env::temp_dir().join(format!("rumpsteak-init-{}", process::id()));
+    let run = folder.call(&format!("init {} --protocol ping.scr", ping.display())).exits(0);
     says(&run.stdout, "\nfill in each `todo!()`: `cargo run` verifies");
-    let program = fs::read_to_string(folder.path().join("ping/src/main.rs")).unwrap();
+    let read = |file: &str| fs::read_to_string(ping.join(file)).unwrap();
+    let program = read("src/main.rs");
+    says(&read("Cargo.toml"), "\n[profile.dev.build-override]\nincremental = false\n");
     says(&program, "#[rumpsteak::protocol(Ping)]\nmod ping {}\nuse ping::*;\n");
     says(&program, "    let s = s.send(Ping(todo!())).await?;\n    return s.end(());\n");
+    fs::remove_dir_all(&ping).unwrap();
     // A file that exists is left as it is.
     let again = folder.call("init jobs").exits(2).prints("");
     says(&again.stderr, "protocols/jobs.scr is there already");

@@ -116,7 +116,7 @@ impl<'a> Part<'a> {
     }
 
     /// A machine that is a subtype of its projection, without the proof.
-    pub(crate) fn unproven(written: &'a Fsm, projected: &'a Fsm) -> Self {
+    fn unproven(written: &'a Fsm, projected: &'a Fsm) -> Self {
         let runs_ahead = written != projected;
         Self {
             written,

@@ -1,12 +1,12 @@
 //! Proposals: what the papers reorder by hand is found, what depends on a message stays behind it.
 
-use rumpsteak_fsm::optimise::cost::Work;
-use rumpsteak_fsm::optimise::{
-    Costs, Options, Proposals, anticipate, propose, propose_together, received_before,
-};
 use rumpsteak_fsm::system::{System, explore};
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::{Action, Fsm, Limits, Role, Verdict, subtype};
+use rumpsteak_optimise::cost::Work;
+use rumpsteak_optimise::{
+    Costs, Options, Proposals, anticipate, propose, propose_together, received_before,
+};
 
 const DOUBLE_BUFFERING: &str = "\
 s: rec X . k?ready; k!value<i32>; X

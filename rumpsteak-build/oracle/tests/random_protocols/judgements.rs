@@ -22,7 +22,6 @@ use std::{fmt, fs, process};
 
 use fastrand::Rng;
 use rumpsteak_build::configure;
-use rumpsteak_fsm::optimise::{Costs, Options, anticipate, propose, propose_together};
 use rumpsteak_fsm::run::Failure;
 use rumpsteak_fsm::system::{self, explore};
 use rumpsteak_fsm::verify::together::{Condition, Part, Together, together};
@@ -32,6 +31,7 @@ use rumpsteak_fsm::verify::{
 use rumpsteak_fsm::{
     Action, Direction, Fsm, Limits, Role, Run, StateId, Verdict, certificate, dot, kmc,
 };
+use rumpsteak_optimise::{Costs, Options, anticipate, propose, propose_together};
 use rumpsteak_oracle::{Coverage, FaultKind, Mutation, Report, Shape, System};
 use rumpsteak_oracle::{mutate, put_off, scatter, shift};
 

@@ -35,6 +35,13 @@ const FILES: [(&str, &str); 3] = [
     ("src/main.rs", include_str!("program.rs.txt")),
 ];
 
+/// The end of a manifest: Cargo compiles dependencies with a path incrementally.
+const PROFILE: &str = "
+# The verifier does not change. So it compiles in a fifth less time.
+[profile.dev.build-override]
+incremental = false
+";
+
 /// The program of a package that Cargo has just made.
 const HELLO: &str = "fn main() {\n    println!(\"Hello, world!\");\n}\n";
 
@@ -86,7 +93,14 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
         command.arg("add").arg("--manifest-path").arg(&manifest);
         command.args(["tokio", "--features", "macros,rt"])
     })?;
-    for (file, text) in &files {
+    let root = ["locate-project", "--workspace", "--message-format", "plain", "--manifest-path"];
+    let root = cargo(|command| command.args(root).arg(&manifest))?;
+    let same = |path: &Path| path.canonicalize().ok();
+    // Cargo ignores the profiles of a member of a workspace.
+    let is_root = is_begun && same(Path::new(root.trim_end())) == same(&manifest);
+    let manifest = fs::read_to_string(&manifest).ok().filter(|_| is_root);
+    let manifest = manifest.map(|text| ("Cargo.toml".to_owned(), text + PROFILE));
+    for (file, text) in files.iter().chain(&manifest) {
         let path = folder.join(file);
         let made = path.parent().map_or(Ok(()), fs::create_dir_all);
         made.and_then(|()| fs::write(&path, text))
@@ -124,11 +138,14 @@ fn of_protocol(
     Ok(Some([(format!("protocols/{name}"), text), script, program]))
 }
 
-fn cargo(add: impl FnOnce(&mut Command) -> &mut Command) -> Result<(), Notice> {
+/// The output of Cargo.
+fn cargo(add: impl FnOnce(&mut Command) -> &mut Command) -> Result<String, Notice> {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     let output = add(&mut command).arg("--quiet").output();
     match output {
-        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) if output.status.success() => {
+            Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+        }
         Ok(output) => {
             let said = String::from_utf8_lossy(&output.stderr);
             Err(Notice::error(format!("Cargo fails: {}", said.trim())))

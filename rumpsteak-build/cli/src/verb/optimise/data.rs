@@ -7,8 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rumpsteak_fsm::optimise::{Options, received_before};
 use rumpsteak_fsm::{Action, Direction, Fsm};
+use rumpsteak_optimise::{Options, received_before};
 use rumpsteak_scribble::{Interaction, InteractionKind, MessageExpr, Projection, Span};
 
 use crate::modules::Module;

@@ -7,14 +7,14 @@ use std::path::PathBuf;
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
 use rumpsteak_build::command::{Notice, count, list, optimised_items, split_way_out};
-use rumpsteak_fsm::optimise::cost::{Event, Work};
-use rumpsteak_fsm::optimise::{
-    Costs, Options, Proposal, Proposals, Together, propose, propose_together,
-};
 use rumpsteak_fsm::run::{Failure, Step};
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::verify::VerifyError;
 use rumpsteak_fsm::{Action, Defect, Fsm, Role, Run, TransitionId};
+use rumpsteak_optimise::cost::{Event, Work};
+use rumpsteak_optimise::{
+    Costs, Options, Proposal, Proposals, Together, propose, propose_together,
+};
 use rumpsteak_scribble::{Diagnostic, Projection, Protocol};
 use serde_json::{Value, json};
 

@@ -16,7 +16,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::machine::{Action, Direction, Fsm, Message, Role, StateId, Transition};
+use rumpsteak_fsm::{Action, Direction, Fsm, Message, Role, StateId, Transition};
 
 /// The costs of messages and actions, in a unit of the caller's choice.
 #[derive(Clone, Copy)]

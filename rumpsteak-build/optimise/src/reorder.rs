@@ -16,8 +16,8 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use crate::machine::interned::IndexSet;
-use crate::machine::{Action, Direction, Fsm, Role, StateId, Transition, TransitionId};
+use indexmap::IndexSet;
+use rumpsteak_fsm::{Action, Direction, Fsm, Role, StateId, Transition, TransitionId};
 
 /// True if the payload of a send (the first action) is made from a receive (the second one), so
 /// that it must come later.
@@ -41,7 +41,7 @@ pub fn anticipate(
     let mut builder = Fsm::builder(machine.role().clone());
     let initial = builder.add_state();
     let start = (machine.initial(), vec![VecDeque::new(); windows.len()]);
-    let mut met = IndexSet::from_iter([start]);
+    let mut met: IndexSet<_> = [start].into_iter().collect();
     let mut source = 0;
     while let Some(configuration) = met.get_index(source).cloned() {
         for (action, next) in ahead.steps(&configuration) {

@@ -1,13 +1,14 @@
 //! The search for proposals.
 
+use indexmap::IndexSet;
+
 use super::cost::{Costs, Work};
 use super::reorder::{Depends, anticipate};
-use crate::machine::interned::IndexSet;
-use crate::machine::{Action, Defect, Direction, Fsm, Role};
-use crate::subtype::{InputError, Side};
-use crate::verdict::{Limits, Verdict};
-use crate::verify::together::{Part, together};
-use crate::verify::{VerifyError, certified};
+use rumpsteak_fsm::subtype::{InputError, Side};
+use rumpsteak_fsm::verdict::{Limits, Verdict};
+use rumpsteak_fsm::verify::together::{Part, together};
+use rumpsteak_fsm::verify::{VerifyError, certified};
+use rumpsteak_fsm::{Action, Defect, Direction, Fsm, Role};
 
 /// Options of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +40,7 @@ pub struct Proposal {
     /// The time that the work takes with it.
     pub time: u64,
     /// How many actions of the projection are pending at most; see
-    /// [`Proof::anticipation`](crate::subtype::Proof::anticipation).
+    /// [`Proof::anticipation`](rumpsteak_fsm::subtype::Proof::anticipation).
     pub pending: Option<usize>,
 }
 
@@ -224,10 +225,22 @@ fn judge(
     if machines.iter().all(|machine| machine.check_directed().is_ok()) {
         return Ok(Verdict::Safe(pending));
     }
-    let others = changed.iter().zip(machines);
-    let mut parts: Vec<Part<'_>> =
-        others.map(|(changed, projected)| Part::unproven(changed, projected)).collect();
-    parts[position] = Part::new(fsm, &machines[position], Some(&proof));
+    let mut system: Vec<&Fsm> = changed.iter().collect();
+    system[position] = fsm;
+    let mut proofs = Vec::new();
+    for (at, (&written, projected)) in system.iter().zip(machines).enumerate() {
+        // The order of a peer was proven when it was chosen. The proof is not kept.
+        let is_reordered = at != position && written != projected;
+        let judged = is_reordered.then(|| certified(written, projected, limits)).transpose()?;
+        proofs.push(if let Some(Verdict::Safe(proof)) = judged { Some(proof) } else { None });
+    }
+    proofs[position] = Some(proof);
+    let parts = system.iter().zip(machines).zip(&proofs);
+    let parts = parts.map(|((&written, projected), proof)| match proof {
+        None if written == projected => Part::projection(projected),
+        proof => Part::new(written, projected, proof.as_ref()),
+    });
+    let parts: Vec<Part<'_>> = parts.collect();
     Ok(match together(&parts, limits)?.verdict {
         Verdict::Safe(()) => Verdict::Safe(pending),
         Verdict::Unsafe(_) => Verdict::Unsafe(()),

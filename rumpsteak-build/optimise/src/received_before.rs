@@ -17,7 +17,7 @@ use petgraph::algo::dominators::simple_fast;
 use petgraph::graph::{DiGraph, EdgeIndex, EdgeReference, NodeIndex};
 use petgraph::visit::{Dfs, EdgeFiltered, EdgeRef, IntoEdges, Reversed};
 
-use crate::machine::{Action, Direction, Fsm, StateId, TransitionId};
+use rumpsteak_fsm::{Action, Direction, Fsm, StateId, TransitionId};
 
 type Graph<'a> = DiGraph<(), &'a Action>;
 
