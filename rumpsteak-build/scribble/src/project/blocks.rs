@@ -95,11 +95,12 @@ pub(crate) fn project_all(
     raced: &HashSet<Span>,
     limits: &Limits,
 ) -> Together {
-    let (mut projections, is_plain, (late, errors)) = compose(global, names, Some(raced), limits)?;
+    let (mut projections, is_plain, (interrupts, errors)) =
+        compose(global, names, Some(raced), limits)?;
     let by_construction = is_plain && flat::is_safe(global, names, limits);
     let block = (global.blocks[0].span, "this block");
     if !by_construction {
-        let judged = judge(&projections, &late, protocol, block, &limits.verifier);
+        let judged = judge(&projections, &interrupts, protocol, block, &limits.verifier);
         judged.map_err(|found| if errors.is_empty() { found } else { errors })?;
     }
     if global.blocks.iter().any(|block| block.parts.len() > 1)
@@ -116,7 +117,7 @@ pub(crate) fn project_all(
                     mixed[role] = others[role].clone();
                 }
             }
-            judge(&mixed, &late, protocol, block, &cheap).is_ok()
+            judge(&mixed, &interrupts, protocol, block, &cheap).is_ok()
         };
         if (is_plain && by_construction)
             || (differing.len() <= MOST_MIXED && (1..1 << differing.len()).all(is_safe))
@@ -129,17 +130,17 @@ pub(crate) fn project_all(
     Ok((projections, by_construction))
 }
 
-/// The interrupts that may be late, and the errors if [rounds](super::rounds) were not told apart.
-type LateOnes = (BTreeSet<Message>, Vec<Diagnostic>);
+/// The messages that end blocks early, and the errors if [rounds](super::rounds) were not told apart.
+type Interrupts = (BTreeSet<Message>, Vec<Diagnostic>);
 
 /// The machines of all roles, true if each of them is told of a block by one role, and the
-/// interrupts that may be late. Without `raced`, the actions of parts come in any order.
+/// interrupts. Without `raced`, the actions of parts come in any order.
 fn compose(
     global: &Global,
     names: &[Name],
     raced: Option<&HashSet<Span>>,
     limits: &Limits,
-) -> Result<(Vec<Projection>, bool, LateOnes), Vec<Diagnostic>> {
+) -> Result<(Vec<Projection>, bool, Interrupts), Vec<Diagnostic>> {
     let (mut rounds, mut first_errors) = (Rounds::default(), Vec::new());
     loop {
         let mut composer = Composer {
@@ -160,8 +161,11 @@ fn compose(
         let errors = match composed {
             Ok(projections) => {
                 let is_plain = is_told_by_one.get() && late_sets.is_empty();
-                let late = late_sets.into_iter().flatten().map(|(_, _, message)| message);
-                return Ok((projections, is_plain, (late.collect(), first_errors)));
+                let interrupts = global.blocks.iter().flat_map(|block| &block.interrupts);
+                let interrupts =
+                    interrupts.flat_map(|of| of.answer.into_iter().chain([of.message]));
+                let interrupts = interrupts.map(|of| global.messages[of as usize].clone());
+                return Ok((projections, is_plain, (interrupts.collect(), first_errors)));
             }
             Err(errors) => errors,
         };
@@ -176,13 +180,13 @@ fn compose(
     }
 }
 
-/// Judges the machines together; `block` is the reason for that, and the interrupts `late` may be.
+/// Judges the machines together; `block` is the reason for that, and `interrupts` end blocks early.
 ///
 /// # Errors
 /// An unsafe run, or the limit that stopped the search for one.
 pub(super) fn judge(
     projections: &[Projection],
-    late: &BTreeSet<Message>,
+    interrupts: &BTreeSet<Message>,
     protocol: &Name,
     block: (Span, &str),
     limits: &rumpsteak_fsm::Limits,
@@ -204,8 +208,8 @@ pub(super) fn judge(
     match verdict {
         Verdict::Undecided(limit) => {
             let growth = growth(&system);
-            if let Some(growth) = growth.as_ref().filter(|_| !late.is_empty())
-                && rounds::drains(&system, &growth.queue, late, limits)
+            if let Some(growth) = growth.as_ref().filter(|_| !interrupts.is_empty())
+                && rounds::drains(&system, &growth.queue, interrupts, limits)
             {
                 return Ok(());
             }
