@@ -130,7 +130,8 @@ pub(crate) fn project_all(
     Ok((projections, by_construction))
 }
 
-/// The messages that end blocks early, and the errors if [rounds](super::rounds) were not told apart.
+/// The messages that end blocks early, and the errors if [rounds](super::rounds) were not told
+/// apart.
 type Interrupts = (BTreeSet<Message>, Vec<Diagnostic>);
 
 /// The machines of all roles, true if each of them is told of a block by one role, and the
@@ -180,7 +181,8 @@ fn compose(
     }
 }
 
-/// Judges the machines together; `block` is the reason for that, and `interrupts` end blocks early.
+/// Judges the machines together; `block` is the reason for that, and `interrupts` end blocks
+/// early.
 ///
 /// # Errors
 /// An unsafe run, or the limit that stopped the search for one.
@@ -469,8 +471,8 @@ impl Composer<'_> {
     /// The machines of a block whose interrupts may be late.
     ///
     /// # Errors
-    /// These errors, or one that says what is wrong: it is inside a block that may be interrupted, or
-    /// a role does not know what it has to wait for.
+    /// These errors, or one that says what is wrong: it is inside a block that may be interrupted,
+    /// or a role does not know what it has to wait for.
     fn late(
         &mut self,
         interruption: &Interruption<'_>,
