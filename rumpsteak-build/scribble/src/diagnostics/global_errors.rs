@@ -76,7 +76,7 @@ errors! {
 
     inner_via(block: Span) = OpenInterrupt at block,
         "an interrupt with `via` has no effect here",
-        "this is inside another block, or the role that interrupts takes no part in it"
+        "an interrupt may end the block around too, or the role takes no part in this one"
         help "interrupt the block around, or let the role take part in this one";
 
     too_large(span: Span, limit: usize) = TooLarge at span,

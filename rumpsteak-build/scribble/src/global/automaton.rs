@@ -49,7 +49,7 @@ pub(crate) struct Letter {
 }
 
 impl Letter {
-    pub(super) fn block(number: u32) -> Self {
+    pub(crate) fn block(number: u32) -> Self {
         Self { from: NONE, to: NONE, message: number, link: Link::Needs }
     }
 }

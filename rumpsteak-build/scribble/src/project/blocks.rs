@@ -11,6 +11,11 @@
 //! a role that may begin to send in it has to know that it begins, and any other role learns that
 //! from the first message that it receives in it (code S0408).
 //!
+//! A role may need not know which block it is in. If it takes part in one part of a `par` only, it
+//! sees the protocol as if this part were in the place of the `par`, so its branches are merged
+//! like those of any [projection](super::projection). Two blocks in which it has the same machine
+//! are one block to it. Both only count if the role could not follow the protocol otherwise.
+//!
 //! * **`par`**: the [shuffle](super::shuffle) of the parts. What follows waits for all of them.
 //! * **`interruptible … with { cancel() by c; timeout() by d; }`** uses messages alone (Demangeon,
 //!   Honda, Hu, Neykova, Yoshida, FMSD'15, put a scope into each message instead). A *pair* P → Q
@@ -51,10 +56,11 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
+use fixedbitset::FixedBitSet;
 use hashbrown::{HashMap, HashSet};
 use rumpsteak_fsm::bounded::growth;
 use rumpsteak_fsm::verify::{Decision, decide};
-use rumpsteak_fsm::{Action, Message, System, Verdict};
+use rumpsteak_fsm::{Message, System, Verdict};
 
 use super::flat;
 use super::interruption::{Closed, Interruption};
@@ -66,7 +72,7 @@ use super::shuffle::{Order, shuffle};
 use crate::diagnostics::diagnostic::{self, Diagnostic, all};
 use crate::diagnostics::span::{Name, Span};
 use crate::diagnostics::{global_errors, projection_errors};
-use crate::global::automaton::{Edge as Step, Global, Letter};
+use crate::global::automaton::{Block, Edge as Step, Global, Letter};
 use crate::index::{IndexSet, NONE, index};
 use crate::limits::Limits;
 
@@ -89,11 +95,12 @@ pub(crate) fn project_all(
     raced: &HashSet<Span>,
     limits: &Limits,
 ) -> Together {
-    let (mut projections, is_plain, (late, errors)) = compose(global, names, Some(raced), limits)?;
+    let (mut projections, is_plain, (interrupts, errors)) =
+        compose(global, names, Some(raced), limits)?;
     let by_construction = is_plain && flat::is_safe(global, names, limits);
     let block = (global.blocks[0].span, "this block");
     if !by_construction {
-        let judged = judge(&projections, &late, protocol, block, &limits.verifier);
+        let judged = judge(&projections, &interrupts, protocol, block, &limits.verifier);
         judged.map_err(|found| if errors.is_empty() { found } else { errors })?;
     }
     if global.blocks.iter().any(|block| block.parts.len() > 1)
@@ -110,7 +117,7 @@ pub(crate) fn project_all(
                     mixed[role] = others[role].clone();
                 }
             }
-            judge(&mixed, &late, protocol, block, &cheap).is_ok()
+            judge(&mixed, &interrupts, protocol, block, &cheap).is_ok()
         };
         if (is_plain && by_construction)
             || (differing.len() <= MOST_MIXED && (1..1 << differing.len()).all(is_safe))
@@ -123,17 +130,18 @@ pub(crate) fn project_all(
     Ok((projections, by_construction))
 }
 
-/// The interrupts that may be late, and the errors if [rounds](super::rounds) were not told apart.
-type LateOnes = (BTreeSet<Message>, Vec<Diagnostic>);
+/// The messages that end blocks early, and the errors if [rounds](super::rounds) were not told
+/// apart.
+type Interrupts = (BTreeSet<Message>, Vec<Diagnostic>);
 
 /// The machines of all roles, true if each of them is told of a block by one role, and the
-/// interrupts that may be late. Without `raced`, the actions of parts come in any order.
+/// interrupts. Without `raced`, the actions of parts come in any order.
 fn compose(
     global: &Global,
     names: &[Name],
     raced: Option<&HashSet<Span>>,
     limits: &Limits,
-) -> Result<(Vec<Projection>, bool, LateOnes), Vec<Diagnostic>> {
+) -> Result<(Vec<Projection>, bool, Interrupts), Vec<Diagnostic>> {
     let (mut rounds, mut first_errors) = (Rounds::default(), Vec::new());
     loop {
         let mut composer = Composer {
@@ -154,8 +162,11 @@ fn compose(
         let errors = match composed {
             Ok(projections) => {
                 let is_plain = is_told_by_one.get() && late_sets.is_empty();
-                let late = late_sets.into_iter().flatten().map(|(_, _, message)| message);
-                return Ok((projections, is_plain, (late.collect(), first_errors)));
+                let interrupts = global.blocks.iter().flat_map(|block| &block.interrupts);
+                let interrupts =
+                    interrupts.flat_map(|of| of.answer.into_iter().chain([of.message]));
+                let interrupts = interrupts.map(|of| global.messages[of as usize].clone());
+                return Ok((projections, is_plain, (interrupts.collect(), first_errors)));
             }
             Err(errors) => errors,
         };
@@ -170,13 +181,14 @@ fn compose(
     }
 }
 
-/// Judges the machines together; `block` is the reason for that, and the interrupts `late` may be.
+/// Judges the machines together; `block` is the reason for that, and `interrupts` end blocks
+/// early.
 ///
 /// # Errors
 /// An unsafe run, or the limit that stopped the search for one.
 pub(super) fn judge(
     projections: &[Projection],
-    late: &BTreeSet<Message>,
+    interrupts: &BTreeSet<Message>,
     protocol: &Name,
     block: (Span, &str),
     limits: &rumpsteak_fsm::Limits,
@@ -198,8 +210,8 @@ pub(super) fn judge(
     match verdict {
         Verdict::Undecided(limit) => {
             let growth = growth(&system);
-            if let Some(growth) = growth.as_ref().filter(|_| !late.is_empty())
-                && rounds::drains(&system, &growth.queue, late, limits)
+            if let Some(growth) = growth.as_ref().filter(|_| !interrupts.is_empty())
+                && rounds::drains(&system, &growth.queue, interrupts, limits)
             {
                 return Ok(());
             }
@@ -256,6 +268,20 @@ impl Composer<'_> {
 
     /// The machine of a role in an automaton, including the blocks in it.
     fn part(&self, automaton: &Global, role: u32) -> Result<Local, Vec<Diagnostic>> {
+        let is_clear = |local: &Local| local.shared_label().is_none();
+        let found = self.spliced(automaton, role);
+        if found.as_ref().is_ok_and(is_clear) {
+            return found;
+        }
+        let opened = self.opened(automaton, role);
+        let opened = opened.and_then(|opened| self.spliced(&opened, role).ok()).filter(is_clear);
+        if opened.is_some() {
+            self.is_told_by_one.set(false);
+        }
+        opened.map_or(found, Ok)
+    }
+
+    fn spliced(&self, automaton: &Global, role: u32) -> Result<Local, Vec<Diagnostic>> {
         let declared = self.names[role as usize].span;
         let outer = projection::local(automaton, role, declared, self.limits)?;
         let own = &self.global.roles[role as usize];
@@ -284,6 +310,69 @@ impl Composer<'_> {
             |&state: &u32| flat::waits_for_one(local.edges(state).iter().map(|edge| &edge.action));
         self.is_told_by_one.set(self.is_told_by_one.get() && beside_others.iter().all(is_one));
         self.within_limits(local, role)
+    }
+
+    /// The automaton in which the role need not know which of several blocks it is in: with a part
+    /// in the place of each `par` that it sees only in that part, and with one block for all in
+    /// which it has the same machine. If the role may begin to send in a part, no other branch may
+    /// begin beside the block.
+    fn opened(&self, automaton: &Global, role: u32) -> Option<Global> {
+        let (mut opened, blocks) = (automaton.clone(), &self.global.blocks);
+        // The role does not see where the part begins and ends. The others cannot be followed from
+        // there: what they do in the other parts may come first.
+        let border = index(opened.letters.len());
+        opened.letters.push(Letter::block(index(blocks.len())));
+        let nobody = FixedBitSet::with_capacity(self.names.len());
+        opened.participants = opened.participants.iter().cloned().chain([nobody]).collect();
+        let (mut state, mut is_changed) = (0, false);
+        while state < opened.len() && opened.len() <= self.limits.global_states {
+            let is_alone = opened.states[state].len() == 1;
+            for at in 0..opened.states[state].len() {
+                let Step { letter, target, ref origins } = opened.states[state][at];
+                let (Letter { from, message, .. }, origins) =
+                    (opened.letters[letter as usize], origins.clone());
+                if from != NONE || !opened.is_seen_by(letter, role) {
+                    continue;
+                }
+                let Block { parts, interrupts, .. } = &blocks[message as usize];
+                let sees = |edge: &Step| opened.is_seen_by(edge.letter, role);
+                let own: Vec<&Global> =
+                    parts.iter().filter(|part| part.all_edges().any(sees)).collect();
+                // An outer block has no machines yet.
+                let machine = |number: u32| self.machines[number as usize].get(role as usize);
+                let is_same = |&other: &u32| {
+                    let both = machine(other).zip(machine(message));
+                    blocks[other as usize].interrupts.is_empty()
+                        && both.is_some_and(|(one, other)| one.is_same(other))
+                };
+                match &own[..] {
+                    _ if !interrupts.is_empty() => {}
+                    [part] if is_alone || !opened.is_sent_by(letter, role) => {
+                        let start = index(opened.len());
+                        let step =
+                            |target| Step { letter: border, target, origins: origins.clone() };
+                        opened.states[state][at] = step(start);
+                        let shift =
+                            |edge: &Step| Step { target: start + edge.target, ..edge.clone() };
+                        opened.states.extend(part.states.iter().map(|edges| match &edges[..] {
+                            [] => vec![step(target)],
+                            edges => edges.iter().map(shift).collect(),
+                        }));
+                        is_changed = true;
+                    }
+                    _ => {
+                        let first = (0..message).find(is_same).map(Letter::block);
+                        let first = opened.letters.iter().position(|of| Some(*of) == first);
+                        if let Some(first) = first {
+                            opened.states[state][at].letter = index(first);
+                            is_changed = true;
+                        }
+                    }
+                }
+            }
+            state += 1;
+        }
+        is_changed.then_some(opened)
     }
 
     fn within_limits(&self, local: Local, role: u32) -> Result<Local, Vec<Diagnostic>> {
@@ -382,8 +471,8 @@ impl Composer<'_> {
     /// The machines of a block whose interrupts may be late.
     ///
     /// # Errors
-    /// These errors, or one that says what is wrong: it is inside another block, or a role does not
-    /// know what it has to wait for.
+    /// These errors, or one that says what is wrong: it is inside a block that may be interrupted,
+    /// or a role does not know what it has to wait for.
     fn late(
         &mut self,
         interruption: &Interruption<'_>,
@@ -392,11 +481,7 @@ impl Composer<'_> {
         closed: &Closed,
         errors: Vec<Diagnostic>,
     ) -> Result<Vec<Local>, Vec<Diagnostic>> {
-        let is_this = |edge: &Step| {
-            let Letter { from, message, .. } = self.global.letter(edge);
-            from == NONE && message == interruption.number
-        };
-        let is_outermost = self.global.all_edges().any(is_this);
+        let is_outermost = self.interrupters[interruption.number as usize].is_empty();
         // The interrupters that tell all others when they are done.
         open.retain(|&by, open| {
             let others = interruption.members.iter();
@@ -426,17 +511,10 @@ impl Composer<'_> {
 
     /// The smallest equivalent machine. An error if two messages in one state share a label.
     fn minimised(&self, local: Local, role: u32, block: Span) -> Result<Local, Vec<Diagnostic>> {
-        for edges in &local.states {
-            let mut seen = HashSet::new();
-            let known = edges.iter().find(|edge| {
-                let Action { peer, direction, message } = &edge.action;
-                !seen.insert((peer, *direction as u8, &message.label))
-            });
-            if let Some(known) = known {
-                let role = self.global.roles[role as usize].as_str();
-                let action = known.action.to_string();
-                return Err(vec![projection_errors::shared_in_machine(block, role, &action)]);
-            }
+        if let Some(edge) = local.shared_label() {
+            let role = self.global.roles[role as usize].as_str();
+            let action = edge.action.to_string();
+            return Err(vec![projection_errors::shared_in_machine(block, role, &action)]);
         }
         Ok(local.minimised())
     }

@@ -110,6 +110,26 @@ impl Local {
         &self.states[state as usize]
     }
 
+    /// An edge in one of whose states another edge has its peer, direction and label.
+    pub(super) fn shared_label(&self) -> Option<&Edge> {
+        self.states.iter().find_map(|edges| {
+            let mut seen = HashSet::new();
+            edges.iter().find(|edge| {
+                let Action { peer, direction, message } = &edge.action;
+                !seen.insert((peer, *direction as u8, &message.label))
+            })
+        })
+    }
+
+    /// True if the states and their actions are the same, at whatever places.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        let edges = |local: &Self| {
+            let edges = local.all_edges();
+            edges.map(|(from, edge)| (from, edge.action.clone(), edge.target)).collect::<Vec<_>>()
+        };
+        self.gathers == other.gathers && edges(self) == edges(other)
+    }
+
     pub(super) fn end(&self) -> Option<u32> {
         self.states.iter().position(Vec::is_empty).map(index)
     }

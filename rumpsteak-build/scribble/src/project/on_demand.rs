@@ -65,8 +65,8 @@ pub(crate) fn project_all(
         if wrong.is_empty() { Ok(found) } else { Err(wrong) }
     }));
     Some(projections.and_then(|projections| {
-        let (none_late, reason) = (BTreeSet::new(), (first.span, "this role"));
-        judge(&projections, &none_late, protocol, reason, &limits.verifier)?;
+        let (no_interrupts, reason) = (BTreeSet::new(), (first.span, "this role"));
+        judge(&projections, &no_interrupts, protocol, reason, &limits.verifier)?;
         Ok((projections, false))
     }))
 }
