@@ -1,14 +1,14 @@
 //! The search for proposals.
 
 use indexmap::IndexSet;
-
-use super::cost::{Costs, Work};
-use super::reorder::{Depends, anticipate};
 use rumpsteak_fsm::subtype::{InputError, Side};
 use rumpsteak_fsm::verdict::{Limits, Verdict};
 use rumpsteak_fsm::verify::together::{Part, together};
 use rumpsteak_fsm::verify::{VerifyError, certified};
 use rumpsteak_fsm::{Action, Defect, Direction, Fsm, Role};
+
+use super::cost::{Costs, Work};
+use super::reorder::{Depends, anticipate};
 
 /// Options of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
