@@ -199,10 +199,10 @@ const BY_HAND: &str =
     "write another order by hand: the build judges it together with all other roles";
 
 /// The verdict on a role without a faster order, and the reason.
-fn not_faster(role: &Role, found: &Proposals) -> (Outcome, Option<String>) {
+fn not_faster(role: &Role, found: &Proposals) -> (Outcome, String) {
     let tried = count(found.candidates, "order");
     if found.cut || found.undecided > 0 {
-        return (Outcome::Undecided, Some(not_all(&format!(" of `{role}`"), &tried)));
+        return (Outcome::Undecided, not_all(&format!(" of `{role}`"), &tried));
     }
     let reason = match (found.candidates, found.refused) {
         (0, _) => "it sends nothing that could come before a receive".to_owned(),
@@ -211,7 +211,7 @@ fn not_faster(role: &Role, found: &Proposals) -> (Outcome, Option<String>) {
             format!("of {tried} tried, {refused} may not take the place of what the protocol says")
         }
     };
-    (Outcome::Fails, Some(format!("no order of `{role}` is faster: {reason}")))
+    (Outcome::Fails, format!("no order of `{role}` is faster: {reason}"))
 }
 
 struct Optimiser<'a> {
@@ -236,7 +236,19 @@ impl Optimiser<'_> {
         let faster = found.proposals.iter().filter(|proposal| proposal.time < found.time);
         let faster: Vec<&Proposal> = faster.collect();
         let (number, tried) = (faster.len(), count(found.candidates, "order"));
-        let verdict = if number == 0 { not_faster(role, &found) } else { (Outcome::Holds, None) };
+        let verdict = if number == 0 {
+            not_faster(role, &found)
+        } else {
+            let all = match number > self.arguments.show {
+                true => format!("; `--show {number}` prints them all"),
+                false => String::new(),
+            };
+            let (orders, protocol) = (count(number, "order"), self.protocol.name());
+            let summary = format!(
+                "`{role}` of `{protocol}`: {orders} faster and proven, of {tried} tried{all}"
+            );
+            (Outcome::Holds, summary)
+        };
         let objects = faster.iter().zip(1..);
         let objects = objects.map(|(proposal, number)| self.object(found.time, proposal, number));
         let more = json!({
@@ -246,20 +258,7 @@ impl Optimiser<'_> {
             "proposals": objects.collect::<Vec<_>>(),
         });
         let assumed = self.assumed(position, &found)?;
-        let is_faster = verdict.1.is_none();
         let reply = self.reply(verdict, more, terminal);
-        if is_faster {
-            let all = match number > self.arguments.show {
-                true => format!("; `--show {number}` prints them all"),
-                false => String::new(),
-            };
-            let summary = format!(
-                "`{role}` of `{}`: {} faster and proven, of {tried} tried{all}\n",
-                self.protocol.name(),
-                count(number, "order"),
-            );
-            self.arguments.say(&summary, terminal);
-        }
         for (number, proposal) in (1..).zip(faster).take(self.arguments.show) {
             let gain = gain(found.time, proposal.time, self.costs.work);
             let summary = format!("\n{number}. {}: {gain}\n", windows(proposal));
@@ -329,12 +328,14 @@ impl Optimiser<'_> {
         let tried = count(found.candidates, "order");
         let roles = self.of_roles(&found);
         let verdict = if found.after < found.before {
-            (Outcome::Holds, None)
+            let gain = gain(found.before, found.after, self.costs.work);
+            let protocol = self.protocol.name();
+            let summary = format!("all roles of `{protocol}` together: {gain}, {tried} tried");
+            (Outcome::Holds, summary)
         } else if roles.iter().any(|(_, outcome, _)| *outcome == Outcome::Undecided) {
-            (Outcome::Undecided, Some(not_all("", &tried)))
+            (Outcome::Undecided, not_all("", &tried))
         } else {
-            let reason = format!("no order of any role is faster, of {tried} tried");
-            (Outcome::Fails, Some(reason))
+            (Outcome::Fails, format!("no order of any role is faster, of {tried} tried"))
         };
         let system = self.machines.iter().zip(&found.proposals);
         let system = system.map(|(own, found)| found.as_ref().map_or(own, |found| &found.fsm));
@@ -352,15 +353,8 @@ impl Optimiser<'_> {
             "proposals": objects.collect::<Vec<_>>(),
             "roles": of_roles.collect::<Vec<_>>(),
         });
-        let is_faster = verdict.1.is_none();
         let reply = self.reply(verdict, more, terminal);
-        if is_faster {
-            let summary = format!(
-                "all roles of `{}` together: {}, {tried} tried\n",
-                self.protocol.name(),
-                gain(found.before, found.after, self.costs.work),
-            );
-            self.arguments.say(&summary, terminal);
+        if reply.0 == Outcome::Holds {
             for proposal in proposals() {
                 let summary = format!("\n`{}`: {}\n", proposal.fsm.role(), windows(proposal));
                 self.arguments.say(&summary, terminal);
@@ -381,30 +375,29 @@ impl Optimiser<'_> {
         let of_role = |((fsm, proposal), found): ((&Fsm, &Option<_>), &Result<_, Defect>)| {
             let role = fsm.role();
             let (outcome, reason) = match found {
-                _ if proposal.is_some() => (Outcome::Holds, None),
+                _ if proposal.is_some() => return (role.clone(), Outcome::Holds, None),
                 Ok(found) => not_faster(role, found),
                 Err(defect) => {
                     let text = defect.to_string();
                     let why = split_way_out(&text).0;
                     let reason = format!("no other order of `{role}` is tried: {why}; {BY_HAND}");
-                    (Outcome::Undecided, Some(reason))
+                    (Outcome::Undecided, reason)
                 }
             };
-            (role.clone(), outcome, reason)
+            (role.clone(), outcome, Some(reason))
         };
         roles.map(of_role).collect()
     }
 
-    /// The answer. Prints the reason if nothing is faster.
+    /// The answer. Prints the summary, which is the reason if nothing is faster.
     fn reply(
         &self,
-        (outcome, reason): (Outcome, Option<String>),
+        (outcome, summary): (Outcome, String),
         more: Value,
         terminal: &mut Terminal,
     ) -> (Outcome, Value) {
-        if let Some(reason) = &reason {
-            self.arguments.say(&format!("{reason}\n"), terminal);
-        }
+        self.arguments.say(&format!("{summary}\n"), terminal);
+        let reason = Some(summary).filter(|_| outcome != Outcome::Holds);
         let mut object = Answer { reason, ..Answer::default() }.object(outcome);
         object["protocol"] = self.protocol.name().as_str().into();
         (outcome, json::joined(object, more))
