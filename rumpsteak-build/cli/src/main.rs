@@ -21,12 +21,10 @@ mod outcome;
 mod terminal;
 mod verb;
 
-use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser};
 
-use self::outcome::Outcome;
 use self::terminal::{Colour, Terminal};
 use self::verb::Verb;
 
@@ -58,25 +56,11 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse_from(arguments()) {
-        Ok(arguments) => arguments,
-        Err(error) => {
-            // If standard output is closed, there is nothing to report to.
-            let _ = error.print();
-            return if error.use_stderr() { Outcome::BadInput } else { Outcome::Holds }.into();
-        }
-    };
-
+    // Cargo passes on the name: `cargo rumpsteak check` starts `cargo-rumpsteak rumpsteak check`.
+    let words = std::env::args_os().enumerate();
+    let words = words.filter(|(index, word)| *index != 1 || word != "rumpsteak");
+    let arguments = Arguments::parse_from(words.map(|(_, word)| word));
     let mut terminal = Terminal::new(arguments.color);
     let outcome = verb::run(&arguments.verb, Arguments::command, &mut terminal);
     terminal.finish(outcome).into()
-}
-
-/// The command line without the `rumpsteak` that cargo passes on: `cargo rumpsteak check` starts
-/// `cargo-rumpsteak rumpsteak check`.
-fn arguments() -> impl Iterator<Item = OsString> {
-    std::env::args_os()
-        .enumerate()
-        .filter(|(index, argument)| *index != 1 || argument != "rumpsteak")
-        .map(|(_, argument)| argument)
 }
