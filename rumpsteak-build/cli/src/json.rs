@@ -41,17 +41,27 @@ impl Answer {
     }
 }
 
-pub(crate) fn text(value: &Value) -> String {
-    format!("{value:#}\n")
-}
-
 pub(crate) fn line(kind: &str, value: Value) -> String {
     format!("{}\n", joined(json!({"kind": kind}), value))
 }
 
 pub(crate) fn notice(notice: &Notice) -> Value {
-    let marks = notice.excerpt.marks.iter().enumerate();
-    let spans = marks.map(|(index, mark)| span(mark, index == 0));
+    let span = |(index, mark): (usize, &Mark)| {
+        let (line_start, column_start) = mark.text.position(mark.span.start);
+        let (line_end, column_end) = mark.text.position(mark.span.end);
+        json!({
+            "file_name": mark.text.name,
+            "byte_start": mark.span.start,
+            "byte_end": mark.span.end,
+            "line_start": line_start,
+            "line_end": line_end,
+            "column_start": column_start,
+            "column_end": column_end,
+            "is_primary": index == 0,
+            "label": mark.label,
+        })
+    };
+    let spans = notice.excerpt.marks.iter().enumerate().map(span);
     json!({
         "level": format!("{:?}", notice.severity).to_lowercase(),
         "code": notice.code,
@@ -60,22 +70,6 @@ pub(crate) fn notice(notice: &Notice) -> Value {
         "notes": notice.notes,
         "help": notice.help,
         "rendered": paragraph(notice, false),
-    })
-}
-
-fn span(mark: &Mark, is_primary: bool) -> Value {
-    let (line_start, column_start) = mark.text.position(mark.span.start);
-    let (line_end, column_end) = mark.text.position(mark.span.end);
-    json!({
-        "file_name": mark.text.name,
-        "byte_start": mark.span.start,
-        "byte_end": mark.span.end,
-        "line_start": line_start,
-        "line_end": line_end,
-        "column_start": column_start,
-        "column_end": column_end,
-        "is_primary": is_primary,
-        "label": mark.label,
     })
 }
 

@@ -132,7 +132,7 @@ impl Module {
             self.unreadable.iter().for_each(|notice| terminal.report(notice));
         }
         self.reports(diagnostics).for_each(|notice| terminal.report(&notice));
-        outcome(diagnostics)
+        gravest(diagnostics).into()
     }
 
     /// The text and the bytes of a span; the module itself for a text that does not exist.
@@ -162,11 +162,6 @@ pub(crate) fn pick(
             notice.help(meant(wanted, names, "it holds"))
         }),
     }
-}
-
-/// The outcome of a module with these errors.
-pub(crate) fn outcome(diagnostics: &[Diagnostic]) -> Outcome {
-    gravest(diagnostics).into()
 }
 
 /// The position of a role among `roles`.

@@ -16,7 +16,7 @@ mod subtype;
 use clap::{Command, Subcommand};
 
 use crate::json::{self, Answer};
-use crate::outcome::{Outcome, Reply};
+use crate::outcome::Outcome;
 use crate::terminal::Terminal;
 
 #[derive(Debug, Subcommand)]
@@ -37,12 +37,8 @@ pub(crate) enum Verb {
 
 /// Runs a verb of the command that `command` makes. An error is reported here.
 pub(crate) fn run(verb: &Verb, command: fn() -> Command, terminal: &mut Terminal) -> Outcome {
-    let reply: Reply = match verb {
-        Verb::Check(arguments) => match check::run(arguments, terminal) {
-            // It was written as it was found.
-            Ok(outcome) => return outcome,
-            Err(report) => Err(report),
-        },
+    let reply = match verb {
+        Verb::Check(arguments) => check::run(arguments, terminal),
         Verb::Compat(arguments) => compat::run(arguments, terminal),
         Verb::Completions(arguments) => completions::run(arguments, command(), terminal),
         Verb::Explain(arguments) => explain::run(arguments, terminal),
@@ -62,7 +58,7 @@ pub(crate) fn run(verb: &Verb, command: fn() -> Command, terminal: &mut Terminal
         (Outcome::BadInput, object)
     });
     if terminal.is_json {
-        terminal.print(&json::text(&object));
+        terminal.print(&format!("{object:#}\n"));
     }
     outcome
 }

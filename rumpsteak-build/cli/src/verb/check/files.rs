@@ -1,6 +1,6 @@
 //! `check FILE.scr…`: syntax, well-formedness, every projection, and the projections together.
 
-use rumpsteak_build::command::{Notice, ScrModule, count, shortest, unwritable, visible};
+use rumpsteak_build::command::{Notice, ScrModule, count, gravest, shortest, unwritable, visible};
 use rumpsteak_fsm::system::{EveryRun, System, live_in_every_run};
 use rumpsteak_fsm::verify::{Decision, Grounds, decide};
 use rumpsteak_fsm::{Run, Verdict};
@@ -18,7 +18,7 @@ use crate::outcome::Outcome;
 use crate::terminal::Terminal;
 
 /// Checks all files, and goes on after one that is bad.
-pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Outcome {
+pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> (Outcome, Value) {
     let mut output = Output { arguments, terminal, files: vec![], gravest: None };
     let mut reader = Reader::default();
     for path in &arguments.files {
@@ -42,15 +42,12 @@ fn check_module(module: &Module, output: &mut Output<'_>) {
     let reports = unreadable.chain(module.reports(warnings)).chain(module.reports(diagnostics));
     reports.for_each(|report| output.report(&report));
     if let Some(first) = diagnostics.first() {
-        let outcome = modules::outcome(diagnostics);
+        let outcome = gravest(diagnostics).into();
         output.weigh(outcome, Answer::because(&first.message).object(outcome));
     } else if protocols.is_empty() {
         let note = Notice::note(format!("`{}` declares no protocol to check", module.name()));
-        output.report(
-            &note.help(
-                "`aux` protocols and those with parameters are checked when others call them",
-            ),
-        );
+        let help = "`aux` protocols and those with parameters are checked when others call them";
+        output.report(&note.help(help));
     }
     protocols.iter().for_each(|protocol| check_protocol(module, protocol, output));
 }
@@ -60,7 +57,7 @@ fn check_protocol(module: &Module, protocol: &Protocol, output: &mut Output<'_>)
         Ok(projections) => projections,
         Err(diagnostics) => {
             module.reports(&diagnostics).for_each(|report| output.report(&report));
-            let outcome = modules::outcome(&diagnostics);
+            let outcome = gravest(&diagnostics).into();
             let first = diagnostics.first();
             let limit = first.and_then(|first| first.limit);
             let reason = first.map(|first| first.message.clone());
@@ -229,28 +226,18 @@ impl Output<'_> {
     }
 
     fn line(&mut self, kind: &str, value: Value) {
-        let mut object = json!({});
-        if let Some(file) = self.files.last() {
-            object["file"] = file["file"].clone();
-        }
-        self.terminal.print(&json::line(kind, json::joined(object, value)));
+        let file = self.files.last().map(|file| &file["file"]);
+        self.terminal.print(&json::line(kind, json::joined(json!({"file": file}), value)));
     }
 
-    /// Prints the gravest verdict, if the form asks for an object of all files.
-    fn finish(mut self) -> Outcome {
+    /// The gravest verdict, with the objects of all files.
+    fn finish(self) -> (Outcome, Value) {
         let holds = || (Outcome::Holds, Answer::default().object(Outcome::Holds));
-        let (outcome, mut object) = self.gravest.take().unwrap_or_else(holds);
-        match self.arguments.format {
-            Form::Text => {}
-            Form::Json => {
-                object["files"] = Value::Array(std::mem::take(&mut self.files));
-                self.terminal.print(&json::text(&object));
-            }
-            Form::JsonLines => {
-                self.files.clear();
-                self.line("finished", object);
-            }
+        let (outcome, mut object) = self.gravest.unwrap_or_else(holds);
+        if self.arguments.format == Form::JsonLines {
+            self.terminal.print(&json::line("finished", object.clone()));
         }
-        outcome
+        object["files"] = Value::Array(self.files);
+        (outcome, object)
     }
 }

@@ -5,14 +5,12 @@ mod files;
 pub(crate) mod package;
 pub(crate) mod settings;
 
-use rumpsteak_build::command::Notice;
-
 pub(crate) use self::arguments::Arguments;
 use self::arguments::Form;
-use crate::outcome::Outcome;
+use crate::outcome::Reply;
 use crate::terminal::Terminal;
 
-pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outcome, Notice> {
+pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     terminal.is_json = arguments.format == Form::Json;
     match arguments.files.is_empty() {
         true => package::run(arguments, terminal),

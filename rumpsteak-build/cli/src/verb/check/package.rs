@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use super::arguments::{Arguments, Form};
 use super::settings;
 use crate::json::{self, Answer};
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, Reply};
 use crate::terminal::Terminal;
 
-pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outcome, Notice> {
+pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     let folder = package_folder()?;
     let (mut configuration, note) = settings::read(&folder);
     if let Some(note) = note {
@@ -32,15 +32,14 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
     let check = configuration.check(&folder, &limits);
 
     let outcome = check.gravest().into();
+    let mut object = object(&check, outcome);
     match arguments.format {
-        Form::JsonLines => print_lines(&check, outcome, terminal),
+        Form::JsonLines => print_lines(&check, object.clone(), terminal),
         Form::Json => {
             print_diagnostics(&check, terminal);
-            let mut object = object(&check, outcome);
             object["problems"] = problems(&check).collect();
             object["reports"] = check.reports.iter().map(ToString::to_string).collect();
             object["warnings"] = check.warnings.iter().map(String::as_str).collect();
-            terminal.print(&json::text(&object));
         }
         Form::Text => {
             print_diagnostics(&check, terminal);
@@ -58,7 +57,7 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
             }
         }
     }
-    Ok(outcome)
+    Ok((outcome, object))
 }
 
 /// The nearest folder with a manifest, from the current one upwards, as Cargo looks for it.
@@ -124,13 +123,13 @@ fn problems(check: &Check) -> impl Iterator<Item = Value> + '_ {
     })
 }
 
-fn print_lines(check: &Check, outcome: Outcome, terminal: &mut Terminal) {
+fn print_lines(check: &Check, object: Value, terminal: &mut Terminal) {
     let reports = check.reports.iter().map(|report| json!({"rendered": report.to_string()}));
     let warnings = check.warnings.iter().map(|warning| json!({"message": visible(warning)}));
     let problems = problems(check).map(|problem| ("problem", problem));
     let lines = problems.chain(reports.map(|report| ("report", report)));
     let lines = lines.chain(warnings.map(|warning| ("warning", warning)));
-    for (kind, value) in lines.chain([("finished", object(check, outcome))]) {
+    for (kind, value) in lines.chain([("finished", object)]) {
         terminal.print(&json::line(kind, value));
     }
 }
