@@ -174,9 +174,11 @@ struct Question {
 }
 
 impl Question {
-    fn holds(bound: Option<usize>, accepted: Option<Accepted>) -> Self {
-        let (outcome, answer) = (Outcome::Holds, Answer { bound, ..Answer::default() });
-        let object = answer.object(outcome);
+    /// The answer yes, with its proof unless the role is the same.
+    fn holds(accepted: Option<Accepted>) -> Self {
+        let bound = accepted.as_ref().map_or(Some(0), |found| found.proof.as_ref()?.anticipation);
+        let outcome = Outcome::Holds;
+        let object = Answer { bound, ..Answer::default() }.object(outcome);
         Self { outcome, object, report: None, strangers: vec![], accepted }
     }
 
@@ -228,17 +230,14 @@ impl Upgrade<'_> {
             Comparison { sub: sub.machine_or_idle(role), sup: sup.machine_or_idle(role) };
         let (own, place) = (&comparison.sub.fsm, &comparison.sup.fsm);
         if own == place {
-            return Question::holds(Some(0), None);
+            return Question::holds(None);
         }
         let others = self.roles.iter().filter(|other| *other != role);
         let peers: Vec<Fsm> = others.map(|other| sup.machine_or_idle(other).fsm).collect();
         let (sub_name, sup_name) = (sub.name, sup.name);
         let claim = format!("`{role}` of `{sub_name}` may join peers that run `{sup_name}`");
         let (file, text) = match verify(own, place, &peers, &self.limits) {
-            Ok(Verdict::Safe(accepted)) => {
-                let bound = accepted.proof.as_ref().and_then(|proof| proof.anticipation);
-                return Question::holds(bound, Some(accepted));
-            }
+            Ok(Verdict::Safe(accepted)) => return Question::holds(Some(accepted)),
             Ok(Verdict::Unsafe(refused)) => {
                 let title = match sub.machine(role) {
                     Some(_) => {
@@ -347,10 +346,8 @@ impl Upgrade<'_> {
             Some(Question::other(Outcome::Undecided, (notice, object)))
         };
         if joining.len() > MIXED {
-            return undecided(format!(
-                "{} roles change, and at most {MIXED} are mixed",
-                joining.len()
-            ));
+            let count = joining.len();
+            return undecided(format!("{count} roles change, and at most {MIXED} are mixed"));
         }
         let machines = |version: &Version<'_>| -> Vec<Fsm> {
             self.roles.iter().map(|role| version.machine_or_idle(role).fsm).collect()
@@ -368,9 +365,8 @@ impl Upgrade<'_> {
                     Part::new(new, old, found.proof.as_ref())
                 })
             });
-            let run = match together(&parts.collect::<Vec<_>>(), &self.limits)
-                .map(|found| found.verdict)
-            {
+            let judged = together(&parts.collect::<Vec<_>>(), &self.limits);
+            let run = match judged.map(|found| found.verdict) {
                 Ok(Verdict::Safe(())) => continue,
                 Ok(Verdict::Unsafe(run)) => run,
                 Ok(Verdict::Undecided(limit)) => return undecided(limit.to_string()),

@@ -9,7 +9,7 @@ use rumpsteak_fsm::capacity::{self, Capacities, ChannelCapacity, Occupancy};
 use rumpsteak_fsm::kmc::{self, Flaw, Obstacle, Properties, Property, Reduction, Verdict, Witness};
 use rumpsteak_fsm::run::fold;
 use rumpsteak_fsm::system::{explore, live_in_every_run};
-use rumpsteak_fsm::{Defect, Fsm, Limit, Limits, Role, Run, System};
+use rumpsteak_fsm::{Defect, Fsm, Limit, Limits, Role, System};
 use serde_json::{Value, json};
 
 use super::bounded::{self, Queues};
@@ -107,7 +107,9 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
             Outcome::Holds
         }
         Verdict::Unsafe(run) => {
-            terminal.say_notice(&unsafe_system(&machines, run));
+            let notice = Notice::error(format!("the system is not safe: {}", run.failure));
+            let chart = format!("a run that leads there:\n{}", run.chart().trim_end());
+            terminal.say_notice(&mark_waits(notice, &machines, run).remark(chart));
             Outcome::Fails
         }
         Verdict::Undecided(limit) => {
@@ -134,12 +136,6 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
         outcome = tell(&live, None, Notice::error, &mut object, |error| terminal.report(&error));
     }
     Ok((outcome, object))
-}
-
-fn unsafe_system(machines: &[Machine], run: &Run) -> Notice {
-    let report = Notice::error(format!("the system is not safe: {}", run.failure));
-    mark_waits(report, machines, run)
-        .remark(format!("a run that leads there:\n{}", run.chart().trim_end()))
 }
 
 fn undecided(machines: &[Machine], limit: Limit, obstacle: Option<&Obstacle>) -> Notice {
@@ -289,8 +285,7 @@ fn object(
         Verdict::Undecided(limit) => {
             let limited = Answer::limited(*limit);
             let reason = obstacle.map(ToString::to_string).or(limited.reason);
-            let answer = Answer { reason, ..limited };
-            answer.object(Outcome::Undecided)
+            Answer { reason, ..limited }.object(Outcome::Undecided)
         }
     };
     let values = findings.iter().map(|(key, _, (holds, ..))| ((*key).to_owned(), json!(holds)));

@@ -47,12 +47,8 @@ const HELLO: &str = "fn main() {\n    println!(\"Hello, world!\");\n}\n";
 
 pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     let Arguments { folder, source, protocol } = arguments;
-    let files = match protocol {
-        None => FILES.map(|(file, text)| (file.to_owned(), text.to_owned())),
-        Some(path) => match of_protocol(path, terminal)? {
-            Some(files) => files,
-            None => return Ok((Outcome::Fails, Value::Null)),
-        },
+    let Some(files) = files(protocol.as_deref(), terminal)? else {
+        return Ok((Outcome::Fails, Value::Null));
     };
     let own = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let source = source.clone().unwrap_or_else(own);
@@ -111,10 +107,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     let by_cargo = absent.into_iter().filter(|file| folder.join(file).exists());
     let files: Vec<&str> = by_cargo.chain(files).collect();
     let begun = if is_new { ", and began a git repository" } else { "" };
-    let next = match protocol {
-        Some(_) => "fill in each `todo!()`: ",
-        None => "",
-    };
+    let next = if protocol.is_some() { "fill in each `todo!()`: " } else { "" };
     terminal.say(&format!(
         "wrote {} in {}{begun}\n{next}`cargo run` verifies the protocol's roles and runs them\n",
         files.join(", "),
@@ -123,17 +116,19 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     Ok((Outcome::Holds, Value::Null))
 }
 
-/// The files of a package for a protocol, whose processes are to be filled in.
-fn of_protocol(
-    path: &Path,
+/// The files of a package: the example, or those for a protocol, with processes to fill in. `None`
+/// if the protocol has a mistake, which is reported.
+fn files(
+    protocol: Option<&Path>,
     terminal: &mut Terminal,
 ) -> Result<Option<[(String, String); 3]>, Notice> {
+    let [example, script, program] = FILES.map(|(file, text)| (file.to_owned(), text.to_owned()));
+    let Some(path) = protocol else { return Ok(Some([example, script, program])) };
     let limits = rumpsteak_build::Limits::default();
     let Some(code) = generate::code(path, None, &limits, terminal)? else { return Ok(None) };
     let unreadable = |error| Notice::error(format!("cannot read `{}`: {error}", path.display()));
     let text = fs::read_to_string(path).map_err(unreadable)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let [_, script, program] = FILES.map(|(file, text)| (file.to_owned(), text.to_owned()));
     let program = (program.0, code.skeleton().1);
     Ok(Some([(format!("protocols/{name}"), text), script, program]))
 }
