@@ -127,8 +127,7 @@ fn numbers(judged: &Judged) -> BTreeMap<String, u64> {
             }
         }
         names.sort();
-        let texts = names.iter().flat_map(|name| texts(sessions[name]));
-        let texts: Vec<String> = texts.collect();
+        let texts: Vec<String> = names.iter().flat_map(|name| texts(sessions[name])).collect();
         let all = number(&texts.iter().map(String::as_str).collect::<Vec<_>>()).to_string();
         for name in names {
             let own = number(&[&all, &name]);

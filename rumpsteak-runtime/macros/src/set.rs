@@ -46,7 +46,7 @@ pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
     let (members, parameters): (Vec<_>, Vec<_>) = names.unzip();
     // Any other case is an error already, which keeps the program from running.
     let are_roles = fields.iter().all(|field| scope.is_role(&field.role)) && wrong.is_empty();
-    let code = are_roles.then(|| {
+    let code = if are_roles {
         let wiring = wiring(set, scope, &members, &parameters);
         let resets = resets(set, scope, &members, &parameters);
         let watch = watch(set, krate, &members);
@@ -60,8 +60,7 @@ pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
             }
             #wiring
         }
-    });
-    let code = code.unwrap_or_else(|| {
+    } else {
         quote! {
             impl ::core::default::Default for #name {
                 fn default() -> Self {
@@ -69,7 +68,7 @@ pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
                 }
             }
         }
-    });
+    };
     let structure = at(&quote!(struct #name #body), name.span());
     quote! {
         #(#attributes)*
@@ -269,45 +268,35 @@ fn run(
     };
     let [sessions, futures, answers, values, processes, players, returned] =
         ["S", "F", "A", "T", "P", "Q", "V"].map(numbered);
-    let mut types: Vec<_> = (0..roles.len())
-        .map(|index| {
-            let (role, process, value) = (roles[index], &processes[index], &values[index]);
-            let (future, answer) = (&futures[index], &answers[index]);
-            let itself = quote!(<#future as #krate::states::Process<#answer>>::Itself);
-            match set.fields[index].is_family {
-                false => quote!(#krate::Running<'s, #role, #process, #itself, #value, #krate::Error>),
-                true => quote! {
-                    #krate::private::RunningFamily<
-                        #krate::Running<'s, #role, #krate::private::Shared<#process>, #itself, #value,
-                            #krate::Error>,
-                        #krate::Result<#value>>
-                },
-            }
-        })
-        .collect();
-    let mut runs: Vec<_> = (0..roles.len())
-        .map(|index| {
-            let (member, parameter) = (&members[index], &parameters[index]);
-            match set.fields[index].is_family {
-                false => quote!(#krate::private::running(&mut self.#member, #parameter)),
-                true => quote! {
-                    #krate::private::family(&mut self.#member, #parameter, |member, process| {
-                        #krate::private::running(member, process)
-                    })
-                },
-            }
-        })
-        .collect();
-    let are_families = set.fields.iter().map(|of| of.is_family);
-    let begins = are_families.clone().zip(&sessions).zip(&futures);
-    let begins = begins.map(|((is_family, session), future)| match is_family {
-        false => quote!(::core::ops::FnOnce(#session) -> #future),
-        true => quote!(::core::ops::Fn(usize, #session) -> #future),
-    });
-    let all = are_families.zip(&values).map(|(is_family, value)| match is_family {
-        false => quote!(#value),
-        true => quote!(::std::vec::Vec<#value>),
-    });
+    let (mut types, mut runs, mut begins, mut all) = (vec![], vec![], vec![], vec![]);
+    for (index, SetField { role, is_family, .. }) in set.fields.iter().enumerate() {
+        let (member, parameter, process) = (&members[index], &parameters[index], &processes[index]);
+        let (session, value) = (&sessions[index], &values[index]);
+        let (future, answer) = (&futures[index], &answers[index]);
+        let itself = quote!(<#future as #krate::states::Process<#answer>>::Itself);
+        if *is_family {
+            types.push(quote! {
+                #krate::private::RunningFamily<
+                    #krate::Running<'s, #role, #krate::private::Shared<#process>, #itself, #value,
+                        #krate::Error>,
+                    #krate::Result<#value>>
+            });
+            runs.push(quote! {
+                #krate::private::family(&mut self.#member, #parameter, |member, process| {
+                    #krate::private::running(member, process)
+                })
+            });
+            begins.push(quote!(::core::ops::Fn(usize, #session) -> #future));
+            all.push(quote!(::std::vec::Vec<#value>));
+        } else {
+            types.push(quote! {
+                #krate::Running<'s, #role, #process, #itself, #value, #krate::Error>
+            });
+            runs.push(quote!(#krate::private::running(&mut self.#member, #parameter)));
+            begins.push(quote!(::core::ops::FnOnce(#session) -> #future));
+            all.push(quote!(#value));
+        }
+    }
     let mut patterns: Vec<_> = parameters.iter().map(|name| quote!(#name)).collect();
     // More roles than that are joined in groups.
     while types.len() > MOST {

@@ -29,7 +29,11 @@ impl Expansion<'_> {
         let docs = variants.iter().map(noted);
         let names: Vec<_> = variants.iter().map(|variant| &variant.name).collect();
         let labels: Vec<_> = variants.iter().map(|variant| variant.head.label()).collect();
-        let parts: Vec<_> = self.options(variants);
+        let parts = variants.iter().map(|variant| Parts {
+            chain: &variant.then,
+            name: format_ident!("{}{}", name, variant.name),
+        });
+        let parts: Vec<_> = parts.collect();
         let thens = parts.iter().map(|then| due.clone().unwrap_or_else(|| self.session(then, 0)));
         let thens: Vec<_> = thens.collect();
         let fields = variants.iter().zip(&thens).map(|(variant, then)| self.fields(variant, then));

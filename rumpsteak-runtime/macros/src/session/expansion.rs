@@ -2,10 +2,10 @@
 //! the proof of a root.
 
 use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream};
-use quote::{ToTokens as _, TokenStreamExt as _, format_ident, quote, quote_spanned};
+use quote::{ToTokens as _, TokenStreamExt as _, quote, quote_spanned};
 use rumpsteak_build::expansion::{Direction, Fsm, RootFacts};
 use rumpsteak_front::SessionItem;
-use rumpsteak_front::session::{Action, Chain, Tail, Variant};
+use rumpsteak_front::session::{Action, Chain, Tail};
 use syn::Attribute;
 
 use super::parts::Parts;
@@ -122,14 +122,6 @@ impl<'a> Expansion<'a> {
 
     pub(super) fn parts<'p>(&self, chain: &'p Chain) -> Parts<'p> {
         Parts { chain, name: self.item.name.clone() }
-    }
-
-    pub(super) fn options<'p>(&self, variants: &'p [Variant]) -> Vec<Parts<'p>> {
-        let option = |variant: &'p Variant| Parts {
-            chain: &variant.then,
-            name: format_ident!("{}{}", self.item.name, variant.name),
-        };
-        variants.iter().map(option).collect()
     }
 
     /// The type of the struct of a chain from a cut on.

@@ -31,12 +31,12 @@ impl Expansion<'_> {
         let session = self.session(parts, from);
         let bound = self.bound(parts.chain, &session);
         let identity = self.identity(name);
-        let methods = self.methods(parts, from);
+        let (not_over, methods) = self.first(parts, from);
         let debug = self.debug(name, attributes, &quote!(::core::stringify!(#name)));
         let place = name.span();
         let head = tokens::at(&quote!(struct #name<'s, #role: #krate::Role #default>), place);
         let body = tokens::at(&quote!((#session);), place);
-        let not_over = tokens::at(&self.not_over(parts, from), place);
+        let not_over = tokens::at(&not_over, place);
         let end = Ident::new("end", place);
         quote! {
             #(#attributes)*
@@ -91,66 +91,50 @@ impl Expansion<'_> {
         }
     }
 
-    /// The bound that says which action is left.
-    fn not_over(&self, parts: &Parts<'_>, from: usize) -> TokenStream {
-        let krate = self.krate;
-        match (parts.chain.actions.get(from), &parts.chain.tail) {
-            (Some(Action { direction: Direction::Send, peer, label, .. }), _) => {
-                quote!(#krate::states::ToSend<#peer, #label>)
-            }
-            (Some(Action { direction: Direction::Receive, peer, label, .. }), _) => {
-                quote!(#krate::states::ToReceive<#peer, #label>)
-            }
-            (None, tail) if tail.gathers() => quote!(#krate::states::ToGather),
-            (None, Tail::Choice { direction, peer, .. }) => {
-                let peer = self.peer(peer.as_ref());
-                match direction {
-                    Some(Direction::Receive) => quote!(#krate::states::ToBranch<#peer>),
-                    Some(Direction::Send) => quote!(#krate::states::ToSelect<#peer>),
-                    None => quote!(#krate::states::ToRace),
-                }
-            }
-            _ => {
-                let then = self.session(parts, from);
-                quote!(#krate::states::ToDo<#then>)
-            }
-        }
-    }
-
     /// The structs that a chain is cut into.
     pub(super) fn rest(&self, parts: &Parts<'_>) -> TokenStream {
         let structs = parts.cuts().map(|cut| {
             let docs = format!("The rest of `{}`, from action {} on.", parts.name, cut + 1);
-            self.nominal(
-                parts,
-                cut,
-                &parts.part(cut),
-                &[parse_quote!(#[doc = #docs])],
-                (None, None),
-            )
+            let attributes = [parse_quote!(#[doc = #docs])];
+            self.nominal(parts, cut, &parts.part(cut), &attributes, (None, None))
         });
         structs.collect()
     }
 
-    /// The methods of the first action of a struct. A struct that begins with another item has only
-    /// `into_session`. As in the runtime, the bounds are on the methods, so that rustc reports the
-    /// failing bound.
-    fn methods(&self, parts: &Parts<'_>, from: usize) -> TokenStream {
-        match (parts.chain.actions.get(from), &parts.chain.tail) {
-            (Some(action), _) => self.action_methods(action, &self.then(parts, from + 1)),
-            // A gather has only `into_session`.
-            (None, tail) if tail.gathers() => TokenStream::new(),
+    /// The bound that says which action is left, and the methods of that action. A gather, a race
+    /// and another item have only `into_session`. As in the runtime, the bounds are on the methods,
+    /// so that rustc reports the failing bound.
+    fn first(&self, parts: &Parts<'_>, from: usize) -> (TokenStream, TokenStream) {
+        let (left, methods) = match (parts.chain.actions.get(from), &parts.chain.tail) {
+            (Some(action), _) => {
+                let Action { direction, peer, label, .. } = action;
+                let left = match direction {
+                    Direction::Send => quote!(ToSend<#peer, #label>),
+                    Direction::Receive => quote!(ToReceive<#peer, #label>),
+                };
+                (left, self.action_methods(action, &self.then(parts, from + 1)))
+            }
+            (None, tail) if tail.gathers() => (quote!(ToGather), TokenStream::new()),
             (None, Tail::Choice { direction, peer, choice, .. }) => {
-                let choice = self.apply(choice);
+                let (whom, choice) = (self.peer(peer.as_ref()), self.apply(choice));
+                let peer = peer.as_ref();
                 match direction {
-                    Some(Direction::Receive) => self.branch_method(peer.as_ref(), &choice),
-                    Some(Direction::Send) => self.select_methods(peer.as_ref(), &choice),
-                    // A race has only `into_session`.
-                    None => TokenStream::new(),
+                    Some(Direction::Receive) => {
+                        (quote!(ToBranch<#whom>), self.branch_method(peer, &choice))
+                    }
+                    Some(Direction::Send) => {
+                        (quote!(ToSelect<#whom>), self.select_methods(peer, &choice))
+                    }
+                    None => (quote!(ToRace), TokenStream::new()),
                 }
             }
-            _ => TokenStream::new(),
-        }
+            _ => {
+                let then = self.session(parts, from);
+                (quote!(ToDo<#then>), TokenStream::new())
+            }
+        };
+        let krate = self.krate;
+        (quote!(#krate::states::#left), methods)
     }
 
     fn action_methods(&self, action: &Action, then: &TokenStream) -> TokenStream {
