@@ -212,6 +212,11 @@ fn the_guide_shows_this_page() {
     let (block, rest) = block.split_once("```").unwrap();
     assert!(include_str!("../src/lib.rs").contains(block), "{block}");
     assert!(!rest.contains("```rust"), "a second block");
+    let (_, script) = rest.split_once("```html\n").unwrap();
+    let (script, _) = script.split_once("```").unwrap();
+    let page = include_str!("../page.html");
+    let differ = script.lines().filter(|line| !page.contains(line.trim()));
+    assert_eq!(differ.collect::<Vec<_>>(), ["  console.log(await user(\"ws://127.0.0.1:4000\"));"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

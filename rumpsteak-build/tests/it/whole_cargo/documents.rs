@@ -96,6 +96,8 @@ README.md, Start here: text                     the_program_of_the_readme_runs
 README.md, Make it faster: rust,ignore          the_faster_order_of_the_readme_runs_and_its_mistake_is_refused
 README.md, Make it faster: text                 the_faster_order_of_the_readme_runs_and_its_mistake_is_refused
 rumpsteak-runtime/guide/module.md, An order of your own: text a_machine_beside_the_protocol_is_as_the_guide_says
+rumpsteak-runtime/net/guide/browser.md, The role: rust,ignore the_guide_shows_this_page
+rumpsteak-runtime/net/guide/browser.md, The role: html the_guide_shows_this_page
 ";
 
 /// Every block is compiled, run or refused by a test, or is a command that there is.
@@ -140,7 +142,9 @@ fn every_block_is_taken_by_a_test() {
     let table = OTHERS.lines().map(|line| line.rsplit_once(' ').unwrap());
     let known: Vec<&str> = table.clone().map(|(block, _)| block.trim_end()).collect();
     assert_eq!(others, known);
-    let tests = document("rumpsteak-build/tests/it/whole_cargo/readme.rs") + &document(file!());
+    let tests = ["rumpsteak-build/tests/it/whole_cargo/readme.rs", file!()];
+    let tests = tests.into_iter().chain(["examples/browser/tests/browser.rs"]);
+    let tests: String = tests.map(document).collect();
     for (_, test) in table {
         assert!(tests.contains(&format!("\nfn {test}()")), "{test}");
     }
@@ -165,7 +169,8 @@ fn exists(command: &str) -> bool {
     let words: Vec<&str> = command.split_whitespace().collect();
     let there = |path: String| workspace().join(path).exists();
     match words[..] {
-        ["cargo", "test"] | ["echo", ..] => true,
+        ["cargo", "test"] | ["echo" | "wasm-bindgen", ..] => true,
+        ["cargo", "build", "--release", "--target", target] => target == "wasm32-unknown-unknown",
         ["cargo", "install", "--path", path] => there(path.to_owned()),
         ["cargo", "rumpsteak", verb, ..] => {
             ["", ".rs"].iter().any(|end| there(format!("rumpsteak-build/cli/src/verb/{verb}{end}")))
