@@ -118,7 +118,6 @@ fn check_sources(
             role_names,
             members,
             endings,
-            span: decl.span,
             global: Arc::new(global),
             together: together.map(Arc::new),
             limits: *limits,
@@ -144,7 +143,6 @@ pub struct Protocol {
     /// See [`members`](Self::members).
     members: Vec<Option<u32>>,
     endings: Vec<Ending>,
-    span: Span,
     global: Arc<Global>,
     /// The machines of all roles, if they are built together: for blocks and roles on demand.
     together: Option<Arc<Together>>,
@@ -165,11 +163,6 @@ impl Protocol {
     /// The place where `role` is declared; `None` if the protocol has no such role.
     pub fn role_span(&self, role: &Role) -> Option<Span> {
         Some(self.role_names[self.position(role)?].span)
-    }
-
-    /// The whole declaration.
-    pub fn span(&self) -> Span {
-        self.span
     }
 
     /// The number of states of the global automaton.
