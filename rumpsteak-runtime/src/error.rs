@@ -64,17 +64,12 @@ impl From<ErrorKind> for Error {
 /// The message and its source, because a `main` that returns the error prints it with `Debug`.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.kind() {
+        let source = match self.kind() {
             // The message names the source.
-            ErrorKind::Transport { source, .. } => {
-                let cause = source.source().map_or(String::new(), |cause| format!(": {cause}"));
-                write!(f, "{self}{cause}")
-            }
-            _ => {
-                let source = self.source().map_or(String::new(), |source| format!(": {source:?}"));
-                write!(f, "{self}{source}")
-            }
-        }
+            ErrorKind::Transport { source, .. } => source.source().map(|it| format!(": {it}")),
+            _ => self.source().map(|source| format!(": {source:?}")),
+        };
+        write!(f, "{self}{}", source.unwrap_or_default())
     }
 }
 

@@ -392,36 +392,14 @@ mod detour_over_mpsc {
 
     type Route = Bidirectional<UnboundedSender<Label>, UnboundedReceiver<Label>>;
 
-    #[derive(Roles)]
-    struct Roles {
-        a: A,
-        b: B,
-        c: C,
-    }
+    #[derive(Role)]
+    struct A(#[route(B)] Route, #[route(C)] Route);
 
     #[derive(Role)]
-    struct A {
-        #[route(B)]
-        b: Route,
-        #[route(C)]
-        c: Route,
-    }
+    struct B(#[route(A)] Route, #[route(C)] Route);
 
     #[derive(Role)]
-    struct B {
-        #[route(A)]
-        a: Route,
-        #[route(C)]
-        c: Route,
-    }
-
-    #[derive(Role)]
-    struct C {
-        #[route(A)]
-        a: Route,
-        #[route(B)]
-        b: Route,
-    }
+    struct C(#[route(A)] Route, #[route(B)] Route);
 
     #[session(A)]
     type Indirect = Send<B, Go, End>;

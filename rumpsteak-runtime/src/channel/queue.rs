@@ -76,7 +76,7 @@ pub(super) fn queue<M>(queue: Queue) -> (QueueSender<M>, QueueReceiver<M>) {
     let sender = || SenderState { waits, ..SenderState::default() };
     let receiver = || ReceiverState { sender_waits: waits, ..ReceiverState::default() };
     let (producer, consumer) = ring(size, || Shared::new(queue, 0), sender, receiver);
-    (QueueSender::new(producer), QueueReceiver::new(consumer))
+    (QueueSender { producer }, QueueReceiver { consumer })
 }
 
 /// The size of the first ring of a growable queue; 1 in the models, so that queues grow.

@@ -20,14 +20,10 @@ use crate::woken;
 /// messages in the queue, and later sends fail with [`Disconnected`](super::Disconnected).
 pub struct QueueReceiver<M> {
     /// The ring that messages come from now.
-    consumer: Consumer<M>,
+    pub(super) consumer: Consumer<M>,
 }
 
 impl<M> QueueReceiver<M> {
-    pub(super) fn new(consumer: Consumer<M>) -> Self {
-        Self { consumer }
-    }
-
     /// The names of the queue's roles and the queue's capacity.
     #[must_use]
     pub fn queue(&self) -> Queue {

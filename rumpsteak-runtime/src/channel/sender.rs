@@ -21,10 +21,6 @@ pub struct QueueSender<M> {
 }
 
 impl<M> QueueSender<M> {
-    pub(super) fn new(producer: Producer<M>) -> Self {
-        Self { producer }
-    }
-
     /// The names of the queue's roles and the queue's capacity.
     #[must_use]
     pub fn queue(&self) -> Queue {

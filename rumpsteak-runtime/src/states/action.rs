@@ -17,7 +17,7 @@ use crate::message::{Labelled as _, Message};
 use crate::role::poisoning;
 use crate::role::{Role, Route};
 use crate::transport::{Incoming, Left, Outgoing, RouteError};
-use crate::watch::{self, Doing, Step};
+use crate::watch::{self, Doing};
 
 /// Sends `label` from the role to `P`, and flushes, because the next action may wait for the
 /// answer. Takes `label` out once the route is ready, and the state once the label is sent.
@@ -32,13 +32,9 @@ where
     R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
     P: Role,
 {
-    if watch::IS_ON {
-        state.acts(|role| {
-            let waits = role.route().poll_ready(context).is_pending();
-            let labels = const { &[<R::Message as Message<L>>::NAME] };
-            watch::acts(role, waits, Step { receives: false, peers: vec![P::NAME], labels });
-        })?;
-    }
+    state.acts(false, const { &[<R::Message as Message<L>>::NAME] }, |role| {
+        (role.route().poll_ready(context).is_pending(), vec![P::NAME])
+    })?;
     let role = state.role()?;
     let sent = ready!(role.route().poll_send(label, R::Message::upcast, context));
     Poll::Ready(match sent {
@@ -82,12 +78,7 @@ where
     R: Route<P, Link: Incoming<R::Message>>,
     P: Role,
 {
-    if watch::IS_ON {
-        state.acts(|role| {
-            let waits = role.route().is_empty(|_| true, context);
-            watch::acts(role, waits, Step { receives: true, peers: vec![P::NAME], labels });
-        })?;
-    }
+    state.acts(true, labels, |role| (role.route().is_empty(|_| true, context), vec![P::NAME]))?;
     let role = state.role()?;
     let received = ready!(role.route().poll_receive(context));
     Poll::Ready(match received {

@@ -14,7 +14,8 @@ use crate::message::Message;
 use crate::role::{Role, Route};
 use crate::seal::ByMacro;
 use crate::transport::{Each, Incoming, Outgoing};
-use crate::watch::{self, Step};
+#[cfg(feature = "tracing")]
+use crate::watch;
 
 impl<'s, R: Role, P, L, C> Send<'s, R, P, L, C> {
     /// Sends a label to each member of the family `P`, and returns the next state. `label` makes
@@ -72,17 +73,15 @@ where
     C: Session<State = State<'s, R>>,
 {
     const { assert!(P::PLAYED.0.is_family, "the peer is one role, not a family") };
-    let labels: &[_] = const { &[<R::Message as Message<L>>::NAME] };
+    let labels: &'static [&'static str] = const { &[<R::Message as Message<L>>::NAME] };
     // The number of labels that were made, and the label that its route has not taken yet.
     let (mut made, mut label) = (0_usize, None);
     poll_fn(move |context| {
-        if watch::IS_ON {
-            state.acts(|role| {
-                let link = Route::<P>::route(role).links().get_mut(made.saturating_sub(1));
-                let waits = link.is_some_and(|link| link.poll_ready(context).is_pending());
-                watch::acts(role, waits, Step { receives: false, peers: vec![P::NAME], labels });
-            })?;
-        }
+        state.acts(false, labels, |role| {
+            let link = Route::<P>::route(role).links().get_mut(made.saturating_sub(1));
+            let waits = link.is_some_and(|link| link.poll_ready(context).is_pending());
+            (waits, vec![P::NAME])
+        })?;
         loop {
             let links = Route::<P>::route(state.role()?).links();
             // The member whose label was made last has it, unless it was not sent yet.
@@ -119,19 +118,17 @@ impl<'s, R: Role, P, L, C> Receive<'s, R, P, L, C> {
         C: Session<State = State<'s, R>>,
     {
         const { assert!(P::PLAYED.0.is_family, "the peer is one role, not a family") };
-        let labels: &[_] = const { &[<R::Message as Message<L>>::NAME] };
+        let labels: &'static [&'static str] = const { &[<R::Message as Message<L>>::NAME] };
         // The members whose labels are due, once the future was polled.
         let (mut state, mut due) = (self.into_state(ByMacro(())), None);
         poll_fn(move |context| {
             let links = Route::<P>::route(state.role()?).links();
             let due: &mut Vec<_> = due.get_or_insert_with(|| (0..links.len()).collect());
-            if watch::IS_ON {
-                state.acts(|role| {
-                    let links = Route::<P>::route(role).links();
-                    let waits = due.iter().all(|&member| links[member].is_empty(|_| true, context));
-                    watch::acts(role, waits, Step { receives: true, peers: vec![P::NAME], labels });
-                })?;
-            }
+            state.acts(true, labels, |role| {
+                let links = Route::<P>::route(role).links();
+                let waits = due.iter().all(|&member| links[member].is_empty(|_| true, context));
+                (waits, vec![P::NAME])
+            })?;
             let links = Route::<P>::route(state.role()?).links();
             let mut wrong = None;
             due.retain(|&member| {

@@ -11,7 +11,6 @@ use super::state::{Names, Session, State};
 use crate::error::{Action, Result};
 use crate::message::Message;
 use crate::role::Role;
-use crate::watch::{self, Step};
 
 /// Receives one message from each of several peers, in any order.
 ///
@@ -128,12 +127,11 @@ impl<'s, R: Role, C: Gathers<'s, R>> Future for Gathering<'s, R, C> {
         const { C::VERIFIED };
         let Due { state, due, .. } = &mut self.get_mut().due;
         let due = *due;
-        if watch::IS_ON && due != 0 {
-            state.acts(|role| {
-                let waits = C::Peers::are_empty::<C>(role, due, context);
-                let names = (0..C::Peers::COUNT).filter(|index| due >> index & 1 == 1);
-                let peers = names.map(C::Peers::name).collect();
-                watch::acts(role, waits, Step { receives: true, peers, labels: C::LABELS });
+        if due != 0 {
+            state.acts(true, C::LABELS, |role| {
+                let peers = (0..C::Peers::COUNT).filter(|index| due >> index & 1 == 1);
+                let peers = peers.map(C::Peers::name).collect();
+                (C::Peers::are_empty::<C>(role, due, context), peers)
             })?;
         }
         let role = state.role()?;

@@ -9,7 +9,8 @@ use super::state::State;
 use crate::error::{Action, ErrorKind, Result};
 use crate::role::{Role, Route};
 use crate::transport::{Incoming, Link as _, RouteError};
-use crate::watch::{self, Step};
+#[cfg(feature = "tracing")]
+use crate::watch;
 
 /// The peers that the options of a choice receive from, made by the macro: `(A, (B, ()))`.
 ///
@@ -297,13 +298,10 @@ pub(super) fn receive_any<'s, R: Role, C: AmongPeers<'s, R>>(
         assert!(C::Peers::COUNT > 0, "no option of this choice receives");
         assert!(C::Peers::COUNT < usize::BITS as usize, "a choice has at most 63 peers");
     }
-    if watch::IS_ON {
-        state.acts(|role| {
-            let waits = C::Peers::are_empty::<C>(role, u64::MAX, context);
-            let peers = (0..C::Peers::COUNT).map(C::Peers::name).collect();
-            watch::acts(role, waits, Step { receives: true, peers, labels: C::LABELS });
-        })?;
-    }
+    state.acts(true, C::LABELS, |role| {
+        let peers = (0..C::Peers::COUNT).map(C::Peers::name);
+        (C::Peers::are_empty::<C>(role, u64::MAX, context), peers.collect())
+    })?;
     let role = state.role()?;
     // Constant at compile time, and `None` for channels.
     if let Some(peer) = C::Peers::confusable(role) {

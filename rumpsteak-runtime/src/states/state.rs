@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::lending::Claim;
 use crate::role::Role;
 use crate::seal::ByMacro;
-use crate::watch::{self, Doing};
+use crate::watch::{self, Doing, Step};
 
 /// A state of a session: [`Send`](super::Send), [`End`](super::End), …, or a session type of a
 /// module that is made of them.
@@ -60,11 +60,19 @@ impl<'s, R: Role> State<'s, R> {
         }
     }
 
-    /// Calls `acts` if the role is [watched](crate::watch).
+    /// Reports an action if the role is [watched](crate::watch). `look` returns true if the action
+    /// would wait, and the names of its peers.
     #[inline(always)]
-    pub(super) fn acts(&mut self, acts: impl FnOnce(&mut R)) -> Result<()> {
-        if self.claim.is_watched() {
-            acts(self.role()?);
+    pub(super) fn acts(
+        &mut self,
+        receives: bool,
+        labels: &'static [&'static str],
+        look: impl FnOnce(&mut R) -> (bool, Vec<&'static str>),
+    ) -> Result<()> {
+        if watch::IS_ON && self.claim.is_watched() {
+            let role = self.role()?;
+            let (waits, peers) = look(role);
+            watch::acts(role, waits, Step { receives, peers, labels });
         }
         Ok(())
     }

@@ -167,7 +167,7 @@ impl<Tx, Rx> Link for Bidirectional<Tx, Rx> {
         Self: 'static,
     {
         // These type tests are constant at compile time, as all below.
-        if is_nil::<Tx>() {
+        if TypeId::of::<Tx>() == TypeId::of::<Nil>() {
             return Poll::Ready(());
         }
         let Some((tx, _)) = &mut self.halves else { return Poll::Ready(()) };
@@ -183,7 +183,7 @@ impl<Tx, Rx> Link for Bidirectional<Tx, Rx> {
     where
         Self: 'static,
     {
-        if is_nil::<Rx>() {
+        if TypeId::of::<Rx>() == TypeId::of::<Nil>() {
             return;
         }
         let Some((_, rx)) = &mut self.halves else { return };
@@ -364,11 +364,6 @@ impl<Tx, Rx: 'static> Bidirectional<Tx, Rx> {
         let rx: &dyn Any = self.halves.as_ref().map(|(_, rx)| rx)?;
         rx.downcast_ref()
     }
-}
-
-#[inline(always)]
-fn is_nil<T: 'static>() -> bool {
-    TypeId::of::<T>() == TypeId::of::<Nil>()
 }
 
 /// Distinguishes a closed peer from a failed transport. The sink is generic, so the error can only

@@ -64,22 +64,12 @@ where
     Rx: Pair<FarTx>,
 {
     fn pair_as(sent: Queue, received: Queue) -> (Self, Bidirectional<FarTx, FarRx>) {
-        ends(Tx::pair_as(sent, received), Rx::pair_as(sent, received))
+        let (tx, far_rx) = Tx::pair_as(sent, received);
+        let (rx, far_tx) = Rx::pair_as(sent, received);
+        let (near, far) = (Some((tx, rx)), Some((far_tx, far_rx)));
+        (
+            Self::of_halves(near, || (Tx::HALVES.0, Rx::HALVES.0), ByMacro(())),
+            Bidirectional::of_halves(far, || (Rx::HALVES.1, Tx::HALVES.1), ByMacro(())),
+        )
     }
-}
-
-/// Combines the halves of each direction to both ends of a route.
-#[inline]
-fn ends<Tx: Pair<FarRx>, FarRx, Rx: Pair<FarTx>, FarTx>(
-    (tx, far_rx): (Tx, FarRx),
-    (rx, far_tx): (Rx, FarTx),
-) -> (Bidirectional<Tx, Rx>, Bidirectional<FarTx, FarRx>) {
-    (
-        Bidirectional::of_halves(Some((tx, rx)), || (Tx::HALVES.0, Rx::HALVES.0), ByMacro(())),
-        Bidirectional::of_halves(
-            Some((far_tx, far_rx)),
-            || (Rx::HALVES.1, Tx::HALVES.1),
-            ByMacro(()),
-        ),
-    )
 }

@@ -76,8 +76,8 @@ pub(super) fn order(
     })
 }
 
-/// An action that comes before the choice that decides about it, if the subtype then takes an option
-/// that does not lead to the action.
+/// An action that comes before the choice that decides about it, if the subtype then takes an
+/// option that does not lead to the action.
 ///
 /// ```text
 /// supertype   (!yes ─ !go | !no)

@@ -364,8 +364,8 @@ impl Continuations {
     }
 }
 
-/// The strongly connected components of a graph, each behind those that it leads to, and by node the
-/// number of its component.
+/// The strongly connected components of a graph, each behind those that it leads to, and by node
+/// the number of its component.
 pub(crate) fn components<W>(graph: &DiGraph<(), W>) -> (Vec<Vec<NodeIndex>>, Vec<u32>) {
     let components = kosaraju_scc(graph);
     let mut component_of = vec![0; graph.node_count()];

@@ -82,8 +82,8 @@ pub(crate) struct Terminal {
     pub(crate) popped: Vec<bool>,
 }
 
-/// Explores the configurations, with Tarjan's algorithm over the graph that grows meanwhile. It does
-/// not recurse.
+/// Explores the configurations, with Tarjan's algorithm over the graph that grows meanwhile. It
+/// does not recurse.
 pub(crate) fn explore(visitor: &mut impl Visitor) {
     // `None` is the end of the search.
     let _ = walk(visitor);
