@@ -82,7 +82,7 @@ impl Play {
             let actions = events.iter().filter(own).map(|event| event.action.clone());
             (machine.role().clone(), actions.collect(), share)
         };
-        Self(machines.iter().zip(work.share()).map(of).collect())
+        Self(machines.iter().zip(&work.share).map(of).collect())
     }
 
     /// Plays the protocol once, each role on its own thread. Returns the time until all have done

@@ -5,8 +5,7 @@ use std::task::{Context, Poll};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::lending::Lender;
-use crate::role::Role;
-use crate::role::{participant, poisoning};
+use crate::role::{Role, participant, poisoning};
 use crate::states::state::state_of;
 use crate::states::{End, State};
 use crate::testing;

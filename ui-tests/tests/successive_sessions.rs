@@ -27,44 +27,27 @@ async fn pause() {
 mod detour {
     use rumpsteak::{Result, try_run};
 
-    #[session(A)]
-    type Direct = Send<C, X, Send<B, N, End>>;
-    #[session(A)]
-    type Indirect = Send<B, Go, End>;
-    #[session(B)]
-    type Middle = Branch<A, OfB>;
-    enum OfB {
-        N(N, Send<C, M, End>),
-        Go(Go, Send<C, Y, End>),
-    }
-    #[session(C)]
-    type Last = Branch<OfC>;
-    enum OfC {
-        First(Receive<A, X, Receive<B, M, End>>),
-        Second(Receive<B, Y, End>),
-    }
-
     pub(super) async fn direct(a: &mut A) -> Result<()> {
-        try_run(a, async |s: Direct<'_>| s.send(X).await?.send(N).await?.end(())).await
+        try_run(a, async |s: ASession<'_>| Ok(((), s.select(X).await?.send(N).await?))).await
     }
 
     pub(super) async fn indirect(a: &mut A) -> Result<()> {
-        try_run(a, async |s: Indirect<'_>| s.send(Go).await?.end(())).await
+        try_run(a, async |s: ASession<'_>| Ok(((), s.select(Go).await?))).await
     }
 
     pub(super) async fn middle(b: &mut B) -> Result<()> {
-        try_run(b, async |s: Middle<'_>| match s.branch().await? {
-            OfB::N(_, s) => s.send(M).await?.end(()),
-            OfB::Go(_, s) => s.send(Y).await?.end(()),
+        try_run(b, async |s: BSession<'_>| match s.branch().await? {
+            BNOrGo::N(_, s) => s.send(M).await?.end(()),
+            BNOrGo::Go(_, s) => s.send(Y).await?.end(()),
         })
         .await
     }
 
     /// Returns true if `c` received from `a`.
     pub(super) async fn last(c: &mut C) -> Result<bool> {
-        try_run(c, async |s: Last<'_>| match s.branch().await? {
-            OfC::First(_, s) => s.receive().await?.1.end(true),
-            OfC::Second(_, end) => end.end(false),
+        try_run(c, async |s: CSession<'_>| match s.branch().await? {
+            CXOrY::X(_, s) => s.receive().await?.1.end(true),
+            CXOrY::Y(_, end) => end.end(false),
         })
         .await
     }
@@ -392,6 +375,13 @@ mod detour_over_mpsc {
 
     type Route = Bidirectional<UnboundedSender<Label>, UnboundedReceiver<Label>>;
 
+    #[derive(Roles)]
+    struct Roles {
+        a: A,
+        b: B,
+        c: C,
+    }
+
     #[derive(Role)]
     struct A(#[route(B)] Route, #[route(C)] Route);
 
@@ -401,37 +391,22 @@ mod detour_over_mpsc {
     #[derive(Role)]
     struct C(#[route(A)] Route, #[route(B)] Route);
 
-    #[session(A)]
-    type Indirect = Send<B, Go, End>;
-    #[session(B)]
-    type Middle = Branch<A, OfB>;
-    enum OfB {
-        N(N, Send<C, M, End>),
-        Go(Go, Send<C, Y, End>),
-    }
-    #[session(C)]
-    type Last = Branch<OfC>;
-    enum OfC {
-        First(Receive<A, X, Receive<B, M, End>>),
-        Second(Receive<B, Y, End>),
-    }
-
     pub(super) async fn indirect(a: &mut A) -> Result<()> {
-        try_run(a, async |s: Indirect<'_>| s.send(Go).await?.end(())).await
+        try_run(a, async |s: ASession<'_>| Ok(((), s.select(Go).await?))).await
     }
 
     pub(super) async fn middle(b: &mut B) -> Result<()> {
-        try_run(b, async |s: Middle<'_>| match s.branch().await? {
-            OfB::N(_, s) => s.send(M).await?.end(()),
-            OfB::Go(_, s) => s.send(Y).await?.end(()),
+        try_run(b, async |s: BSession<'_>| match s.branch().await? {
+            BNOrGo::N(_, s) => s.send(M).await?.end(()),
+            BNOrGo::Go(_, s) => s.send(Y).await?.end(()),
         })
         .await
     }
 
     pub(super) async fn last(c: &mut C) -> Result<()> {
-        try_run(c, async |s: Last<'_>| match s.branch().await? {
-            OfC::First(_, s) => s.receive().await?.1.end(()),
-            OfC::Second(_, end) => end.end(()),
+        try_run(c, async |s: CSession<'_>| match s.branch().await? {
+            CXOrY::X(_, s) => s.receive().await?.1.end(()),
+            CXOrY::Y(_, end) => end.end(()),
         })
         .await
     }

@@ -176,10 +176,6 @@ impl Module {
 }
 
 /// Parses the content of a module: the items, and the mistakes in them in the order of the source.
-pub fn items(content: TokenStream) -> (Vec<Item>, Vec<Error>) {
-    parse_items(&trees(content))
-}
-
 fn parse_items(content: &[TokenTree]) -> (Vec<Item>, Vec<Error>) {
     let cuts = cut::items(content);
     let mut kinds: Vec<_> = cuts.iter().map(kind).collect();

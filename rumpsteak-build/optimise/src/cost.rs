@@ -56,7 +56,8 @@ const AHEAD: usize = 64;
 pub struct Work {
     /// For the options of each choice those that can come back to it.
     again: BTreeMap<(Role, BTreeSet<Action>), BTreeSet<Action>>,
-    share: Vec<usize>,
+    /// How many actions are each role's share, in the order of the machines.
+    pub share: Vec<usize>,
 }
 
 impl Work {
@@ -83,11 +84,6 @@ impl Work {
         let mut work = Self { again, share: vec![ACTIONS; machines.len()] };
         work.share = work.run(machines, None).iter().map(Vec::len).collect();
         work
-    }
-
-    /// How many actions are each role's share, in the order of the machines.
-    pub fn share(&self) -> &[usize] {
-        &self.share
     }
 
     /// When the last role has done its share.

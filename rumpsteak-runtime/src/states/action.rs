@@ -14,8 +14,7 @@ use std::task::{Context, Poll, ready};
 use super::state::State;
 use crate::error::{Action, Error, ErrorKind, Result};
 use crate::message::{Labelled as _, Message};
-use crate::role::poisoning;
-use crate::role::{Role, Route};
+use crate::role::{Role, Route, poisoning};
 use crate::transport::{Incoming, Left, Outgoing, RouteError};
 use crate::watch::{self, Doing};
 

@@ -14,8 +14,6 @@ use crate::message::Message;
 use crate::role::{Role, Route};
 use crate::seal::ByMacro;
 use crate::transport::{Each, Incoming, Outgoing};
-#[cfg(feature = "tracing")]
-use crate::watch;
 
 impl<'s, R: Role, P, L, C> Send<'s, R, P, L, C> {
     /// Sends a label to each member of the family `P`, and returns the next state. `label` makes
@@ -92,7 +90,7 @@ where
                     return Poll::Ready(Err(failed(state.take(), P::NAME, error, action)));
                 }
                 #[cfg(feature = "tracing")]
-                watch::trace::<R>("send", P::NAME, R::Message::NAME);
+                crate::watch::trace::<R>("send", P::NAME, R::Message::NAME);
             }
             if made == links.len() {
                 return Poll::Ready(Ok(C::from_state(state.take())));
@@ -142,7 +140,8 @@ impl<'s, R: Role, P, L, C> Receive<'s, R, P, L, C> {
                 };
                 #[cfg(feature = "tracing")]
                 if let Ok(message) = &message {
-                    watch::trace::<R>("receive", P::NAME, crate::message::Labelled::label(message));
+                    let label = crate::message::Labelled::label(message);
+                    crate::watch::trace::<R>("receive", P::NAME, label);
                 }
                 match message.map(Message::downcast) {
                     Ok(Ok(label)) => take(member, label),

@@ -9,8 +9,6 @@ use super::state::State;
 use crate::error::{Action, ErrorKind, Result};
 use crate::role::{Role, Route};
 use crate::transport::{Incoming, Link as _, RouteError};
-#[cfg(feature = "tracing")]
-use crate::watch;
 
 /// The peers that the options of a choice receive from, made by the macro: `(A, (B, ()))`.
 ///
@@ -205,7 +203,7 @@ where
                     #[cfg(feature = "tracing")]
                     if let Ok(message) = &received {
                         let label = crate::message::Labelled::label(message);
-                        watch::trace::<R>("receive", <P as Role>::NAME, label);
+                        crate::watch::trace::<R>("receive", <P as Role>::NAME, label);
                     }
                     return Some((0, P::NUMBER.0, received));
                 }
@@ -265,7 +263,7 @@ where
             Poll::Pending => return ControlFlow::Continue(NotReceived::Empty),
         };
         #[cfg(feature = "tracing")]
-        watch::trace::<R>("receive", <P as Role>::NAME, crate::message::Labelled::label(&message));
+        crate::watch::trace::<R>("receive", P::NAME, crate::message::Labelled::label(&message));
         let state = state.take();
         let decided = C::decide(state, message, P::NUMBER.0)
             .map_err(|(state, message)| unexpected(state, <P as Role>::NAME, message, C::LABELS));

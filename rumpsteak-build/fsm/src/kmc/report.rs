@@ -92,11 +92,6 @@ impl Properties {
     pub fn is_directed(&self) -> bool {
         self.mixed.is_none() && self.undirected.is_none()
     }
-
-    /// True if both halves of k-safe hold.
-    pub fn is_safe(&self) -> Option<bool> {
-        Some(self.progress.holds()? && self.reception.holds()?)
-    }
 }
 
 /// The answer about a property.

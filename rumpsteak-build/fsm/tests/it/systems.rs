@@ -130,11 +130,6 @@ fn properties(at: &Properties) -> String {
     };
     let determinism = at.nondeterministic.as_ref().map_or("", |_| ", nondeterministic");
     let mut text = format!("{kind}{determinism}, {} configurations", at.configurations);
-    let both = match (at.progress.holds(), at.reception.holds()) {
-        (Some(progress), Some(reception)) => Some(progress && reception),
-        _ => None,
-    };
-    assert_eq!(at.is_safe(), both);
     for (name, property) in [
         ("exhaustive", &at.exhaustive),
         ("progress", &at.progress),

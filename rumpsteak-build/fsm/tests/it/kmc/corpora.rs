@@ -77,7 +77,9 @@ fn the_corpora_have_their_expected_properties() {
             }
             None => (row.exhaustive, row.safe),
         };
-        let properties = (is.exhaustive.holds(), is.is_safe());
+        let is_safe =
+            is.progress.holds().zip(is.reception.holds()).map(|(one, other)| one && other);
+        let properties = (is.exhaustive.holds(), is_safe);
         assert_eq!(properties, (Some(expected.0), Some(expected.1)), "{row:?}");
         assert_eq!((is.mixed.is_none(), is.is_directed()), (row.csa, row.directed), "{row:?}");
     }

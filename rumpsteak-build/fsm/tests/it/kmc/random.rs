@@ -171,13 +171,15 @@ fn a_verdict_is_right_at_every_bound() {
                         // Under a larger bound, only what was blocked by the bound may not come
                         // about.
                         if at.exhaustive.holds() == Some(true) {
-                            assert_eq!(at.is_safe(), Some(true), "{larger} {}", context());
+                            let safe = (at.progress.holds(), at.reception.holds());
+                            assert_eq!(safe, (Some(true), Some(true)), "{larger} {}", context());
                         }
                     }
                     for smaller in 1..*bound {
                         let at = kmc::check_at(&system, smaller, Reduction::None, &limits);
                         let compatible = at.exhaustive.holds() == Some(true)
-                            && at.is_safe() == Some(true)
+                            && at.progress.holds() == Some(true)
+                            && at.reception.holds() == Some(true)
                             && at.obi.holds() == Some(true)
                             && at.cibi.holds() == Some(true)
                             && at.mixed.is_none()
