@@ -7,8 +7,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_nats::jetstream::context::AccountErrorKind;
-use async_nats::jetstream::{self, Context, ErrorCode, kv};
+use async_nats::jetstream::context::{DeleteStreamErrorKind, GetStreamErrorKind};
+use async_nats::jetstream::{self, Context, ErrorCode, kv, stream};
 use async_nats::{Client, Error};
 use bytes::Bytes;
 use futures_core::Stream as _;
@@ -37,7 +37,9 @@ struct Bucket {
     place: String,
     client: Client,
     context: Context,
-    config: kv::Config,
+    /// The name of the bucket, and its stream.
+    name: String,
+    config: stream::Config,
     state: Mutex<State>,
 }
 
@@ -63,22 +65,22 @@ impl KeyValue {
         let (server, name) = nats.server_at(place).await?;
         let client = server.client.clone();
         let context = jetstream::new(client.clone());
-        context.query_account().await.map_err(|error| match error.kind() {
-            AccountErrorKind::JetStreamUnavailable | AccountErrorKind::JetStream(_) => {
-                let text = format!(
-                    "the server has no JetStream for this account: start it with `nats-server -js` \
-                     ({error})"
-                );
-                io::Error::new(io::ErrorKind::Unsupported, text)
-            }
-            _ => io::Error::other(error),
-        })?;
         let bucket = format!("rumpsteak-{name}");
-        let config =
-            kv::Config { bucket, history: 1, num_replicas: replicas, ..Default::default() };
+        // As of a bucket; `create_key_value` needs a newer server than 2.9.
+        let config = stream::Config {
+            name: format!("KV_{bucket}"),
+            subjects: vec![format!("$KV.{bucket}.>")],
+            max_messages_per_subject: 1,
+            discard: stream::DiscardPolicy::New,
+            allow_rollup: true,
+            allow_direct: true,
+            deny_delete: true,
+            num_replicas: replicas,
+            ..Default::default()
+        };
         let (place, state) = (format!("nats://{place}"), Mutex::default());
-        let bucket = Arc::new(Bucket { place, client, context, config, state });
-        bucket.load().await.map_err(io::Error::other)?;
+        let bucket = Arc::new(Bucket { place, client, context, name: bucket, config, state });
+        bucket.load().await?;
         let (kept, mut connected) = (Arc::downgrade(&bucket), server.connected.clone());
         connected.mark_unchanged();
         let keeps = tokio::spawn(async move {
@@ -102,25 +104,31 @@ impl Drop for KeyValue {
 
 impl Bucket {
     /// Reads what the last process has left.
-    async fn load(&self) -> Result<(), Error> {
+    async fn load(&self) -> io::Result<()> {
         let State { records, store } = &mut *self.state.lock().await;
-        let found = self.context.get_stream(format!("KV_{}", self.config.bucket)).await;
-        match found.as_ref().map_err(|error| error.kind()) {
-            Err(jetstream::context::GetStreamErrorKind::JetStream(error))
-                if error.error_code() == ErrorCode::STREAM_NOT_FOUND =>
-            {
-                return Ok(());
-            }
-            _ => found?,
-        };
-        let bucket = self.context.get_key_value(&self.config.bucket).await?;
-        for name in keys(&bucket).await? {
-            if let Some(record) = bucket.get(name.clone()).await? {
-                records.insert(name, record);
-            }
+        if let Err(error) = self.context.get_stream(&self.config.name).await {
+            return match error.kind() {
+                GetStreamErrorKind::JetStream(it) if is_missing(&it) => Ok(()),
+                _ => {
+                    let text = format!(
+                        "the server has no JetStream for this account: start it with \
+                         `nats-server -js`, or ask who runs it ({error})"
+                    );
+                    Err(io::Error::new(io::ErrorKind::Unsupported, text))
+                }
+            };
         }
-        *store = Some(bucket);
-        Ok(())
+        let read = async {
+            let bucket = self.context.get_key_value(&self.name).await?;
+            for name in keys(&bucket).await? {
+                if let Some(record) = bucket.get(name.clone()).await? {
+                    records.insert(name, record);
+                }
+            }
+            *store = Some(bucket);
+            Ok::<_, Error>(())
+        };
+        read.await.map_err(io::Error::other)
     }
 
     /// Writes a record of this name, or removes it. If that fails, makes the whole bucket as it has
@@ -145,15 +153,19 @@ impl Bucket {
         let State { records, store } = state;
         if records.is_empty() {
             *store = None;
-            let deleted = self.context.delete_stream(format!("KV_{}", self.config.bucket)).await;
-            return match deleted {
-                Err(error) if !is_missing(&error) => Err(error.into()),
-                _ => Ok(()),
+            let deleted = self.context.delete_stream(&self.config.name).await;
+            return match deleted.map_err(|error| (error.kind(), error)) {
+                Err((DeleteStreamErrorKind::JetStream(it), _)) if is_missing(&it) => Ok(()),
+                Err((_, error)) => Err(error.into()),
+                Ok(_) => Ok(()),
             };
         }
         let bucket = match store {
             Some(bucket) if only.is_some() => bucket,
-            _ => store.insert(self.context.create_key_value(self.config.clone()).await?),
+            _ => {
+                self.context.create_stream(self.config.clone()).await?;
+                store.insert(self.context.get_key_value(&self.name).await?)
+            }
         };
         for (name, record) in records.iter().filter(|(it, _)| only.is_none_or(|only| only == *it)) {
             bucket.put(name, record.clone()).await?;
@@ -169,10 +181,7 @@ impl Bucket {
     }
 }
 
-fn is_missing(error: &jetstream::context::DeleteStreamError) -> bool {
-    let jetstream::context::DeleteStreamErrorKind::JetStream(error) = error.kind() else {
-        return false;
-    };
+fn is_missing(error: &jetstream::Error) -> bool {
     error.error_code() == ErrorCode::STREAM_NOT_FOUND
 }
 

@@ -141,7 +141,7 @@ async fn run(at: &At, part: &str, killed: Option<Duration>) {
         let _ = process.kill();
         process.wait().unwrap();
     }
-    let until = Instant::now() + Duration::from_secs(100);
+    let until = Instant::now() + Duration::from_secs(60);
     while Instant::now() < until {
         let mut process = start(at, part);
         loop {
@@ -171,7 +171,7 @@ async fn survives(victim: Victim) {
     for seed in seeds(5) {
         let mut random = Rng::with_seed(seed);
         let mut broker = Broker::start(&format!("{victim:?}"));
-        let after = Duration::from_millis(random.u64(20..700));
+        let after = Duration::from_millis(random.u64(20..350));
         let kill = |is_killed: bool| Some(after).filter(|_| is_killed);
         // The broker itself has to be there first.
         broker.streams().await;
@@ -270,7 +270,7 @@ async fn a_bucket_that_cannot_be_used_is_an_error_that_says_what_to_do() {
         }
     });
     let refused = refused.await.unwrap();
-    assert_eq!(refused.kind(), std::io::ErrorKind::PermissionDenied, "{refused}");
+    assert!(refused.to_string().contains("authorization violation"), "{refused}");
     let missing = open("u:p@").await.to_string();
     assert!(missing.contains("start it with `nats-server -js`"), "{missing}");
     server.kill().unwrap();
