@@ -7,7 +7,7 @@ use std::time::Duration;
 use fastrand::Rng;
 use rumpsteak::{Detached, Error, try_run};
 use rumpsteak_net::transport::{IoFuture, Transports};
-use rumpsteak_net::{Host, Limits, Records};
+use rumpsteak_net::{Folder, Host, Limits, Records};
 use rumpsteak_oracle::seeds;
 use tokio::runtime::Builder;
 use tokio::time::{sleep, timeout};
@@ -244,4 +244,41 @@ fn roles_whose_hosts_die_come_back_and_lose_and_double_nothing() {
             }
         });
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_role_that_receives_after_it_has_sent_is_told_to_save() {
+    let hosts = [(); 2].map(|()| Host::new());
+    hosts[1].listen("memory://unsaved").await.unwrap();
+    let store: Arc<dyn Records> = Arc::new(Slow::default());
+    let gives = hosts[0].join::<P>("1").peer("q", ["memory://unsaved"]).open(&store);
+    let takes = hosts[1].join::<Q>("1").connect();
+    let (mut gives, _takes) = tokio::try_join!(gives, takes).unwrap();
+    let ended = try_run(gives.role().unwrap(), async |s: Giving<'_>| {
+        let (Total(total), end) = s.select(Finish).await?.receive().await?;
+        Ok::<_, Error>((total, end))
+    });
+    assert_eq!(
+        format!("{:?}", ended.await.unwrap_err()),
+        "`p` cannot receive `Total` from `q`: the transport failed: the role is stored, and \
+         receives from `q` after it has sent: save it in between, by `Stored::save`"
+    );
+    gives.abandon().await.unwrap();
+    assert_eq!(store.names().await.unwrap(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_folder_keeps_and_removes_records() {
+    let path = std::env::temp_dir().join(format!("rumpsteak-folder-{}", std::process::id()));
+    let folder = Folder::open(&path).unwrap();
+    assert_eq!(folder.get("a").await.unwrap(), None);
+    for record in [vec![1], vec![2, 3]] {
+        folder.put("a", record.clone()).await.unwrap();
+        assert_eq!(Folder::open(&path).unwrap().get("a").await.unwrap(), Some(record));
+    }
+    assert_eq!(folder.names().await.unwrap(), ["a"]);
+    folder.remove("a").await.unwrap();
+    folder.remove("a").await.unwrap();
+    assert_eq!(folder.names().await.unwrap(), Vec::<String>::new());
+    std::fs::remove_dir(path).unwrap();
 }

@@ -100,7 +100,7 @@ async fn a_process() {
     let nats = Nats::default().instance(&part);
     let place = format!("127.0.0.1:{port}/{part}");
     let store: Arc<dyn Records> = Arc::new(KeyValue::open(&nats, &place, 1).await.unwrap());
-    let limits = Limits::default().resume(Duration::from_secs(60)).join(Duration::from_secs(60));
+    let limits = Limits::default().resume(Duration::from_secs(20));
     let host = Host::with(Transports::default().with("nats", nats), limits);
     let at = format!("nats://127.0.0.1:{port}/upload");
     let result = Path::new(&folder).join(format!("{part}.result"));
