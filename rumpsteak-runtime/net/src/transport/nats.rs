@@ -29,8 +29,6 @@ use crate::Address;
 /// replaced. As long as both ends live, messages are delivered exactly once and in order, even if
 /// the server restarts. Several instances of a service may listen under one name: a new peer
 /// reaches any of them, and a peer that resumes reaches the same instance again.
-///
-/// A name and a password may be part of the address: `nats://name:password@server:4222/name`.
 #[derive(Clone, Default)]
 pub struct Nats {
     /// By server.

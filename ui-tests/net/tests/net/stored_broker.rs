@@ -255,13 +255,15 @@ async fn a_bucket_that_cannot_be_used_is_an_error_that_says_what_to_do() {
     std::fs::write(&settings, text).unwrap();
     let plain = ["-a", "127.0.0.1", "-c", settings.to_str().unwrap(), "-p", &port.to_string()];
     let mut server = Command::new("nats-server").args(plain).stderr(Stdio::null()).spawn().unwrap();
-    let open = async |who: &str| {
-        let place = format!("{who}127.0.0.1:{port}/test");
-        KeyValue::open(&Nats::default(), &place, 1).await.map(drop).unwrap_err()
+    let open = async |password: &str| {
+        let options = async_nats::ConnectOptions::new()
+            .user_and_password("u".to_owned(), password.to_owned());
+        let place = format!("127.0.0.1:{port}/test");
+        KeyValue::open(&Nats::with_options(options), &place, 1).await.map(drop).unwrap_err()
     };
     let refused = timeout(Duration::from_secs(10), async {
         loop {
-            match open("u:wrong@").await {
+            match open("wrong").await {
                 error if error.kind() == std::io::ErrorKind::ConnectionRefused => {
                     sleep(Duration::from_millis(50)).await;
                 }
@@ -271,7 +273,7 @@ async fn a_bucket_that_cannot_be_used_is_an_error_that_says_what_to_do() {
     });
     let refused = refused.await.unwrap();
     assert!(refused.to_string().contains("authorization violation"), "{refused}");
-    let missing = open("u:p@").await.to_string();
+    let missing = open("p").await.to_string();
     assert!(missing.contains("start it with `nats-server -js`"), "{missing}");
     server.kill().unwrap();
     server.wait().unwrap();
