@@ -45,7 +45,7 @@ type Outcome<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync
 
 /// Records in memory, which take a while.
 #[derive(Default)]
-pub struct Slow {
+struct Slow {
     records: Mutex<BTreeMap<String, Vec<u8>>>,
     random: Mutex<Rng>,
 }
@@ -87,13 +87,13 @@ impl Records for Slow {
     }
 }
 
-pub const MANY: u64 = 60;
+pub(crate) const MANY: u64 = 60;
 
 /// How long a step takes, besides.
 const STEP: Duration = Duration::from_millis(5);
 
 /// Sends numbered chunks, some in each step. Returns the total that the peer has counted.
-pub async fn give(
+pub(crate) async fn give(
     host: Host,
     store: Arc<dyn Records>,
     at: &str,
@@ -150,7 +150,7 @@ async fn total(
 }
 
 /// Takes chunks, some in each step. Returns their numbers.
-pub async fn take(
+pub(crate) async fn take(
     host: Host,
     store: Arc<dyn Records>,
     at: &str,
