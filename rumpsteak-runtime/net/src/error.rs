@@ -120,6 +120,22 @@ pub enum NetError {
         "`{peer}` is lost, or ended without `leave()`: its connection broke and was not resumed within {waited:?}"
     )]
     Lost { peer: String, waited: Duration, source: Arc<io::Error> },
+    /// The record of a stored role cannot be read or written.
+    #[error("the records at {place} cannot be used")]
+    Store { place: String, source: Arc<io::Error> },
+    /// A [stored](crate::Stored) role receives after it has sent. Its messages only leave when it
+    /// is saved, so it might wait for ever.
+    #[error(
+        "the role is stored, and receives from `{peer}` after it has sent: save it in between, by \
+         `Stored::save`"
+    )]
+    Unsaved { peer: String },
+    /// A [stored](crate::Stored) role has a peer on its own host, which would die with it.
+    #[error("`{role}` is stored, so its peer `{peer}` has to join at another host")]
+    SameHost { role: &'static str, peer: String },
+    /// A role that plays on demand, or has such a peer, or has a family as a peer, is stored.
+    #[error("`{role}` cannot be stored: it has routes on demand, or to a family")]
+    NotStorable { role: &'static str },
     /// The connection of a [`Bridge`](crate::Bridge) broke, or bytes came that are not a message.
     #[error("the connection to `{peer}` failed")]
     Bridge { peer: String, source: Arc<CodecError> },

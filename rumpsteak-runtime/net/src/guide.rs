@@ -3,6 +3,7 @@
 //! [Transports]: self::transports
 //! [Failure]: self::failure
 //! [Delegation]: self::delegation
+//! [Stored roles]: self::stored
 //!
 #![doc = include_str!("../guide/README.md")]
 
@@ -17,6 +18,7 @@ macro_rules! chapters {
         $(
             /// [`peer`]: crate::Join::peer
             /// [Transports]: crate::guide::transports
+            /// [stored]: crate::guide::stored
             /// [channels]: rumpsteak_runtime::guide::channels
             /// [peers]: rumpsteak_runtime::guide::peers
             #[cfg_attr(feature = "websocket", doc = "[`WebSocket::over`]: crate::transport::WebSocket")]
@@ -28,4 +30,4 @@ macro_rules! chapters {
     };
 }
 
-chapters!(transports failure delegation);
+chapters!(transports failure delegation stored);

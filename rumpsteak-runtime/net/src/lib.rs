@@ -40,6 +40,8 @@ macro_rules! debug {
 }
 
 /// The crates whose types the interface names.
+#[cfg(feature = "nats")]
+pub use async_nats;
 pub use {bytes, futures_core, futures_sink, tokio, tokio_util};
 
 mod address;
@@ -50,6 +52,7 @@ mod host;
 mod limits;
 mod route;
 mod session;
+mod store;
 pub mod transport;
 mod wire;
 
@@ -58,5 +61,8 @@ pub use error::{CodecError, NetError, Refusal};
 pub use host::Host;
 pub use limits::Limits;
 pub use route::{Bridge, Inbox, Net, Outbox, Peer};
-pub use session::{Invitation, Join, Joined, Joins, Parcel, Service};
+pub use session::{Invitation, Join, Joined, Joins, Opened, Parcel, Service, Stored};
+#[cfg(feature = "nats")]
+pub use store::KeyValue;
+pub use store::{Folder, Records};
 pub use wire::{Blob, Codec, Portable, Postcard};

@@ -151,8 +151,9 @@ impl Shared {
         let mut registry = self.registry();
         let (endpoint, peer, lane) = (hello.route.far(), &hello.route.role, &hello.lane);
         let refuse = |refusal| Reception::Dismiss(Answer::Refused(refusal));
+        let is_recorded = self.is_recorded(&endpoint);
         let Some(slots) = registry.roles.get_mut(&endpoint) else {
-            if lane.known.is_some() {
+            if lane.known.is_some() && !is_recorded {
                 let tokens = [lane.known, Some(lane.own)];
                 let is_told = |moved: &&Moved| {
                     moved.until > Instant::now() && moved.tokens.get(peer) == Some(&tokens)
@@ -175,7 +176,10 @@ impl Shared {
             return Reception::Wait;
         }
         match &slot.peer {
-            SlotPeer::Absent | SlotPeer::Dialled if lane.known.is_some() => refuse(Refusal::Gone),
+            // A peer knows a recorded role that has forgotten it: the role died before it began.
+            SlotPeer::Absent | SlotPeer::Dialled if lane.known.is_some() && !is_recorded => {
+                refuse(Refusal::Gone)
+            }
             // If both ends call each other, one of them waits.
             SlotPeer::Dialled if slot.hello.route.role < *peer => Reception::Wait,
             SlotPeer::Absent | SlotPeer::Dialled => {

@@ -2,7 +2,7 @@
 //! wait for sessions.
 
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write as _};
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -21,6 +21,8 @@ pub(crate) struct Shared {
     pub(crate) transports: Transports,
     pub(crate) limits: Limits,
     pub(super) registry: Mutex<Registry>,
+    /// The roles that have a record, and come back if their process has died.
+    pub(crate) recorded: Mutex<BTreeSet<Endpoint>>,
     pub(super) listened: Mutex<Vec<Listened>>,
     /// The better address of a host that was called at this one.
     pub(super) better: Mutex<BTreeMap<Address, Address>>,
@@ -166,6 +168,10 @@ pub(crate) enum Arrival {
     Failed(NetError),
     /// The role itself moves to another host, with the lane of this peer.
     Leave(oneshot::Sender<Result<PackedLane, NetError>>),
+    /// The role is about to be recorded; true if its session is over.
+    Record(bool, oneshot::Sender<Result<PackedLane, NetError>>),
+    /// The last snapshot is in the record.
+    Recorded,
 }
 
 /// The result of a call: see [`Answer`](crate::wire::Answer).
@@ -197,6 +203,7 @@ impl Shared {
         Self {
             transports,
             registry: Mutex::default(),
+            recorded: Mutex::default(),
             listened: Mutex::default(),
             better: Mutex::default(),
             lines: Mutex::default(),
@@ -338,6 +345,32 @@ impl Shared {
             SlotPeer::Left(_, lane) => lane.take(),
             _ => None,
         })?
+    }
+
+    /// Sends an event to the lane of a role to a peer. Returns false if the lane has ended.
+    pub(crate) fn notify(&self, own: &Hello, arrival: Arrival) -> bool {
+        let sent = self.with_slot(own, |slot| slot.arrivals.send(Box::new(arrival)).is_ok());
+        sent == Some(true)
+    }
+
+    /// Returns true if the peer has left, or its lane has ended.
+    pub(crate) fn is_left(&self, own: &Hello) -> bool {
+        self.with_slot(own, |slot| slot.has_left || slot.arrivals.is_closed()).unwrap_or(true)
+    }
+
+    /// Returns true if the role has a record. Its next connection waits until the role is back.
+    pub(super) fn is_recorded(&self, endpoint: &Endpoint) -> bool {
+        lock(&self.recorded).contains(endpoint)
+    }
+
+    /// Notes that a role has a record, or no longer has one.
+    pub(crate) fn set_recorded(&self, endpoint: &Endpoint, is_recorded: bool) {
+        let mut recorded = lock(&self.recorded);
+        if is_recorded {
+            recorded.insert(endpoint.clone());
+        } else {
+            recorded.remove(endpoint);
+        }
     }
 
     /// Changes the slot of a role for a peer. `None` without such a slot.

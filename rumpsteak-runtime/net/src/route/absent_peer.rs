@@ -105,7 +105,7 @@ impl Remote {
                         return Ok(());
                     }
                     // The role also calls a peer on this host.
-                    Arrival::Local(_) => continue,
+                    Arrival::Local(_) | Arrival::Record(..) | Arrival::Recorded => continue,
                 },
                 is_needed = poll_fn(|context| lane.poll_need(context)), if !is_asked => {
                     if !is_needed {

@@ -20,6 +20,8 @@
 //! An end keeps frames until the peer acknowledges them. On a new connection each end says how many
 //! messages it has, and the other end continues there: nothing is lost, doubled or out of order.
 
+mod recorded;
+
 use std::collections::VecDeque;
 use std::io;
 use std::pin::Pin;
@@ -32,6 +34,7 @@ use futures_sink::Sink as _;
 use rumpsteak_runtime::transport::Labelled;
 use tokio::time::{Instant, Interval, interval, interval_at};
 
+use self::recorded::Recorded;
 use super::{
     Arrived, FarEnd, Incoming, Next, Outgoing, Read, Reports, SharedStatus, Window, Write, every,
 };
@@ -141,6 +144,8 @@ pub(crate) struct Lane<M, C> {
     /// The number of completed sessions that the peer was told.
     told_completed: u64,
     batch: Batch,
+    /// What the record of the role has, if the role is stored.
+    record: Option<Recorded>,
     /// True if other lanes share the connection, which has heartbeats of its own.
     is_shared: bool,
     /// Ticks after an interval without a frame from this end.
@@ -184,6 +189,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             must_acknowledge: true,
             told_completed: 0,
             batch: Batch::default(),
+            record: None,
             is_shared: false,
             heartbeat: interval(beat),
             silence: interval_at(Instant::now() + silent, silent),
@@ -209,7 +215,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         }
         let state = LaneState { ahead: self.unacknowledged.len() - before, ..self.state.clone() };
         let unacknowledged = self.unacknowledged.iter().map(|frame| frame.to_vec()).collect();
-        Ok(LaneSnapshot { state, unacknowledged, unread })
+        Ok(LaneSnapshot { state, unacknowledged, unread, skipped: 0 })
     }
 
     /// Makes frames of the messages that the role has sent, as far as the peer is in their session.
@@ -229,7 +235,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         snapshot: LaneSnapshot,
         is_counted: bool,
     ) -> Result<Self, NetError> {
-        let LaneSnapshot { state, unacknowledged, unread } = snapshot;
+        let LaneSnapshot { state, unacknowledged, unread, .. } = snapshot;
         let LaneState { first, received, granted, completed, peer_completed, .. } = state;
         let (sent, bytes) = (state.sent(), state.received_bytes);
         let counts: Option<Vec<u64>> =
@@ -279,6 +285,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         self.status.connected(connection);
         self.sent = 0;
         self.must_acknowledge = true;
+        self.begin_recorded();
         self.is_shared = connection.is_shared();
         self.silence.reset();
     }
@@ -286,8 +293,11 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     /// Continues over a new connection, whose other end has received so many messages. Fails if
     /// fewer were sent.
     pub(crate) fn resume(&mut self, connection: &Connection, received: u64) -> Result<(), Stop> {
+        // All frames were written, for now: none that the peer has is written again.
+        self.sent = self.unacknowledged.len();
+        self.acknowledge(received)?;
         self.connect(connection);
-        Ok(self.acknowledge(received)?)
+        Ok(())
     }
 
     /// Moves messages in both directions. Ready when both ends have left, or the connection ends.
@@ -305,8 +315,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             // Frames that were written make room for messages of the role.
             let wrote = self.sent > before;
             self.poll_heartbeat(connection, context)?;
-            let is_done =
-                self.state.is_told() && self.state.has_peer_left() && !self.must_acknowledge;
+            let is_done = self.has_ended() && !self.must_acknowledge;
             let is_flushed = (is_done || !connection.flushes_itself())
                 && Pin::new(&mut *connection).poll_flush(context)?.is_ready();
             if is_flushed && is_done && self.arrived.is_empty() {
@@ -359,6 +368,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
 
     fn take_frame(&mut self, frame: Frame) -> Result<(), NetError> {
         match frame {
+            Frame::Messages(_) | Frame::End { .. } if self.is_repeated(&frame) => {}
             Frame::Beat => {}
             Frame::Grant(Grant { received, limit, sessions, taken, windows: [receive, send] }) => {
                 self.acknowledge(received)?;
@@ -378,7 +388,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             Frame::Messages(_) | Frame::End { .. } if self.state.has_peer_left() => {
                 return Err(self.violation("a message after its end"));
             }
-            Frame::Messages(messages) => {
+            Frame::Messages(mut messages) => {
                 let [all, but_one] = messages.amounts();
                 let (received, bytes) = (self.state.received, self.state.received_bytes);
                 if received + all.messages > self.state.granted {
@@ -394,11 +404,13 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
                 self.state.received = received + all.messages;
                 self.state.received_bytes = bytes + all.bytes;
                 self.reports.come(all);
+                self.note_come(0, Some(&mut messages));
                 self.arrived.push_back(Arrived { messages, numbers: self.numbers.clone() });
             }
             Frame::End { sessions } => {
                 self.state.received += 1;
                 self.state.left_after = Some(sessions);
+                self.note_come(1, None);
                 self.must_acknowledge = true;
                 // The peer receives no further messages.
                 self.outgoing = None;
@@ -422,15 +434,17 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         if received > self.state.next {
             return Err(self.violation("an acknowledgement of messages that it was not sent"));
         }
-        // A grant may be older than the handshake of a new connection.
+        // A grant may be older than the handshake of a new connection. A peer that is stored also
+        // acknowledges frames that it expects again over this connection.
         while self.state.first < received
+            && self.sent > 0
             && let Some(frame) = self.unacknowledged.pop_front()
         {
             self.state.first += frame::count(&frame).unwrap_or(0);
             if let Some(outgoing) = &mut self.outgoing {
                 outgoing.reuse(frame);
             }
-            self.sent = self.sent.saturating_sub(1);
+            self.sent -= 1;
             if self.state.first > received {
                 return Err(self.violation("an acknowledgement of a part of a frame"));
             }
@@ -539,19 +553,15 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         if self.is_ahead() {
             return false;
         }
-        let until = self.limit.min(before + BATCH);
-        let mut sessions = 0;
+        // The messages of a stored role go into its record first.
+        let until = if self.record.is_none() { self.limit.min(before + BATCH) } else { 0 };
         while self.state.next < until
             && self.unacknowledged.len() < self.sent + AHEAD
             && self.sending.has_room(self.state.sent().since(self.state.taken))
             && let Poll::Ready(added) = self.poll_add(context)
         {
             let Some(added) = added else {
-                let outgoing = self.outgoing.take();
-                sessions = match outgoing.map_or(0, |outgoing| outgoing.left_after() as u64) {
-                    0 => 0,
-                    here => here + self.state.completed,
-                };
+                self.end();
                 break;
             };
             if let Err(error) = added {
@@ -562,12 +572,25 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             }
         }
         self.unacknowledged.extend(self.batch.take());
-        if self.outgoing.is_none() && !self.state.has_ended {
+        if self.outgoing.is_none() {
+            self.end();
+        }
+        self.state.next > before
+    }
+
+    /// Adds the end to the frames, unless it is among them. The role sends no more.
+    fn end(&mut self) {
+        self.unacknowledged.extend(self.batch.take());
+        let outgoing = self.outgoing.take();
+        let sessions = match outgoing.map_or(0, |outgoing| outgoing.left_after() as u64) {
+            0 => 0,
+            here => here + self.state.completed,
+        };
+        if !self.state.has_ended {
             self.state.has_ended = true;
             self.unacknowledged.push_back(frame::end(sessions));
             self.state.next += 1;
         }
-        self.state.next > before
     }
 
     /// Writes grants and frames to the connection, as long as it accepts them.
@@ -588,7 +611,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             if !self.poll_ready(connection, context)? {
                 return Ok(());
             }
-            let (received, limit, windows) = (self.state.received, taken + self.room, self.windows);
+            let (received, limit, windows) = (self.acknowledged(), taken + self.room, self.windows);
             let taken = self.reports.report(taken);
             let grant = Grant { received, limit, sessions: completed, taken, windows };
             self.put(connection, frame::grant(grant))?;
@@ -602,6 +625,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         }
         while self.sent + self.state.ahead < self.unacknowledged.len()
             && let Some(frame) = self.unacknowledged.get(self.sent).cloned()
+            && self.may_write(&frame)
         {
             if frame.len() > self.largest {
                 return Err(self.too_large(&frame).into());
@@ -609,6 +633,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             if !self.poll_ready(connection, context)? {
                 return Ok(());
             }
+            self.note_written(&frame);
             self.put(connection, frame)?;
             self.sent += 1;
         }

@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 use std::pin::Pin;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker, ready};
 
@@ -16,6 +17,7 @@ use rumpsteak_runtime::channel::{Queue, QueueReceiver, QueueSender};
 use rumpsteak_runtime::error::BoxError;
 use rumpsteak_runtime::transport::{Half, KnownRoom, Pair};
 
+use super::Unsaved;
 use super::status::SharedStatus;
 use super::window::{Taken, Window};
 use crate::NetError;
@@ -57,6 +59,7 @@ struct Writer<M> {
     /// The part of it that the peer's role has taken, when this end last looked.
     taken: Amount,
     window: Window,
+    unsaved: Option<Unsaved>,
 }
 
 /// A frame has begun. It has the messages that the role sends in this session until the task takes
@@ -178,10 +181,14 @@ impl<M> Outbox<M> {
         window: Window,
         write: Write<M>,
         status: &SharedStatus,
+        unsaved: Option<&Unsaved>,
     ) -> (Self, Outgoing<M>) {
         let (sender, receiver) = pair(queue);
         let (frames, waits) = (SharedFrames::default(), Waits(Arc::clone(status)));
         let (sent, taken) = Default::default();
+        // A stored role does not wait: its messages only leave when it is saved.
+        let least = if unsaved.is_some() { u64::MAX } else { window.least };
+        let window = Window { least, ..window };
         let writer = Writer {
             queue: sender,
             frames: Arc::clone(&frames),
@@ -190,6 +197,7 @@ impl<M> Outbox<M> {
             sent,
             taken,
             window,
+            unsaved: unsaved.cloned(),
         };
         let reader = Reader { queue: receiver, frames, _waits: waits };
         let outbox = Self { sink: Target::Lane(Box::new(writer)), status: Arc::clone(status) };
@@ -257,6 +265,9 @@ impl<M> Writer<M> {
         };
         let has_begun = frames.count() > before;
         drop(frames);
+        if let Some(unsaved) = &self.unsaved {
+            unsaved.store(true, Ordering::Relaxed);
+        }
         let size = size.inspect_err(|error| status.fail(error.clone()))?;
         self.large = Some(size).filter(|size| *size >= frame::LARGE);
         self.sent.add(1, frame::size_of(size));

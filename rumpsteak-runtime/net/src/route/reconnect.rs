@@ -63,13 +63,13 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
     mut theirs: Hello,
     mut connection: Option<Connection>,
 ) -> Result<(), NetError> {
-    let (mut search, mut is_noted) = (Search::new(&remote), false);
+    let (mut search, mut is_noted) = (Search::new(&remote, lane), false);
     loop {
         let is_connected = connection.is_some();
-        if !is_connected && lane.state.is_told() && lane.state.has_peer_left() {
+        if !is_connected && lane.has_ended() {
             break;
         }
-        let own = remote.own.clone().having(lane.state.received);
+        let own = remote.own.clone().having(lane.acknowledged());
         let Remote { shared, addresses, arrivals, .. } = &mut remote;
         let move_messages = |context: &mut Context<'_>| match &mut connection {
             Some(connection) => {
@@ -102,6 +102,17 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
                     let _ = packed.send(lane.pack().map(|it| remote.pack(Some(theirs), it)));
                     return Ok(());
                 }
+                Arrival::Record(is_over, snapshot) => {
+                    let own = remote.own.clone();
+                    let (theirs, addresses) = (Some(theirs.clone()), remote.addresses.clone());
+                    let packed = lane.snapshot(is_over);
+                    let _ = snapshot.send(packed.map(|snapshot| PackedLane { own, theirs, addresses, snapshot }));
+                    continue;
+                }
+                Arrival::Recorded => {
+                    lane.recorded();
+                    continue;
+                }
                 // A first connection that is too late.
                 _ => continue,
             },
@@ -124,7 +135,7 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
         match replaced.and_then(|new| search.resumed(&lane.state, peer).map(|()| new)) {
             Ok(new) => connection = Some(new),
             Err(Stop::Failed(error)) => return Err(error),
-            Err(Stop::Broken(_)) if lane.state.is_told() => return Ok(()),
+            Err(Stop::Broken(_)) if lane.state.is_told() && lane.is_recorded() => return Ok(()),
             Err(Stop::Broken(error)) => match connection.take() {
                 Some(_) => search.broke(&lane.state, &remote, error),
                 None => search.last = Arc::new(error),
@@ -148,7 +159,7 @@ impl Remote {
         hello: &Hello,
     ) -> Result<Connection, Stop> {
         lane.resume(&new, hello.lane.received)?;
-        let welcome = Answer::Welcome(self.own.clone().having(lane.state.received));
+        let welcome = Answer::Welcome(self.own.clone().having(lane.acknowledged()));
         let said = timeout(self.shared.limits.handshake, say(&mut new, &welcome)).await;
         said.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))?;
         Ok(new)
@@ -169,6 +180,9 @@ pub(crate) fn answered_at(addresses: &mut Vec<Address>, connection: &Connection)
 /// carry over from break to break.
 struct Search {
     waited: Duration,
+    /// True if the role is stored. A peer that is stored, too, may come back for its last
+    /// acknowledgement much later.
+    is_stored: bool,
     until: Instant,
     next_try: Instant,
     pause: Duration,
@@ -184,10 +198,16 @@ struct Search {
 }
 
 impl Search {
-    fn new(Remote { shared, guard, .. }: &Remote) -> Self {
-        let (now, waited) = (Instant::now(), shared.limits.resume);
+    fn new<M: Labelled + Portable, C: Codec>(
+        Remote { shared, guard, .. }: &Remote,
+        lane: &Lane<M, C>,
+    ) -> Self {
+        let (now, resume, is_stored) = (Instant::now(), shared.limits.resume, lane.is_stored());
+        let is_done = is_stored && lane.has_ended();
+        let waited = if is_done { resume.min(LINGER) } else { resume };
         Self {
             waited,
+            is_stored,
             until: now + waited,
             next_try: now,
             pause: FIRST_PAUSE,
@@ -206,7 +226,8 @@ impl Search {
         let Remote { shared, guard, .. } = remote;
         let (now, resume) = (Instant::now(), shared.limits.resume);
         let lingers = resume.min(LINGER);
-        self.waited = if lane.has_peer_left() { lingers } else { resume };
+        let only_lingers = lane.has_peer_left() && (!self.is_stored || lane.is_told());
+        self.waited = if only_lingers { lingers } else { resume };
         self.until = now + self.waited;
         // A peer that has received the end of this one only lingers.
         let longest = if lane.has_ended { lingers } else { resume } / 8;

@@ -23,8 +23,8 @@ use super::wiring::{
 use crate::address::addresses_of;
 use crate::host::{Arrival, Guard, LaneTask};
 use crate::route::{
-    FarEnd, Incoming, Lane, LocalQueue, Outgoing, Remote, SharedStatus, reader, run, unwritten,
-    window,
+    FarEnd, Incoming, Lane, LocalQueue, Outgoing, Remote, SharedStatus, Unsaved, reader, run,
+    unwritten, window,
 };
 use crate::wire::Hello;
 use crate::{Address, Codec, Directory, Host, Joins, NetError, Peer, Portable, Postcard};
@@ -32,16 +32,18 @@ use crate::{Address, Codec, Directory, Host, Joins, NetError, Peer, Portable, Po
 /// A role that is about to join a session. Made by [`Host::join`].
 #[must_use = "nothing happens before `connect`"]
 pub struct Join<R: Role, C = Postcard> {
-    host: Host,
-    session: String,
-    codec: C,
+    pub(super) host: Host,
+    pub(super) session: String,
+    pub(super) codec: C,
     addresses: BTreeMap<String, Vec<Address>>,
     directory: Directory,
     transports: Vec<String>,
-    families: Families,
+    pub(super) families: Families,
     /// The index of the role among the members of its family.
     member: Option<u32>,
     wrong: Option<NetError>,
+    /// The tokens of a role that is stored; true if it had a record.
+    pub(super) stored: Option<(Vec<u128>, Unsaved, bool)>,
     /// Made where `R: Joins` is known, so that other methods need not require it.
     connect: fn(Self) -> BoxFuture<'static, Result<Joined<R>, NetError>>,
 }
@@ -73,6 +75,7 @@ impl Host {
             families: Families::new(),
             member: None,
             wrong: None,
+            stored: None,
             connect: |join| Box::pin(connect(join)),
         }
     }
@@ -145,7 +148,7 @@ impl<R: Role, C> Join<R, C> {
     }
 
     /// The name of the role in the session: of a family, the name of the member.
-    fn role(&self) -> Result<String, NetError> {
+    pub(super) fn role(&self) -> Result<String, NetError> {
         let number = self.families.get(R::NAME).copied().unwrap_or_default();
         match self.member {
             None if !R::PLAYED.0.is_family => Ok(R::NAME.to_owned()),
@@ -172,6 +175,7 @@ impl<R: Role, C> Join<R, C> {
             families,
             member,
             wrong,
+            stored: None,
             connect,
         }
     }
@@ -191,7 +195,7 @@ impl<R: Role, C> Join<R, C> {
     }
 }
 
-async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetError> {
+pub(super) async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetError> {
     if let Some(error) = &join.wrong {
         return Err(error.clone());
     }
@@ -208,9 +212,16 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
     hellos.iter_mut().for_each(|hello| hello.transports.clone_from(&join.transports));
 
     let shared = &join.host.shared;
+    for (hello, token) in hellos.iter_mut().zip(join.stored.iter().flat_map(|it| &it.0)) {
+        hello.lane.own = *token;
+    }
+    let unsaved = join.stored.as_ref().map(|(_, unsaved, _)| unsaved);
+    let is_back = join.stored.as_ref().is_some_and(|it| it.2);
     let endpoint = (R::PROTOCOL.to_owned(), join.session.clone(), name);
     let waits = |own: &Hello| !plays_on_demand::<R>(&own.route);
-    let wires = |own: &Hello, far: &Hello| waits(own).then(|| wire::<R::Message>(own, far));
+    let wires = |own: &Hello, far: &Hello| {
+        (waits(own) && unsaved.is_none()).then(|| wire::<R::Message>(own, far))
+    };
     let arrivals = shared.register(endpoint.clone(), &hellos, wires)?;
     let guard = Guard::new(shared, endpoint, R::PLAYED.0.on_demand);
     let until = Instant::now() + shared.limits.join;
@@ -232,19 +243,27 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
     for mut remote in remotes {
         let own = remote.own.clone();
         let (end, status, lane) = if !waits(&own) {
-            let (end, lane, status) = lane(&own, None, join.codec.clone(), shared, true);
+            let (end, lane, status) = lane(&own, None, join.codec.clone(), shared, true, None);
             (end, status, Some(tokio::spawn(remote.meet_on_demand(lane, meets.clone()))))
         } else {
             match remote.arrival(until).await {
                 Arrival::Failed(error) => return Err(error),
-                Arrival::Leave(_) => return Err(remote.absent()),
+                Arrival::Leave(_) | Arrival::Record(..) | Arrival::Recorded => {
+                    return Err(remote.absent());
+                }
+                Arrival::Local(_) if unsaved.is_some() => {
+                    let (role, peer) = (R::NAME, own.route.peer.clone());
+                    return Err(NetError::SameHost { role, peer });
+                }
                 Arrival::Local(end) => {
                     let (end, status) = local(end, &own.route.peer)?;
                     (end, status, None)
                 }
                 Arrival::Remote(connection, theirs, call) => {
                     let codec = join.codec.clone();
-                    let (end, lane, status) = lane(&own, Some(&theirs), codec, shared, false);
+                    let (end, lane, status) =
+                        lane(&own, Some(&theirs), codec, shared, false, unsaved);
+                    let lane = if is_back { lane.granted_before() } else { lane };
                     let task = remote.meet(lane, connection, *theirs, call);
                     (end, status, Some(tokio::spawn(task)))
                 }

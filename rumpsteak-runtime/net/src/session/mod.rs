@@ -3,9 +3,11 @@
 mod invitation;
 mod join;
 mod parcel;
+mod stored;
 mod wiring;
 
 pub use self::invitation::Invitation;
 pub use self::join::{Join, Joined, Service};
 pub use self::parcel::Parcel;
+pub use self::stored::{Opened, Stored};
 pub use self::wiring::Joins;

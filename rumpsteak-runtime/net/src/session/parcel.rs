@@ -14,7 +14,7 @@ use super::join::RouteTask;
 use super::wiring::{Families, hellos, lane, plays_on_demand, queues, role_of, token};
 use crate::address::addresses_of;
 use crate::host::{Arrival, Guard, Leaving};
-use crate::route::{Remote, queues as queues_of, run};
+use crate::route::{Remote, Unsaved, queues as queues_of, run};
 use crate::wire::{Hello, PackedLane};
 use crate::{Codec, Host, Joined, Joins, Net, NetError, Outbox, Postcard};
 
@@ -125,54 +125,70 @@ impl<R: Joins + Leaves<()>, S: Session<State = State<'static, R>> + Structure> P
         host: &Host,
         codec: C,
     ) -> Result<(Joined<R>, Detached<S>), NetError> {
-        let first = self.routes.first();
-        let session = first.map(|it| it.own.route.session.clone()).unwrap_or_default();
-        // A role with routes to a family never moves.
-        let families = Families::new();
-        let expected = hellos::<R, C>(&session, R::NAME, &queues::<R>(&families)?)?;
-        let is_expected = |(packed, hello): (&PackedLane, &Hello)| {
-            let PackedLane { own, theirs, .. } = packed;
-            (&own.route, &own.contract, &own.format)
-                == (&hello.route, &hello.contract, &hello.format)
-                && (theirs.is_some() || plays_on_demand::<R>(&own.route))
-        };
-        if self.state != S::FINGERPRINT
-            || self.routes.len() != expected.len()
-            || !self.routes.iter().zip(&expected).all(is_expected)
-        {
+        if self.state != S::FINGERPRINT || !fits::<R, C>(&self.routes)? {
             return Err(NetError::OtherSession { role: R::NAME });
         }
-        let shared = &host.shared;
-        let endpoint = (R::PROTOCOL.to_owned(), session, R::NAME.to_owned());
-        let number = token()?;
-        let owns = self.routes.iter().map(|packed| packed.own.clone().moved(number));
-        let owns: Vec<Hello> = owns.collect();
-        // A peer that has not joined calls, or is called.
-        let arrivals = shared.register(endpoint.clone(), &owns, |_, _| None)?;
-        let guard = Guard::new(shared, endpoint, R::PLAYED.0.on_demand);
-        let (mut ends, mut routes) = (Vec::new(), Vec::new());
-        let (meets, _) = mpsc::unbounded_channel();
-        for ((packed, own), arrivals) in self.routes.into_iter().zip(owns).zip(arrivals) {
-            let PackedLane { theirs, addresses, snapshot, .. } = packed;
-            let is_on_demand = plays_on_demand::<R>(&own.route);
-            let (end, lane, status) =
-                lane(&own, theirs.as_ref(), codec.clone(), shared, is_on_demand);
-            let lane = lane.unpack(snapshot, !is_on_demand)?;
-            ends.push(end);
-            let mut greeting = own.clone();
-            greeting.lane.known = None;
-            let (shared, guard) = (Arc::clone(shared), Some(Arc::clone(&guard)));
-            let remote = Remote { shared, own, addresses, arrivals, guard };
-            let task = match theirs {
-                Some(theirs) => tokio::spawn(run(lane, remote, theirs, None)),
-                None => tokio::spawn(remote.meet_on_demand(lane, meets.clone())),
-            };
-            routes.push(RouteTask { own: greeting, status, lane: Some(task) });
-        }
-        let mut role = role_of::<R>(ends, &families);
-        let session = Detached::from_role(&mut role, ByMacro(()));
-        Ok((Joined { role, routes, guard, codec: Box::new(codec) }, session))
+        let (number, mut routes) = (token()?, self.routes);
+        routes.iter_mut().for_each(|packed| packed.own = packed.own.clone().moved(number));
+        let mut joined = rejoin::<R, C>(host, codec, routes, None)?;
+        let session = Detached::from_role(&mut joined.role, ByMacro(()));
+        Ok((joined, session))
     }
+}
+
+/// Returns true if these are the lanes of the role in one session, of this version of the program.
+pub(super) fn fits<R: Joins, C: Codec>(routes: &[PackedLane]) -> Result<bool, NetError> {
+    let session = routes.first().map_or("", |it| &it.own.route.session);
+    // A role with routes to a family never moves.
+    let expected = hellos::<R, C>(session, R::NAME, &queues::<R>(&Families::new())?)?;
+    let is_expected = |(packed, hello): (&PackedLane, &Hello)| {
+        let PackedLane { own, theirs, .. } = packed;
+        (&own.route, &own.contract, &own.format) == (&hello.route, &hello.contract, &hello.format)
+            && (theirs.is_some() || plays_on_demand::<R>(&own.route))
+    };
+    Ok(routes.len() == expected.len() && routes.iter().zip(&expected).all(is_expected))
+}
+
+/// Continues the lanes of a role at this host: from a parcel, or from its record. Then `stored`
+/// says if the session is over.
+pub(super) fn rejoin<R: Joins, C: Codec>(
+    host: &Host,
+    codec: C,
+    lanes: Vec<PackedLane>,
+    stored: Option<(&Unsaved, bool)>,
+) -> Result<Joined<R>, NetError> {
+    let shared = &host.shared;
+    let session = lanes.first().map(|it| it.own.route.session.clone()).unwrap_or_default();
+    let endpoint = (R::PROTOCOL.to_owned(), session, R::NAME.to_owned());
+    let owns: Vec<Hello> = lanes.iter().map(|packed| packed.own.clone()).collect();
+    // A peer that has not joined calls, or is called.
+    let arrivals = shared.register(endpoint.clone(), &owns, |_, _| None)?;
+    let guard = Guard::new(shared, endpoint, R::PLAYED.0.on_demand);
+    let (mut ends, mut routes) = (Vec::new(), Vec::new());
+    let (meets, _) = mpsc::unbounded_channel();
+    for ((packed, own), arrivals) in lanes.into_iter().zip(owns).zip(arrivals) {
+        let PackedLane { theirs, addresses, snapshot, .. } = packed;
+        let is_on_demand = plays_on_demand::<R>(&own.route);
+        let unsaved = stored.map(|(unsaved, _)| unsaved);
+        let (end, lane, status) =
+            lane(&own, theirs.as_ref(), codec.clone(), shared, is_on_demand, unsaved);
+        let lane = match stored {
+            None => lane.unpack(snapshot, !is_on_demand)?,
+            Some((_, is_over)) => lane.restore(snapshot, is_over)?,
+        };
+        ends.push(end);
+        let mut greeting = own.clone();
+        greeting.lane.known = None;
+        let (shared, guard) = (Arc::clone(shared), Some(Arc::clone(&guard)));
+        let remote = Remote { shared, own, addresses, arrivals, guard };
+        let task = match theirs {
+            Some(theirs) => tokio::spawn(run(lane, remote, theirs, None)),
+            None => tokio::spawn(remote.meet_on_demand(lane, meets.clone())),
+        };
+        routes.push(RouteTask { own: greeting, status, lane: Some(task) });
+    }
+    let role = role_of::<R>(ends, &Families::new());
+    Ok(Joined { role, routes, guard, codec: Box::new(codec) })
 }
 
 debug!([S] Parcel<S>, "role": |it| it.routes.first().map(|packed| packed.own.route.near()));

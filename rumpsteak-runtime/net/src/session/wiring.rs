@@ -12,7 +12,7 @@ use rumpsteak_runtime::transport::{Labelled, Members};
 
 use crate::error::LONGEST_NAME;
 use crate::host::{Arrival, Shared};
-use crate::route::{Lane, SharedStatus, WINDOW, Window, net, reader, wired, writer};
+use crate::route::{Lane, SharedStatus, Unsaved, WINDOW, Window, net, reader, wired, writer};
 use crate::transport::random;
 use crate::wire::{Contract, Format, Hello, LaneId, Room, RouteId, schema};
 use crate::{Codec, Limits, Net, NetError, Portable, Refusal};
@@ -216,6 +216,7 @@ pub(super) fn lane<M: Labelled + Portable, C: Codec>(
     codec: C,
     shared: &Shared,
     is_on_demand: bool,
+    unsaved: Option<&Unsaved>,
 ) -> (Net<M>, Lane<M, C>, SharedStatus) {
     let mut known = theirs.unwrap_or(own).clone();
     if is_on_demand {
@@ -229,10 +230,15 @@ pub(super) fn lane<M: Labelled + Portable, C: Codec>(
     let (peer, limits) = (&own.route.peer, &shared.limits);
     let [receiving, sending] = windows([own, &known], limits);
     let codecs = (reader(peer, codec.clone()), writer(peer, codec.clone(), limits.frame));
-    let (end, far) = net(self::sending(own, &known, FRAMES), sending, codecs);
+    let queue = match unsaved {
+        None => self::sending(own, &known, FRAMES),
+        // What a stored role sends waits for its record.
+        Some(_) => Queue::new(Capacity::Growable),
+    };
+    let (end, far) = net(queue, sending, codecs, unsaved.map(|unsaved| (unsaved, peer.as_str())));
     let status = Arc::clone(&far.status);
     let lane = Lane::new([own, &known], codec, far, count, [receiving, sending], limits);
-    (end, lane, status)
+    (end, if unsaved.is_some() { lane.stored() } else { lane }, status)
 }
 
 #[cfg(test)]
@@ -290,7 +296,7 @@ mod tests {
         };
         let host = Host::new();
         let (mut end, mut lane, _) =
-            lane::<Message, _>(&own, Some(&own), Postcard, &host.shared, false);
+            lane::<Message, _>(&own, Some(&own), Postcard, &host.shared, false, None);
         let [mut near, mut far] = Memory::pair(1 << 16);
         let mut context = Context::from_waker(Waker::noop());
         let (mut sent, mut granted) = (0, 0);

@@ -147,6 +147,11 @@ pub(crate) fn amount(frame: &[u8]) -> Amount {
     Amount { messages: count(frame).unwrap_or(0), bytes }
 }
 
+/// Returns true for the frame that says that the role has left.
+pub(crate) fn is_end(frame: &[u8]) -> bool {
+    frame.first() == Some(&END)
+}
+
 /// The bytes of a message of this size in a frame.
 pub(crate) fn size_of(message: usize) -> u64 {
     (LENGTH + message) as u64

@@ -62,16 +62,19 @@ impl LaneState {
     }
 }
 
-#[derive(Debug, Default, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(crate) struct LaneSnapshot {
     pub(crate) state: LaneState,
     pub(crate) unacknowledged: Vec<Vec<u8>>,
     /// The messages that have come and that the role has not received, oldest first.
     pub(crate) unread: Vec<Vec<u8>>,
+    /// The number of messages after `received` that the role of a record has taken. The peer sends
+    /// them again.
+    pub(crate) skipped: u64,
 }
 
 /// A lane with its two ends.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct PackedLane {
     pub(crate) own: Hello,
     /// `None` for a peer that plays on demand and has not come yet.

@@ -1,0 +1,298 @@
+//! Roles that come back from a bucket of JetStream: the broker and the processes are killed.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use fastrand::Rng;
+use rumpsteak_net::async_nats::{self, jetstream};
+use rumpsteak_net::transport::{Nats, Transports};
+use rumpsteak_net::{Host, KeyValue, Limits, Records};
+use rumpsteak_oracle::seeds;
+use tokio::time::{sleep, timeout};
+
+use crate::broker::port;
+use crate::stored::upload::Q;
+use crate::stored::{MANY, give, take};
+
+/// A server of NATS with JetStream, in this folder.
+struct Broker {
+    at: At,
+    process: Child,
+}
+
+#[derive(Clone)]
+struct At {
+    port: u16,
+    folder: PathBuf,
+}
+
+impl Broker {
+    fn start(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("rumpsteak-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        let port = port();
+        let at = At { port, folder };
+        let process = Self::process(&at);
+        Self { at, process }
+    }
+
+    fn process(at: &At) -> Child {
+        let mut command = Command::new("nats-server");
+        command.args(["-a", "127.0.0.1", "-p", &at.port.to_string(), "-js", "-sd"]).arg(&at.folder);
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    }
+
+    fn kill(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+
+    fn restart(&mut self) {
+        self.process = Self::process(&self.at);
+    }
+
+    /// The names of the streams, when the broker answers.
+    async fn streams(&self) -> Vec<String> {
+        let client = loop {
+            match async_nats::connect(format!("127.0.0.1:{}", self.at.port)).await {
+                Ok(client) => break client,
+                Err(_) => sleep(Duration::from_millis(50)).await,
+            }
+        };
+        let mut names = jetstream::new(client).stream_names();
+        let mut found = Vec::new();
+        while let Some(name) = futures::StreamExt::next(&mut names).await {
+            found.push(name.unwrap());
+        }
+        found
+    }
+}
+
+impl Drop for Broker {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+        let _ = std::fs::remove_dir_all(&self.at.folder);
+    }
+}
+
+/// A process that plays `part`, and writes its result to a file of that name.
+fn start(at: &At, part: &str) -> Child {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "stored_broker::a_process", "--ignored"]);
+    command.env("RUMPSTEAK_PART", part).env("RUMPSTEAK_PORT", at.port.to_string());
+    command.env("RUMPSTEAK_FOLDER", &at.folder).stdout(Stdio::null());
+    command.stderr(Stdio::null()).spawn().unwrap()
+}
+
+#[tokio::test]
+#[ignore = "a process that the other tests start"]
+async fn a_process() {
+    let variable = |name: &str| std::env::var(format!("RUMPSTEAK_{name}")).ok();
+    let (Some(part), Some(port), Some(folder)) =
+        (variable("PART"), variable("PORT"), variable("FOLDER"))
+    else {
+        return;
+    };
+    let nats = Nats::default().instance(&part);
+    let place = format!("127.0.0.1:{port}/{part}");
+    let store: Arc<dyn Records> = Arc::new(KeyValue::open(&nats, &place, 1).await.unwrap());
+    let limits = Limits::default().resume(Duration::from_secs(20));
+    let host = Host::with(Transports::default().with("nats", nats), limits);
+    let at = format!("nats://127.0.0.1:{port}/upload");
+    let result = Path::new(&folder).join(format!("{part}.result"));
+    if result.exists() && store.names().await.unwrap().is_empty() {
+        return;
+    }
+    let mut random = Rng::new();
+    // A file that is written in part is written again.
+    let write = |text: String| std::fs::write(&result, text).unwrap();
+    match &*part {
+        "give" => {
+            let ended = give(host, store, &at, &mut random, async |total| {
+                write(total.to_string());
+                total
+            });
+            assert_eq!(ended.await.unwrap(), MANY);
+        }
+        "take" => {
+            let ended = take(host, store, &at, &mut random, async |taken| {
+                write(format!("{taken:?}"));
+                taken
+            });
+            assert_eq!(ended.await.unwrap().len() as u64, MANY);
+        }
+        _ => {
+            host.listen(&at).await.unwrap();
+            let session = host.serve::<Q>().next().await.unwrap();
+            write(session.session().to_owned());
+        }
+    }
+}
+
+/// Starts a process again until it succeeds. It is killed after this time, if there is one.
+async fn run(at: &At, part: &str, killed: Option<Duration>) {
+    if let Some(after) = killed {
+        let mut process = start(at, part);
+        sleep(after).await;
+        let _ = process.kill();
+        process.wait().unwrap();
+    }
+    let until = Instant::now() + Duration::from_secs(60);
+    while Instant::now() < until {
+        let mut process = start(at, part);
+        loop {
+            match process.try_wait().unwrap() {
+                Some(status) if status.success() => return,
+                Some(_) => break,
+                None if Instant::now() > until => {
+                    let _ = process.kill();
+                    break;
+                }
+                None => sleep(Duration::from_millis(10)).await,
+            }
+        }
+        sleep(Duration::from_millis(50)).await;
+    }
+    panic!("`{part}` does not end");
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Victim {
+    Broker,
+    Service,
+    Client,
+}
+
+async fn survives(victim: Victim) {
+    for seed in seeds(5) {
+        let mut random = Rng::with_seed(seed);
+        let mut broker = Broker::start(&format!("{victim:?}"));
+        let after = Duration::from_millis(random.u64(20..350));
+        let kill = |is_killed: bool| Some(after).filter(|_| is_killed);
+        // The broker itself has to be there first.
+        broker.streams().await;
+        let pause = Duration::from_millis(random.u64(..300));
+        let at = broker.at.clone();
+        let killed = async {
+            if matches!(victim, Victim::Broker) {
+                sleep(after).await;
+                broker.kill();
+                sleep(pause).await;
+                broker.restart();
+            }
+            broker
+        };
+        let ran = async {
+            let gives = run(&at, "give", kill(matches!(victim, Victim::Client)));
+            let takes = run(&at, "take", kill(matches!(victim, Victim::Service)));
+            tokio::join!(gives, takes)
+        };
+        let (broker, _) = tokio::join!(killed, ran);
+        let read =
+            |part: &str| std::fs::read_to_string(at.folder.join(format!("{part}.result"))).unwrap();
+        assert_eq!(read("give"), MANY.to_string(), "{victim:?}, seed {seed}");
+        let all: Vec<_> = (0..MANY).collect();
+        assert_eq!(read("take"), format!("{all:?}"), "{victim:?}, seed {seed}");
+        assert_eq!(broker.streams().await, Vec::<String>::new(), "{victim:?}, seed {seed}");
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs nats-server"]
+async fn a_broker_that_is_killed_loses_nothing_that_roles_have_stored() {
+    survives(Victim::Broker).await;
+}
+
+#[tokio::test]
+#[ignore = "needs nats-server"]
+async fn a_service_that_is_killed_comes_back() {
+    survives(Victim::Service).await;
+}
+
+#[tokio::test]
+#[ignore = "needs nats-server"]
+async fn a_client_that_is_killed_comes_back() {
+    survives(Victim::Client).await;
+}
+
+#[tokio::test]
+#[ignore = "needs nats-server"]
+async fn another_instance_does_not_take_a_session() {
+    let broker = Broker::start("instances");
+    broker.streams().await;
+    let mut first = start(&broker.at, "take");
+    let client = run(&broker.at, "give", None);
+    let kills = async {
+        while !broker.streams().await.contains(&"KV_rumpsteak-take".to_owned()) {
+            sleep(Duration::from_millis(5)).await;
+        }
+        sleep(Duration::from_millis(100)).await;
+        let mut other = start(&broker.at, "other");
+        sleep(Duration::from_millis(500)).await;
+        first.kill().unwrap();
+        first.wait().unwrap();
+        sleep(Duration::from_millis(500)).await;
+        run(&broker.at, "take", None).await;
+        other.kill().unwrap();
+        other.wait().unwrap();
+    };
+    tokio::join!(client, kills);
+    assert!(!broker.at.folder.join("other.result").exists(), "the other instance has a session");
+    assert_eq!(std::fs::read_to_string(broker.at.folder.join("give.result")).unwrap(), "60");
+    assert_eq!(broker.streams().await, Vec::<String>::new());
+}
+
+#[tokio::test]
+#[ignore = "needs nats-server"]
+async fn a_bucket_that_cannot_be_used_is_an_error_that_says_what_to_do() {
+    let port = port();
+    let settings = std::env::temp_dir().join(format!("rumpsteak-settings-{}", std::process::id()));
+    let text = "authorization { user: u, password: p }\n";
+    std::fs::write(&settings, text).unwrap();
+    let plain = ["-a", "127.0.0.1", "-c", settings.to_str().unwrap(), "-p", &port.to_string()];
+    let mut server = Command::new("nats-server").args(plain).stderr(Stdio::null()).spawn().unwrap();
+    let open = async |password: &str| {
+        let options = async_nats::ConnectOptions::new()
+            .user_and_password("u".to_owned(), password.to_owned());
+        let place = format!("127.0.0.1:{port}/test");
+        KeyValue::open(&Nats::with_options(options), &place, 1).await.map(drop).unwrap_err()
+    };
+    let refused = timeout(Duration::from_secs(10), async {
+        loop {
+            match open("wrong").await {
+                error if error.kind() == std::io::ErrorKind::ConnectionRefused => {
+                    sleep(Duration::from_millis(50)).await;
+                }
+                error => break error,
+            }
+        }
+    });
+    let refused = refused.await.unwrap();
+    assert!(refused.to_string().contains("authorization violation"), "{refused}");
+    let missing = open("p").await.to_string();
+    assert!(missing.contains("start it with `nats-server -js`"), "{missing}");
+    server.kill().unwrap();
+    server.wait().unwrap();
+    std::fs::remove_file(settings).unwrap();
+
+    let broker = Broker::start("payload");
+    broker.streams().await;
+    let place = format!("127.0.0.1:{}/test", broker.at.port);
+    let store = KeyValue::open(&Nats::default(), &place, 1).await.unwrap();
+    let large = store.put("a", vec![0; 1_100_000]).await.unwrap_err().to_string();
+    assert_eq!(
+        large,
+        "the record has 1100000 bytes, and the server takes 1048576: save more often, or raise its \
+         `max_payload`"
+    );
+    store.put("a", vec![1]).await.unwrap();
+    drop(store);
+    let store = KeyValue::open(&Nats::default(), &place, 1).await.unwrap();
+    assert_eq!(store.get("a").await.unwrap(), Some(vec![1]));
+    store.remove("a").await.unwrap();
+    assert_eq!(broker.streams().await, Vec::<String>::new());
+}
