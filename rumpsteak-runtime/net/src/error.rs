@@ -121,15 +121,12 @@ pub enum NetError {
     )]
     Lost { peer: String, waited: Duration, source: Arc<io::Error> },
     /// The record of a stored role cannot be read or written.
-    #[error("the records at {place} cannot be used")]
-    Store { place: String, source: Arc<io::Error> },
+    #[error("the records cannot be used")]
+    Store(#[source] Arc<io::Error>),
     /// A [stored](crate::Stored) role receives after it has sent. Its messages only leave when it
     /// is saved, so it might wait for ever.
-    #[error(
-        "the role is stored, and receives from `{peer}` after it has sent: save it in between, by \
-         `Stored::save`"
-    )]
-    Unsaved { peer: String },
+    #[error("the role is stored, and receives after it has sent: save it in between")]
+    Unsaved,
     /// A [stored](crate::Stored) role has a peer on its own host, which would die with it.
     #[error("`{role}` is stored, so its peer `{peer}` has to join at another host")]
     SameHost { role: &'static str, peer: String },

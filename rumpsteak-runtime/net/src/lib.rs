@@ -61,7 +61,7 @@ pub use error::{CodecError, NetError, Refusal};
 pub use host::Host;
 pub use limits::Limits;
 pub use route::{Bridge, Inbox, Net, Outbox, Peer};
-pub use session::{Invitation, Join, Joined, Joins, Opened, Parcel, Service, Stored};
+pub use session::{Invitation, Join, Joined, Joins, Parcel, Service, Stored};
 #[cfg(feature = "nats")]
 pub use store::KeyValue;
 pub use store::{Folder, Records};

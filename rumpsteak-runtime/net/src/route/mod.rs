@@ -16,5 +16,5 @@ pub use self::outbox::Outbox;
 pub(crate) use self::outbox::{LocalQueue, Next, Outgoing, Write};
 pub(crate) use self::reconnect::{Remote, answered_at, run};
 pub use self::status::Peer;
-pub(crate) use self::status::SharedStatus;
+pub(crate) use self::status::{SharedStatus, Unsaved};
 pub(crate) use self::window::{Reports, Window};

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::cell::Cell;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker, ready};
 
 use futures_core::Stream;
@@ -54,12 +54,8 @@ struct Frames<M> {
     /// A message that was decoded but not received.
     held: Option<Result<M, NetError>>,
     read: Read<M>,
-    /// If the role is stored: see [`Unsaved`].
-    unsaved: Option<(Unsaved, String)>,
+    status: SharedStatus,
 }
-
-/// True if a stored role has sent messages since it was saved.
-pub(crate) type Unsaved = Arc<AtomicBool>;
 
 /// A frame of messages, and the numbers that the labels of the peer have here.
 pub(crate) struct Arrived {
@@ -99,10 +95,8 @@ impl<M> Frames<M> {
     #[inline]
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<M, NetError>>> {
         // The answers would never come: what the role has sent waits until it is saved.
-        if let Some((unsaved, peer)) = &self.unsaved
-            && unsaved.load(Ordering::Relaxed)
-        {
-            return Poll::Ready(Some(Err(NetError::Unsaved { peer: peer.clone() })));
+        if self.status.unsaved.get().is_some_and(|unsaved| unsaved.load(Ordering::Relaxed)) {
+            return Poll::Ready(Some(Err(NetError::Unsaved)));
         }
         if let Some(held) = self.held.take() {
             return Poll::Ready(Some(held));
@@ -183,14 +177,12 @@ pub(crate) fn net<M: 'static>(
     sent: Queue,
     window: Window,
     (read, write): (Read<M>, Write<M>),
-    unsaved: Option<(&Unsaved, &str)>,
 ) -> (Net<M>, FarEnd<M>) {
     let (status, taken) = (SharedStatus::default(), Arc::default());
     status.note_taken(Amount::default(), window.bytes);
     let (far_out, queue) = pair(Queue::default());
-    let (outbox, outgoing) = Outbox::to_lane(sent, window, write, &status, unsaved.map(|it| it.0));
-    let unsaved = unsaved.map(|(unsaved, peer)| (Arc::clone(unsaved), peer.to_owned()));
-    let frames = Frames { queue, current: None, held: None, read, unsaved };
+    let (outbox, outgoing) = Outbox::to_lane(sent, window, write, &status);
+    let frames = Frames { queue, current: None, held: None, read, status: Arc::clone(&status) };
     let source = Source::Frames(Box::new(frames));
     let near = route(outbox, source, &taken, &status, false);
     (near, FarEnd { incoming: Incoming::Frames(far_out), outgoing, status, taken: (taken, 0) })

@@ -17,7 +17,6 @@ use rumpsteak_runtime::channel::{Queue, QueueReceiver, QueueSender};
 use rumpsteak_runtime::error::BoxError;
 use rumpsteak_runtime::transport::{Half, KnownRoom, Pair};
 
-use super::Unsaved;
 use super::status::SharedStatus;
 use super::window::{Taken, Window};
 use crate::NetError;
@@ -59,7 +58,6 @@ struct Writer<M> {
     /// The part of it that the peer's role has taken, when this end last looked.
     taken: Amount,
     window: Window,
-    unsaved: Option<Unsaved>,
 }
 
 /// A frame has begun. It has the messages that the role sends in this session until the task takes
@@ -181,14 +179,10 @@ impl<M> Outbox<M> {
         window: Window,
         write: Write<M>,
         status: &SharedStatus,
-        unsaved: Option<&Unsaved>,
     ) -> (Self, Outgoing<M>) {
         let (sender, receiver) = pair(queue);
         let (frames, waits) = (SharedFrames::default(), Waits(Arc::clone(status)));
         let (sent, taken) = Default::default();
-        // A stored role does not wait: its messages only leave when it is saved.
-        let least = if unsaved.is_some() { u64::MAX } else { window.least };
-        let window = Window { least, ..window };
         let writer = Writer {
             queue: sender,
             frames: Arc::clone(&frames),
@@ -197,7 +191,6 @@ impl<M> Outbox<M> {
             sent,
             taken,
             window,
-            unsaved: unsaved.cloned(),
         };
         let reader = Reader { queue: receiver, frames, _waits: waits };
         let outbox = Self { sink: Target::Lane(Box::new(writer)), status: Arc::clone(status) };
@@ -240,7 +233,8 @@ impl<M> Writer<M> {
     #[cold]
     fn looks(&mut self, status: &SharedStatus) -> bool {
         (self.taken, self.window.bytes) = status.taken_by_peer();
-        self.window.has_room(self.sent.since(self.taken))
+        // A stored role does not wait: its messages only leave when it is saved.
+        status.unsaved.get().is_some() || self.window.has_room(self.sent.since(self.taken))
     }
 
     #[inline]
@@ -265,7 +259,7 @@ impl<M> Writer<M> {
         };
         let has_begun = frames.count() > before;
         drop(frames);
-        if let Some(unsaved) = &self.unsaved {
+        if let Some(unsaved) = status.unsaved.get() {
             unsaved.store(true, Ordering::Relaxed);
         }
         let size = size.inspect_err(|error| status.fail(error.clone()))?;

@@ -1,6 +1,6 @@
 //! The state that a role and the task of its lane share.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
@@ -24,7 +24,12 @@ pub(crate) struct RouteStatus {
     /// has taken.
     progress: [AtomicU64; 3],
     connection: Mutex<Option<Connected>>,
+    /// If the role is stored.
+    pub(super) unsaved: OnceLock<Unsaved>,
 }
+
+/// True if a stored role has sent messages since it was saved.
+pub(crate) type Unsaved = Arc<AtomicBool>;
 
 /// The last connection.
 #[derive(Debug)]

@@ -26,7 +26,7 @@ use crate::route::{
     FarEnd, Incoming, Lane, LocalQueue, Outgoing, Remote, SharedStatus, Unsaved, reader, run,
     unwritten, window,
 };
-use crate::wire::Hello;
+use crate::wire::{Hello, LaneId};
 use crate::{Address, Codec, Directory, Host, Joins, NetError, Peer, Portable, Postcard};
 
 /// A role that is about to join a session. Made by [`Host::join`].
@@ -42,8 +42,8 @@ pub struct Join<R: Role, C = Postcard> {
     /// The index of the role among the members of its family.
     member: Option<u32>,
     wrong: Option<NetError>,
-    /// The tokens of a role that is stored; true if it had a record.
-    pub(super) stored: Option<(Vec<u128>, Unsaved, bool)>,
+    /// The identities of a role that is stored.
+    pub(super) stored: Option<(Vec<LaneId>, Unsaved)>,
     /// Made where `R: Joins` is known, so that other methods need not require it.
     connect: fn(Self) -> BoxFuture<'static, Result<Joined<R>, NetError>>,
 }
@@ -212,11 +212,10 @@ pub(super) async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Join
     hellos.iter_mut().for_each(|hello| hello.transports.clone_from(&join.transports));
 
     let shared = &join.host.shared;
-    for (hello, token) in hellos.iter_mut().zip(join.stored.iter().flat_map(|it| &it.0)) {
-        hello.lane.own = *token;
+    let unsaved = join.stored.as_ref().map(|(_, unsaved)| unsaved);
+    for (hello, lane) in hellos.iter_mut().zip(join.stored.iter().flat_map(|it| &it.0)) {
+        hello.lane = lane.clone();
     }
-    let unsaved = join.stored.as_ref().map(|(_, unsaved, _)| unsaved);
-    let is_back = join.stored.as_ref().is_some_and(|it| it.2);
     let endpoint = (R::PROTOCOL.to_owned(), join.session.clone(), name);
     let waits = |own: &Hello| !plays_on_demand::<R>(&own.route);
     let wires = |own: &Hello, far: &Hello| {
@@ -263,7 +262,6 @@ pub(super) async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Join
                     let codec = join.codec.clone();
                     let (end, lane, status) =
                         lane(&own, Some(&theirs), codec, shared, false, unsaved);
-                    let lane = if is_back { lane.granted_before() } else { lane };
                     let task = remote.meet(lane, connection, *theirs, call);
                     (end, status, Some(tokio::spawn(task)))
                 }

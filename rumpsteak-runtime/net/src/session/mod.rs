@@ -9,5 +9,5 @@ mod wiring;
 pub use self::invitation::Invitation;
 pub use self::join::{Join, Joined, Service};
 pub use self::parcel::Parcel;
-pub use self::stored::{Opened, Stored};
+pub use self::stored::Stored;
 pub use self::wiring::Joins;

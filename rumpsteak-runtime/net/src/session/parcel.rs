@@ -129,7 +129,7 @@ impl<R: Joins + Leaves<()>, S: Session<State = State<'static, R>> + Structure> P
             return Err(NetError::OtherSession { role: R::NAME });
         }
         let (number, mut routes) = (token()?, self.routes);
-        routes.iter_mut().for_each(|packed| packed.own = packed.own.clone().moved(number));
+        routes.iter_mut().for_each(|packed| packed.own.lane.moved(number));
         let mut joined = rejoin::<R, C>(host, codec, routes, None)?;
         let session = Detached::from_role(&mut joined.role, ByMacro(()));
         Ok((joined, session))

@@ -235,10 +235,10 @@ pub(super) fn lane<M: Labelled + Portable, C: Codec>(
         // What a stored role sends waits for its record.
         Some(_) => Queue::new(Capacity::Growable),
     };
-    let (end, far) = net(queue, sending, codecs, unsaved.map(|unsaved| (unsaved, peer.as_str())));
+    let (end, far) = net(queue, sending, codecs);
     let status = Arc::clone(&far.status);
     let lane = Lane::new([own, &known], codec, far, count, [receiving, sending], limits);
-    (end, if unsaved.is_some() { lane.stored() } else { lane }, status)
+    (end, if let Some(unsaved) = unsaved { lane.stored(unsaved) } else { lane }, status)
 }
 
 #[cfg(test)]

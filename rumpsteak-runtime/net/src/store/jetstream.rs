@@ -1,45 +1,46 @@
 //! Records in a bucket of NATS JetStream.
 
 use std::collections::BTreeMap;
-use std::future::poll_fn;
 use std::io;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_nats::jetstream::context::{DeleteStreamErrorKind, GetStreamErrorKind};
-use async_nats::jetstream::{self, Context, ErrorCode, kv, stream};
+use async_nats::jetstream::context::{
+    DeleteStreamErrorKind, GetStreamErrorKind, PublishError, PublishErrorKind,
+};
+use async_nats::jetstream::message::PublishMessage;
+use async_nats::jetstream::stream::{Config, RawMessageErrorKind};
+use async_nats::jetstream::{self, Context, ErrorCode};
 use async_nats::{Client, Error};
 use bytes::Bytes;
-use futures_core::Stream as _;
 use tokio::sync::Mutex;
-use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::Records;
-use crate::transport::{IoFuture, Nats};
+use crate::transport::{IoFuture, Nats, random};
 
 /// Records in a bucket of the key-value store of NATS JetStream, which exists as long as it has a
-/// record. So a role can come back on another machine. A bucket belongs to one process at a time.
+/// record. So a role can come back on another machine.
+///
+/// The process that opens a bucket last has it, and other processes fail to write to it. A bucket
+/// writes one record after another.
 ///
 /// With one replica, a record is as safe as the disk of its server, and a server that is killed may
 /// lose records that it has confirmed a moment before: nats-server writes to its disk in the
 /// background. Then this process, as long as it lives, writes them again. With three replicas, a
 /// cluster may lose one of its servers.
-#[derive(Debug)]
-pub struct KeyValue {
-    bucket: Arc<Bucket>,
-    keeps: AbortHandle,
-}
+#[derive(Clone, Debug)]
+pub struct KeyValue(Arc<Bucket>);
 
 #[derive(Debug)]
 struct Bucket {
-    place: String,
     client: Client,
     context: Context,
-    /// The name of the bucket, and its stream.
-    name: String,
-    config: stream::Config,
+    config: Config,
+    /// The start of the subjects of its keys.
+    keys: String,
+    /// The random names of this process, and of the last one that had the bucket.
+    owners: [Bytes; 2],
     state: Mutex<State>,
 }
 
@@ -47,9 +48,13 @@ struct Bucket {
 struct State {
     /// All records, as the bucket has to have them.
     records: BTreeMap<String, Bytes>,
-    /// The bucket, if it exists.
-    store: Option<kv::Store>,
+    /// The number of the last message in the bucket, if it is known. The server accepts the next
+    /// message only after that one, so no other process can have written in between.
+    last: Option<u64>,
 }
+
+/// The key of the name of the process that has the bucket.
+const OWNER: &str = "owner";
 
 /// How long a record waits for a server that is restarted, how long one try may take, and the pause
 /// before the next one.
@@ -57,78 +62,96 @@ const WAITS: Duration = Duration::from_secs(30);
 const TRY: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(100);
 
+/// The bytes that the server adds to a record, at most.
+const HEADERS: usize = 512;
+
+#[derive(Debug, thiserror::Error)]
+#[error("another process has opened these records")]
+struct Taken;
+
 impl KeyValue {
     /// The records of this name, as `server:4222/name`, with so many replicas. The name has
     /// letters, digits, `-` and `_`. Fails if the server is not there, refuses the client, or has
     /// no JetStream.
     pub async fn open(nats: &Nats, place: &str, replicas: usize) -> io::Result<Self> {
         let (server, name) = nats.server_at(place).await?;
-        let client = server.client.clone();
-        let context = jetstream::new(client.clone());
-        let bucket = format!("rumpsteak-{name}");
-        // As of a bucket; `create_key_value` needs a newer server than 2.9.
-        let config = stream::Config {
-            name: format!("KV_{bucket}"),
-            subjects: vec![format!("$KV.{bucket}.>")],
+        let keys = format!("$KV.rumpsteak-{name}.");
+        // As of a bucket, so that `nats kv` shows it.
+        let config = Config {
+            name: format!("KV_rumpsteak-{name}"),
+            subjects: vec![format!("{keys}>")],
             max_messages_per_subject: 1,
-            discard: stream::DiscardPolicy::New,
-            allow_rollup: true,
-            allow_direct: true,
-            deny_delete: true,
             num_replicas: replicas,
-            ..Default::default()
+            ..Config::default()
         };
-        let (place, state) = (format!("nats://{place}"), Mutex::default());
-        let bucket = Arc::new(Bucket { place, client, context, name: bucket, config, state });
-        bucket.load().await?;
+        let (client, context) = (server.client.clone(), jetstream::new(server.client.clone()));
+        let owners = [Bytes::from(format!("{:032x}", random()?)), Bytes::new()];
+        let mut bucket = Bucket { client, context, config, keys, owners, state: Mutex::default() };
+        bucket.take().await?;
+        let bucket = Arc::new(bucket);
         let (kept, mut connected) = (Arc::downgrade(&bucket), server.connected.clone());
         connected.mark_unchanged();
-        let keeps = tokio::spawn(async move {
+        tokio::spawn(async move {
             while connected.changed().await.is_ok()
                 && let Some(bucket) = kept.upgrade()
             {
-                let mut state = bucket.state.lock().await;
                 // If this fails, the next record tries again.
-                let _ = bucket.write(&mut state, None).await;
+                let _ = bucket.write(&mut *bucket.state.lock().await, None).await;
             }
         });
-        Ok(Self { bucket, keeps: keeps.abort_handle() })
-    }
-}
-
-impl Drop for KeyValue {
-    fn drop(&mut self) {
-        self.keeps.abort();
+        Ok(Self(bucket))
     }
 }
 
 impl Bucket {
-    /// Reads what the last process has left.
-    async fn load(&self) -> io::Result<()> {
-        let State { records, store } = &mut *self.state.lock().await;
-        if let Err(error) = self.context.get_stream(&self.config.name).await {
-            return match error.kind() {
-                GetStreamErrorKind::JetStream(it) if is_missing(&it) => Ok(()),
-                _ => {
-                    let text = format!(
-                        "the server has no JetStream for this account: start it with \
-                         `nats-server -js`, or ask who runs it ({error})"
-                    );
-                    Err(io::Error::new(io::ErrorKind::Unsupported, text))
-                }
-            };
-        }
-        let read = async {
-            let bucket = self.context.get_key_value(&self.name).await?;
-            for name in keys(&bucket).await? {
-                if let Some(record) = bucket.get(name.clone()).await? {
-                    records.insert(name, record);
-                }
+    /// Takes the bucket over from the last process, with its records.
+    async fn take(&mut self) -> io::Result<()> {
+        let mut state = State::default();
+        loop {
+            state.records = self.read(&mut state.last).await.map_err(|error| {
+                let text = format!(
+                    "the server has no JetStream for this account: start it with `nats-server \
+                     -js`, or ask who runs it ({error})"
+                );
+                io::Error::new(io::ErrorKind::Unsupported, text)
+            })?;
+            let Some(owner) = state.records.remove(OWNER) else { break };
+            self.owners[1] = owner;
+            match self.publish(&mut state, OWNER, &self.owners[0]).await {
+                // The last process still writes.
+                Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => {}
+                taken => break taken.map_err(io::Error::other)?,
             }
-            *store = Some(bucket);
-            Ok::<_, Error>(())
+        }
+        let is_empty = state.records.is_empty();
+        *self.state.get_mut() = state;
+        if is_empty { self.write(&mut *self.state.lock().await, None).await } else { Ok(()) }
+    }
+
+    /// All that the bucket has, by key, and the number of its last message.
+    async fn read(&self, last: &mut Option<u64>) -> Result<BTreeMap<String, Bytes>, Error> {
+        let (mut found, mut next) = (BTreeMap::new(), 1);
+        *last = None;
+        let stream = match self.context.get_stream(&self.config.name).await {
+            Err(error) if matches!(error.kind(), GetStreamErrorKind::JetStream(it) if is_missing(&it)) => {
+                return Ok(found);
+            }
+            stream => stream?,
         };
-        read.await.map_err(io::Error::other)
+        loop {
+            let of_all = stream.raw_message_builder().next_by_subject(&*self.config.subjects[0]);
+            match of_all.sequence(next).send().await {
+                Ok(message) => {
+                    next = message.sequence + 1;
+                    let key = message.subject.strip_prefix(&*self.keys).unwrap_or_default();
+                    found.insert(key.to_owned(), message.payload);
+                }
+                Err(error) if error.kind() == RawMessageErrorKind::NoMessageFound => break,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        *last = Some(stream.cached_info().state.last_sequence);
+        Ok(found)
     }
 
     /// Writes a record of this name, or removes it. If that fails, makes the whole bucket as it has
@@ -141,7 +164,7 @@ impl Bucket {
                 Ok(Err(error)) => error,
                 Err(error) => error.into(),
             };
-            if Instant::now() > until {
+            if failed.is::<Taken>() || Instant::now() > until {
                 return Err(io::Error::other(failed));
             }
             only = None;
@@ -150,33 +173,53 @@ impl Bucket {
     }
 
     async fn try_write(&self, state: &mut State, only: Option<&str>) -> Result<(), Error> {
-        let State { records, store } = state;
-        if records.is_empty() {
-            *store = None;
-            let deleted = self.context.delete_stream(&self.config.name).await;
-            return match deleted.map_err(|error| (error.kind(), error)) {
-                Err((DeleteStreamErrorKind::JetStream(it), _)) if is_missing(&it) => Ok(()),
-                Err((_, error)) => Err(error.into()),
-                Ok(_) => Ok(()),
-            };
-        }
-        let bucket = match store {
-            Some(bucket) if only.is_some() => bucket,
+        let names = match only {
+            Some(name) if state.last.is_some() => vec![name.to_owned()],
             _ => {
-                self.context.create_stream(self.config.clone()).await?;
-                store.insert(self.context.get_key_value(&self.name).await?)
+                let mut found = self.read(&mut state.last).await?;
+                if found.remove(OWNER).is_some_and(|owner| !self.owners.contains(&owner)) {
+                    return Err(Taken.into());
+                }
+                if state.last.is_none() && !state.records.is_empty() {
+                    let made = self.context.create_stream(self.config.clone()).await?;
+                    state.last = Some(made.cached_info().state.last_sequence);
+                }
+                found.into_keys().chain(state.records.keys().cloned()).collect()
             }
         };
-        for (name, record) in records.iter().filter(|(it, _)| only.is_none_or(|only| only == *it)) {
-            bucket.put(name, record.clone()).await?;
+        if state.last.is_none() {
+            return Ok(());
         }
-        let others = match only {
-            Some(name) => vec![name.to_owned()],
-            None => keys(bucket).await?,
-        };
-        for name in others.iter().filter(|name| !records.contains_key(*name)) {
-            bucket.purge(name).await?;
+        if only.is_none() || state.records.is_empty() {
+            self.publish(state, OWNER, &self.owners[0]).await?;
         }
+        let stream = self.context.get_stream_no_info(&self.config.name).await?;
+        for name in names {
+            match state.records.get(&name).cloned() {
+                Some(record) => self.publish(state, &name, &record).await?,
+                None => {
+                    // Not a record that another process has written since.
+                    let purge = stream.purge().filter(format!("{}{name}", self.keys));
+                    purge.sequence(state.last.unwrap_or_default() + 1).await?;
+                }
+            }
+        }
+        if state.records.is_empty() {
+            state.last = None;
+            match self.context.delete_stream(&self.config.name).await {
+                Err(error) if matches!(error.kind(), DeleteStreamErrorKind::JetStream(it) if is_missing(&it)) => {}
+                deleted => drop(deleted?),
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a key, as the next message of the bucket. After an error, the bucket is read again.
+    async fn publish(&self, state: &mut State, key: &str, value: &Bytes) -> Result<(), PublishError> {
+        let last = state.last.take().unwrap_or_default();
+        let message = PublishMessage::build().payload(value.clone()).expected_last_sequence(last);
+        let written = self.context.send_publish(format!("{}{key}", self.keys), message).await?;
+        state.last = Some(written.await?.sequence);
         Ok(())
     }
 }
@@ -185,51 +228,39 @@ fn is_missing(error: &jetstream::Error) -> bool {
     error.error_code() == ErrorCode::STREAM_NOT_FOUND
 }
 
-async fn keys(bucket: &kv::Store) -> Result<Vec<String>, Error> {
-    let (mut keys, mut found) = (bucket.keys().await?, Vec::new());
-    while let Some(key) = poll_fn(|context| Pin::new(&mut keys).poll_next(context)).await {
-        found.push(key?);
-    }
-    Ok(found)
-}
-
 impl Records for KeyValue {
-    fn place(&self) -> String {
-        self.bucket.place.clone()
-    }
-
     fn get<'a>(&'a self, name: &'a str) -> IoFuture<'a, Option<Vec<u8>>> {
         Box::pin(async {
-            let state = self.bucket.state.lock().await;
+            let state = self.0.state.lock().await;
             Ok(state.records.get(name).map(|record| record.to_vec()))
         })
     }
 
     fn put<'a>(&'a self, name: &'a str, record: Vec<u8>) -> IoFuture<'a, ()> {
         Box::pin(async move {
-            let (bytes, most) = (record.len(), self.bucket.client.max_payload());
-            if bytes > most {
+            let (bytes, most) = (record.len(), self.0.client.max_payload());
+            if bytes + HEADERS > most {
                 let text = format!(
                     "the record has {bytes} bytes, and the server takes {most}: save more often, or \
                      raise its `max_payload`"
                 );
                 return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
             }
-            let mut state = self.bucket.state.lock().await;
+            let mut state = self.0.state.lock().await;
             state.records.insert(name.to_owned(), record.into());
-            self.bucket.write(&mut state, Some(name)).await
+            self.0.write(&mut state, Some(name)).await
         })
     }
 
     fn remove<'a>(&'a self, name: &'a str) -> IoFuture<'a, ()> {
         Box::pin(async {
-            let mut state = self.bucket.state.lock().await;
+            let mut state = self.0.state.lock().await;
             state.records.remove(name);
-            self.bucket.write(&mut state, Some(name)).await
+            self.0.write(&mut state, Some(name)).await
         })
     }
 
     fn names(&self) -> IoFuture<'_, Vec<String>> {
-        Box::pin(async { Ok(self.bucket.state.lock().await.records.keys().cloned().collect()) })
+        Box::pin(async { Ok(self.0.state.lock().await.records.keys().cloned().collect()) })
     }
 }

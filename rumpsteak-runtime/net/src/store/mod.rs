@@ -10,17 +10,14 @@ use std::sync::Arc;
 
 #[cfg(feature = "nats")]
 pub use self::jetstream::KeyValue;
-use crate::transport::IoFuture;
+use crate::transport::{IoFuture, random};
 
 /// A place for the records of [stored](crate::Stored) roles: a [`Folder`], a bucket of NATS
 /// JetStream (`KeyValue`), or a database.
 ///
-/// A store belongs to one process at a time. Two processes that play one role from the same record
-/// break its session.
+/// The process that opens the records last has them. A process that had them before must not write
+/// any more: two processes that play one role from one record break its session.
 pub trait Records: Send + Sync + 'static {
-    /// The place, for errors.
-    fn place(&self) -> String;
-
     /// The record of this name, if there is one.
     fn get<'a>(&'a self, name: &'a str) -> IoFuture<'a, Option<Vec<u8>>>;
 
@@ -37,8 +34,11 @@ pub trait Records: Send + Sync + 'static {
 
 /// Records as files of a folder. A record survives the death of the process and of the machine: it
 /// is synchronised with the disk before it takes the place of the last one.
+///
+/// The process that opens the folder last has it, and other processes fail to write to it.
 #[derive(Clone, Debug)]
 pub struct Folder {
+    /// A folder of this process within the folder.
     path: Arc<Path>,
 }
 
@@ -46,11 +46,23 @@ pub struct Folder {
 const PARTIAL: &str = ".partial";
 
 impl Folder {
-    /// The records in this folder, which is made if it is missing. Fails if that is not possible.
+    /// Opens the records in this folder, which is made if it is missing, and takes them over from
+    /// the last process. The folder has nothing else. Fails if that is not possible.
     pub fn open(path: impl Into<PathBuf>) -> io::Result<Self> {
         let path = path.into();
-        fs::create_dir_all(&path)?;
-        Ok(Self { path: path.into() })
+        let own = format!("{:032x}", random()?);
+        // As a whole, so that there is only one folder in it.
+        let new = path.with_extension(&own);
+        fs::create_dir_all(new.join(&own))?;
+        if fs::rename(&new, &path).is_err() {
+            fs::remove_dir_all(new)?;
+        }
+        let own = path.join(own);
+        // The last process does not know the new name.
+        let last = fs::read_dir(&path)?.next().ok_or(io::ErrorKind::NotFound)??;
+        fs::rename(last.path(), &own)?;
+        sync(&path)?;
+        Ok(Self { path: own.into() })
     }
 
     /// Runs a blocking operation on a file of the folder.
@@ -66,10 +78,6 @@ impl Folder {
 }
 
 impl Records for Folder {
-    fn place(&self) -> String {
-        self.path.display().to_string()
-    }
-
     fn get<'a>(&'a self, name: &'a str) -> IoFuture<'a, Option<Vec<u8>>> {
         self.with(name, |_, file| match fs::read(file) {
             Ok(record) => Ok(Some(record)),

@@ -129,6 +129,14 @@ impl RouteId {
     }
 }
 
+impl LaneId {
+    /// Adds the random number of a host, or process, to which the role has moved.
+    pub(crate) fn moved(&mut self, number: u128) {
+        self.moves.drain(..self.moves.len().saturating_sub(MOVES));
+        self.moves.push(number);
+    }
+}
+
 impl Hello {
     /// Checks that two ends are compatible. A blocking thread compares two versions of a protocol.
     pub(crate) async fn fits(&self, other: &Self) -> Result<(), Refusal> {
@@ -188,12 +196,6 @@ impl Hello {
         self
     }
 
-    pub(crate) fn moved(mut self, number: u128) -> Self {
-        let moves = &mut self.lane.moves;
-        moves.drain(..moves.len().saturating_sub(MOVES));
-        moves.push(number);
-        self
-    }
 
     /// The numbers that the labels of the other end have here, if the labels differ.
     pub(crate) fn numbers(&self, other: &Self) -> Option<Numbers> {

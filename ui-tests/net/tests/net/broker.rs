@@ -42,7 +42,7 @@ impl Drop for Server {
 }
 
 /// A free port, which nobody takes in between, it is hoped.
-pub(crate) fn port() -> u16 {
+fn port() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 

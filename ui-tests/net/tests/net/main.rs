@@ -19,9 +19,6 @@ mod service;
 mod sessions_apart;
 mod shared;
 mod shop;
-mod stored;
-#[cfg(feature = "nats")]
-mod stored_broker;
 mod strangers;
 mod successive_sessions;
 mod transfer;

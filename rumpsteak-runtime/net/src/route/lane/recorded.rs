@@ -14,10 +14,12 @@
 //! within a frame; then the first messages of the repeated frame are skipped.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use rumpsteak_runtime::transport::Labelled;
 
+use crate::route::Unsaved;
 use super::Lane;
 use crate::wire::{Amount, Frame, LaneSnapshot, LaneState, Messages, frame};
 use crate::{Codec, NetError, Portable};
@@ -53,13 +55,14 @@ struct FrameEnd {
 
 impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     /// The lane of a stored role that begins.
-    pub(crate) fn stored(mut self) -> Self {
+    pub(crate) fn stored(mut self, unsaved: &Unsaved) -> Self {
         self.record = Some(Recorded::default());
-        self
+        let _ = self.status.unsaved.set(Arc::clone(unsaved));
+        self.accept_all()
     }
 
-    /// Accepts what the peer was granted by a process that died.
-    pub(crate) fn granted_before(mut self) -> Self {
+    /// Accepts all messages: the peer may have got credit from a process that died.
+    fn accept_all(mut self) -> Self {
         (self.state.granted, self.state.granted_bytes) = (u64::MAX, u64::MAX);
         self
     }
@@ -71,7 +74,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         lane.reports.before = lane.reports.before.wrapping_sub(skipped);
         let LaneState { received, received_bytes, next, .. } = lane.state;
         let acknowledged = Amount { messages: received, bytes: received_bytes };
-        lane = lane.granted_before();
+        lane = lane.accept_all();
         if lane.state.has_ended {
             lane.outgoing = None;
         }
