@@ -127,11 +127,9 @@ pub enum NetError {
     /// is saved, so it might wait for ever.
     #[error("the role is stored, and receives after it has sent: save it in between")]
     Unsaved,
-    /// A [stored](crate::Stored) role has a peer on its own host, which would die with it.
-    #[error("`{role}` is stored, so its peer `{peer}` has to join at another host")]
-    SameHost { role: &'static str, peer: String },
-    /// A role that plays on demand, or has such a peer, or has a family as a peer, is stored.
-    #[error("`{role}` cannot be stored: it has routes on demand, or to a family")]
+    /// A role that is to be [stored](crate::Stored) plays on demand, or has such a peer, or a
+    /// family, or a peer on its own host, which would die with it.
+    #[error("`{role}` cannot be stored: it has a peer on its own host, on demand, or in a family")]
     NotStorable { role: &'static str },
     /// The connection of a [`Bridge`](crate::Bridge) broke, or bytes came that are not a message.
     #[error("the connection to `{peer}` failed")]

@@ -64,5 +64,5 @@ pub use route::{Bridge, Inbox, Net, Outbox, Peer};
 pub use session::{Invitation, Join, Joined, Joins, Parcel, Service, Stored};
 #[cfg(feature = "nats")]
 pub use store::KeyValue;
-pub use store::{Folder, Records};
+pub use store::Records;
 pub use wire::{Blob, Codec, Portable, Postcard};

@@ -2,10 +2,10 @@
 //! wait for sessions.
 
 use std::any::Any;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
@@ -15,14 +15,15 @@ use tokio::time::Instant;
 
 use crate::transport::{Connection, Streams, Transports};
 use crate::wire::{Endpoint, Hello, PackedLane};
-use crate::{Address, Limits, NetError, Refusal};
+use crate::{Address, Limits, NetError, Records, Refusal};
 
 pub(crate) struct Shared {
     pub(crate) transports: Transports,
     pub(crate) limits: Limits,
     pub(super) registry: Mutex<Registry>,
-    /// The roles that have a record, and come back if their process has died.
-    pub(crate) recorded: Mutex<BTreeSet<Endpoint>>,
+    /// The store of the roles that come back if their process has died, and their records.
+    pub(crate) store: OnceLock<Arc<dyn Records>>,
+    pub(crate) records: Mutex<BTreeMap<Endpoint, Vec<u8>>>,
     pub(super) listened: Mutex<Vec<Listened>>,
     /// The better address of a host that was called at this one.
     pub(super) better: Mutex<BTreeMap<Address, Address>>,
@@ -193,7 +194,7 @@ pub(crate) enum Call {
 /// How long a connection may take to greet, or to close after its answer.
 pub(super) const MOMENT: Duration = Duration::from_secs(2);
 
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // No holder of the lock panics half-way through a change.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -203,7 +204,8 @@ impl Shared {
         Self {
             transports,
             registry: Mutex::default(),
-            recorded: Mutex::default(),
+            store: OnceLock::new(),
+            records: Mutex::default(),
             listened: Mutex::default(),
             better: Mutex::default(),
             lines: Mutex::default(),
@@ -237,6 +239,9 @@ impl Shared {
         let slots = of_protocol.filter_map(|(_, slots)| slots.get(role));
         let waiting = slots.filter(|slot| slot.peer.token().is_none());
         let expected = waiting.map(|slot| slot.hello.route.far());
+        let is_one = |it: &&Endpoint| (&*it.0, &*it.2) == (protocol, role);
+        let recorded: Vec<_> = lock(&self.records).keys().filter(is_one).cloned().collect();
+        let expected = expected.chain(recorded);
         let expected: Vec<_> = expected.filter(|it| !registry.roles.contains_key(it)).collect();
         expected.into_iter().for_each(|endpoint| registry.announce(endpoint, &self.limits));
         drop(registry);
@@ -359,18 +364,8 @@ impl Shared {
     }
 
     /// Returns true if the role has a record. Its next connection waits until the role is back.
-    pub(super) fn is_recorded(&self, endpoint: &Endpoint) -> bool {
-        lock(&self.recorded).contains(endpoint)
-    }
-
-    /// Notes that a role has a record, or no longer has one.
-    pub(crate) fn set_recorded(&self, endpoint: &Endpoint, is_recorded: bool) {
-        let mut recorded = lock(&self.recorded);
-        if is_recorded {
-            recorded.insert(endpoint.clone());
-        } else {
-            recorded.remove(endpoint);
-        }
+    pub(crate) fn is_recorded(&self, endpoint: &Endpoint) -> bool {
+        lock(&self.records).contains_key(endpoint)
     }
 
     /// Changes the slot of a role for a peer. `None` without such a slot.

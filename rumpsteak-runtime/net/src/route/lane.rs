@@ -34,14 +34,13 @@ use futures_sink::Sink as _;
 use rumpsteak_runtime::transport::Labelled;
 use tokio::time::{Instant, Interval, interval, interval_at};
 
-use self::recorded::Recorded;
 use super::{
     Arrived, FarEnd, Incoming, Next, Outgoing, Read, Reports, SharedStatus, Window, Write, every,
 };
 use crate::limits::{FOR_EVER, SILENT_BEATS};
 use crate::transport::Connection;
 use crate::wire::{
-    Amount, Batch, Frame, Grant, Hello, LaneSnapshot, LaneState, Messages, Numbers, frame,
+    Amount, Batch, Frame, Grant, Hello, LaneSnapshot, LaneState, Messages, Numbers, Recorded, frame,
 };
 use crate::{Codec, CodecError, Limits, NetError, Portable};
 
@@ -144,7 +143,7 @@ pub(crate) struct Lane<M, C> {
     /// The number of completed sessions that the peer was told.
     told_completed: u64,
     batch: Batch,
-    /// What the record of the role has, if the role is stored.
+    /// The part that is in the record of the role, if the role is stored.
     record: Option<Recorded>,
     /// True if other lanes share the connection, which has heartbeats of its own.
     is_shared: bool,

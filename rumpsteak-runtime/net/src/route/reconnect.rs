@@ -63,7 +63,7 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
     mut theirs: Hello,
     mut connection: Option<Connection>,
 ) -> Result<(), NetError> {
-    let (mut search, mut is_noted) = (Search::new(&remote, lane), false);
+    let (mut search, mut is_noted) = (Search::new(&remote), false);
     loop {
         let is_connected = connection.is_some();
         if !is_connected && lane.has_ended() {
@@ -102,11 +102,9 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
                     let _ = packed.send(lane.pack().map(|it| remote.pack(Some(theirs), it)));
                     return Ok(());
                 }
-                Arrival::Record(is_over, snapshot) => {
-                    let own = remote.own.clone();
-                    let (theirs, addresses) = (Some(theirs.clone()), remote.addresses.clone());
-                    let packed = lane.snapshot(is_over);
-                    let _ = snapshot.send(packed.map(|snapshot| PackedLane { own, theirs, addresses, snapshot }));
+                Arrival::Record(is_over, packed) => {
+                    let (theirs, snapshot) = (Some(theirs.clone()), lane.snapshot(is_over));
+                    let _ = packed.send(snapshot.map(|it| remote.pack(theirs, it)));
                     continue;
                 }
                 Arrival::Recorded => {
@@ -147,8 +145,8 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
 }
 
 impl Remote {
-    pub(super) fn pack(self, theirs: Option<Hello>, snapshot: LaneSnapshot) -> PackedLane {
-        PackedLane { own: self.own, theirs, addresses: self.addresses, snapshot }
+    pub(super) fn pack(&self, theirs: Option<Hello>, snapshot: LaneSnapshot) -> PackedLane {
+        PackedLane { own: self.own.clone(), theirs, addresses: self.addresses.clone(), snapshot }
     }
 
     /// Answers a peer that has replaced a connection.
@@ -180,9 +178,6 @@ pub(crate) fn answered_at(addresses: &mut Vec<Address>, connection: &Connection)
 /// carry over from break to break.
 struct Search {
     waited: Duration,
-    /// True if the role is stored. A peer that is stored, too, may come back for its last
-    /// acknowledgement much later.
-    is_stored: bool,
     until: Instant,
     next_try: Instant,
     pause: Duration,
@@ -198,16 +193,10 @@ struct Search {
 }
 
 impl Search {
-    fn new<M: Labelled + Portable, C: Codec>(
-        Remote { shared, guard, .. }: &Remote,
-        lane: &Lane<M, C>,
-    ) -> Self {
-        let (now, resume, is_stored) = (Instant::now(), shared.limits.resume, lane.is_stored());
-        let is_done = is_stored && lane.has_ended();
-        let waited = if is_done { resume.min(LINGER) } else { resume };
+    fn new(Remote { shared, guard, .. }: &Remote) -> Self {
+        let (now, waited) = (Instant::now(), shared.limits.resume);
         Self {
             waited,
-            is_stored,
             until: now + waited,
             next_try: now,
             pause: FIRST_PAUSE,
@@ -226,7 +215,9 @@ impl Search {
         let Remote { shared, guard, .. } = remote;
         let (now, resume) = (Instant::now(), shared.limits.resume);
         let lingers = resume.min(LINGER);
-        let only_lingers = lane.has_peer_left() && (!self.is_stored || lane.is_told());
+        // A peer that is stored, too, may come back for its last messages much later.
+        let is_stored = shared.is_recorded(&remote.own.route.near());
+        let only_lingers = lane.has_peer_left() && (!is_stored || lane.is_told());
         self.waited = if only_lingers { lingers } else { resume };
         self.until = now + self.waited;
         // A peer that has received the end of this one only lingers.

@@ -251,8 +251,7 @@ pub(super) async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Join
                     return Err(remote.absent());
                 }
                 Arrival::Local(_) if unsaved.is_some() => {
-                    let (role, peer) = (R::NAME, own.route.peer.clone());
-                    return Err(NetError::SameHost { role, peer });
+                    return Err(NetError::NotStorable { role: R::NAME });
                 }
                 Arrival::Local(end) => {
                     let (end, status) = local(end, &own.route.peer)?;

@@ -16,9 +16,9 @@ use tokio::time::sleep;
 use super::join::{Join, Joined, connect};
 use super::parcel::{fits, rejoin};
 use super::wiring::{queues, token};
-use crate::host::Arrival;
+use crate::host::{Arrival, Shared, lock};
 use crate::route::Unsaved;
-use crate::wire::{Endpoint, LaneId, PackedLane, schema};
+use crate::wire::{Endpoint, LaneId, PackedLane};
 use crate::{Codec, Host, Joins, NetError, Records};
 
 /// A stored role between two steps of its session, with a value of the program.
@@ -35,8 +35,6 @@ pub struct Stored<R: Role, V> {
     pub value: V,
     joined: Joined<R>,
     host: Host,
-    store: Arc<dyn Records>,
-    name: String,
     unsaved: Unsaved,
     record: Record,
     /// True from the time when a step takes the session until it is saved.
@@ -58,39 +56,22 @@ struct Record {
 /// How often a role that has left looks if its peers have.
 const LOOK: Duration = Duration::from_millis(10);
 
-impl Host {
-    /// Expects the roles that have a record in this store, so that their peers wait until they have
-    /// joined [again](Join::stored). Call it before the host [listens](Self::listen). Returns the
-    /// names of the sessions in which `R` has a record. Fails if the store cannot be read.
-    pub async fn recorded<R: Role>(
-        &self,
-        store: &Arc<dyn Records>,
-    ) -> Result<Vec<String>, NetError> {
-        let mut sessions = Vec::new();
-        for name in store.names().await.map_err(failed)? {
-            let Some(record) = read(store, &name).await? else { continue };
-            self.shared.set_recorded(&record.endpoint, true);
-            let (protocol, session, role) = record.endpoint;
-            if (&*protocol, &*role) == (R::PROTOCOL, R::NAME) {
-                sessions.push(session);
-            }
-        }
-        Ok(sessions)
-    }
-}
-
 fn failed(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> NetError {
     NetError::Store(Arc::new(io::Error::other(error)))
 }
 
-async fn read(store: &Arc<dyn Records>, name: &str) -> Result<Option<Record>, NetError> {
-    let bytes = store.get(name).await.map_err(failed)?;
-    bytes.map(|bytes| postcard::from_bytes(&bytes)).transpose().map_err(failed)
-}
-
-async fn write(store: &Arc<dyn Records>, name: &str, record: &Record) -> Result<(), NetError> {
-    let bytes = postcard::to_stdvec(record).map_err(failed)?;
-    store.put(name, bytes).await.map_err(failed)
+impl Host {
+    /// Keeps the records of [stored](crate::Stored) roles in this store, and expects the roles that
+    /// have a record: their peers wait until they have joined [again](Join::stored), and a
+    /// [service](Host::serve) is told of their sessions. Call it before the host
+    /// [listens](Self::listen), and once. Fails if the store cannot be read.
+    pub async fn restore(&self, store: impl Records) -> Result<(), NetError> {
+        for (_, bytes) in store.load().await.map_err(failed)? {
+            let record: Record = postcard::from_bytes(&bytes).map_err(failed)?;
+            lock(&self.shared.records).insert(record.endpoint, bytes);
+        }
+        self.shared.store.set(Arc::new(store)).map_err(|_| failed("the host has a store"))
+    }
 }
 
 impl<R: Joins + Leaves<()>, C: Codec> Join<R, C> {
@@ -98,14 +79,10 @@ impl<R: Joins + Leaves<()>, C: Codec> Join<R, C> {
     /// its record says. The record is made before any peer is called, so the role is the same for
     /// its peers from then on. The peers have to join at other hosts.
     ///
-    /// Fails as [`connect`](Self::connect) does; if the record cannot be read or written, or is of
-    /// another version of the program; or if the role plays on demand, or has such a peer, or a
-    /// family. If the future is dropped, the role can join again.
-    pub async fn stored<S, V>(
-        mut self,
-        store: &Arc<dyn Records>,
-        value: V,
-    ) -> Result<Stored<R, V>, NetError>
+    /// Fails as [`connect`](Self::connect) does; if the host has no [store](Host::restore), or it
+    /// cannot be written; if the record is of another version of the program; or if the role plays
+    /// on demand, or has such a peer, or a family. If the future is dropped, the role can join again.
+    pub async fn stored<S, V>(mut self, value: V) -> Result<Stored<R, V>, NetError>
     where
         S: Session<State = State<'static, R>> + Structure,
         R: Plays<S>,
@@ -118,31 +95,26 @@ impl<R: Joins + Leaves<()>, C: Codec> Join<R, C> {
             return Err(NetError::NotStorable { role: R::NAME });
         }
         let endpoint = (R::PROTOCOL.to_owned(), self.session.clone(), role);
-        let (protocol, session, role) = &endpoint;
-        let bytes = [protocol, session, role].into_iter().flat_map(|it| [it.as_bytes(), &[0]]);
-        let name = format!("{:016x}", schema::fingerprint(bytes.flatten().copied()));
-        let mut record = match read(store, &name).await? {
-            Some(record) => record,
+        let found = lock(&host.shared.records).get(&endpoint).cloned();
+        let mut record = match found {
+            Some(bytes) => postcard::from_bytes(&bytes).map_err(failed)?,
             None => {
                 let lane = |_| token().map(|own| LaneId { own, ..LaneId::default() });
                 let lanes = (0..peers).map(lane).collect::<Result<_, _>>()?;
-                let (endpoint, state) = (endpoint.clone(), Some(S::FINGERPRINT));
                 let value = postcard::to_stdvec(&value).map_err(failed)?;
-                Record { endpoint, lanes, state, value, routes: Vec::new() }
+                Record { endpoint, lanes, state: Some(S::FINGERPRINT), value, routes: Vec::new() }
             }
         };
         let value = postcard::from_bytes(&record.value);
         let is_fit = record.routes.is_empty() || fits::<R, C>(&record.routes)?;
-        let value = value.ok().filter(|_| record.endpoint == endpoint && is_fit);
-        let Some(value) = value.filter(|_| record.lanes.len() == peers) else {
+        let Some(value) = value.ok().filter(|_| is_fit && record.lanes.len() == peers) else {
             return Err(NetError::OtherSession { role: R::NAME });
         };
         // Peers refuse the process that played the role before, if it is still there.
         let number = token()?;
         record.lanes.iter_mut().for_each(|lane| lane.moved(number));
         record.routes.iter_mut().for_each(|route| route.own.lane.moved(number));
-        host.shared.set_recorded(&endpoint, true);
-        write(store, &name, &record).await?;
+        write(&host, &record).await?;
         let unsaved = Unsaved::default();
         let joined = if record.routes.is_empty() {
             self.stored = Some((record.lanes.clone(), Arc::clone(&unsaved)));
@@ -151,12 +123,24 @@ impl<R: Joins + Leaves<()>, C: Codec> Join<R, C> {
             let is_over = record.state.is_none();
             rejoin::<R, C>(&host, self.codec, record.routes.clone(), Some((&unsaved, is_over)))?
         };
-        let (store, is_taken) = (Arc::clone(store), false);
-        let mut stored = Stored { value, joined, host, store, name, unsaved, record, is_taken };
+        let mut stored = Stored { value, joined, host, unsaved, record, is_taken: false };
         // Peers that are called again are at the same hosts as before.
         stored.write().await?;
         Ok(stored)
     }
+}
+
+/// The name of a record. A peer cannot choose it, unlike the name of a session.
+fn name_of(record: &Record) -> String {
+    format!("{:032x}", record.lanes.first().map_or(0, |lane| lane.own))
+}
+
+async fn write(host: &Host, record: &Record) -> Result<(), NetError> {
+    let bytes = postcard::to_stdvec(record).map_err(failed)?;
+    let store = host.shared.store.get().ok_or_else(|| failed("the host has no store"))?;
+    // A call of the peer waits for the role from now on.
+    lock(&host.shared.records).insert(record.endpoint.clone(), bytes.clone());
+    store.put(&name_of(record), bytes).await.map_err(failed)
 }
 
 impl<R: Joins + Leaves<()>, V: Serialize> Stored<R, V> {
@@ -232,8 +216,11 @@ impl<R: Joins + Leaves<()>, V: Serialize> Stored<R, V> {
     /// Gives the session up: removes the record. The peers lose the role. Fails if the record cannot
     /// be removed.
     pub async fn abandon(self) -> Result<(), NetError> {
-        self.store.remove(&self.name).await.map_err(failed)?;
-        self.host.shared.set_recorded(&self.record.endpoint, false);
+        let Shared { store, records, .. } = &*self.host.shared;
+        if let Some(store) = store.get() {
+            store.remove(&name_of(&self.record)).await.map_err(failed)?;
+        }
+        lock(records).remove(&self.record.endpoint);
         Ok(())
     }
 
@@ -249,7 +236,7 @@ impl<R: Joins + Leaves<()>, V: Serialize> Stored<R, V> {
             self.record.routes.extend(now.or(before));
         }
         self.record.value = postcard::to_stdvec(&self.value).map_err(failed)?;
-        write(&self.store, &self.name, &self.record).await?;
+        write(&self.host, &self.record).await?;
         self.unsaved.store(false, Ordering::Relaxed);
         for route in &self.joined.routes {
             shared.notify(&route.own, Arrival::Recorded);

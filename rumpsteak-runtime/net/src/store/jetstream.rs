@@ -16,7 +16,7 @@ use bytes::Bytes;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::Records;
+use super::records::Records;
 use crate::transport::{IoFuture, Nats, random};
 
 /// Records in a bucket of the key-value store of NATS JetStream, which exists as long as it has a
@@ -133,7 +133,8 @@ impl Bucket {
         let (mut found, mut next) = (BTreeMap::new(), 1);
         *last = None;
         let stream = match self.context.get_stream(&self.config.name).await {
-            Err(error) if matches!(error.kind(), GetStreamErrorKind::JetStream(it) if is_missing(&it)) => {
+            Err(error) if matches!(error.kind(), GetStreamErrorKind::JetStream(it) if is_missing(&it)) =>
+            {
                 return Ok(found);
             }
             stream => stream?,
@@ -178,6 +179,7 @@ impl Bucket {
             _ => {
                 let mut found = self.read(&mut state.last).await?;
                 if found.remove(OWNER).is_some_and(|owner| !self.owners.contains(&owner)) {
+                    state.last = None;
                     return Err(Taken.into());
                 }
                 if state.last.is_none() && !state.records.is_empty() {
@@ -207,7 +209,8 @@ impl Bucket {
         if state.records.is_empty() {
             state.last = None;
             match self.context.delete_stream(&self.config.name).await {
-                Err(error) if matches!(error.kind(), DeleteStreamErrorKind::JetStream(it) if is_missing(&it)) => {}
+                Err(error) if matches!(error.kind(), DeleteStreamErrorKind::JetStream(it) if is_missing(&it)) =>
+                    {}
                 deleted => drop(deleted?),
             }
         }
@@ -215,7 +218,12 @@ impl Bucket {
     }
 
     /// Writes a key, as the next message of the bucket. After an error, the bucket is read again.
-    async fn publish(&self, state: &mut State, key: &str, value: &Bytes) -> Result<(), PublishError> {
+    async fn publish(
+        &self,
+        state: &mut State,
+        key: &str,
+        value: &Bytes,
+    ) -> Result<(), PublishError> {
         let last = state.last.take().unwrap_or_default();
         let message = PublishMessage::build().payload(value.clone()).expected_last_sequence(last);
         let written = self.context.send_publish(format!("{}{key}", self.keys), message).await?;
@@ -229,10 +237,10 @@ fn is_missing(error: &jetstream::Error) -> bool {
 }
 
 impl Records for KeyValue {
-    fn get<'a>(&'a self, name: &'a str) -> IoFuture<'a, Option<Vec<u8>>> {
+    fn load(&self) -> IoFuture<'_, Vec<(String, Vec<u8>)>> {
         Box::pin(async {
-            let state = self.0.state.lock().await;
-            Ok(state.records.get(name).map(|record| record.to_vec()))
+            let State { records, .. } = &*self.0.state.lock().await;
+            Ok(records.iter().map(|(name, record)| (name.clone(), record.to_vec())).collect())
         })
     }
 
@@ -258,9 +266,5 @@ impl Records for KeyValue {
             state.records.remove(name);
             self.0.write(&mut state, Some(name)).await
         })
-    }
-
-    fn names(&self) -> IoFuture<'_, Vec<String>> {
-        Box::pin(async { Ok(self.0.state.lock().await.records.keys().cloned().collect()) })
     }
 }

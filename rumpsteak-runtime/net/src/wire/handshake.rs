@@ -196,7 +196,6 @@ impl Hello {
         self
     }
 
-
     /// The numbers that the labels of the other end have here, if the labels differ.
     pub(crate) fn numbers(&self, other: &Self) -> Option<Numbers> {
         let (own, theirs) = (&self.format.labels, &other.format.labels);

@@ -1,5 +1,7 @@
 //! Snapshots of lanes that move to another host.
 
+use std::collections::VecDeque;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Amount, Hello};
@@ -71,6 +73,28 @@ pub(crate) struct LaneSnapshot {
     /// The number of messages after `received` that the role of a record has taken. The peer sends
     /// them again.
     pub(crate) skipped: u64,
+}
+
+/// The part of a lane that is in the record of its role, if the role is stored.
+#[derive(Default)]
+pub(crate) struct Recorded {
+    /// The ends of the frames that have come and are not in the record: the number of messages that
+    /// the role has taken then, and all that has come then.
+    pub(crate) ends: VecDeque<(u64, Amount)>,
+    /// The messages that have come according to the record. The peer may drop them.
+    pub(crate) acknowledged: Amount,
+    /// The same for the snapshot that is being stored, and the end of what it has sent.
+    pub(crate) next: (Amount, u64),
+    /// The frames before this number are in the record.
+    pub(crate) released: u64,
+    /// The messages that were written to this connection or acknowledged, and the number of the next
+    /// message that comes over it.
+    pub(crate) written: Amount,
+    pub(crate) coming: u64,
+    /// The number of messages that the role has taken before its process died, and that come again.
+    pub(crate) skipped: u64,
+    /// True if the session is over, so that the role takes no more.
+    pub(crate) is_over: bool,
 }
 
 /// A lane with its two ends.

@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
@@ -105,12 +104,12 @@ async fn a_process() {
     };
     let nats = Nats::default().instance(&part);
     let place = format!("127.0.0.1:{port}/{part}");
-    let store: Arc<dyn Records> = Arc::new(KeyValue::open(&nats, &place, 1).await.unwrap());
+    let store = KeyValue::open(&nats, &place, 1).await.unwrap();
     let limits = Limits::default().resume(Duration::from_secs(10));
     let host = Host::with(Transports::default().with("nats", nats), limits);
     let at = format!("nats://127.0.0.1:{port}/upload");
     let result = Path::new(&folder).join(format!("{part}.result"));
-    if result.exists() && store.names().await.unwrap().is_empty() {
+    if result.exists() && store.load().await.unwrap().is_empty() {
         return;
     }
     let mut random = Rng::new();
@@ -122,9 +121,10 @@ async fn a_process() {
         "give" => give(host, store, &at, &mut random, write).await,
         "take" => take(host, store, &at, &mut random, write).await,
         _ => {
+            host.restore(store).await.unwrap();
             host.listen(&at).await.unwrap();
             let join = host.serve::<Q>().next().await.unwrap();
-            mirror(join, store, &mut random, write).await
+            mirror(join, &mut random, write).await
         }
     };
     ended.unwrap();
@@ -174,7 +174,8 @@ async fn survives(victim: Victim) {
             (0..kills).map(|_| Duration::from_millis(random.u64(10..350))).collect()
         };
         let several = if victim == Roles { 4 } else { 1 };
-        let (of_client, of_service) = (kills(&[Client, Roles], several), kills(&[Service, Roles], several));
+        let (of_client, of_service) =
+            (kills(&[Client, Roles], several), kills(&[Service, Roles], several));
         let killed = async {
             if let [after, pause] = kills(&[B], 2)[..] {
                 sleep(after).await;
@@ -183,7 +184,8 @@ async fn survives(victim: Victim) {
                 broker.restart();
             }
         };
-        let ran = async { tokio::try_join!(run(&at, "give", &of_client), run(&at, "take", &of_service)) };
+        let ran =
+            async { tokio::try_join!(run(&at, "give", &of_client), run(&at, "take", &of_service)) };
         let (ran, ()) = tokio::join!(ran, killed);
         let read = |of: &str| std::fs::read_to_string(at.folder.join(of)).unwrap_or_default();
         let is_right = ran.is_ok()
@@ -295,9 +297,19 @@ async fn a_bucket_that_cannot_be_used_is_an_error_that_says_what_to_do() {
          `max_payload`"
     );
     store.put("a", vec![1]).await.unwrap();
-    drop(store);
+    let before = store;
     let store = KeyValue::open(&Nats::default(), &place, 1).await.unwrap();
-    assert_eq!(store.get("a").await.unwrap(), Some(vec![1]));
+    assert_eq!(store.load().await.unwrap(), [("a".to_owned(), vec![1])]);
+    // The last process cannot write any more, nor remove.
+    let taken = before.put("a", vec![2]).await.unwrap_err().to_string();
+    assert_eq!(taken, "another process has opened these records");
+    assert_eq!(before.remove("a").await.unwrap_err().to_string(), taken);
+    store.put("b", vec![3]).await.unwrap();
+    store.remove("a").await.unwrap();
+    let store = KeyValue::open(&Nats::default(), &place, 1).await.unwrap();
+    assert_eq!(store.load().await.unwrap(), [("b".to_owned(), vec![3])]);
+    store.remove("b").await.unwrap();
+    assert_eq!(broker.streams().await, Vec::<String>::new());
     store.remove("a").await.unwrap();
     assert_eq!(broker.streams().await, Vec::<String>::new());
 }

@@ -13,45 +13,15 @@
 //! has. Frames keep their bounds, so each repeated frame is dropped as a whole. A record may end
 //! within a frame; then the first messages of the repeated frame are skipped.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use rumpsteak_runtime::transport::Labelled;
 
+use super::{INVALID, Lane};
 use crate::route::Unsaved;
-use super::Lane;
-use crate::wire::{Amount, Frame, LaneSnapshot, LaneState, Messages, frame};
+use crate::wire::{Amount, Frame, LaneSnapshot, LaneState, Messages, Recorded, frame};
 use crate::{Codec, NetError, Portable};
-
-/// What the record of a role has of a lane.
-#[derive(Default)]
-pub(super) struct Recorded {
-    /// The ends of the frames that have come and are not in the record.
-    ends: VecDeque<FrameEnd>,
-    /// What has come according to the record. The peer may drop it.
-    acknowledged: Amount,
-    /// The same for the snapshot that is being stored, and the end of what it has sent.
-    next: (Amount, u64),
-    /// The frames before this number are in the record.
-    released: u64,
-    /// What was written to this connection or acknowledged, and the number of the next message that
-    /// comes over it.
-    written: Amount,
-    coming: u64,
-    /// The number of messages that the role has taken before its process died, and that come again.
-    skipped: u64,
-    /// True if the session is over, so that the role takes no more.
-    is_over: bool,
-}
-
-/// The end of a frame.
-#[derive(Clone, Copy)]
-struct FrameEnd {
-    /// The number of messages before it.
-    taken: u64,
-    came: Amount,
-}
 
 impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     /// The lane of a stored role that begins.
@@ -105,10 +75,10 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         let (taken, _) = self.reports.poll();
         let state = &self.state;
         let came = Amount { messages: state.received, bytes: state.received_bytes };
-        let Some(record) = &mut self.record else { return Err(self.violation(super::INVALID)) };
+        let Some(record) = &mut self.record else { return Err(self.violation(INVALID)) };
         record.is_over |= is_over;
-        let taken_ends = record.ends.iter().take_while(|end| end.taken <= taken);
-        let last = taken_ends.last().map_or(record.acknowledged, |end| end.came);
+        let taken_ends = record.ends.iter().take_while(|end| end.0 <= taken);
+        let last = taken_ends.last().map_or(record.acknowledged, |end| end.1);
         let acknowledged = if record.is_over { came } else { last };
         record.next = (acknowledged, state.next);
         let state = LaneState {
@@ -130,7 +100,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         let Some(record) = &mut self.record else { return };
         (record.acknowledged, record.released) = record.next;
         let acknowledged = record.acknowledged.messages;
-        while record.ends.front().is_some_and(|end| end.came.messages <= acknowledged) {
+        while record.ends.front().is_some_and(|end| end.1.messages <= acknowledged) {
             record.ends.pop_front();
         }
         self.must_acknowledge = true;
@@ -149,10 +119,6 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     /// Returns true if both ends have left, and neither needs the other.
     pub(crate) fn has_ended(&self) -> bool {
         self.state.is_told() && self.state.has_peer_left() && self.is_recorded()
-    }
-
-    pub(crate) fn is_stored(&self) -> bool {
-        self.record.is_some()
     }
 
     /// Begins a new connection, over which the peer continues after what was acknowledged.
@@ -190,7 +156,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         let (received, bytes) = (self.state.received, self.state.received_bytes);
         let Some(record) = &mut self.record else { return };
         let came = Amount { messages: received, bytes };
-        record.ends.push_back(FrameEnd { taken: received - ends, came });
+        record.ends.push_back((received - ends, came));
         if let Some(messages) = messages {
             while record.skipped > 0 && messages.next().is_some() {
                 record.skipped -= 1;
