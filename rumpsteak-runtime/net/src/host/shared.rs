@@ -3,8 +3,10 @@
 
 use std::any::Any;
 use std::collections::BTreeMap;
+use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, Write as _};
 use std::net::{IpAddr, Ipv6Addr};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -20,6 +22,8 @@ use crate::{Address, Limits, NetError, Refusal};
 pub(crate) struct Shared {
     pub(crate) transports: Transports,
     pub(crate) limits: Limits,
+    /// A random number that no other host has.
+    pub(crate) number: u64,
     pub(super) registry: Mutex<Registry>,
     pub(super) listened: Mutex<Vec<Listened>>,
     /// The better address of a host that was called at this one.
@@ -50,7 +54,8 @@ pub(super) enum Line {
     Absent,
     /// Each call needs a connection of its own.
     Single,
-    Shared(Streams),
+    /// The greetings of ends that have agreed over it: of this end, and of the other.
+    Shared(Streams, Vec<[Hello; 2]>),
     /// The last call failed then, for this reason.
     Failed(Instant, Arc<io::Error>),
 }
@@ -62,6 +67,9 @@ pub(super) struct Registry {
     pub(super) roles: BTreeMap<Endpoint, BTreeMap<String, Box<Slot>>>,
     services: BTreeMap<(String, String), Announced>,
     pub(super) moved: BTreeMap<Endpoint, Moved>,
+    /// The tokens of peers whose lanes have ended without their acknowledgement, and until when
+    /// these peers may greet again.
+    pub(super) ended: BTreeMap<u128, Instant>,
 }
 
 struct Announced {
@@ -131,6 +139,17 @@ pub(crate) enum Leaving {
 }
 
 impl Registry {
+    /// The roles that play in a session at this host.
+    pub(super) fn session<'a>(
+        &'a self,
+        protocol: &'a str,
+        session: &'a str,
+    ) -> impl Iterator<Item = (&'a Endpoint, &'a BTreeMap<String, Box<Slot>>)> {
+        let first = (protocol.to_owned(), session.to_owned(), String::new());
+        let roles = self.roles.range(first..);
+        roles.take_while(move |(at, _)| (&*at.0, &*at.1) == (protocol, session))
+    }
+
     pub(super) fn slot(&mut self, endpoint: &Endpoint, peer: &str) -> Option<&mut Slot> {
         self.roles.get_mut(endpoint)?.get_mut(peer).map(|slot| &mut **slot)
     }
@@ -175,11 +194,21 @@ pub(crate) enum Greeted {
     Offers(Vec<Address>),
 }
 
+/// A stream to a host that has agreed to such a session before.
+pub(crate) struct Early {
+    pub(crate) connection: Connection,
+    pub(crate) address: Address,
+    /// The greeting of the other end at that time.
+    pub(crate) theirs: Hello,
+}
+
 /// The end that made a connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Call {
     Own,
     Theirs,
+    /// The peer, which waits for the welcome of the role: it goes with the first frames.
+    Waiting,
     /// The peer, to replace a connection. It waits for an answer.
     Again,
 }
@@ -196,6 +225,7 @@ impl Shared {
     pub(super) fn new(transports: Transports, limits: Limits) -> Self {
         Self {
             transports,
+            number: RandomState::new().hash_one(0) | 1,
             registry: Mutex::default(),
             listened: Mutex::default(),
             better: Mutex::default(),
@@ -349,6 +379,27 @@ impl Shared {
         self.registry().slot(&own.route.near(), &own.route.peer).map(change)
     }
 
+    /// Notes the answer to first messages: the token of the peer, if it has welcomed this end.
+    pub(crate) fn answered_early(&self, own: &Hello, token: Option<u128>) {
+        self.with_slot(own, |slot| match token {
+            Some(token) => slot.peer = SlotPeer::Remote(token),
+            // The peer may have called in the meantime.
+            None if slot.peer.token().is_none() => slot.peer = SlotPeer::Absent,
+            None => {}
+        });
+        if token.is_none() {
+            self.changed.notify_waiters();
+        }
+    }
+
+    /// Notes that the lane to the peer with this token has ended, and the peer may not know it.
+    pub(crate) fn note_ended(&self, token: u128) {
+        let (limits, now) = (&self.limits, Instant::now());
+        let ended = &mut self.registry().ended;
+        ended.retain(|_, until| *until > now);
+        ended.insert(token, now + limits.join + limits.resume + limits.handshake);
+    }
+
     /// Notes that the peer has left, so that it may use the name of the session again.
     pub(crate) fn peer_left(&self, own: &Hello) {
         self.with_slot(own, |slot| slot.has_left = true);
@@ -382,6 +433,7 @@ pub(crate) struct Guard {
     on_demand: &'static [&'static str],
     /// True if a peer is missing, so that the session cannot end in order.
     is_broken: watch::Sender<bool>,
+    is_removed: AtomicBool,
 }
 
 impl Guard {
@@ -391,7 +443,8 @@ impl Guard {
         on_demand: &'static [&'static str],
     ) -> Arc<Self> {
         let (shared, is_broken) = (Arc::clone(shared), watch::Sender::new(false));
-        Arc::new(Self { shared, endpoint, on_demand, is_broken })
+        let is_removed = AtomicBool::new(false);
+        Arc::new(Self { shared, endpoint, on_demand, is_broken, is_removed })
     }
 
     /// Notes that a peer was lost, or has given up.
@@ -409,9 +462,18 @@ impl Guard {
 }
 
 impl Drop for Guard {
-    /// If all peers of the role had come, no peer expects it in this session any more, and its
-    /// service forgets the name.
     fn drop(&mut self) {
+        self.remove();
+    }
+}
+
+impl Guard {
+    /// Removes the role from its host. If all peers of the role had come, no peer expects it in this
+    /// session any more, and its service forgets the name.
+    pub(crate) fn remove(&self) {
+        if self.is_removed.swap(true, Ordering::Relaxed) {
+            return;
+        }
         let mut registry = self.shared.registry();
         let slots = registry.roles.remove(&self.endpoint);
         let (protocol, session, role) = &self.endpoint;
@@ -421,11 +483,10 @@ impl Drop for Guard {
             service.sessions.remove(session);
         }
         // A peer may already wait for the role in the next session of this name.
-        let in_session = |at: &Endpoint| (&at.0, &at.1) == (protocol, session);
         let waits = |slots: &BTreeMap<String, Box<Slot>>| {
             slots.get(role).is_some_and(|slot| slot.peer.token().is_none())
         };
-        if registry.roles.iter().any(|(at, slots)| in_session(at) && waits(slots)) {
+        if registry.session(protocol, session).any(|(_, slots)| waits(slots)) {
             registry.announce(self.endpoint.clone(), &self.shared.limits);
         }
         drop(registry);

@@ -6,20 +6,23 @@
 //! peer.
 
 use std::future::{pending, poll_fn};
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
+use futures_sink::Sink as _;
 use rumpsteak_runtime::transport::Labelled;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
-use super::{Lane, Remote, answered_at, run};
-use crate::host::{Arrival, Call, LONGEST_PAUSE};
+use super::{Lane, Remote, Stop, answered_at, run};
+use crate::host::{Arrival, Call, Early, Greeted, LONGEST_PAUSE};
 use crate::limits::FOR_EVER;
 use crate::transport::Connection;
-use crate::wire::{Hello, RouteId};
-use crate::{Address, Codec, NetError, Portable};
+use crate::wire::{Answer, Hello, RouteId, poll_hear, said};
+use crate::{Address, Codec, NetError, Portable, Refusal};
 
 impl Remote {
     /// Waits for the peer, as long as it can still join.
@@ -41,30 +44,115 @@ impl Remote {
 
     /// Moves messages to and from the peer, which has come.
     pub(crate) async fn meet<M: Labelled + Portable, C: Codec>(
-        mut self,
-        mut lane: Lane<M, C>,
+        mut self: Box<Self>,
+        mut lane: Box<Lane<M, C>>,
         connection: Connection,
-        theirs: Hello,
+        theirs: Box<Hello>,
         call: Call,
     ) -> Result<(), NetError> {
         // The end that called first also calls again after a break.
         match call {
             Call::Own => answered_at(&mut self.addresses, &connection),
-            Call::Theirs | Call::Again => self.addresses.clear(),
+            Call::Theirs | Call::Waiting | Call::Again => self.addresses.clear(),
         }
         self.own.lane.known = Some(theirs.lane.own);
         let connection = match call {
             // The first connection broke before it was used.
             Call::Again => self.answer(&mut lane, connection, &theirs).await.ok(),
-            Call::Own | Call::Theirs => Some(connection),
+            Call::Waiting => {
+                let welcome = said(&connection, &self.welcome(0)).ok();
+                welcome.map(|welcome| lane.open(&connection, welcome)).map(|()| connection)
+            }
+            // The peer may have messages of an earlier connection.
+            Call::Own | Call::Theirs => match lane.resume(&connection, theirs.lane.received) {
+                Ok(()) => Some(connection),
+                Err(Stop::Failed(error)) => {
+                    lane.status.fail(error.clone());
+                    return Err(error);
+                }
+                Err(Stop::Broken(_)) => None,
+            },
         };
         run(lane, self, theirs, connection).await
     }
 
+    /// Moves messages to and from a peer whose host has agreed to such a session before. The first
+    /// messages go with the greeting. If the host gives no answer, or the role there has not joined
+    /// yet, the role calls again, as it would without.
+    pub(crate) async fn meet_early<M: Labelled + Portable, C: Codec>(
+        mut self: Box<Self>,
+        mut lane: Box<Lane<M, C>>,
+        Early { mut connection, address, theirs }: Early,
+        until: Instant,
+    ) -> Result<(), NetError> {
+        let opening = said(&connection, &self.own);
+        let answer = async {
+            lane.open(&connection, opening?);
+            let answer = poll_fn(|context| {
+                if lane.yields(context) {
+                    return Poll::Pending;
+                }
+                while lane.poll_send(&mut connection, context)? {}
+                if !connection.flushes_itself() {
+                    let _ = Pin::new(&mut connection).poll_flush(context)?;
+                }
+                poll_hear::<Answer>(&mut connection, context).map_err(Stop::Broken)
+            });
+            Ok::<_, Stop>(answer.await?.unwrap_or(Answer::Refused(Refusal::NoGreeting)))
+        };
+        let greeted = match timeout(self.shared.limits.handshake, answer).await {
+            Ok(Ok(answer)) => {
+                let greeted = self.shared.answered(&address, &self.own, connection, answer);
+                Box::pin(greeted).await.map(Some)
+            }
+            Ok(Err(Stop::Failed(error))) => Err(error),
+            Ok(Err(Stop::Broken(_))) | Err(_) => {
+                // If that host has the messages, no other session may get them.
+                self.own.lane.host = theirs.lane.host;
+                Ok(None)
+            }
+        };
+        let known = match &greeted {
+            Ok(Some(Greeted::Welcome(_, hello))) => Some(hello.lane.own),
+            _ => None,
+        };
+        self.shared.answered_early(&self.own, known);
+        let failed = match greeted {
+            Ok(Some(Greeted::Welcome(connection, hello)))
+                if (&hello.contract, &hello.format) == (&theirs.contract, &theirs.format) =>
+            {
+                answered_at(&mut self.addresses, &connection);
+                self.own.lane.known = known;
+                return Box::pin(run(lane, self, hello, Some(connection))).await;
+            }
+            Ok(Some(Greeted::Welcome(..))) => {
+                let (peer, refusal) = (self.own.route.peer.clone(), Refusal::StartedAgain);
+                NetError::Refused { peer, refusal }
+            }
+            Ok(_) | Err(NetError::Absent { .. }) => {
+                let mut calls = JoinSet::new();
+                self.call(&mut calls, until);
+                match self.arrival(until + Duration::from_secs(1)).await {
+                    Arrival::Remote(connection, theirs, call) => {
+                        return Box::pin(self.meet(lane, connection, theirs, call)).await;
+                    }
+                    Arrival::Failed(error) => error,
+                    Arrival::Local(_) | Arrival::Leave(_) => self.absent(),
+                }
+            }
+            Err(error) => error,
+        };
+        lane.status.fail(failed.clone());
+        if let Some(guard) = &self.guard {
+            guard.lost(&self.own.route.peer);
+        }
+        Err(failed)
+    }
+
     /// Moves messages to and from the peer, if it comes. Notifies `meets` when it does.
     pub(crate) async fn meet_on_demand<M: Labelled + Portable, C: Codec>(
-        mut self,
-        mut lane: Lane<M, C>,
+        mut self: Box<Self>,
+        mut lane: Box<Lane<M, C>>,
         meets: UnboundedSender<()>,
     ) -> Result<(), NetError> {
         let mut calls = JoinSet::new();
@@ -86,7 +174,7 @@ impl Remote {
                         // Only a role that plays on demand itself waits for this.
                         let _ = meets.send(());
                         drop((calls, meets));
-                        return self.meet(lane, connection, *theirs, call).await;
+                        return self.meet(lane, connection, theirs, call).await;
                     }
                     Arrival::Failed(error) if until.is_some() => break error,
                     Arrival::Failed(error) => {

@@ -21,10 +21,10 @@
 //! messages it has, and the other end continues there: nothing is lost, doubled or out of order.
 
 use std::collections::VecDeque;
-use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
+use std::{io, mem};
 
 use bytes::Bytes;
 use futures_core::Stream as _;
@@ -136,8 +136,14 @@ pub(crate) struct Lane<M, C> {
     /// The messages that were sent before this lane began.
     sent_before: Amount,
     pub(crate) status: SharedStatus,
+    /// The greeting, or the answer to one, which goes before all frames.
+    opening: Option<Bytes>,
     /// True if the peer must get an acknowledgement, even without new credit.
     must_acknowledge: bool,
+    /// True once the role had a turn to send messages before the first acknowledgement.
+    has_yielded: bool,
+    /// True once both ends have left, and the end of this one was written to a connection.
+    pub(crate) is_flushed: bool,
     /// The number of completed sessions that the peer was told.
     told_completed: u64,
     batch: Batch,
@@ -157,10 +163,10 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         count: usize,
         [receiving, sending]: [Window; 2],
         &Limits { frame, beat, .. }: &Limits,
-    ) -> Self {
+    ) -> Box<Self> {
         let (beat, every) = (beat.min(FOR_EVER / SILENT_BEATS), every(count));
         let silent = beat * SILENT_BEATS;
-        Self {
+        Box::new(Self {
             peer: own.route.peer.clone(),
             codec,
             numbers: own.numbers(theirs).map(Arc::new),
@@ -169,7 +175,8 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             outgoing: Some(outgoing),
             incoming: Some(incoming),
             split: None,
-            state: LaneState::default(),
+            // The first messages need no grant.
+            state: LaneState { granted: receiving.least, ..LaneState::default() },
             unacknowledged: VecDeque::new(),
             sent: 0,
             limit: 0,
@@ -181,13 +188,16 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             windows: [receiving.bytes, sending.bytes],
             sent_before: Amount::default(),
             status,
+            opening: None,
             must_acknowledge: true,
+            has_yielded: false,
+            is_flushed: false,
             told_completed: 0,
             batch: Batch::default(),
             is_shared: false,
             heartbeat: interval(beat),
             silence: interval_at(Instant::now() + silent, silent),
-        }
+        })
     }
 
     /// Packs the lane for another host. Fails if a message cannot be written or read.
@@ -225,10 +235,10 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     /// Continues from a snapshot of another host. If both ends count the same sessions, the peer
     /// may be a session behind. Fails if the snapshot is invalid.
     pub(crate) fn unpack(
-        mut self,
+        mut self: Box<Self>,
         snapshot: LaneSnapshot,
         is_counted: bool,
-    ) -> Result<Self, NetError> {
+    ) -> Result<Box<Self>, NetError> {
         let LaneSnapshot { state, unacknowledged, unread } = snapshot;
         let LaneState { first, received, granted, completed, peer_completed, .. } = state;
         let (sent, bytes) = (state.sent(), state.received_bytes);
@@ -267,17 +277,29 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         }
         let peer_completed = if is_counted { peer_completed } else { u64::MAX };
         let next = first + counts.iter().sum::<u64>();
-        self.state = LaneState { next, peer_completed, ..state };
+        let granted = granted.max(self.reports.window.least);
+        self.state = LaneState { next, peer_completed, granted, ..state };
         self.sent_before = self.state.sent();
         self.note_taken();
         Ok(self)
     }
 
-    /// Begins to use a first connection.
-    pub(crate) fn connect(&mut self, connection: &Connection) {
+    /// Sends the first messages, which need no grant, if the peer expects them.
+    pub(crate) fn begin(&mut self) {
+        self.limit = self.sending.least;
+    }
+
+    /// Begins to use a first connection, with these bytes before all frames.
+    pub(crate) fn open(&mut self, connection: &Connection, opening: Bytes) {
+        self.connect(connection);
+        self.opening = Some(opening);
+    }
+
+    /// Begins to use a connection.
+    fn connect(&mut self, connection: &Connection) {
         self.largest = self.frame.min(connection.max_payload());
         self.status.connected(connection);
-        self.sent = 0;
+        (self.sent, self.opening, self.has_yielded) = (0, None, false);
         self.must_acknowledge = true;
         self.is_shared = connection.is_shared();
         self.silence.reset();
@@ -299,25 +321,84 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         loop {
             let came = self.poll_read(connection, context)?;
             let _ = self.poll_deliver(context);
-            let taken = self.poll_take(context);
-            let before = self.sent;
-            self.poll_write(connection, context)?;
-            // Frames that were written make room for messages of the role.
-            let wrote = self.sent > before;
-            self.poll_heartbeat(connection, context)?;
-            let is_done =
-                self.state.is_told() && self.state.has_peer_left() && !self.must_acknowledge;
-            let is_flushed = (is_done || !connection.flushes_itself())
-                && Pin::new(&mut *connection).poll_flush(context)?.is_ready();
-            if is_flushed && is_done && self.arrived.is_empty() {
-                self.status.note_progress(self.progress());
-                return Poll::Ready(Ok(()));
+            let is_told = self.state.is_told();
+            if is_told && self.state.has_peer_left() && connection.flushes_itself() {
+                // The end of the stream is the acknowledgement.
+                self.must_acknowledge = false;
             }
-            if !came && !taken && !wrote {
+            if self.yields(context) {
+                return Poll::Pending;
+            }
+            let has_moved = self.poll_send(connection, context)?;
+            self.poll_heartbeat(connection, context)?;
+            let has_left = self.has_left();
+            let is_flushed = (has_left || !connection.flushes_itself())
+                && Pin::new(&mut *connection).poll_flush(context)?.is_ready();
+            if is_flushed && has_left {
+                self.is_flushed = true;
+                if self.state.is_told() && self.arrived.is_empty() {
+                    connection.end_later();
+                    self.status.note_progress(self.progress());
+                    return Poll::Ready(Ok(()));
+                }
+            }
+            if !came && !has_moved {
                 self.status.note_progress(self.progress());
                 return Poll::Pending;
             }
         }
+    }
+
+    /// Lets the role have its turn once, so that its first messages go with the first frames over a
+    /// connection. Returns true if the task is to be polled again before it sends anything.
+    pub(crate) fn yields(&mut self, context: &mut Context<'_>) -> bool {
+        if !self.is_shared || mem::replace(&mut self.has_yielded, true) {
+            return false;
+        }
+        self.poll_take(context);
+        let has_frames = self.sent + self.state.ahead < self.unacknowledged.len();
+        if !has_frames {
+            context.waker().wake_by_ref();
+        }
+        !has_frames
+    }
+
+    /// Takes messages from the role, and writes them. Returns true if the role may have more.
+    pub(crate) fn poll_send(
+        &mut self,
+        connection: &mut Connection,
+        context: &mut Context<'_>,
+    ) -> Result<bool, Stop> {
+        let (taken, before) = (self.poll_take(context), self.sent);
+        self.poll_write(connection, context)?;
+        // Frames that were written make room for messages of the role.
+        Ok(taken || self.sent > before)
+    }
+
+    /// Writes the opening, if that was not done yet.
+    pub(crate) fn poll_open(
+        &mut self,
+        connection: &mut Connection,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<(), Stop>> {
+        if self.opening.is_some() {
+            ready!(Pin::new(&mut *connection).poll_ready(context))?;
+        }
+        if let Some(opening) = self.opening.take() {
+            self.put(connection, opening)?;
+            if !connection.flushes_itself() {
+                let _ = Pin::new(connection).poll_flush(context)?;
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// Returns true if both ends have left and were sent everything, and the peer has acknowledged
+    /// all but the end.
+    fn has_left(&self) -> bool {
+        let LaneState { first, next, has_ended, .. } = self.state;
+        let is_sent = has_ended && first + 1 >= next && self.sent == self.unacknowledged.len();
+        is_sent && self.state.has_peer_left() && !self.must_acknowledge
     }
 
     /// The number of messages that were sent, have come, and the peer has taken: without the ends.
@@ -335,6 +416,10 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     ) -> Result<bool, Stop> {
         let mut came = false;
         while let Poll::Ready(next) = Pin::new(&mut *connection).poll_next(context) {
+            if next.is_none() && self.has_left() && connection.flushes_itself() {
+                self.acknowledge(self.state.next)?;
+                break;
+            }
             let closed = || io::Error::from(io::ErrorKind::UnexpectedEof);
             let bytes = next.ok_or_else(closed).and_then(|bytes| bytes).map_err(|error| {
                 // The codec reports a frame that is too large so.
@@ -577,6 +662,9 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         context: &mut Context<'_>,
     ) -> Result<(), Stop> {
         self.reports.taken.lane.register(context.waker());
+        if self.poll_open(connection, context)?.is_pending() {
+            return Ok(());
+        }
         loop {
             let (taken, is_due) = self.reports.poll();
             let here = self.incoming.as_ref().map_or(0, |incoming| incoming.completed() as u64);

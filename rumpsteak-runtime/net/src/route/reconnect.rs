@@ -36,16 +36,20 @@ pub(crate) struct Remote {
 /// this one if there is one. `theirs` is the greeting of the peer, whose token the role knows. If
 /// the peer is lost or gives up, the guard notes it.
 pub(crate) async fn run<M: Labelled + Portable, C: Codec>(
-    mut lane: Lane<M, C>,
-    remote: Remote,
-    theirs: Hello,
+    mut lane: Box<Lane<M, C>>,
+    remote: Box<Remote>,
+    theirs: Box<Hello>,
     connection: Option<Connection>,
 ) -> Result<(), NetError> {
-    if let Some(connection) = &connection {
-        lane.connect(connection);
-    }
     let (guard, peer) = (remote.guard.clone(), remote.own.route.peer.clone());
+    let called = remote.addresses.is_empty().then(|| (Arc::clone(&remote.shared), theirs.lane.own));
     let moved = run_until_left(&mut lane, remote, theirs, connection).await;
+    if let Some((shared, token)) = called
+        && lane.state.received > 0
+        && !lane.state.is_told()
+    {
+        shared.note_ended(token);
+    }
     if let Err(error) = &moved {
         // Before the lane is dropped, which wakes the role.
         lane.status.fail(error.clone());
@@ -59,8 +63,8 @@ pub(crate) async fn run<M: Labelled + Portable, C: Codec>(
 
 async fn run_until_left<M: Labelled + Portable, C: Codec>(
     lane: &mut Lane<M, C>,
-    mut remote: Remote,
-    mut theirs: Hello,
+    mut remote: Box<Remote>,
+    mut theirs: Box<Hello>,
     mut connection: Option<Connection>,
 ) -> Result<(), NetError> {
     let (mut search, mut is_noted) = (Search::new(&remote), false);
@@ -70,10 +74,15 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
             break;
         }
         let own = remote.own.clone().having(lane.state.received);
-        let Remote { shared, addresses, arrivals, .. } = &mut remote;
+        let Remote { shared, addresses, arrivals, .. } = &mut *remote;
+        let is_called = addresses.is_empty();
         let move_messages = |context: &mut Context<'_>| match &mut connection {
             Some(connection) => {
                 let moved = lane.poll(connection, context);
+                if lane.is_flushed {
+                    // Only the end that has called may have to replace the connection.
+                    lane.status.leave(is_called);
+                }
                 if lane.state.has_peer_left() && !mem::replace(&mut is_noted, true) {
                     shared.peer_left(&own);
                 }
@@ -97,9 +106,12 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
                     Box::pin(remote.answer(lane, new, &hello)).await
                 }
                 Arrival::Leave(packed) => {
-                    drop(connection);
+                    if let Some(mut connection) = connection {
+                        // The peer may wait for the welcome. If this fails, it calls again.
+                        let _ = poll_fn(|context| lane.poll_open(&mut connection, context)).await;
+                    }
                     // If this fails, the role that asked has given up.
-                    let _ = packed.send(lane.pack().map(|it| remote.pack(Some(theirs), it)));
+                    let _ = packed.send(lane.pack().map(|it| remote.pack(Some(*theirs), it)));
                     return Ok(());
                 }
                 // A first connection that is too late.
@@ -136,6 +148,11 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
 }
 
 impl Remote {
+    /// The answer to a peer that calls, of which so many messages have come.
+    pub(super) fn welcome(&self, received: u64) -> Answer {
+        Answer::Welcome(self.own.clone().having(received).at(self.shared.number))
+    }
+
     pub(super) fn pack(self, theirs: Option<Hello>, snapshot: LaneSnapshot) -> PackedLane {
         PackedLane { own: self.own, theirs, addresses: self.addresses, snapshot }
     }
@@ -148,7 +165,7 @@ impl Remote {
         hello: &Hello,
     ) -> Result<Connection, Stop> {
         lane.resume(&new, hello.lane.received)?;
-        let welcome = Answer::Welcome(self.own.clone().having(lane.state.received));
+        let welcome = self.welcome(lane.state.received);
         let said = timeout(self.shared.limits.handshake, say(&mut new, &welcome)).await;
         said.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))?;
         Ok(new)

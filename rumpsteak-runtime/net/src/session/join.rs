@@ -219,23 +219,34 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
     for (own, arrivals) in hellos.into_iter().zip(arrivals) {
         let (shared, guard) = (Arc::clone(shared), Some(Arc::clone(&guard)));
         let addresses = join.addresses_of(&own.route.peer);
-        let remote = Remote { shared, own, addresses, arrivals, guard };
-        if waits(&remote.own) {
+        let remote = Box::new(Remote { shared, own, addresses, arrivals, guard });
+        let own = remote.own.clone();
+        if !waits(&own) {
+            remotes.push((own, Err(remote)));
+        } else if let Some(early) = remote.shared.early(&own, &remote.addresses) {
+            let theirs = Some(&early.theirs);
+            let shared = &join.host.shared;
+            let (end, mut lane, status) = lane(&own, theirs, join.codec.clone(), shared, false);
+            lane.begin();
+            let task = tokio::spawn(remote.meet_early(lane, early, until));
+            remotes.push((own, Ok((end, status, Some(task)))));
+        } else {
             remote.call(&mut calls, until);
+            remotes.push((own, Err(remote)));
         }
-        remotes.push(remote);
     }
     // A failed call reports its reason a moment earlier.
     let until = until + Duration::from_secs(1);
     let (mut ends, mut routes) = (Vec::new(), Vec::new());
     let (meets, mut met) = mpsc::unbounded_channel();
-    for mut remote in remotes {
-        let own = remote.own.clone();
-        let (end, status, lane) = if !waits(&own) {
-            let (end, lane, status) = lane(&own, None, join.codec.clone(), shared, true);
-            (end, status, Some(tokio::spawn(remote.meet_on_demand(lane, meets.clone()))))
-        } else {
-            match remote.arrival(until).await {
+    for (own, remote) in remotes {
+        let (end, status, lane) = match remote {
+            Ok(route) => route,
+            Err(remote) if !waits(&own) => {
+                let (end, lane, status) = lane(&own, None, join.codec.clone(), shared, true);
+                (end, status, Some(tokio::spawn(remote.meet_on_demand(lane, meets.clone()))))
+            }
+            Err(mut remote) => match remote.arrival(until).await {
                 Arrival::Failed(error) => return Err(error),
                 Arrival::Leave(_) => return Err(remote.absent()),
                 Arrival::Local(end) => {
@@ -244,11 +255,12 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
                 }
                 Arrival::Remote(connection, theirs, call) => {
                     let codec = join.codec.clone();
-                    let (end, lane, status) = lane(&own, Some(&theirs), codec, shared, false);
-                    let task = remote.meet(lane, connection, *theirs, call);
+                    let (end, mut lane, status) = lane(&own, Some(&theirs), codec, shared, false);
+                    lane.begin();
+                    let task = remote.meet(lane, connection, theirs, call);
                     (end, status, Some(tokio::spawn(task)))
                 }
-            }
+            },
         };
         ends.push(end);
         routes.push(RouteTask { own, status, lane });
@@ -295,7 +307,7 @@ pub(super) trait MessageCodec<M>: Send + Sync {
     fn lane(
         &self,
         queues: (LocalQueue<M>, QueueReceiver<M>),
-        remote: Remote,
+        remote: Box<Remote>,
         theirs: Hello,
         status: SharedStatus,
     ) -> LaneTask;
@@ -314,7 +326,7 @@ impl<M: Labelled + Portable, C: Codec> MessageCodec<M> for C {
     fn lane(
         &self,
         (incoming, outgoing): (LocalQueue<M>, QueueReceiver<M>),
-        remote: Remote,
+        remote: Box<Remote>,
         theirs: Hello,
         status: SharedStatus,
     ) -> LaneTask {
@@ -326,7 +338,7 @@ impl<M: Labelled + Portable, C: Codec> MessageCodec<M> for C {
         let far = FarEnd { incoming, outgoing, status, taken };
         let (ends, limits) = ([&remote.own, &theirs], &remote.shared.limits);
         let lane = Lane::new(ends, self.clone(), far, count, windows(ends, limits), limits);
-        tokio::spawn(run(lane, remote, theirs, None))
+        tokio::spawn(run(lane, remote, Box::new(theirs), None))
     }
 }
 
@@ -422,14 +434,14 @@ impl<R: Role> Joined<R> {
     pub async fn leave(self) -> Result<(), NetError> {
         let Self { role, routes, guard, .. } = self;
         drop(role);
-        let mut result = Ok(());
-        let lane = |RouteTask { own, lane, .. }| lane.or_else(|| guard.shared.take_lane(&own));
-        for lane in routes.into_iter().filter_map(lane) {
-            // This fails only if the runtime ends: the task neither panics nor is cancelled.
-            let moved = lane.await.unwrap_or(Ok(()));
-            result = result.and(moved);
+        let mut result = Ok(false);
+        for RouteTask { own, status, lane } in routes {
+            if let Some(lane) = lane.or_else(|| guard.shared.take_lane(&own)) {
+                let left = status.left(lane).await;
+                result = result.and_then(|needed| left.map(|needs| needed || needs));
+            }
         }
-        result
+        result.map(|needs_place| if !needs_place { guard.remove() })
     }
 }
 

@@ -73,6 +73,7 @@ impl<R: Joins + Leaves<()>> Joined<R> {
             let (shared, addresses) = (Arc::clone(&guard.shared), to.clone());
             let peer = peer.knowing(own.lane.own);
             let remote = Remote { shared, own: peer, addresses, arrivals, guard: None };
+            let remote = Box::new(remote);
             Some(codec.lane(queues, remote, own.clone(), Arc::clone(&routes[at].status)))
         };
         let mut lanes = guard.shared.leave(&guard.endpoint, to.clone(), stay);
@@ -162,9 +163,9 @@ impl<R: Joins + Leaves<()>, S: Session<State = State<'static, R>> + Structure> P
             let mut greeting = own.clone();
             greeting.lane.known = None;
             let (shared, guard) = (Arc::clone(shared), Some(Arc::clone(&guard)));
-            let remote = Remote { shared, own, addresses, arrivals, guard };
+            let remote = Box::new(Remote { shared, own, addresses, arrivals, guard });
             let task = match theirs {
-                Some(theirs) => tokio::spawn(run(lane, remote, theirs, None)),
+                Some(theirs) => tokio::spawn(run(lane, remote, Box::new(theirs), None)),
                 None => tokio::spawn(remote.meet_on_demand(lane, meets.clone())),
             };
             routes.push(RouteTask { own: greeting, status, lane: Some(task) });

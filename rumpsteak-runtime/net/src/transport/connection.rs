@@ -4,7 +4,7 @@ use std::io;
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
@@ -138,6 +138,15 @@ impl Connection {
     /// Returns true if the frames that were sent are written without a flush.
     pub(crate) fn flushes_itself(&self) -> bool {
         self.line.as_ref().is_some_and(|line| line.flushes_itself())
+    }
+
+    /// Announces that this end will drop the stream in order. Then the other end of a connection
+    /// that [flushes itself](Self::flushes_itself) hears of it with the next frames.
+    pub(crate) fn end_later(&mut self) {
+        if self.flushes_itself() {
+            // Without frames to flush, this neither waits nor fails.
+            let _ = Pin::new(&mut self.frames).poll_close(&mut Context::from_waker(Waker::noop()));
+        }
     }
 
     /// Keeps a shared connection for a while without streams, with heartbeats in this interval.

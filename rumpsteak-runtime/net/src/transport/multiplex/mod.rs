@@ -64,7 +64,7 @@ pub(super) async fn multiplexed(
 
 impl Multiplexer {
     fn stream(self: Arc<Self>, number: Option<u32>) -> Connection {
-        Connection::of(Arc::clone(&self) as _, StreamEnd { shared: self, number })
+        Connection::of(Arc::clone(&self) as _, StreamEnd { shared: self, number, is_patient: false })
     }
 }
 
@@ -120,9 +120,9 @@ impl Line for Multiplexer {
         state.has_owner = false;
         for number in std::mem::take(&mut state.opened) {
             state.users -= 1;
-            state.drop_stream(number);
+            state.drop_stream(number, false);
         }
-        state.wake_task();
+        state.send_ends();
     }
 }
 
@@ -131,6 +131,8 @@ struct StreamEnd {
     shared: Arc<Multiplexer>,
     /// `None` before the first frame of a stream that this end opens.
     number: Option<u32>,
+    /// True if the other end need not hear at once that this end drops the stream.
+    is_patient: bool,
 }
 
 impl Stream for StreamEnd {
@@ -202,7 +204,8 @@ impl Sink<Bytes> for StreamEnd {
         Poll::Pending
     }
 
-    fn poll_close(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+    fn poll_close(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.is_patient = true;
         self.poll_flush(context)
     }
 }
@@ -212,7 +215,7 @@ impl Drop for StreamEnd {
         let mut state = self.shared.state();
         (state.users, state.used) = (state.users - 1, Instant::now());
         match self.number {
-            Some(number) => state.drop_stream(number),
+            Some(number) => state.drop_stream(number, self.is_patient),
             None => state.wake_task(),
         }
     }

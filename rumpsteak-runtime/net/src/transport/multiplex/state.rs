@@ -68,6 +68,8 @@ pub(super) struct State {
     pub(super) ready: VecDeque<u32>,
     /// Pieces without a frame, which are sent first.
     pub(super) controls: BytesMut,
+    /// Ends of streams, which are sent with the next pieces, or with a heartbeat.
+    pub(super) ends: BytesMut,
     /// New streams of the other end.
     pub(super) opened: VecDeque<u32>,
     pub(super) acceptor: Option<Waker>,
@@ -119,6 +121,7 @@ impl Multiplexer {
             beat: None,
             ready: VecDeque::new(),
             controls: BytesMut::new(),
+            ends: BytesMut::new(),
             opened: VecDeque::new(),
             acceptor: None,
             task: None,
@@ -282,13 +285,22 @@ impl State {
     }
 
     /// Ends a stream that this end does not use any more. The frames that may be sent still are.
-    pub(super) fn drop_stream(&mut self, number: u32) {
+    /// If this end is patient, the other end need not hear of it at once.
+    pub(super) fn drop_stream(&mut self, number: u32, is_patient: bool) {
         let Some(stream) = self.streams.get_mut(&number) else { return };
         if stream.is_ready && !stream.has_ended {
             (stream.is_dropped, stream.incoming) = (true, VecDeque::new());
         } else if self.streams.remove(&number).is_some_and(|stream| !stream.has_ended) {
-            self.control(number, END, &[]);
+            head(&mut self.ends, 0, number, END);
         }
+        if !is_patient || !self.has_owner || self.beat.is_none() || self.ends.len() > BUFFER {
+            self.send_ends();
+        }
+    }
+
+    /// Sends the ends of streams, and looks if the connection is still in use.
+    pub(super) fn send_ends(&mut self) {
+        self.controls.unsplit(self.ends.split());
         self.wake_task();
     }
 
