@@ -91,7 +91,7 @@ impl Shared {
                     addresses.clone_from(to);
                 }
                 let is_done = self.with_slot(&own, |slot| slot.dialled(greeted, &mut last));
-                self.changed.notify_waiters();
+                self.changed(&own.route.session).notify_waiters();
                 if is_done != Some(false) {
                     return;
                 }

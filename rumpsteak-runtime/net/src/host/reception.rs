@@ -99,7 +99,7 @@ impl Shared {
             if !connection.may_play(&hello.route.protocol, &hello.route.role) {
                 break Answer::Refused(Refusal::Certificate);
             }
-            let changed = self.changed.notified();
+            let changed = self.changed(&hello.route.session).notified();
             let mut changed = std::pin::pin!(changed);
             changed.as_mut().enable();
             let own = self.hello_to(&hello);
@@ -144,7 +144,10 @@ impl Shared {
             let asks = Instant::now() + if said == Some(answer) { Duration::ZERO } else { again };
             moved.asks.insert(hello.route.role.clone(), asks.min(moved.until));
         }
-        self.changed.notify_waiters();
+        // For a host that waits until all peers are told, too.
+        for session in ["", &hello.route.session] {
+            self.changed(session).notify_waiters();
+        }
     }
 
     fn receive(&self, hello: &Hello, is_compared: bool) -> Reception {
@@ -178,7 +181,7 @@ impl Shared {
         }
         if !is_compared {
             // The role has joined in the meantime: compare the greetings first.
-            self.changed.notify_waiters();
+            self.changed(&hello.route.session).notify_waiters();
             return Reception::Wait;
         }
         match &slot.peer {

@@ -3,7 +3,7 @@
 
 use std::any::Any;
 use std::collections::BTreeMap;
-use std::hash::{BuildHasher as _, RandomState};
+use std::hash::{BuildHasher as _, DefaultHasher, Hash as _, Hasher as _, RandomState};
 use std::io::{self, Write as _};
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
-use tokio::sync::{Mutex as AsyncMutex, Notify, Semaphore, oneshot, watch};
+use tokio::sync::{Mutex as AsyncMutex, Notify, Semaphore, oneshot};
 use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 use tokio::time::Instant;
 
@@ -30,8 +30,8 @@ pub(crate) struct Shared {
     pub(super) better: Mutex<BTreeMap<Address, Address>>,
     /// The connections to other hosts, by the addresses that were called.
     pub(super) lines: Mutex<BTreeMap<Address, Arc<AsyncMutex<Line>>>>,
-    /// Wakes tasks when a role has joined, or a call was answered.
-    pub(super) changed: Notify,
+    /// Wakes tasks when a role has joined, or a call was answered: by the session.
+    changed: [Notify; 64],
     pub(super) gate: Mutex<Gate>,
     pub(super) told: Mutex<Told>,
     /// Permits for connections that have greeted and wait for an answer.
@@ -230,12 +230,19 @@ impl Shared {
             listened: Mutex::default(),
             better: Mutex::default(),
             lines: Mutex::default(),
-            changed: Notify::new(),
+            changed: std::array::from_fn(|_| Notify::new()),
             gate: Mutex::default(),
             told: Mutex::new(Told { tell: Box::new(print), kinds: BTreeMap::new() }),
             handshakes: Semaphore::new(limits.connections),
             limits,
         }
+    }
+
+    /// Wakes tasks that wait for changes of a session.
+    pub(super) fn changed(&self, session: &str) -> &Notify {
+        let mut hasher = DefaultHasher::new();
+        session.hash(&mut hasher);
+        &self.changed[hasher.finish() as usize % self.changed.len()]
     }
 
     pub(super) fn registry(&self) -> MutexGuard<'_, Registry> {
@@ -263,7 +270,7 @@ impl Shared {
         let expected: Vec<_> = expected.filter(|it| !registry.roles.contains_key(it)).collect();
         expected.into_iter().for_each(|endpoint| registry.announce(endpoint, &self.limits));
         drop(registry);
-        self.changed.notify_waiters();
+        self.changed.iter().for_each(Notify::notify_waiters);
         announced
     }
 
@@ -312,9 +319,10 @@ impl Shared {
             slots.insert(hello.route.peer.clone(), Box::new(slot));
             receivers.push(receiver);
         }
+        let changed = self.changed(&endpoint.1);
         registry.roles.insert(endpoint, slots);
         drop(registry);
-        self.changed.notify_waiters();
+        changed.notify_waiters();
         Ok(receivers)
     }
 
@@ -388,7 +396,7 @@ impl Shared {
             None => {}
         });
         if token.is_none() {
-            self.changed.notify_waiters();
+            self.changed(&own.route.session).notify_waiters();
         }
     }
 
@@ -403,7 +411,7 @@ impl Shared {
     /// Notes that the peer has left, so that it may use the name of the session again.
     pub(crate) fn peer_left(&self, own: &Hello) {
         self.with_slot(own, |slot| slot.has_left = true);
-        self.changed.notify_waiters();
+        self.changed(&own.route.session).notify_waiters();
     }
 
     /// The greeting of the role that a peer calls, if the role is here.
@@ -432,7 +440,8 @@ pub(crate) struct Guard {
     /// The roles of the protocol that play on demand.
     on_demand: &'static [&'static str],
     /// True if a peer is missing, so that the session cannot end in order.
-    is_broken: watch::Sender<bool>,
+    is_broken: AtomicBool,
+    breaks: Notify,
     is_removed: AtomicBool,
 }
 
@@ -442,22 +451,26 @@ impl Guard {
         endpoint: Endpoint,
         on_demand: &'static [&'static str],
     ) -> Arc<Self> {
-        let (shared, is_broken) = (Arc::clone(shared), watch::Sender::new(false));
-        let is_removed = AtomicBool::new(false);
-        Arc::new(Self { shared, endpoint, on_demand, is_broken, is_removed })
+        let (shared, breaks) = (Arc::clone(shared), Notify::new());
+        let [is_broken, is_removed] = [(); 2].map(|()| AtomicBool::new(false));
+        Arc::new(Self { shared, endpoint, on_demand, is_broken, breaks, is_removed })
     }
 
     /// Notes that a peer was lost, or has given up.
     pub(crate) fn lost(&self, peer: &str) {
         if !self.on_demand.contains(&peer) {
-            self.is_broken.send_replace(true);
+            self.is_broken.store(true, Ordering::SeqCst);
+            self.breaks.notify_waiters();
         }
     }
 
     /// Waits until a peer is missing that does not play on demand.
     pub(crate) async fn broken(&self) {
-        // The sender is in `self`, so this cannot fail.
-        let _ = self.is_broken.subscribe().wait_for(|is_broken| *is_broken).await;
+        let mut breaks = std::pin::pin!(self.breaks.notified());
+        breaks.as_mut().enable();
+        if !self.is_broken.load(Ordering::SeqCst) {
+            breaks.await;
+        }
     }
 }
 
@@ -490,7 +503,7 @@ impl Guard {
             registry.announce(self.endpoint.clone(), &self.shared.limits);
         }
         drop(registry);
-        self.shared.changed.notify_waiters();
+        self.shared.changed(session).notify_waiters();
     }
 }
 

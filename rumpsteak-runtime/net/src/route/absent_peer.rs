@@ -27,6 +27,11 @@ use crate::{Address, Codec, NetError, Portable, Refusal};
 impl Remote {
     /// Waits for the peer, as long as it can still join.
     pub(crate) async fn arrival(&mut self, until: Instant) -> Arrival {
+        // A peer that waits already comes at once, and needs no timer.
+        tokio::task::yield_now().await;
+        if let Ok(arrival) = self.arrivals.try_recv() {
+            return *arrival;
+        }
         loop {
             // The program may begin to listen after its roles have begun to join.
             let look = until.min(Instant::now() + LONGEST_PAUSE);
@@ -153,7 +158,7 @@ impl Remote {
     pub(crate) async fn meet_on_demand<M: Labelled + Portable, C: Codec>(
         mut self: Box<Self>,
         mut lane: Box<Lane<M, C>>,
-        meets: UnboundedSender<()>,
+        meets: Option<UnboundedSender<()>>,
     ) -> Result<(), NetError> {
         let mut calls = JoinSet::new();
         if self.addresses.is_empty() && self.shared.hello_to(&self.own).is_some() {
@@ -172,8 +177,8 @@ impl Remote {
                     Arrival::Remote(connection, theirs, call) => {
                         lane.numbers = self.own.numbers(&theirs).map(Arc::new);
                         // Only a role that plays on demand itself waits for this.
-                        let _ = meets.send(());
-                        drop((calls, meets));
+                        let _ = meets.map(|meets| meets.send(()));
+                        drop(calls);
                         return self.meet(lane, connection, theirs, call).await;
                     }
                     Arrival::Failed(error) if until.is_some() => break error,

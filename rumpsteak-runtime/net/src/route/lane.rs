@@ -24,6 +24,7 @@ use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
+use std::time::Duration;
 use std::{io, mem};
 
 use bytes::Bytes;
@@ -149,10 +150,10 @@ pub(crate) struct Lane<M, C> {
     batch: Batch,
     /// True if other lanes share the connection, which has heartbeats of its own.
     is_shared: bool,
-    /// Ticks after an interval without a frame from this end.
-    heartbeat: Interval,
-    /// Ticks after too long without a frame from the peer.
-    silence: Interval,
+    beat: Duration,
+    /// Over a connection that is not shared: ticks after an interval without a frame from this end,
+    /// and after too long without a frame from the peer.
+    beats: Option<[Interval; 2]>,
 }
 
 impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
@@ -165,7 +166,6 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         &Limits { frame, beat, .. }: &Limits,
     ) -> Box<Self> {
         let (beat, every) = (beat.min(FOR_EVER / SILENT_BEATS), every(count));
-        let silent = beat * SILENT_BEATS;
         Box::new(Self {
             peer: own.route.peer.clone(),
             codec,
@@ -195,8 +195,8 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             told_completed: 0,
             batch: Batch::default(),
             is_shared: false,
-            heartbeat: interval(beat),
-            silence: interval_at(Instant::now() + silent, silent),
+            beat,
+            beats: None,
         })
     }
 
@@ -302,7 +302,9 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         (self.sent, self.opening, self.has_yielded) = (0, None, false);
         self.must_acknowledge = true;
         self.is_shared = connection.is_shared();
-        self.silence.reset();
+        let silent = self.beat * SILENT_BEATS;
+        let beats = || [interval(self.beat), interval_at(Instant::now() + silent, silent)];
+        self.beats = (!self.is_shared).then(beats);
     }
 
     /// Continues over a new connection, whose other end has received so many messages. Fails if
@@ -321,10 +323,9 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         loop {
             let came = self.poll_read(connection, context)?;
             let _ = self.poll_deliver(context);
-            let is_told = self.state.is_told();
-            if is_told && self.state.has_peer_left() && connection.flushes_itself() {
-                // The end of the stream is the acknowledgement.
-                self.must_acknowledge = false;
+            if self.state.is_told() && self.state.has_peer_left() {
+                // The peer has left already, and needs no acknowledgement at once.
+                connection.send_later();
             }
             if self.yields(context) {
                 return Poll::Pending;
@@ -332,12 +333,14 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             let has_moved = self.poll_send(connection, context)?;
             self.poll_heartbeat(connection, context)?;
             let has_left = self.has_left();
-            let is_flushed = (has_left || !connection.flushes_itself())
-                && Pin::new(&mut *connection).poll_flush(context)?.is_ready();
+            let is_done = has_left && self.state.is_told();
+            let flushes = connection.flushes_itself();
+            let is_flushed = (is_done && flushes)
+                || (has_left || !flushes)
+                    && Pin::new(&mut *connection).poll_flush(context)?.is_ready();
             if is_flushed && has_left {
                 self.is_flushed = true;
-                if self.state.is_told() && self.arrived.is_empty() {
-                    connection.end_later();
+                if is_done && self.arrived.is_empty() {
                     self.status.note_progress(self.progress());
                     return Poll::Ready(Ok(()));
                 }
@@ -416,10 +419,6 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     ) -> Result<bool, Stop> {
         let mut came = false;
         while let Poll::Ready(next) = Pin::new(&mut *connection).poll_next(context) {
-            if next.is_none() && self.has_left() && connection.flushes_itself() {
-                self.acknowledge(self.state.next)?;
-                break;
-            }
             let closed = || io::Error::from(io::ErrorKind::UnexpectedEof);
             let bytes = next.ok_or_else(closed).and_then(|bytes| bytes).map_err(|error| {
                 // The codec reports a frame that is too large so.
@@ -434,9 +433,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             came = true;
         }
         if came {
-            if !self.is_shared {
-                self.silence.reset();
-            }
+            self.beats.iter_mut().for_each(|[_, silence]| silence.reset());
             self.status.heard();
         }
         Ok(came)
@@ -720,9 +717,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     /// Writes one frame to the connection, which has room.
     fn put(&mut self, connection: &mut Connection, frame: Bytes) -> Result<(), Stop> {
         Pin::new(connection).start_send(frame)?;
-        if !self.is_shared {
-            self.heartbeat.reset();
-        }
+        self.beats.iter_mut().for_each(|[heartbeat, _]| heartbeat.reset());
         Ok(())
     }
 
@@ -732,13 +727,10 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         connection: &mut Connection,
         context: &mut Context<'_>,
     ) -> Result<(), Stop> {
-        if self.is_shared {
-            return Ok(());
-        }
-        if self.silence.poll_tick(context).is_ready() {
+        if self.beats.as_mut().is_some_and(|[_, silence]| silence.poll_tick(context).is_ready()) {
             return Err(io::Error::from(io::ErrorKind::TimedOut).into());
         }
-        while self.heartbeat.poll_tick(context).is_ready() {
+        while self.beats.as_mut().is_some_and(|[beat, _]| beat.poll_tick(context).is_ready()) {
             // If the connection has no room, the peer notices the silence.
             if self.poll_ready(connection, context)? {
                 self.put(connection, frame::beat())?;

@@ -67,7 +67,7 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
     mut theirs: Box<Hello>,
     mut connection: Option<Connection>,
 ) -> Result<(), NetError> {
-    let (mut search, mut is_noted) = (Search::new(&remote), false);
+    let (mut search, mut is_noted) = (Search::new(&remote, &lane.state), false);
     loop {
         let is_connected = connection.is_some();
         if !is_connected && lane.state.is_told() && lane.state.has_peer_left() {
@@ -88,7 +88,11 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
                 }
                 moved
             }
-            None => Poll::Pending,
+            None => {
+                // The role need not wait for what came before, at another host.
+                let _ = lane.poll_deliver(context);
+                Poll::Pending
+            }
         };
         let replaced = tokio::select! {
             biased;
@@ -200,9 +204,15 @@ struct Search {
     deadline: Option<Instant>,
 }
 
+/// How long an end waits for a connection.
+fn patience(shared: &Shared, lane: &LaneState) -> Duration {
+    let resume = shared.limits.resume;
+    if lane.has_peer_left() { resume.min(LINGER) } else { resume }
+}
+
 impl Search {
-    fn new(Remote { shared, guard, .. }: &Remote) -> Self {
-        let (now, waited) = (Instant::now(), shared.limits.resume);
+    fn new(Remote { shared, guard, .. }: &Remote, lane: &LaneState) -> Self {
+        let (now, waited) = (Instant::now(), patience(shared, lane));
         Self {
             waited,
             until: now + waited,
@@ -223,7 +233,7 @@ impl Search {
         let Remote { shared, guard, .. } = remote;
         let (now, resume) = (Instant::now(), shared.limits.resume);
         let lingers = resume.min(LINGER);
-        self.waited = if lane.has_peer_left() { lingers } else { resume };
+        self.waited = patience(shared, lane);
         self.until = now + self.waited;
         // A peer that has received the end of this one only lingers.
         let longest = if lane.has_ended { lingers } else { resume } / 8;

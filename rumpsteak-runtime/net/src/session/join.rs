@@ -238,7 +238,8 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
     // A failed call reports its reason a moment earlier.
     let until = until + Duration::from_secs(1);
     let (mut ends, mut routes) = (Vec::new(), Vec::new());
-    let (meets, mut met) = mpsc::unbounded_channel();
+    let is_on_demand = R::PLAYED.0.on_demand.contains(&R::NAME);
+    let (meets, mut met) = is_on_demand.then(mpsc::unbounded_channel).unzip();
     for (own, remote) in remotes {
         let (end, status, lane) = match remote {
             Ok(route) => route,
@@ -266,7 +267,7 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
         routes.push(RouteTask { own, status, lane });
     }
     drop(meets);
-    if R::PLAYED.0.on_demand.contains(&R::NAME)
+    if let Some(met) = &mut met
         && let Some(RouteTask { own, .. }) = routes.first()
         && timeout_at(until, met.recv()).await.ok().flatten().is_none()
     {

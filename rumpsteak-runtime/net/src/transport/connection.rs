@@ -140,11 +140,12 @@ impl Connection {
         self.line.as_ref().is_some_and(|line| line.flushes_itself())
     }
 
-    /// Announces that this end will drop the stream in order. Then the other end of a connection
-    /// that [flushes itself](Self::flushes_itself) hears of it with the next frames.
-    pub(crate) fn end_later(&mut self) {
+    /// Sends further frames, and the end of the stream, with the next frames of other streams, or
+    /// with a heartbeat. Does nothing if the connection does not
+    /// [flush itself](Self::flushes_itself).
+    pub(crate) fn send_later(&mut self) {
         if self.flushes_itself() {
-            // Without frames to flush, this neither waits nor fails.
+            // This does not wait, and a broken connection is noticed by the next frame.
             let _ = Pin::new(&mut self.frames).poll_close(&mut Context::from_waker(Waker::noop()));
         }
     }

@@ -240,7 +240,9 @@ fn versions_fit(projections: &[Arc<str>; 2]) -> Result<(), String> {
 
 /// The bytes of a greeting or an answer over this connection.
 pub(crate) fn said(connection: &Connection, what: &impl Serialize) -> io::Result<Bytes> {
-    let bytes = postcard::to_extend(what, MAGIC.to_vec()).map_err(io::Error::other)?;
+    let mut bytes = Vec::with_capacity(256);
+    bytes.extend(MAGIC);
+    let bytes = postcard::to_extend(what, bytes).map_err(io::Error::other)?;
     let most = GREETING.min(connection.max_payload());
     if bytes.len() > most {
         let text = format!("the greeting has {} bytes, and the limit is {most}", bytes.len());

@@ -150,8 +150,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Driver<T> {
     /// Takes pieces of the streams, in turns, as far as they may send.
     fn fill(&mut self, state: &mut State) {
         if !state.ready.is_empty() || !state.controls.is_empty() {
-            let ends = state.ends.split();
-            state.controls.unsplit(ends);
+            let State { ready, later, .. } = &mut *state;
+            ready.append(later);
         }
         let mut size = state.controls.len();
         self.tail.extend_from_slice(&state.controls.split());
@@ -208,8 +208,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Driver<T> {
             if now >= self.heard + beat {
                 state.control(0, ASK, &[]);
             }
-            if !state.ends.is_empty() || !state.controls.is_empty() {
-                state.send_ends();
+            if !state.later.is_empty() {
+                state.send_all();
             }
             beats.as_mut().reset((now + beat).min(late));
         }

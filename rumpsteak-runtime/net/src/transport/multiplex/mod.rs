@@ -64,7 +64,7 @@ pub(super) async fn multiplexed(
 
 impl Multiplexer {
     fn stream(self: Arc<Self>, number: Option<u32>) -> Connection {
-        Connection::of(Arc::clone(&self) as _, StreamEnd { shared: self, number, is_patient: false })
+        Connection::of(Arc::clone(&self) as _, StreamEnd { shared: self, number })
     }
 }
 
@@ -120,9 +120,9 @@ impl Line for Multiplexer {
         state.has_owner = false;
         for number in std::mem::take(&mut state.opened) {
             state.users -= 1;
-            state.drop_stream(number, false);
+            state.drop_stream(number);
         }
-        state.send_ends();
+        state.send_all();
     }
 }
 
@@ -131,8 +131,6 @@ struct StreamEnd {
     shared: Arc<Multiplexer>,
     /// `None` before the first frame of a stream that this end opens.
     number: Option<u32>,
-    /// True if the other end need not hear at once that this end drops the stream.
-    is_patient: bool,
 }
 
 impl Stream for StreamEnd {
@@ -187,8 +185,11 @@ impl Sink<Bytes> for StreamEnd {
         if let Some(stream) = state.streams.get_mut(&number).filter(|it| !it.has_ended) {
             stream.queued += frame.len();
             stream.outgoing.push_back(frame);
+            let is_patient = stream.is_patient;
             state.schedule(number);
-            state.wake_task();
+            if !is_patient {
+                state.wake_task();
+            }
         }
         Ok(())
     }
@@ -204,9 +205,14 @@ impl Sink<Bytes> for StreamEnd {
         Poll::Pending
     }
 
-    fn poll_close(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.is_patient = true;
-        self.poll_flush(context)
+    /// The frames that follow may wait for those of other streams.
+    fn poll_close(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut state = self.shared.state();
+        let is_kept = state.has_owner && state.beat.is_some();
+        if let Some(stream) = self.number.and_then(|number| state.streams.get_mut(&number)) {
+            stream.is_patient = is_kept;
+        }
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -215,7 +221,7 @@ impl Drop for StreamEnd {
         let mut state = self.shared.state();
         (state.users, state.used) = (state.users - 1, Instant::now());
         match self.number {
-            Some(number) => state.drop_stream(number, self.is_patient),
+            Some(number) => state.drop_stream(number),
             None => state.wake_task(),
         }
     }
