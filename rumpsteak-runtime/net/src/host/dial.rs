@@ -333,7 +333,9 @@ impl Shared {
         let is_elsewhere = |slot: &Slot| matches!(slot.peer, SlotPeer::Remote(_));
         let registry = self.registry();
         lock(&self.listened).is_empty()
-            && registry.session(protocol, session).any(|(_, slots)| slots.get(peer).is_some_and(|slot| is_elsewhere(slot)))
+            && registry
+                .session(protocol, session)
+                .any(|(_, slots)| slots.get(peer).is_some_and(|slot| is_elsewhere(slot)))
     }
 
     /// Notes the failed call of a peer, if a role waits for the peer in other sessions.

@@ -6,23 +6,20 @@
 //! peer.
 
 use std::future::{pending, poll_fn};
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
 
-use futures_sink::Sink as _;
 use rumpsteak_runtime::transport::Labelled;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep_until, timeout, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::{Lane, Remote, Stop, answered_at, run};
-use crate::host::{Arrival, Call, Early, Greeted, LONGEST_PAUSE};
+use crate::host::{Arrival, Call, LONGEST_PAUSE};
 use crate::limits::FOR_EVER;
 use crate::transport::Connection;
-use crate::wire::{Answer, Hello, RouteId, poll_hear, said};
-use crate::{Address, Codec, NetError, Portable, Refusal};
+use crate::wire::{Hello, RouteId, said};
+use crate::{Address, Codec, NetError, Portable};
 
 impl Remote {
     /// Waits for the peer, as long as it can still join.
@@ -79,79 +76,6 @@ impl Remote {
             },
         };
         run(lane, self, theirs, connection).await
-    }
-
-    /// Moves messages to and from a peer whose host has agreed to such a session before. The first
-    /// messages go with the greeting. If the host gives no answer, or the role there has not joined
-    /// yet, the role calls again, as it would without.
-    pub(crate) async fn meet_early<M: Labelled + Portable, C: Codec>(
-        mut self: Box<Self>,
-        mut lane: Box<Lane<M, C>>,
-        Early { mut connection, address, theirs }: Early,
-        until: Instant,
-    ) -> Result<(), NetError> {
-        let opening = said(&connection, &self.own);
-        let answer = async {
-            lane.open(&connection, opening?);
-            let answer = poll_fn(|context| {
-                if lane.yields(context) {
-                    return Poll::Pending;
-                }
-                while lane.poll_send(&mut connection, context)? {}
-                if !connection.flushes_itself() {
-                    let _ = Pin::new(&mut connection).poll_flush(context)?;
-                }
-                poll_hear::<Answer>(&mut connection, context).map_err(Stop::Broken)
-            });
-            Ok::<_, Stop>(answer.await?.unwrap_or(Answer::Refused(Refusal::NoGreeting)))
-        };
-        let greeted = match timeout(self.shared.limits.handshake, answer).await {
-            Ok(Ok(answer)) => {
-                let greeted = self.shared.answered(&address, &self.own, connection, answer);
-                Box::pin(greeted).await.map(Some)
-            }
-            Ok(Err(Stop::Failed(error))) => Err(error),
-            Ok(Err(Stop::Broken(_))) | Err(_) => {
-                // If that host has the messages, no other session may get them.
-                self.own.lane.host = theirs.lane.host;
-                Ok(None)
-            }
-        };
-        let known = match &greeted {
-            Ok(Some(Greeted::Welcome(_, hello))) => Some(hello.lane.own),
-            _ => None,
-        };
-        self.shared.answered_early(&self.own, known);
-        let failed = match greeted {
-            Ok(Some(Greeted::Welcome(connection, hello)))
-                if (&hello.contract, &hello.format) == (&theirs.contract, &theirs.format) =>
-            {
-                answered_at(&mut self.addresses, &connection);
-                self.own.lane.known = known;
-                return Box::pin(run(lane, self, hello, Some(connection))).await;
-            }
-            Ok(Some(Greeted::Welcome(..))) => {
-                let (peer, refusal) = (self.own.route.peer.clone(), Refusal::StartedAgain);
-                NetError::Refused { peer, refusal }
-            }
-            Ok(_) | Err(NetError::Absent { .. }) => {
-                let mut calls = JoinSet::new();
-                self.call(&mut calls, until);
-                match self.arrival(until + Duration::from_secs(1)).await {
-                    Arrival::Remote(connection, theirs, call) => {
-                        return Box::pin(self.meet(lane, connection, theirs, call)).await;
-                    }
-                    Arrival::Failed(error) => error,
-                    Arrival::Local(_) | Arrival::Leave(_) => self.absent(),
-                }
-            }
-            Err(error) => error,
-        };
-        lane.status.fail(failed.clone());
-        if let Some(guard) = &self.guard {
-            guard.lost(&self.own.route.peer);
-        }
-        Err(failed)
     }
 
     /// Moves messages to and from the peer, if it comes. Notifies `meets` when it does.

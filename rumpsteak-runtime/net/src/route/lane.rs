@@ -33,24 +33,16 @@ use futures_sink::Sink as _;
 use rumpsteak_runtime::transport::Labelled;
 use tokio::time::{Instant, Interval, interval, interval_at};
 
+use super::codecs::{encode_error, renumber, unwritten};
 use super::{
-    Arrived, FarEnd, Incoming, Next, Outgoing, Read, Reports, SharedStatus, Window, Write, every,
+    Arrived, FarEnd, Incoming, Next, Outgoing, Reports, SharedStatus, Stop, Window, every,
 };
 use crate::limits::{FOR_EVER, SILENT_BEATS};
 use crate::transport::Connection;
 use crate::wire::{
     Amount, Batch, Frame, Grant, Hello, LaneSnapshot, LaneState, Messages, Numbers, frame,
 };
-use crate::{Codec, CodecError, Limits, NetError, Portable};
-
-/// The reason why a connection ended: it broke, or an end violated the protocol.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Stop {
-    #[error(transparent)]
-    Broken(#[from] io::Error),
-    #[error(transparent)]
-    Failed(#[from] NetError),
-}
+use crate::{Codec, Limits, NetError, Portable};
 
 /// The number of messages that are taken from the role in a row.
 const BATCH: u64 = 1024;
@@ -59,50 +51,6 @@ const BATCH: u64 = 1024;
 const AHEAD: usize = 16;
 
 const INVALID: &str = "an invalid snapshot of a lane";
-
-pub(crate) fn unwritten<M: Labelled>(peer: &str, message: &M, error: CodecError) -> NetError {
-    NetError::Encode { peer: peer.to_owned(), label: message.label(), source: Arc::new(error) }
-}
-
-/// The error of a message that was written before, and does not fit the connection.
-fn encode_error<M: Labelled + Portable, C: Codec>(
-    peer: &str,
-    codec: &C,
-    message: &[u8],
-    error: CodecError,
-) -> NetError {
-    let label = codec.decode::<M>(message).map_or("", |message| message.label());
-    NetError::Encode { peer: peer.to_owned(), label, source: Arc::new(error) }
-}
-
-pub(crate) fn reader<M: Portable, C: Codec>(peer: &str, codec: C) -> Read<M> {
-    let peer = peer.to_owned();
-    Box::new(move |bytes, numbers| {
-        let read = match numbers {
-            None => codec.decode(bytes),
-            Some(numbers) => renumber(&codec, bytes, numbers).and_then(|it| codec.decode(&it)),
-        };
-        read.map_err(|error| NetError::Decode { peer: peer.clone(), source: Arc::new(error) })
-    })
-}
-
-/// Writes a message to frames of at most so many bytes.
-pub(crate) fn writer<M: Labelled + Portable, C: Codec>(
-    peer: &str,
-    codec: C,
-    largest: usize,
-) -> Write<M> {
-    let peer = peer.to_owned();
-    Box::new(move |batch, frames, message| {
-        let written = batch.add(largest, frames, |bytes| codec.encode(message, bytes));
-        written.map_err(|error| unwritten(&peer, message, error))
-    })
-}
-
-/// The bytes of a message with the number that its label has here.
-fn renumber<C: Codec>(codec: &C, bytes: &[u8], numbers: &Numbers) -> Result<Vec<u8>, CodecError> {
-    codec.renumber(bytes.to_vec(), |theirs| *numbers.get(theirs as usize)?)
-}
 
 /// A lane, seen from one of its ends.
 pub(crate) struct Lane<M, C> {
@@ -333,17 +281,12 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             let has_moved = self.poll_send(connection, context)?;
             self.poll_heartbeat(connection, context)?;
             let has_left = self.has_left();
-            let is_done = has_left && self.state.is_told();
-            let flushes = connection.flushes_itself();
-            let is_flushed = (is_done && flushes)
-                || (has_left || !flushes)
-                    && Pin::new(&mut *connection).poll_flush(context)?.is_ready();
-            if is_flushed && has_left {
-                self.is_flushed = true;
-                if is_done && self.arrived.is_empty() {
-                    self.status.note_progress(self.progress());
-                    return Poll::Ready(Ok(()));
-                }
+            let is_flushed = (has_left || !connection.flushes_itself())
+                && Pin::new(&mut *connection).poll_flush(context)?.is_ready();
+            self.is_flushed |= has_left && is_flushed;
+            if has_left && is_flushed && self.state.is_told() && self.arrived.is_empty() {
+                self.status.note_progress(self.progress());
+                return Poll::Ready(Ok(()));
             }
             if !came && !has_moved {
                 self.status.note_progress(self.progress());

@@ -1,6 +1,7 @@
 //! The state that a role and the task of its lane share.
 
 use std::future::{Future as _, poll_fn};
+use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -15,6 +16,15 @@ use crate::host::LaneTask;
 use crate::transport::Connection;
 use crate::wire::Amount;
 use crate::{Address, NetError};
+
+/// The reason why a connection ended: it broke, or an end violated the protocol.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Stop {
+    #[error(transparent)]
+    Broken(#[from] io::Error),
+    #[error(transparent)]
+    Failed(#[from] NetError),
+}
 
 #[derive(Debug, Default)]
 pub(crate) struct RouteStatus {

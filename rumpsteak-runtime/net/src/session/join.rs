@@ -442,7 +442,11 @@ impl<R: Role> Joined<R> {
                 result = result.and_then(|needed| left.map(|needs| needed || needs));
             }
         }
-        result.map(|needs_place| if !needs_place { guard.remove() })
+        result.map(|needs_place| {
+            if !needs_place {
+                guard.remove()
+            }
+        })
     }
 }
 

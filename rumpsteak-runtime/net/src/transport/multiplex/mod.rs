@@ -47,7 +47,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 
 use self::driver::Driver;
-use self::state::{Multiplexer, STREAMS, register};
+use self::state::{Multiplexer, STREAMS, StreamState, register};
 use super::connection::*;
 
 /// The first stream of a new connection over a stream of bytes. A task of the runtime serves the
@@ -198,7 +198,8 @@ impl Sink<Bytes> for StreamEnd {
         let mut state = self.shared.state();
         state.check()?;
         let stream = self.number.and_then(|it| state.streams.get(&it));
-        if stream.is_none_or(|it| it.outgoing.is_empty() && it.taken <= state.written) {
+        let is_written = |it: &StreamState| it.outgoing.is_empty() && it.taken <= state.written;
+        if stream.is_none_or(|it| it.is_patient || is_written(it)) {
             return Poll::Ready(Ok(()));
         }
         state.flushes.push(context.waker().clone());
