@@ -481,8 +481,8 @@ impl Drop for Guard {
 }
 
 impl Guard {
-    /// Removes the role from its host. If all peers of the role had come, no peer expects it in this
-    /// session any more, and its service forgets the name.
+    /// Removes the role from its host. If all peers of the role had come, no peer expects it in
+    /// this session any more, and its service forgets the name.
     pub(crate) fn remove(&self) {
         if self.is_removed.swap(true, Ordering::Relaxed) {
             return;

@@ -76,23 +76,12 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
         let own = remote.own.clone().having(lane.state.received);
         let Remote { shared, addresses, arrivals, .. } = &mut *remote;
         let is_called = addresses.is_empty();
-        let move_messages = |context: &mut Context<'_>| match &mut connection {
-            Some(connection) => {
-                let moved = lane.poll(connection, context);
-                if lane.is_flushed {
-                    // Only the end that has called may have to replace the connection.
-                    lane.status.leave(is_called);
-                }
-                if lane.state.has_peer_left() && !mem::replace(&mut is_noted, true) {
-                    shared.peer_left(&own);
-                }
-                moved
+        let move_messages = |context: &mut Context<'_>| {
+            let moved = poll_messages(lane, &mut connection, is_called, context);
+            if is_connected && lane.state.has_peer_left() && !mem::replace(&mut is_noted, true) {
+                shared.peer_left(&own);
             }
-            None => {
-                // The role need not wait for what came before, at another host.
-                let _ = lane.poll_deliver(context);
-                Poll::Pending
-            }
+            moved
         };
         let replaced = tokio::select! {
             biased;
@@ -149,6 +138,25 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
     }
     poll_fn(|context| lane.poll_deliver(context)).await;
     Ok(())
+}
+
+fn poll_messages<M: Labelled + Portable, C: Codec>(
+    lane: &mut Lane<M, C>,
+    connection: &mut Option<Connection>,
+    is_called: bool,
+    context: &mut Context<'_>,
+) -> Poll<Result<(), Stop>> {
+    let Some(connection) = connection else {
+        // At another host, the role need not wait for a connection to get what came before.
+        let _ = lane.poll_deliver(context);
+        return Poll::Pending;
+    };
+    let moved = lane.poll(connection, context);
+    if lane.is_flushed {
+        // If the connection breaks, the end that was called is found by its place at the host.
+        lane.status.leave(is_called);
+    }
+    moved
 }
 
 impl Remote {

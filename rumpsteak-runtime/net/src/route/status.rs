@@ -38,7 +38,7 @@ pub(crate) struct RouteStatus {
     /// has taken.
     progress: [AtomicU64; 3],
     connection: Mutex<Option<Connected>>,
-    /// Set once the role may leave, to true if the task may still need the role's place at the host.
+    /// Set once the role may leave: true if its task may still need its place at the host.
     left: OnceLock<bool>,
     leaver: AtomicWaker,
 }

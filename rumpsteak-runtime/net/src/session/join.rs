@@ -177,10 +177,12 @@ impl<R: Role, C> Join<R, C> {
     }
 
     /// Waits until all peers of the role have joined the session. No role waits for a role that
-    /// plays on demand, which itself waits for its first peer. If the future is dropped, the peers
-    /// lose this role. Fails if an address is invalid, or belongs to no peer; if the role has
-    /// already joined the session here; if a peer does not join in time, or is incompatible; or if
-    /// neither end can call the other.
+    /// plays on demand, which itself waits for its first peer. If the two hosts share a connection
+    /// over which these roles have met before, this does not wait for the peer either: the first
+    /// messages go with the greeting, and the errors about the peer come from the role's actions.
+    /// If the future is dropped, the peers lose this role. Fails if an address is invalid, or
+    /// belongs to no peer; if the role has already joined the session here; if a peer does not join
+    /// in time, or is incompatible; or if neither end can call the other.
     pub async fn connect(self) -> Result<Joined<R>, NetError> {
         (self.connect)(self).await
     }
@@ -191,7 +193,8 @@ impl<R: Role, C> Join<R, C> {
     }
 }
 
-async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetError> {
+/// The name of the role, and its greetings. Fails if the settings do not fit the role.
+fn greetings<R: Joins, C: Codec>(join: &Join<R, C>) -> Result<(String, Vec<Hello>), NetError> {
     if let Some(error) = &join.wrong {
         return Err(error.clone());
     }
@@ -206,7 +209,11 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
     }
     let mut hellos = hellos::<R, C>(&join.session, &name, &queues)?;
     hellos.iter_mut().for_each(|hello| hello.transports.clone_from(&join.transports));
+    Ok((name, hellos))
+}
 
+async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetError> {
+    let (name, hellos) = greetings(&join)?;
     let shared = &join.host.shared;
     let endpoint = (R::PROTOCOL.to_owned(), join.session.clone(), name);
     let waits = |own: &Hello| !plays_on_demand::<R>(&own.route);
