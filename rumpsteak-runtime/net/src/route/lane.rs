@@ -91,6 +91,8 @@ pub(crate) struct Lane<M, C> {
     must_acknowledge: bool,
     /// True once the role had a turn to send messages before the first acknowledgement.
     has_yielded: bool,
+    /// True if the peer has called, and replaces connections that break.
+    pub(crate) is_called: bool,
     /// True once both ends have left, and the end of this one was written to a connection.
     pub(crate) is_flushed: bool,
     /// The number of completed sessions that the peer was told.
@@ -139,6 +141,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             opening: None,
             must_acknowledge: true,
             has_yielded: false,
+            is_called: false,
             is_flushed: false,
             told_completed: 0,
             batch: Batch::default(),
@@ -271,8 +274,8 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         loop {
             let came = self.poll_read(connection, context)?;
             let _ = self.poll_deliver(context);
-            if self.state.is_told() && self.state.has_peer_left() {
-                // The peer has left already, and needs no acknowledgement at once.
+            if self.is_called && self.state.is_told() && self.state.has_peer_left() {
+                // The peer has left its host already, and need not know at once.
                 connection.send_later();
             }
             if self.yields(context) {

@@ -151,6 +151,7 @@ fn poll_messages<M: Labelled + Portable, C: Codec>(
         let _ = lane.poll_deliver(context);
         return Poll::Pending;
     };
+    lane.is_called = is_called;
     let moved = lane.poll(connection, context);
     if lane.is_flushed {
         // If the connection breaks, the end that was called is found by its place at the host.
