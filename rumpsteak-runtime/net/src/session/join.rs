@@ -177,10 +177,12 @@ impl<R: Role, C> Join<R, C> {
     }
 
     /// Waits until all peers of the role have joined the session. No role waits for a role that
-    /// plays on demand, which itself waits for its first peer. If the future is dropped, the peers
-    /// lose this role. Fails if an address is invalid, or belongs to no peer; if the role has
-    /// already joined the session here; if a peer does not join in time, or is incompatible; or if
-    /// neither end can call the other.
+    /// plays on demand, which itself waits for its first peer. If the two hosts share a connection
+    /// over which these roles have met before, this does not wait for the peer either: the first
+    /// messages go with the greeting, and the errors about the peer come from the role's actions.
+    /// If the future is dropped, the peers lose this role. Fails if an address is invalid, or
+    /// belongs to no peer; if the role has already joined the session here; if a peer does not join
+    /// in time, or is incompatible; or if neither end can call the other.
     pub async fn connect(self) -> Result<Joined<R>, NetError> {
         (self.connect)(self).await
     }
@@ -191,7 +193,8 @@ impl<R: Role, C> Join<R, C> {
     }
 }
 
-async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetError> {
+/// The name of the role, and its greetings. Fails if the settings do not fit the role.
+fn greetings<R: Joins, C: Codec>(join: &Join<R, C>) -> Result<(String, Vec<Hello>), NetError> {
     if let Some(error) = &join.wrong {
         return Err(error.clone());
     }
@@ -206,7 +209,11 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
     }
     let mut hellos = hellos::<R, C>(&join.session, &name, &queues)?;
     hellos.iter_mut().for_each(|hello| hello.transports.clone_from(&join.transports));
+    Ok((name, hellos))
+}
 
+async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetError> {
+    let (name, hellos) = greetings(&join)?;
     let shared = &join.host.shared;
     let endpoint = (R::PROTOCOL.to_owned(), join.session.clone(), name);
     let waits = |own: &Hello| !plays_on_demand::<R>(&own.route);
@@ -219,23 +226,35 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
     for (own, arrivals) in hellos.into_iter().zip(arrivals) {
         let (shared, guard) = (Arc::clone(shared), Some(Arc::clone(&guard)));
         let addresses = join.addresses_of(&own.route.peer);
-        let remote = Remote { shared, own, addresses, arrivals, guard };
-        if waits(&remote.own) {
+        let remote = Box::new(Remote { shared, own, addresses, arrivals, guard });
+        let own = remote.own.clone();
+        if !waits(&own) {
+            remotes.push((own, Err(remote)));
+        } else if let Some(early) = remote.shared.early(&own, &remote.addresses) {
+            let theirs = Some(&early.theirs);
+            let shared = &join.host.shared;
+            let (end, mut lane, status) = lane(&own, theirs, join.codec.clone(), shared, false);
+            lane.begin();
+            let task = tokio::spawn(remote.meet_early(lane, early, until));
+            remotes.push((own, Ok((end, status, Some(task)))));
+        } else {
             remote.call(&mut calls, until);
+            remotes.push((own, Err(remote)));
         }
-        remotes.push(remote);
     }
     // A failed call reports its reason a moment earlier.
     let until = until + Duration::from_secs(1);
     let (mut ends, mut routes) = (Vec::new(), Vec::new());
-    let (meets, mut met) = mpsc::unbounded_channel();
-    for mut remote in remotes {
-        let own = remote.own.clone();
-        let (end, status, lane) = if !waits(&own) {
-            let (end, lane, status) = lane(&own, None, join.codec.clone(), shared, true);
-            (end, status, Some(tokio::spawn(remote.meet_on_demand(lane, meets.clone()))))
-        } else {
-            match remote.arrival(until).await {
+    let is_on_demand = R::PLAYED.0.on_demand.contains(&R::NAME);
+    let (meets, mut met) = is_on_demand.then(mpsc::unbounded_channel).unzip();
+    for (own, remote) in remotes {
+        let (end, status, lane) = match remote {
+            Ok(route) => route,
+            Err(remote) if !waits(&own) => {
+                let (end, lane, status) = lane(&own, None, join.codec.clone(), shared, true);
+                (end, status, Some(tokio::spawn(remote.meet_on_demand(lane, meets.clone()))))
+            }
+            Err(mut remote) => match remote.arrival(until).await {
                 Arrival::Failed(error) => return Err(error),
                 Arrival::Leave(_) => return Err(remote.absent()),
                 Arrival::Local(end) => {
@@ -244,17 +263,18 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
                 }
                 Arrival::Remote(connection, theirs, call) => {
                     let codec = join.codec.clone();
-                    let (end, lane, status) = lane(&own, Some(&theirs), codec, shared, false);
-                    let task = remote.meet(lane, connection, *theirs, call);
+                    let (end, mut lane, status) = lane(&own, Some(&theirs), codec, shared, false);
+                    lane.begin();
+                    let task = remote.meet(lane, connection, theirs, call);
                     (end, status, Some(tokio::spawn(task)))
                 }
-            }
+            },
         };
         ends.push(end);
         routes.push(RouteTask { own, status, lane });
     }
     drop(meets);
-    if R::PLAYED.0.on_demand.contains(&R::NAME)
+    if let Some(met) = &mut met
         && let Some(RouteTask { own, .. }) = routes.first()
         && timeout_at(until, met.recv()).await.ok().flatten().is_none()
     {
@@ -295,7 +315,7 @@ pub(super) trait MessageCodec<M>: Send + Sync {
     fn lane(
         &self,
         queues: (LocalQueue<M>, QueueReceiver<M>),
-        remote: Remote,
+        remote: Box<Remote>,
         theirs: Hello,
         status: SharedStatus,
     ) -> LaneTask;
@@ -314,7 +334,7 @@ impl<M: Labelled + Portable, C: Codec> MessageCodec<M> for C {
     fn lane(
         &self,
         (incoming, outgoing): (LocalQueue<M>, QueueReceiver<M>),
-        remote: Remote,
+        remote: Box<Remote>,
         theirs: Hello,
         status: SharedStatus,
     ) -> LaneTask {
@@ -326,7 +346,7 @@ impl<M: Labelled + Portable, C: Codec> MessageCodec<M> for C {
         let far = FarEnd { incoming, outgoing, status, taken };
         let (ends, limits) = ([&remote.own, &theirs], &remote.shared.limits);
         let lane = Lane::new(ends, self.clone(), far, count, windows(ends, limits), limits);
-        tokio::spawn(run(lane, remote, theirs, None))
+        tokio::spawn(run(lane, remote, Box::new(theirs), None))
     }
 }
 
@@ -422,14 +442,18 @@ impl<R: Role> Joined<R> {
     pub async fn leave(self) -> Result<(), NetError> {
         let Self { role, routes, guard, .. } = self;
         drop(role);
-        let mut result = Ok(());
-        let lane = |RouteTask { own, lane, .. }| lane.or_else(|| guard.shared.take_lane(&own));
-        for lane in routes.into_iter().filter_map(lane) {
-            // This fails only if the runtime ends: the task neither panics nor is cancelled.
-            let moved = lane.await.unwrap_or(Ok(()));
-            result = result.and(moved);
+        let mut result = Ok(false);
+        for RouteTask { own, status, lane } in routes {
+            if let Some(lane) = lane.or_else(|| guard.shared.take_lane(&own)) {
+                let left = status.left(lane).await;
+                result = result.and_then(|needed| left.map(|needs| needed || needs));
+            }
         }
-        result
+        result.map(|needs_place| {
+            if !needs_place {
+                guard.remove()
+            }
+        })
     }
 }
 
