@@ -1,7 +1,9 @@
 //! Calls to peers, and the errors about peers that do not join.
 
+use std::future::Future as _;
 use std::io;
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
@@ -10,6 +12,9 @@ use super::shared::*;
 use crate::transport::{Connection, Memory, Transport, copied, is_final};
 use crate::wire::{Answer, Hello, RouteId, hear, say};
 use crate::{Address, NetError, Refusal};
+
+/// The number of pairs of roles that a connection remembers as agreed.
+const AGREED: usize = 64;
 
 impl Slot {
     /// Marks a peer that has not come as dialled. Returns false if the peer has come.
@@ -69,16 +74,24 @@ impl Slot {
 
 impl Shared {
     /// Calls a peer until it answers, or has come by itself.
-    pub(crate) async fn call(self: Arc<Self>, own: Hello, addresses: Vec<Address>, until: Instant) {
+    pub(crate) async fn call(
+        self: Arc<Self>,
+        own: Hello,
+        mut addresses: Vec<Address>,
+        until: Instant,
+    ) {
         let (mut pause, mut last) = (FIRST_PAUSE, None);
         loop {
-            for address in &addresses {
+            for address in addresses.clone() {
                 if self.with_slot(&own, Slot::dial) != Some(true) {
                     return;
                 }
-                let greeted = timeout_at(until, Box::pin(self.greet(address, &own))).await.ok();
+                let greeted = timeout_at(until, Box::pin(self.greet(&address, &own))).await.ok();
+                if let Some(Ok(Greeted::Moved(to))) = &greeted {
+                    addresses.clone_from(to);
+                }
                 let is_done = self.with_slot(&own, |slot| slot.dialled(greeted, &mut last));
-                self.changed.notify_waiters();
+                self.changed(&own.route.session).notify_waiters();
                 if is_done != Some(false) {
                     return;
                 }
@@ -110,13 +123,25 @@ impl Shared {
             Err(io::Error::new(io::ErrorKind::TimedOut, text))
         });
         let absent = |error| self.absent(own, &[], Some(Arc::new(error)));
-        let (mut connection, answer) = match greeted {
+        let (connection, answer) = match greeted {
             Err(error) if is_final(&error) => {
                 let (address, source) = (address.clone(), Arc::new(error));
                 return Err(NetError::Call { address, source });
             }
             greeted => greeted.map_err(absent)?,
         };
+        self.answered(address, own, connection, answer).await
+    }
+
+    /// Judges the answer of a host to a greeting, as [`greet_at`](Self::greet_at) does.
+    pub(crate) async fn answered(
+        &self,
+        address: &Address,
+        own: &Hello,
+        mut connection: Connection,
+        answer: Answer,
+    ) -> Result<Greeted, NetError> {
+        let absent = |error| self.absent(own, &[], Some(Arc::new(error)));
         let (protocol, peer) = (&own.route.protocol, &own.route.peer);
         let is_back = |it: &RouteId| it.far() == own.route.near() && it.near() == own.route.far();
         let refusal = match answer {
@@ -131,6 +156,7 @@ impl Shared {
             _ if !connection.may_play(protocol, peer) => Refusal::Certificate,
             Answer::Welcome(hello) => match own.fits(&hello).await {
                 Ok(()) => {
+                    self.agree(address, &connection, [own, &hello]);
                     let place = connection.at.as_ref().unwrap_or(address).place();
                     connection.at = Some(Address::new(address.scheme(), place));
                     return Ok(Greeted::Welcome(connection, Box::new(hello)));
@@ -176,7 +202,7 @@ impl Shared {
             // The host there accepts no more streams, or the connection has ended.
             let line = lock(&self.lines).get(address).cloned();
             if let Some(Ok(mut line)) = line.as_ref().map(|line| line.try_lock())
-                && matches!(&*line, Line::Shared(streams) if streams.has(&connection))
+                && matches!(&*line, Line::Shared(streams, _) if streams.has(&connection))
             {
                 *line = Line::Absent;
             }
@@ -197,7 +223,7 @@ impl Shared {
             if !lines.contains_key(address) {
                 // Those that are in use, or may be.
                 lines.retain(|_, line| match line.try_lock().as_deref() {
-                    Ok(Line::Shared(streams)) => streams.is_open(),
+                    Ok(Line::Shared(streams, _)) => streams.is_open(),
                     Ok(_) => Arc::strong_count(line) > 1,
                     Err(_) => true,
                 });
@@ -210,7 +236,7 @@ impl Shared {
                 drop(line);
                 return transport.connect(address.place(), frame).await;
             }
-            Line::Shared(streams) => {
+            Line::Shared(streams, _) => {
                 if let Ok(stream) = streams.open().await {
                     return Ok(stream);
                 }
@@ -223,7 +249,8 @@ impl Shared {
         match transport.connect(address.place(), frame).await {
             Ok(mut connection) => {
                 connection.keep(self.limits.beat);
-                *line = connection.take_streams().map_or(Line::Single, Line::Shared);
+                let streams = connection.take_streams();
+                *line = streams.map_or(Line::Single, |streams| Line::Shared(streams, Vec::new()));
                 Ok(connection)
             }
             Err(error) => {
@@ -232,6 +259,40 @@ impl Shared {
                 Err(copied(&error))
             }
         }
+    }
+
+    /// Remembers the greetings of two ends that have agreed over a connection.
+    fn agree(&self, address: &Address, connection: &Connection, [own, theirs]: [&Hello; 2]) {
+        let line = lock(&self.lines).get(address).cloned();
+        if let Some(Ok(mut line)) = line.as_ref().map(|line| line.try_lock())
+            && let Line::Shared(streams, agreed) = &mut *line
+            && streams.has(connection)
+            && agreed.len() < AGREED
+            && [own, theirs].iter().all(|it| it.lane.moves.is_empty())
+            && !agreed.iter().any(|[before, _]| own.is_like(before))
+        {
+            agreed.push([own.clone(), theirs.clone()]);
+        }
+    }
+
+    /// A stream to the host at the first of these addresses, if this host has agreed with it over
+    /// the same connection, and the greeting of the other end at that time.
+    pub(crate) fn early(&self, own: &Hello, addresses: &[Address]) -> Option<Early> {
+        let address = addresses.first()?;
+        let better = lock(&self.better).get(address).cloned();
+        let address = better.unwrap_or_else(|| address.clone());
+        let line = lock(&self.lines).get(&address).cloned()?;
+        let line = line.try_lock().ok()?;
+        let Line::Shared(streams, agreed) = &*line else { return None };
+        let [_, theirs] = agreed.iter().find(|[before, _]| own.is_like(before))?;
+        let mut opened = std::pin::pin!(streams.open());
+        let Poll::Ready(Ok(connection)) =
+            opened.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+        else {
+            return None;
+        };
+        let is_here = self.hello_to(own).is_some() || self.with_slot(own, Slot::dial) != Some(true);
+        (!is_here).then(|| Early { connection, address, theirs: theirs.clone() })
     }
 
     /// The error of a role whose peer has not joined, and was called at these addresses.
@@ -270,12 +331,11 @@ impl Shared {
     pub(crate) fn cuts_off(&self, own: &Hello) -> bool {
         let RouteId { protocol, session, peer, .. } = &*own.route;
         let is_elsewhere = |slot: &Slot| matches!(slot.peer, SlotPeer::Remote(_));
-        let first = (protocol.clone(), session.clone(), String::new());
         let registry = self.registry();
-        let roles = registry.roles.range(&first..);
-        let mut roles = roles.take_while(|(at, _)| (&at.0, &at.1) == (protocol, session));
         lock(&self.listened).is_empty()
-            && roles.any(|(_, slots)| slots.get(peer).is_some_and(|slot| is_elsewhere(slot)))
+            && registry
+                .session(protocol, session)
+                .any(|(_, slots)| slots.get(peer).is_some_and(|slot| is_elsewhere(slot)))
     }
 
     /// Notes the failed call of a peer, if a role waits for the peer in other sessions.

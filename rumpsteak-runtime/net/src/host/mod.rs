@@ -61,7 +61,7 @@ impl Host {
     /// the address.
     pub async fn told(&self) {
         loop {
-            let mut changed = std::pin::pin!(self.shared.changed.notified());
+            let mut changed = std::pin::pin!(self.shared.changed("").notified());
             changed.as_mut().enable();
             let last = {
                 let moved = &self.shared.registry().moved;

@@ -20,7 +20,7 @@ enum Reception {
     Wait,
     Dismiss(Answer),
     /// Accept, with this welcome if this is the first connection of the peer.
-    Take(Option<Hello>, UnboundedSender<Box<Arrival>>),
+    Take(Option<Hello>, UnboundedSender<Box<Arrival>>, Call),
 }
 
 impl Shared {
@@ -99,7 +99,8 @@ impl Shared {
             if !connection.may_play(&hello.route.protocol, &hello.route.role) {
                 break Answer::Refused(Refusal::Certificate);
             }
-            let mut changed = std::pin::pin!(self.changed.notified());
+            let changed = self.changed(&hello.route.session).notified();
+            let mut changed = std::pin::pin!(changed);
             changed.as_mut().enable();
             let own = self.hello_to(&hello);
             if let Some(elsewhere) =
@@ -122,9 +123,8 @@ impl Shared {
                     break Answer::Refused(Refusal::Unknown);
                 }
                 Reception::Dismiss(answer) => break answer,
-                Reception::Take(own, arrivals) => {
+                Reception::Take(own, arrivals, call) => {
                     connection.keep(self.limits.beat);
-                    let call = if own.is_some() { Call::Theirs } else { Call::Again };
                     if let Some(own) = own {
                         // If this fails, the peer calls again.
                         let _ = say(&mut connection, &Answer::Welcome(own)).await;
@@ -144,27 +144,39 @@ impl Shared {
             let asks = Instant::now() + if said == Some(answer) { Duration::ZERO } else { again };
             moved.asks.insert(hello.route.role.clone(), asks.min(moved.until));
         }
-        self.changed.notify_waiters();
+        // For a host that waits until all peers are told, too.
+        for session in ["", &hello.route.session] {
+            self.changed(session).notify_waiters();
+        }
     }
 
     fn receive(&self, hello: &Hello, is_compared: bool) -> Reception {
         let mut registry = self.registry();
         let (endpoint, peer, lane) = (hello.route.far(), &hello.route.role, &hello.lane);
         let refuse = |refusal| Reception::Dismiss(Answer::Refused(refusal));
+        // A session that has ended here, or at a host that is gone, may have its first messages. A
+        // role that is stored has not used them before they were in its record.
         let is_recorded = self.is_recorded(&endpoint);
+        let is_lost = !is_recorded
+            && lane.host != 0
+            && (lane.host != self.number || registry.ended.contains_key(&lane.own));
         let Some(slots) = registry.roles.get_mut(&endpoint) else {
-            if lane.known.is_some() && !is_recorded {
-                let tokens = [lane.known, Some(lane.own)];
-                let is_told = |moved: &&Moved| {
-                    moved.until > Instant::now() && moved.tokens.get(peer) == Some(&tokens)
-                };
-                let moved = registry.moved.get(&endpoint).filter(is_told);
-                let moved = moved.map(|moved| Reception::Dismiss(Answer::Moved(moved.to.clone())));
-                return moved.unwrap_or(refuse(Refusal::Gone));
+            let is_told = |moved: &&Moved| {
+                moved.until > Instant::now()
+                    && moved.tokens.get(peer).is_some_and(|[own, theirs]| {
+                        *theirs == Some(lane.own) && (lane.known.is_none() || lane.known == *own)
+                    })
+            };
+            if let Some(moved) = registry.moved.get(&endpoint).filter(is_told) {
+                return Reception::Dismiss(Answer::Moved(moved.to.clone()));
+            }
+            if lane.known.is_some() && !is_recorded || is_lost {
+                return refuse(Refusal::Gone);
             }
             registry.announce(endpoint, &self.limits);
             return Reception::Wait;
         };
+        let has_one_peer = slots.len() == 1;
         let Some(slot) = slots.get_mut(peer) else { return refuse(Refusal::Unknown) };
         if !hello.knows(&slot.hello) {
             slot.called_for(&hello.route.session);
@@ -172,22 +184,30 @@ impl Shared {
         }
         if !is_compared {
             // The role has joined in the meantime: compare the greetings first.
-            self.changed.notify_waiters();
+            self.changed(&hello.route.session).notify_waiters();
             return Reception::Wait;
         }
         match &slot.peer {
             // A peer knows a recorded role that has forgotten it: the role died before it began.
-            SlotPeer::Absent | SlotPeer::Dialled if lane.known.is_some() && !is_recorded => {
+            SlotPeer::Absent | SlotPeer::Dialled
+                if lane.known.is_some() && !is_recorded || is_lost =>
+            {
                 refuse(Refusal::Gone)
             }
             // If both ends call each other, one of them waits.
             SlotPeer::Dialled if slot.hello.route.role < *peer => Reception::Wait,
             SlotPeer::Absent | SlotPeer::Dialled => {
                 slot.peer = SlotPeer::Remote(lane.own);
-                Reception::Take(Some(slot.hello.clone()), slot.arrivals.clone())
+                let arrivals = slot.arrivals.clone();
+                if has_one_peer {
+                    return Reception::Take(None, arrivals, Call::Waiting);
+                }
+                // The role begins when its other peers have come, and they may wait for this one.
+                let welcome = slot.hello.clone().at(self.number);
+                Reception::Take(Some(welcome), arrivals, Call::Theirs)
             }
             has_come if has_come.token() == Some(lane.own) => {
-                Reception::Take(None, slot.arrivals.clone())
+                Reception::Take(None, slot.arrivals.clone(), Call::Again)
             }
             // The role is about to leave, too, and the next session of this name to begin.
             _ if slot.has_left && lane.known.is_none() => Reception::Wait,

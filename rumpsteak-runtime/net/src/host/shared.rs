@@ -3,13 +3,15 @@
 
 use std::any::Any;
 use std::collections::BTreeMap;
+use std::hash::{BuildHasher as _, DefaultHasher, Hash as _, Hasher as _, RandomState};
 use std::io::{self, Write as _};
 use std::net::{IpAddr, Ipv6Addr};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
-use tokio::sync::{Mutex as AsyncMutex, Notify, Semaphore, oneshot, watch};
+use tokio::sync::{Mutex as AsyncMutex, Notify, Semaphore, oneshot};
 use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 use tokio::time::Instant;
 
@@ -20,6 +22,8 @@ use crate::{Address, Limits, NetError, Records, Refusal};
 pub(crate) struct Shared {
     pub(crate) transports: Transports,
     pub(crate) limits: Limits,
+    /// A random number that no other host has.
+    pub(crate) number: u64,
     pub(super) registry: Mutex<Registry>,
     /// The store of the roles that come back if their process has died, and their records.
     pub(crate) store: OnceLock<Arc<dyn Records>>,
@@ -29,8 +33,8 @@ pub(crate) struct Shared {
     pub(super) better: Mutex<BTreeMap<Address, Address>>,
     /// The connections to other hosts, by the addresses that were called.
     pub(super) lines: Mutex<BTreeMap<Address, Arc<AsyncMutex<Line>>>>,
-    /// Wakes tasks when a role has joined, or a call was answered.
-    pub(super) changed: Notify,
+    /// Wakes tasks when a role has joined, or a call was answered: by the session.
+    changed: [Notify; 64],
     pub(super) gate: Mutex<Gate>,
     pub(super) told: Mutex<Told>,
     /// Permits for connections that have greeted and wait for an answer.
@@ -53,7 +57,8 @@ pub(super) enum Line {
     Absent,
     /// Each call needs a connection of its own.
     Single,
-    Shared(Streams),
+    /// The greetings of ends that have agreed over it: of this end, and of the other.
+    Shared(Streams, Vec<[Hello; 2]>),
     /// The last call failed then, for this reason.
     Failed(Instant, Arc<io::Error>),
 }
@@ -65,6 +70,9 @@ pub(super) struct Registry {
     pub(super) roles: BTreeMap<Endpoint, BTreeMap<String, Box<Slot>>>,
     services: BTreeMap<(String, String), Announced>,
     pub(super) moved: BTreeMap<Endpoint, Moved>,
+    /// The tokens of peers whose lanes have ended without their acknowledgement, and until when
+    /// these peers may greet again.
+    pub(super) ended: BTreeMap<u128, Instant>,
 }
 
 struct Announced {
@@ -134,6 +142,17 @@ pub(crate) enum Leaving {
 }
 
 impl Registry {
+    /// The roles that play in a session at this host.
+    pub(super) fn session<'a>(
+        &'a self,
+        protocol: &'a str,
+        session: &'a str,
+    ) -> impl Iterator<Item = (&'a Endpoint, &'a BTreeMap<String, Box<Slot>>)> {
+        let first = (protocol.to_owned(), session.to_owned(), String::new());
+        let roles = self.roles.range(first..);
+        roles.take_while(move |(at, _)| (&*at.0, &*at.1) == (protocol, session))
+    }
+
     pub(super) fn slot(&mut self, endpoint: &Endpoint, peer: &str) -> Option<&mut Slot> {
         self.roles.get_mut(endpoint)?.get_mut(peer).map(|slot| &mut **slot)
     }
@@ -182,11 +201,21 @@ pub(crate) enum Greeted {
     Offers(Vec<Address>),
 }
 
+/// A stream to a host that has agreed to such a session before.
+pub(crate) struct Early {
+    pub(crate) connection: Connection,
+    pub(crate) address: Address,
+    /// The greeting of the other end at that time.
+    pub(crate) theirs: Hello,
+}
+
 /// The end that made a connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Call {
     Own,
     Theirs,
+    /// The peer, which waits for the welcome of the role: it goes with the first frames.
+    Waiting,
     /// The peer, to replace a connection. It waits for an answer.
     Again,
 }
@@ -203,18 +232,26 @@ impl Shared {
     pub(super) fn new(transports: Transports, limits: Limits) -> Self {
         Self {
             transports,
+            number: RandomState::new().hash_one(0) | 1,
             registry: Mutex::default(),
             store: OnceLock::new(),
             records: Mutex::default(),
             listened: Mutex::default(),
             better: Mutex::default(),
             lines: Mutex::default(),
-            changed: Notify::new(),
+            changed: std::array::from_fn(|_| Notify::new()),
             gate: Mutex::default(),
             told: Mutex::new(Told { tell: Box::new(print), kinds: BTreeMap::new() }),
             handshakes: Semaphore::new(limits.connections),
             limits,
         }
+    }
+
+    /// Wakes tasks that wait for changes of a session.
+    pub(super) fn changed(&self, session: &str) -> &Notify {
+        let mut hasher = DefaultHasher::new();
+        session.hash(&mut hasher);
+        &self.changed[hasher.finish() as usize % self.changed.len()]
     }
 
     pub(super) fn registry(&self) -> MutexGuard<'_, Registry> {
@@ -245,7 +282,7 @@ impl Shared {
         let expected: Vec<_> = expected.filter(|it| !registry.roles.contains_key(it)).collect();
         expected.into_iter().for_each(|endpoint| registry.announce(endpoint, &self.limits));
         drop(registry);
-        self.changed.notify_waiters();
+        self.changed.iter().for_each(Notify::notify_waiters);
         announced
     }
 
@@ -294,9 +331,10 @@ impl Shared {
             slots.insert(hello.route.peer.clone(), Box::new(slot));
             receivers.push(receiver);
         }
+        let changed = self.changed(&endpoint.1);
         registry.roles.insert(endpoint, slots);
         drop(registry);
-        self.changed.notify_waiters();
+        changed.notify_waiters();
         Ok(receivers)
     }
 
@@ -377,10 +415,31 @@ impl Shared {
         self.registry().slot(&own.route.near(), &own.route.peer).map(change)
     }
 
+    /// Notes the answer to first messages: the token of the peer, if it has welcomed this end.
+    pub(crate) fn answered_early(&self, own: &Hello, token: Option<u128>) {
+        self.with_slot(own, |slot| match token {
+            Some(token) => slot.peer = SlotPeer::Remote(token),
+            // The peer may have called in the meantime.
+            None if slot.peer.token().is_none() => slot.peer = SlotPeer::Absent,
+            None => {}
+        });
+        if token.is_none() {
+            self.changed(&own.route.session).notify_waiters();
+        }
+    }
+
+    /// Notes that the lane to the peer with this token has ended, and the peer may not know it.
+    pub(crate) fn note_ended(&self, token: u128) {
+        let (limits, now) = (&self.limits, Instant::now());
+        let ended = &mut self.registry().ended;
+        ended.retain(|_, until| *until > now);
+        ended.insert(token, now + limits.join + limits.resume + limits.handshake);
+    }
+
     /// Notes that the peer has left, so that it may use the name of the session again.
     pub(crate) fn peer_left(&self, own: &Hello) {
         self.with_slot(own, |slot| slot.has_left = true);
-        self.changed.notify_waiters();
+        self.changed(&own.route.session).notify_waiters();
     }
 
     /// The greeting of the role that a peer calls, if the role is here.
@@ -409,7 +468,9 @@ pub(crate) struct Guard {
     /// The roles of the protocol that play on demand.
     on_demand: &'static [&'static str],
     /// True if a peer is missing, so that the session cannot end in order.
-    is_broken: watch::Sender<bool>,
+    is_broken: AtomicBool,
+    breaks: Notify,
+    is_removed: AtomicBool,
 }
 
 impl Guard {
@@ -418,28 +479,42 @@ impl Guard {
         endpoint: Endpoint,
         on_demand: &'static [&'static str],
     ) -> Arc<Self> {
-        let (shared, is_broken) = (Arc::clone(shared), watch::Sender::new(false));
-        Arc::new(Self { shared, endpoint, on_demand, is_broken })
+        let (shared, breaks) = (Arc::clone(shared), Notify::new());
+        let [is_broken, is_removed] = [(); 2].map(|()| AtomicBool::new(false));
+        Arc::new(Self { shared, endpoint, on_demand, is_broken, breaks, is_removed })
     }
 
     /// Notes that a peer was lost, or has given up.
     pub(crate) fn lost(&self, peer: &str) {
         if !self.on_demand.contains(&peer) {
-            self.is_broken.send_replace(true);
+            self.is_broken.store(true, Ordering::SeqCst);
+            self.breaks.notify_waiters();
         }
     }
 
     /// Waits until a peer is missing that does not play on demand.
     pub(crate) async fn broken(&self) {
-        // The sender is in `self`, so this cannot fail.
-        let _ = self.is_broken.subscribe().wait_for(|is_broken| *is_broken).await;
+        let mut breaks = std::pin::pin!(self.breaks.notified());
+        breaks.as_mut().enable();
+        if !self.is_broken.load(Ordering::SeqCst) {
+            breaks.await;
+        }
     }
 }
 
 impl Drop for Guard {
-    /// If all peers of the role had come, no peer expects it in this session any more, and its
-    /// service forgets the name.
     fn drop(&mut self) {
+        self.remove();
+    }
+}
+
+impl Guard {
+    /// Removes the role from its host. If all peers of the role had come, no peer expects it in
+    /// this session any more, and its service forgets the name.
+    pub(crate) fn remove(&self) {
+        if self.is_removed.swap(true, Ordering::Relaxed) {
+            return;
+        }
         let mut registry = self.shared.registry();
         let slots = registry.roles.remove(&self.endpoint);
         let (protocol, session, role) = &self.endpoint;
@@ -449,15 +524,14 @@ impl Drop for Guard {
             service.sessions.remove(session);
         }
         // A peer may already wait for the role in the next session of this name.
-        let in_session = |at: &Endpoint| (&at.0, &at.1) == (protocol, session);
         let waits = |slots: &BTreeMap<String, Box<Slot>>| {
             slots.get(role).is_some_and(|slot| slot.peer.token().is_none())
         };
-        if registry.roles.iter().any(|(at, slots)| in_session(at) && waits(slots)) {
+        if registry.session(protocol, session).any(|(_, slots)| waits(slots)) {
             registry.announce(self.endpoint.clone(), &self.shared.limits);
         }
         drop(registry);
-        self.shared.changed.notify_waiters();
+        self.shared.changed(session).notify_waiters();
     }
 }
 

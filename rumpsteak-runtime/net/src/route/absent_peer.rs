@@ -14,16 +14,21 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use super::{Lane, Remote, answered_at, run};
+use super::{Lane, Remote, Stop, answered_at, run};
 use crate::host::{Arrival, Call, LONGEST_PAUSE};
 use crate::limits::FOR_EVER;
 use crate::transport::Connection;
-use crate::wire::{Hello, RouteId};
+use crate::wire::{Hello, RouteId, said};
 use crate::{Address, Codec, NetError, Portable};
 
 impl Remote {
     /// Waits for the peer, as long as it can still join.
     pub(crate) async fn arrival(&mut self, until: Instant) -> Arrival {
+        // A peer that waits already comes at once, and needs no timer.
+        tokio::task::yield_now().await;
+        if let Ok(arrival) = self.arrivals.try_recv() {
+            return *arrival;
+        }
         loop {
             // The program may begin to listen after its roles have begun to join.
             let look = until.min(Instant::now() + LONGEST_PAUSE);
@@ -41,31 +46,43 @@ impl Remote {
 
     /// Moves messages to and from the peer, which has come.
     pub(crate) async fn meet<M: Labelled + Portable, C: Codec>(
-        mut self,
-        mut lane: Lane<M, C>,
+        mut self: Box<Self>,
+        mut lane: Box<Lane<M, C>>,
         connection: Connection,
-        theirs: Hello,
+        theirs: Box<Hello>,
         call: Call,
     ) -> Result<(), NetError> {
         // The end that called first also calls again after a break.
         match call {
             Call::Own => answered_at(&mut self.addresses, &connection),
-            Call::Theirs | Call::Again => self.addresses.clear(),
+            Call::Theirs | Call::Waiting | Call::Again => self.addresses.clear(),
         }
         self.own.lane.known = Some(theirs.lane.own);
         let connection = match call {
             // The first connection broke before it was used.
             Call::Again => self.answer(&mut lane, connection, &theirs).await.ok(),
-            Call::Own | Call::Theirs => Some(connection),
+            Call::Waiting => {
+                let welcome = said(&connection, &self.welcome(0)).ok();
+                welcome.map(|welcome| lane.open(&connection, welcome)).map(|()| connection)
+            }
+            // The peer may have messages of an earlier connection.
+            Call::Own | Call::Theirs => match lane.resume(&connection, theirs.lane.received) {
+                Ok(()) => Some(connection),
+                Err(Stop::Failed(error)) => {
+                    lane.status.fail(error.clone());
+                    return Err(error);
+                }
+                Err(Stop::Broken(_)) => None,
+            },
         };
         run(lane, self, theirs, connection).await
     }
 
     /// Moves messages to and from the peer, if it comes. Notifies `meets` when it does.
     pub(crate) async fn meet_on_demand<M: Labelled + Portable, C: Codec>(
-        mut self,
-        mut lane: Lane<M, C>,
-        meets: UnboundedSender<()>,
+        mut self: Box<Self>,
+        mut lane: Box<Lane<M, C>>,
+        meets: Option<UnboundedSender<()>>,
     ) -> Result<(), NetError> {
         let mut calls = JoinSet::new();
         if self.addresses.is_empty() && self.shared.hello_to(&self.own).is_some() {
@@ -84,9 +101,9 @@ impl Remote {
                     Arrival::Remote(connection, theirs, call) => {
                         lane.numbers = self.own.numbers(&theirs).map(Arc::new);
                         // Only a role that plays on demand itself waits for this.
-                        let _ = meets.send(());
-                        drop((calls, meets));
-                        return self.meet(lane, connection, *theirs, call).await;
+                        let _ = meets.map(|meets| meets.send(()));
+                        drop(calls);
+                        return self.meet(lane, connection, theirs, call).await;
                     }
                     Arrival::Failed(error) if until.is_some() => break error,
                     Arrival::Failed(error) => {

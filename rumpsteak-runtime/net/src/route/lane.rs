@@ -23,10 +23,11 @@
 mod recorded;
 
 use std::collections::VecDeque;
-use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
+use std::time::Duration;
+use std::{io, mem};
 
 use bytes::Bytes;
 use futures_core::Stream as _;
@@ -34,24 +35,16 @@ use futures_sink::Sink as _;
 use rumpsteak_runtime::transport::Labelled;
 use tokio::time::{Instant, Interval, interval, interval_at};
 
+use super::codecs::{encode_error, renumber, unwritten};
 use super::{
-    Arrived, FarEnd, Incoming, Next, Outgoing, Read, Reports, SharedStatus, Window, Write, every,
+    Arrived, FarEnd, Incoming, Next, Outgoing, Reports, SharedStatus, Stop, Window, every,
 };
 use crate::limits::{FOR_EVER, SILENT_BEATS};
 use crate::transport::Connection;
 use crate::wire::{
     Amount, Batch, Frame, Grant, Hello, LaneSnapshot, LaneState, Messages, Numbers, Recorded, frame,
 };
-use crate::{Codec, CodecError, Limits, NetError, Portable};
-
-/// The reason why a connection ended: it broke, or an end violated the protocol.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Stop {
-    #[error(transparent)]
-    Broken(#[from] io::Error),
-    #[error(transparent)]
-    Failed(#[from] NetError),
-}
+use crate::{Codec, Limits, NetError, Portable};
 
 /// The number of messages that are taken from the role in a row.
 const BATCH: u64 = 1024;
@@ -60,50 +53,6 @@ const BATCH: u64 = 1024;
 const AHEAD: usize = 16;
 
 const INVALID: &str = "an invalid snapshot of a lane";
-
-pub(crate) fn unwritten<M: Labelled>(peer: &str, message: &M, error: CodecError) -> NetError {
-    NetError::Encode { peer: peer.to_owned(), label: message.label(), source: Arc::new(error) }
-}
-
-/// The error of a message that was written before, and does not fit the connection.
-fn encode_error<M: Labelled + Portable, C: Codec>(
-    peer: &str,
-    codec: &C,
-    message: &[u8],
-    error: CodecError,
-) -> NetError {
-    let label = codec.decode::<M>(message).map_or("", |message| message.label());
-    NetError::Encode { peer: peer.to_owned(), label, source: Arc::new(error) }
-}
-
-pub(crate) fn reader<M: Portable, C: Codec>(peer: &str, codec: C) -> Read<M> {
-    let peer = peer.to_owned();
-    Box::new(move |bytes, numbers| {
-        let read = match numbers {
-            None => codec.decode(bytes),
-            Some(numbers) => renumber(&codec, bytes, numbers).and_then(|it| codec.decode(&it)),
-        };
-        read.map_err(|error| NetError::Decode { peer: peer.clone(), source: Arc::new(error) })
-    })
-}
-
-/// Writes a message to frames of at most so many bytes.
-pub(crate) fn writer<M: Labelled + Portable, C: Codec>(
-    peer: &str,
-    codec: C,
-    largest: usize,
-) -> Write<M> {
-    let peer = peer.to_owned();
-    Box::new(move |batch, frames, message| {
-        let written = batch.add(largest, frames, |bytes| codec.encode(message, bytes));
-        written.map_err(|error| unwritten(&peer, message, error))
-    })
-}
-
-/// The bytes of a message with the number that its label has here.
-fn renumber<C: Codec>(codec: &C, bytes: &[u8], numbers: &Numbers) -> Result<Vec<u8>, CodecError> {
-    codec.renumber(bytes.to_vec(), |theirs| *numbers.get(theirs as usize)?)
-}
 
 /// A lane, seen from one of its ends.
 pub(crate) struct Lane<M, C> {
@@ -138,8 +87,16 @@ pub(crate) struct Lane<M, C> {
     /// The messages that were sent before this lane began.
     sent_before: Amount,
     pub(crate) status: SharedStatus,
+    /// The greeting, or the answer to one, which goes before all frames.
+    opening: Option<Bytes>,
     /// True if the peer must get an acknowledgement, even without new credit.
     must_acknowledge: bool,
+    /// True once the role had a turn to send messages before the first acknowledgement.
+    has_yielded: bool,
+    /// True if the peer has called, and replaces connections that break.
+    pub(crate) is_called: bool,
+    /// True once both ends have left, and the end of this one was written to a connection.
+    pub(crate) is_flushed: bool,
     /// The number of completed sessions that the peer was told.
     told_completed: u64,
     batch: Batch,
@@ -147,10 +104,10 @@ pub(crate) struct Lane<M, C> {
     record: Option<Recorded>,
     /// True if other lanes share the connection, which has heartbeats of its own.
     is_shared: bool,
-    /// Ticks after an interval without a frame from this end.
-    heartbeat: Interval,
-    /// Ticks after too long without a frame from the peer.
-    silence: Interval,
+    beat: Duration,
+    /// Over a connection that is not shared: ticks after an interval without a frame from this end,
+    /// and after too long without a frame from the peer.
+    beats: Option<[Interval; 2]>,
 }
 
 impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
@@ -161,10 +118,9 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         count: usize,
         [receiving, sending]: [Window; 2],
         &Limits { frame, beat, .. }: &Limits,
-    ) -> Self {
+    ) -> Box<Self> {
         let (beat, every) = (beat.min(FOR_EVER / SILENT_BEATS), every(count));
-        let silent = beat * SILENT_BEATS;
-        Self {
+        Box::new(Self {
             peer: own.route.peer.clone(),
             codec,
             numbers: own.numbers(theirs).map(Arc::new),
@@ -173,7 +129,8 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             outgoing: Some(outgoing),
             incoming: Some(incoming),
             split: None,
-            state: LaneState::default(),
+            // The first messages need no grant.
+            state: LaneState { granted: receiving.least, ..LaneState::default() },
             unacknowledged: VecDeque::new(),
             sent: 0,
             limit: 0,
@@ -185,14 +142,18 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             windows: [receiving.bytes, sending.bytes],
             sent_before: Amount::default(),
             status,
+            opening: None,
             must_acknowledge: true,
+            has_yielded: false,
+            is_called: false,
+            is_flushed: false,
             told_completed: 0,
             batch: Batch::default(),
             record: None,
             is_shared: false,
-            heartbeat: interval(beat),
-            silence: interval_at(Instant::now() + silent, silent),
-        }
+            beat,
+            beats: None,
+        })
     }
 
     /// Packs the lane for another host. Fails if a message cannot be written or read.
@@ -230,10 +191,10 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     /// Continues from a snapshot of another host. If both ends count the same sessions, the peer
     /// may be a session behind. Fails if the snapshot is invalid.
     pub(crate) fn unpack(
-        mut self,
+        mut self: Box<Self>,
         snapshot: LaneSnapshot,
         is_counted: bool,
-    ) -> Result<Self, NetError> {
+    ) -> Result<Box<Self>, NetError> {
         let LaneSnapshot { state, unacknowledged, unread, .. } = snapshot;
         let LaneState { first, received, granted, completed, peer_completed, .. } = state;
         let (sent, bytes) = (state.sent(), state.received_bytes);
@@ -272,21 +233,35 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         }
         let peer_completed = if is_counted { peer_completed } else { u64::MAX };
         let next = first + counts.iter().sum::<u64>();
-        self.state = LaneState { next, peer_completed, ..state };
+        let granted = granted.max(self.reports.window.least);
+        self.state = LaneState { next, peer_completed, granted, ..state };
         self.sent_before = self.state.sent();
         self.note_taken();
         Ok(self)
     }
 
-    /// Begins to use a first connection.
-    pub(crate) fn connect(&mut self, connection: &Connection) {
+    /// Sends the first messages, which need no grant, if the peer expects them.
+    pub(crate) fn begin(&mut self) {
+        self.limit = self.sending.least;
+    }
+
+    /// Begins to use a first connection, with these bytes before all frames.
+    pub(crate) fn open(&mut self, connection: &Connection, opening: Bytes) {
+        self.connect(connection);
+        self.opening = Some(opening);
+    }
+
+    /// Begins to use a connection.
+    fn connect(&mut self, connection: &Connection) {
         self.largest = self.frame.min(connection.max_payload());
         self.status.connected(connection);
-        self.sent = 0;
+        (self.sent, self.opening, self.has_yielded) = (0, None, false);
         self.must_acknowledge = true;
         self.begin_recorded();
         self.is_shared = connection.is_shared();
-        self.silence.reset();
+        let silent = self.beat * SILENT_BEATS;
+        let beats = || [interval(self.beat), interval_at(Instant::now() + silent, silent)];
+        self.beats = (!self.is_shared).then(beats);
     }
 
     /// Continues over a new connection, whose other end has received so many messages. Fails if
@@ -308,24 +283,80 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         loop {
             let came = self.poll_read(connection, context)?;
             let _ = self.poll_deliver(context);
-            let taken = self.poll_take(context);
-            let before = self.sent;
-            self.poll_write(connection, context)?;
-            // Frames that were written make room for messages of the role.
-            let wrote = self.sent > before;
+            if self.is_called && self.state.is_told() && self.state.has_peer_left() {
+                // The peer has left its host already, and need not know at once.
+                connection.send_later();
+            }
+            if self.yields(context) {
+                return Poll::Pending;
+            }
+            let has_moved = self.poll_send(connection, context)?;
             self.poll_heartbeat(connection, context)?;
-            let is_done = self.has_ended() && !self.must_acknowledge;
-            let is_flushed = (is_done || !connection.flushes_itself())
+            let has_left = self.has_left();
+            let is_flushed = (has_left || !connection.flushes_itself())
                 && Pin::new(&mut *connection).poll_flush(context)?.is_ready();
-            if is_flushed && is_done && self.arrived.is_empty() {
+            self.is_flushed |= has_left && is_flushed;
+            if has_left && is_flushed && self.has_ended() && self.arrived.is_empty() {
                 self.status.note_progress(self.progress());
                 return Poll::Ready(Ok(()));
             }
-            if !came && !taken && !wrote {
+            if !came && !has_moved {
                 self.status.note_progress(self.progress());
                 return Poll::Pending;
             }
         }
+    }
+
+    /// Lets the role have its turn once, so that its first messages go with the first frames over a
+    /// connection. Returns true if the task is to be polled again before it sends anything.
+    pub(crate) fn yields(&mut self, context: &mut Context<'_>) -> bool {
+        if !self.is_shared || mem::replace(&mut self.has_yielded, true) {
+            return false;
+        }
+        self.poll_take(context);
+        let has_frames = self.sent + self.state.ahead < self.unacknowledged.len();
+        if !has_frames {
+            context.waker().wake_by_ref();
+        }
+        !has_frames
+    }
+
+    /// Takes messages from the role, and writes them. Returns true if the role may have more.
+    pub(crate) fn poll_send(
+        &mut self,
+        connection: &mut Connection,
+        context: &mut Context<'_>,
+    ) -> Result<bool, Stop> {
+        let (taken, before) = (self.poll_take(context), self.sent);
+        self.poll_write(connection, context)?;
+        // Frames that were written make room for messages of the role.
+        Ok(taken || self.sent > before)
+    }
+
+    /// Writes the opening, if that was not done yet.
+    pub(crate) fn poll_open(
+        &mut self,
+        connection: &mut Connection,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<(), Stop>> {
+        if self.opening.is_some() {
+            ready!(Pin::new(&mut *connection).poll_ready(context))?;
+        }
+        if let Some(opening) = self.opening.take() {
+            self.put(connection, opening)?;
+            if !connection.flushes_itself() {
+                let _ = Pin::new(connection).poll_flush(context)?;
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// Returns true if both ends have left and were sent everything, and the peer has acknowledged
+    /// all but the end.
+    fn has_left(&self) -> bool {
+        let LaneState { first, next, has_ended, .. } = self.state;
+        let is_sent = has_ended && first + 1 >= next && self.sent == self.unacknowledged.len();
+        is_sent && self.state.has_peer_left() && !self.must_acknowledge
     }
 
     /// The number of messages that were sent, have come, and the peer has taken: without the ends.
@@ -357,9 +388,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             came = true;
         }
         if came {
-            if !self.is_shared {
-                self.silence.reset();
-            }
+            self.beats.iter_mut().for_each(|[_, silence]| silence.reset());
             self.status.heard();
         }
         Ok(came)
@@ -599,6 +628,9 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         context: &mut Context<'_>,
     ) -> Result<(), Stop> {
         self.reports.taken.lane.register(context.waker());
+        if self.poll_open(connection, context)?.is_pending() {
+            return Ok(());
+        }
         loop {
             let (taken, is_due) = self.reports.poll();
             let here = self.incoming.as_ref().map_or(0, |incoming| incoming.completed() as u64);
@@ -656,9 +688,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     /// Writes one frame to the connection, which has room.
     fn put(&mut self, connection: &mut Connection, frame: Bytes) -> Result<(), Stop> {
         Pin::new(connection).start_send(frame)?;
-        if !self.is_shared {
-            self.heartbeat.reset();
-        }
+        self.beats.iter_mut().for_each(|[heartbeat, _]| heartbeat.reset());
         Ok(())
     }
 
@@ -668,13 +698,10 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         connection: &mut Connection,
         context: &mut Context<'_>,
     ) -> Result<(), Stop> {
-        if self.is_shared {
-            return Ok(());
-        }
-        if self.silence.poll_tick(context).is_ready() {
+        if self.beats.as_mut().is_some_and(|[_, silence]| silence.poll_tick(context).is_ready()) {
             return Err(io::Error::from(io::ErrorKind::TimedOut).into());
         }
-        while self.heartbeat.poll_tick(context).is_ready() {
+        while self.beats.as_mut().is_some_and(|[beat, _]| beat.poll_tick(context).is_ready()) {
             // If the connection has no room, the peer notices the silence.
             if self.poll_ready(connection, context)? {
                 self.put(connection, frame::beat())?;

@@ -2,6 +2,8 @@
 
 mod absent_peer;
 mod bridge;
+mod codecs;
+mod early;
 mod lane;
 mod net;
 mod outbox;
@@ -10,11 +12,12 @@ mod status;
 mod window;
 
 pub use self::bridge::Bridge;
+pub(crate) use self::codecs::{reader, unwritten, writer};
 pub(crate) use self::lane::*;
 pub use self::net::*;
 pub use self::outbox::Outbox;
 pub(crate) use self::outbox::{LocalQueue, Next, Outgoing, Write};
 pub(crate) use self::reconnect::{Remote, answered_at, run};
 pub use self::status::Peer;
-pub(crate) use self::status::{SharedStatus, Unsaved};
+pub(crate) use self::status::{SharedStatus, Stop, Unsaved};
 pub(crate) use self::window::{Reports, Window};

@@ -36,16 +36,20 @@ pub(crate) struct Remote {
 /// this one if there is one. `theirs` is the greeting of the peer, whose token the role knows. If
 /// the peer is lost or gives up, the guard notes it.
 pub(crate) async fn run<M: Labelled + Portable, C: Codec>(
-    mut lane: Lane<M, C>,
-    remote: Remote,
-    theirs: Hello,
+    mut lane: Box<Lane<M, C>>,
+    remote: Box<Remote>,
+    theirs: Box<Hello>,
     connection: Option<Connection>,
 ) -> Result<(), NetError> {
-    if let Some(connection) = &connection {
-        lane.connect(connection);
-    }
     let (guard, peer) = (remote.guard.clone(), remote.own.route.peer.clone());
+    let called = remote.addresses.is_empty().then(|| (Arc::clone(&remote.shared), theirs.lane.own));
     let moved = run_until_left(&mut lane, remote, theirs, connection).await;
+    if let Some((shared, token)) = called
+        && lane.state.received > 0
+        && !lane.state.is_told()
+    {
+        shared.note_ended(token);
+    }
     if let Err(error) = &moved {
         // Before the lane is dropped, which wakes the role.
         lane.status.fail(error.clone());
@@ -59,27 +63,25 @@ pub(crate) async fn run<M: Labelled + Portable, C: Codec>(
 
 async fn run_until_left<M: Labelled + Portable, C: Codec>(
     lane: &mut Lane<M, C>,
-    mut remote: Remote,
-    mut theirs: Hello,
+    mut remote: Box<Remote>,
+    mut theirs: Box<Hello>,
     mut connection: Option<Connection>,
 ) -> Result<(), NetError> {
-    let (mut search, mut is_noted) = (Search::new(&remote), false);
+    let (mut search, mut is_noted) = (Search::new(&remote, &lane.state), false);
     loop {
         let is_connected = connection.is_some();
         if !is_connected && lane.has_ended() {
             break;
         }
         let own = remote.own.clone().having(lane.acknowledged());
-        let Remote { shared, addresses, arrivals, .. } = &mut remote;
-        let move_messages = |context: &mut Context<'_>| match &mut connection {
-            Some(connection) => {
-                let moved = lane.poll(connection, context);
-                if lane.state.has_peer_left() && !mem::replace(&mut is_noted, true) {
-                    shared.peer_left(&own);
-                }
-                moved
+        let Remote { shared, addresses, arrivals, .. } = &mut *remote;
+        let is_called = addresses.is_empty();
+        let move_messages = |context: &mut Context<'_>| {
+            let moved = poll_messages(lane, &mut connection, is_called, context);
+            if is_connected && lane.state.has_peer_left() && !mem::replace(&mut is_noted, true) {
+                shared.peer_left(&own);
             }
-            None => Poll::Pending,
+            moved
         };
         let replaced = tokio::select! {
             biased;
@@ -97,13 +99,16 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
                     Box::pin(remote.answer(lane, new, &hello)).await
                 }
                 Arrival::Leave(packed) => {
-                    drop(connection);
+                    if let Some(mut connection) = connection {
+                        // The peer may wait for the welcome. If this fails, it calls again.
+                        let _ = poll_fn(|context| lane.poll_open(&mut connection, context)).await;
+                    }
                     // If this fails, the role that asked has given up.
-                    let _ = packed.send(lane.pack().map(|it| remote.pack(Some(theirs), it)));
+                    let _ = packed.send(lane.pack().map(|it| remote.pack(Some(*theirs), it)));
                     return Ok(());
                 }
                 Arrival::Record(is_over, packed) => {
-                    let (theirs, snapshot) = (Some(theirs.clone()), lane.snapshot(is_over));
+                    let (theirs, snapshot) = (Some((*theirs).clone()), lane.snapshot(is_over));
                     let _ = packed.send(snapshot.map(|it| remote.pack(theirs, it)));
                     continue;
                 }
@@ -144,7 +149,32 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
     Ok(())
 }
 
+fn poll_messages<M: Labelled + Portable, C: Codec>(
+    lane: &mut Lane<M, C>,
+    connection: &mut Option<Connection>,
+    is_called: bool,
+    context: &mut Context<'_>,
+) -> Poll<Result<(), Stop>> {
+    let Some(connection) = connection else {
+        // At another host, the role need not wait for a connection to get what came before.
+        let _ = lane.poll_deliver(context);
+        return Poll::Pending;
+    };
+    lane.is_called = is_called;
+    let moved = lane.poll(connection, context);
+    if lane.is_flushed {
+        // If the connection breaks, the end that was called is found by its place at the host.
+        lane.status.leave(is_called);
+    }
+    moved
+}
+
 impl Remote {
+    /// The answer to a peer that calls, of which so many messages have come.
+    pub(super) fn welcome(&self, received: u64) -> Answer {
+        Answer::Welcome(self.own.clone().having(received).at(self.shared.number))
+    }
+
     pub(super) fn pack(&self, theirs: Option<Hello>, snapshot: LaneSnapshot) -> PackedLane {
         PackedLane { own: self.own.clone(), theirs, addresses: self.addresses.clone(), snapshot }
     }
@@ -157,7 +187,7 @@ impl Remote {
         hello: &Hello,
     ) -> Result<Connection, Stop> {
         lane.resume(&new, hello.lane.received)?;
-        let welcome = Answer::Welcome(self.own.clone().having(lane.acknowledged()));
+        let welcome = self.welcome(lane.acknowledged());
         let said = timeout(self.shared.limits.handshake, say(&mut new, &welcome)).await;
         said.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))?;
         Ok(new)
@@ -192,9 +222,18 @@ struct Search {
     deadline: Option<Instant>,
 }
 
+/// How long an end waits for a connection.
+fn patience(Remote { shared, own, .. }: &Remote, lane: &LaneState) -> Duration {
+    let resume = shared.limits.resume;
+    // A peer that is stored, as this role is, may come back for its last messages much later.
+    let is_done =
+        lane.has_peer_left() && (lane.is_told() || !shared.is_recorded(&own.route.near()));
+    if is_done { resume.min(LINGER) } else { resume }
+}
+
 impl Search {
-    fn new(Remote { shared, guard, .. }: &Remote) -> Self {
-        let (now, waited) = (Instant::now(), shared.limits.resume);
+    fn new(remote: &Remote, lane: &LaneState) -> Self {
+        let (now, waited) = (Instant::now(), patience(remote, lane));
         Self {
             waited,
             until: now + waited,
@@ -203,7 +242,7 @@ impl Search {
             longest_pause: LONGEST_PAUSE,
             last: Arc::new(io::ErrorKind::NotConnected.into()),
             // Without a guard, the peer has just moved away from this host.
-            has_moved: guard.is_none(),
+            has_moved: remote.guard.is_none(),
             connected: now,
             progress: 0,
             deadline: None,
@@ -215,10 +254,7 @@ impl Search {
         let Remote { shared, guard, .. } = remote;
         let (now, resume) = (Instant::now(), shared.limits.resume);
         let lingers = resume.min(LINGER);
-        // A peer that is stored, too, may come back for its last messages much later.
-        let is_stored = shared.is_recorded(&remote.own.route.near());
-        let only_lingers = lane.has_peer_left() && (!is_stored || lane.is_told());
-        self.waited = if only_lingers { lingers } else { resume };
+        self.waited = patience(remote, lane);
         self.until = now + self.waited;
         // A peer that has received the end of this one only lingers.
         let longest = if lane.has_ended { lingers } else { resume } / 8;

@@ -1,16 +1,30 @@
 //! The state that a role and the task of its lane share.
 
+use std::future::{Future as _, poll_fn};
+use std::io;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::task::{Poll, ready};
 use std::time::Instant;
 
 use atomic_waker::AtomicWaker;
 use rumpsteak_runtime::channel::Disconnected;
 use rumpsteak_runtime::error::BoxError;
 
+use crate::host::LaneTask;
 use crate::transport::Connection;
 use crate::wire::Amount;
 use crate::{Address, NetError};
+
+/// The reason why a connection ended: it broke, or an end violated the protocol.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Stop {
+    #[error(transparent)]
+    Broken(#[from] io::Error),
+    #[error(transparent)]
+    Failed(#[from] NetError),
+}
 
 #[derive(Debug, Default)]
 pub(crate) struct RouteStatus {
@@ -24,6 +38,9 @@ pub(crate) struct RouteStatus {
     /// has taken.
     progress: [AtomicU64; 3],
     connection: Mutex<Option<Connected>>,
+    /// Set once the role may leave: true if its task may still need its place at the host.
+    left: OnceLock<bool>,
+    leaver: AtomicWaker,
     /// If the role is stored.
     pub(super) unsaved: OnceLock<Unsaved>,
 }
@@ -50,6 +67,28 @@ impl RouteStatus {
 
     pub(crate) fn check(&self) -> Result<(), NetError> {
         self.failed.get().cloned().map_or(Ok(()), Err)
+    }
+
+    /// Notes that the role may leave while the task waits for the last acknowledgement.
+    pub(super) fn leave(&self, needs_place: bool) {
+        if self.left.set(needs_place).is_ok() {
+            self.leaver.wake();
+        }
+    }
+
+    /// Waits until the role may leave, or its task has ended. Returns true if the task needs the
+    /// role's place at the host.
+    pub(crate) async fn left(&self, mut lane: LaneTask) -> Result<bool, NetError> {
+        poll_fn(|context| {
+            self.leaver.register(context.waker());
+            if let Some(needs_place) = self.left.get() {
+                return Poll::Ready(self.check().map(|()| *needs_place));
+            }
+            // This fails only if the runtime ends: the task neither panics nor is cancelled.
+            let moved = ready!(Pin::new(&mut lane).poll(context)).unwrap_or(Ok(()));
+            Poll::Ready(moved.map(|()| false))
+        })
+        .await
     }
 
     /// The role has a connection with its peer.

@@ -181,10 +181,12 @@ impl<R: Role, C> Join<R, C> {
     }
 
     /// Waits until all peers of the role have joined the session. No role waits for a role that
-    /// plays on demand, which itself waits for its first peer. If the future is dropped, the peers
-    /// lose this role. Fails if an address is invalid, or belongs to no peer; if the role has
-    /// already joined the session here; if a peer does not join in time, or is incompatible; or if
-    /// neither end can call the other.
+    /// plays on demand, which itself waits for its first peer. If the two hosts share a connection
+    /// over which these roles have met before, this does not wait for the peer either: the first
+    /// messages go with the greeting, and the errors about the peer come from the role's actions.
+    /// If the future is dropped, the peers lose this role. Fails if an address is invalid, or
+    /// belongs to no peer; if the role has already joined the session here; if a peer does not join
+    /// in time, or is incompatible; or if neither end can call the other.
     pub async fn connect(self) -> Result<Joined<R>, NetError> {
         (self.connect)(self).await
     }
@@ -195,7 +197,8 @@ impl<R: Role, C> Join<R, C> {
     }
 }
 
-pub(super) async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetError> {
+/// The name of the role, and its greetings. Fails if the settings do not fit the role.
+fn greetings<R: Joins, C: Codec>(join: &Join<R, C>) -> Result<(String, Vec<Hello>), NetError> {
     if let Some(error) = &join.wrong {
         return Err(error.clone());
     }
@@ -210,12 +213,16 @@ pub(super) async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Join
     }
     let mut hellos = hellos::<R, C>(&join.session, &name, &queues)?;
     hellos.iter_mut().for_each(|hello| hello.transports.clone_from(&join.transports));
-
-    let shared = &join.host.shared;
-    let unsaved = join.stored.as_ref().map(|(_, unsaved)| unsaved);
     for (hello, lane) in hellos.iter_mut().zip(join.stored.iter().flat_map(|it| &it.0)) {
         hello.lane = lane.clone();
     }
+    Ok((name, hellos))
+}
+
+pub(super) async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetError> {
+    let (name, hellos) = greetings(&join)?;
+    let shared = &join.host.shared;
+    let unsaved = join.stored.as_ref().map(|(_, unsaved)| unsaved);
     let endpoint = (R::PROTOCOL.to_owned(), join.session.clone(), name);
     let waits = |own: &Hello| !plays_on_demand::<R>(&own.route);
     let wires = |own: &Hello, far: &Hello| {
@@ -229,23 +236,38 @@ pub(super) async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Join
     for (own, arrivals) in hellos.into_iter().zip(arrivals) {
         let (shared, guard) = (Arc::clone(shared), Some(Arc::clone(&guard)));
         let addresses = join.addresses_of(&own.route.peer);
-        let remote = Remote { shared, own, addresses, arrivals, guard };
-        if waits(&remote.own) {
+        let remote = Box::new(Remote { shared, own, addresses, arrivals, guard });
+        let own = remote.own.clone();
+        if !waits(&own) {
+            remotes.push((own, Err(remote)));
+        } else if unsaved.is_none()
+            && let Some(early) = remote.shared.early(&own, &remote.addresses)
+        {
+            let theirs = Some(&early.theirs);
+            let shared = &join.host.shared;
+            let (end, mut lane, status) =
+                lane(&own, theirs, join.codec.clone(), shared, false, None);
+            lane.begin();
+            let task = tokio::spawn(remote.meet_early(lane, early, until));
+            remotes.push((own, Ok((end, status, Some(task)))));
+        } else {
             remote.call(&mut calls, until);
+            remotes.push((own, Err(remote)));
         }
-        remotes.push(remote);
     }
     // A failed call reports its reason a moment earlier.
     let until = until + Duration::from_secs(1);
     let (mut ends, mut routes) = (Vec::new(), Vec::new());
-    let (meets, mut met) = mpsc::unbounded_channel();
-    for mut remote in remotes {
-        let own = remote.own.clone();
-        let (end, status, lane) = if !waits(&own) {
-            let (end, lane, status) = lane(&own, None, join.codec.clone(), shared, true, None);
-            (end, status, Some(tokio::spawn(remote.meet_on_demand(lane, meets.clone()))))
-        } else {
-            match remote.arrival(until).await {
+    let is_on_demand = R::PLAYED.0.on_demand.contains(&R::NAME);
+    let (meets, mut met) = is_on_demand.then(mpsc::unbounded_channel).unzip();
+    for (own, remote) in remotes {
+        let (end, status, lane) = match remote {
+            Ok(route) => route,
+            Err(remote) if !waits(&own) => {
+                let (end, lane, status) = lane(&own, None, join.codec.clone(), shared, true, None);
+                (end, status, Some(tokio::spawn(remote.meet_on_demand(lane, meets.clone()))))
+            }
+            Err(mut remote) => match remote.arrival(until).await {
                 Arrival::Failed(error) => return Err(error),
                 Arrival::Leave(_) | Arrival::Record(..) | Arrival::Recorded => {
                     return Err(remote.absent());
@@ -259,18 +281,19 @@ pub(super) async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Join
                 }
                 Arrival::Remote(connection, theirs, call) => {
                     let codec = join.codec.clone();
-                    let (end, lane, status) =
+                    let (end, mut lane, status) =
                         lane(&own, Some(&theirs), codec, shared, false, unsaved);
-                    let task = remote.meet(lane, connection, *theirs, call);
+                    lane.begin();
+                    let task = remote.meet(lane, connection, theirs, call);
                     (end, status, Some(tokio::spawn(task)))
                 }
-            }
+            },
         };
         ends.push(end);
         routes.push(RouteTask { own, status, lane });
     }
     drop(meets);
-    if R::PLAYED.0.on_demand.contains(&R::NAME)
+    if let Some(met) = &mut met
         && let Some(RouteTask { own, .. }) = routes.first()
         && timeout_at(until, met.recv()).await.ok().flatten().is_none()
     {
@@ -311,7 +334,7 @@ pub(super) trait MessageCodec<M>: Send + Sync {
     fn lane(
         &self,
         queues: (LocalQueue<M>, QueueReceiver<M>),
-        remote: Remote,
+        remote: Box<Remote>,
         theirs: Hello,
         status: SharedStatus,
     ) -> LaneTask;
@@ -330,7 +353,7 @@ impl<M: Labelled + Portable, C: Codec> MessageCodec<M> for C {
     fn lane(
         &self,
         (incoming, outgoing): (LocalQueue<M>, QueueReceiver<M>),
-        remote: Remote,
+        remote: Box<Remote>,
         theirs: Hello,
         status: SharedStatus,
     ) -> LaneTask {
@@ -342,7 +365,7 @@ impl<M: Labelled + Portable, C: Codec> MessageCodec<M> for C {
         let far = FarEnd { incoming, outgoing, status, taken };
         let (ends, limits) = ([&remote.own, &theirs], &remote.shared.limits);
         let lane = Lane::new(ends, self.clone(), far, count, windows(ends, limits), limits);
-        tokio::spawn(run(lane, remote, theirs, None))
+        tokio::spawn(run(lane, remote, Box::new(theirs), None))
     }
 }
 
@@ -438,14 +461,18 @@ impl<R: Role> Joined<R> {
     pub async fn leave(self) -> Result<(), NetError> {
         let Self { role, routes, guard, .. } = self;
         drop(role);
-        let mut result = Ok(());
-        let lane = |RouteTask { own, lane, .. }| lane.or_else(|| guard.shared.take_lane(&own));
-        for lane in routes.into_iter().filter_map(lane) {
-            // This fails only if the runtime ends: the task neither panics nor is cancelled.
-            let moved = lane.await.unwrap_or(Ok(()));
-            result = result.and(moved);
+        let mut result = Ok(false);
+        for RouteTask { own, status, lane } in routes {
+            if let Some(lane) = lane.or_else(|| guard.shared.take_lane(&own)) {
+                let left = status.left(lane).await;
+                result = result.and_then(|needed| left.map(|needs| needed || needs));
+            }
         }
-        result
+        result.map(|needs_place| {
+            if !needs_place {
+                guard.remove()
+            }
+        })
     }
 }
 

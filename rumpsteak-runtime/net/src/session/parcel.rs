@@ -8,7 +8,7 @@ use rumpsteak_runtime::states::{Session, State};
 use rumpsteak_runtime::transport::Link as _;
 use rumpsteak_runtime::{Detached, Role};
 use serde::{Deserialize, Serialize};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 use super::join::RouteTask;
 use super::wiring::{Families, hellos, lane, plays_on_demand, queues, role_of, token};
@@ -73,6 +73,7 @@ impl<R: Joins + Leaves<()>> Joined<R> {
             let (shared, addresses) = (Arc::clone(&guard.shared), to.clone());
             let peer = peer.knowing(own.lane.own);
             let remote = Remote { shared, own: peer, addresses, arrivals, guard: None };
+            let remote = Box::new(remote);
             Some(codec.lane(queues, remote, own.clone(), Arc::clone(&routes[at].status)))
         };
         let mut lanes = guard.shared.leave(&guard.endpoint, to.clone(), stay);
@@ -165,7 +166,6 @@ pub(super) fn rejoin<R: Joins, C: Codec>(
     let arrivals = shared.register(endpoint.clone(), &owns, |_, _| None)?;
     let guard = Guard::new(shared, endpoint, R::PLAYED.0.on_demand);
     let (mut ends, mut routes) = (Vec::new(), Vec::new());
-    let (meets, _) = mpsc::unbounded_channel();
     for ((packed, own), arrivals) in lanes.into_iter().zip(owns).zip(arrivals) {
         let PackedLane { theirs, addresses, snapshot, .. } = packed;
         let is_on_demand = plays_on_demand::<R>(&own.route);
@@ -180,10 +180,10 @@ pub(super) fn rejoin<R: Joins, C: Codec>(
         let mut greeting = own.clone();
         greeting.lane.known = None;
         let (shared, guard) = (Arc::clone(shared), Some(Arc::clone(&guard)));
-        let remote = Remote { shared, own, addresses, arrivals, guard };
+        let remote = Box::new(Remote { shared, own, addresses, arrivals, guard });
         let task = match theirs {
-            Some(theirs) => tokio::spawn(run(lane, remote, theirs, None)),
-            None => tokio::spawn(remote.meet_on_demand(lane, meets.clone())),
+            Some(theirs) => tokio::spawn(run(lane, remote, Box::new(theirs), None)),
+            None => tokio::spawn(remote.meet_on_demand(lane, None)),
         };
         routes.push(RouteTask { own: greeting, status, lane: Some(task) });
     }

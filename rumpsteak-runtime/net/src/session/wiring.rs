@@ -217,7 +217,7 @@ pub(super) fn lane<M: Labelled + Portable, C: Codec>(
     shared: &Shared,
     is_on_demand: bool,
     unsaved: Option<&Unsaved>,
-) -> (Net<M>, Lane<M, C>, SharedStatus) {
+) -> (Net<M>, Box<Lane<M, C>>, SharedStatus) {
     let mut known = theirs.unwrap_or(own).clone();
     if is_on_demand {
         known.contract.system = 0;

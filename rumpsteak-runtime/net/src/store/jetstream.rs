@@ -174,9 +174,10 @@ impl Bucket {
     }
 
     async fn try_write(&self, state: &mut State, only: Option<&str>) -> Result<(), Error> {
+        let only = only.filter(|_| state.last.is_some());
         let names = match only {
-            Some(name) if state.last.is_some() => vec![name.to_owned()],
-            _ => {
+            Some(name) => vec![name.to_owned()],
+            None => {
                 let mut found = self.read(&mut state.last).await?;
                 if found.remove(OWNER).is_some_and(|owner| !self.owners.contains(&owner)) {
                     state.last = None;

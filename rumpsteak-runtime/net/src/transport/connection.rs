@@ -4,7 +4,7 @@ use std::io;
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
@@ -138,6 +138,16 @@ impl Connection {
     /// Returns true if the frames that were sent are written without a flush.
     pub(crate) fn flushes_itself(&self) -> bool {
         self.line.as_ref().is_some_and(|line| line.flushes_itself())
+    }
+
+    /// Sends further frames, and the end of the stream, with the next frames of other streams, or
+    /// with a heartbeat. Does nothing if the connection does not
+    /// [flush itself](Self::flushes_itself).
+    pub(crate) fn send_later(&mut self) {
+        if self.flushes_itself() {
+            // This does not wait, and a broken connection is noticed by the next frame.
+            let _ = Pin::new(&mut self.frames).poll_close(&mut Context::from_waker(Waker::noop()));
+        }
     }
 
     /// Keeps a shared connection for a while without streams, with heartbeats in this interval.

@@ -15,7 +15,9 @@ use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
+use bytes::Bytes;
 use futures_core::Stream as _;
 use futures_sink::Sink as _;
 use rumpsteak_runtime::channel::Capacity;
@@ -27,7 +29,7 @@ use crate::transport::{Connection, GREETING};
 use crate::{Address, Refusal};
 
 /// The first bytes of a connection: the name and the version of the handshake.
-const MAGIC: &[u8; 10] = b"rumpsteak\x06";
+const MAGIC: &[u8; 10] = b"rumpsteak\x07";
 
 /// The greeting of one end of a route.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -88,6 +90,9 @@ pub(crate) struct LaneId {
     /// The random numbers of the last hosts to which the session moved.
     pub(crate) moves: Vec<u128>,
     pub(crate) received: u64,
+    /// In a welcome, the random number of the host. In a greeting, the number of the host that may
+    /// have received first messages with an earlier greeting, or 0.
+    pub(crate) host: u64,
 }
 
 /// A [`Capacity`], as it travels.
@@ -191,6 +196,19 @@ impl Hello {
         self
     }
 
+    /// Returns true if an end that has agreed with `other` agrees with this one.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        let (own, theirs) = (&*self.route, &*other.route);
+        (&own.protocol, &own.role, &own.peer) == (&theirs.protocol, &theirs.role, &theirs.peer)
+            && (&self.contract, &self.format) == (&other.contract, &other.format)
+            && self.lane.moves.is_empty()
+    }
+
+    pub(crate) fn at(mut self, host: u64) -> Self {
+        self.lane.host = host;
+        self
+    }
+
     pub(crate) fn having(mut self, received: u64) -> Self {
         self.lane.received = received;
         self
@@ -221,16 +239,24 @@ fn versions_fit(projections: &[Arc<str>; 2]) -> Result<(), String> {
     }
 }
 
-pub(crate) async fn say(connection: &mut Connection, what: &impl Serialize) -> io::Result<()> {
-    let bytes = postcard::to_extend(what, MAGIC.to_vec()).map_err(io::Error::other)?;
+/// The bytes of a greeting or an answer over this connection.
+pub(crate) fn said(connection: &Connection, what: &impl Serialize) -> io::Result<Bytes> {
+    let mut bytes = Vec::with_capacity(256);
+    bytes.extend(MAGIC);
+    let bytes = postcard::to_extend(what, bytes).map_err(io::Error::other)?;
     let most = GREETING.min(connection.max_payload());
     if bytes.len() > most {
         let text = format!("the greeting has {} bytes, and the limit is {most}", bytes.len());
         return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
     }
+    Ok(bytes.into())
+}
+
+pub(crate) async fn say(connection: &mut Connection, what: &impl Serialize) -> io::Result<()> {
+    let bytes = said(connection, what)?;
     let mut connection = Pin::new(connection);
     poll_fn(|context| connection.as_mut().poll_ready(context)).await?;
-    connection.as_mut().start_send(bytes.into())?;
+    connection.as_mut().start_send(bytes)?;
     if connection.flushes_itself() {
         return Ok(());
     }
@@ -239,9 +265,16 @@ pub(crate) async fn say(connection: &mut Connection, what: &impl Serialize) -> i
 
 /// Receives a greeting or an answer; `None` if other bytes came.
 pub(crate) async fn hear<T: DeserializeOwned>(from: &mut Connection) -> io::Result<Option<T>> {
-    let next = poll_fn(|context| Pin::new(&mut *from).poll_next(context)).await;
+    poll_fn(|context| poll_hear(from, context)).await
+}
+
+pub(crate) fn poll_hear<T: DeserializeOwned>(
+    from: &mut Connection,
+    context: &mut Context<'_>,
+) -> Poll<io::Result<Option<T>>> {
+    let next = ready!(Pin::new(from).poll_next(context));
     let bytes = next.unwrap_or(Err(io::ErrorKind::UnexpectedEof.into()))?;
     let rest = bytes.strip_prefix(MAGIC).filter(|_| bytes.len() <= GREETING);
     let said = rest.and_then(|rest| postcard::take_from_bytes(rest).ok());
-    Ok(said.and_then(|(said, rest)| rest.is_empty().then_some(said)))
+    Poll::Ready(Ok(said.and_then(|(said, rest)| rest.is_empty().then_some(said))))
 }

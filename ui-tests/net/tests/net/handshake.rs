@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::meddling::Hands;
 
 /// The first bytes of a connection.
-pub(crate) const MAGIC: &[u8] = b"rumpsteak\x06";
+pub(crate) const MAGIC: &[u8] = b"rumpsteak\x07";
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) enum Room {
@@ -37,6 +37,7 @@ pub(crate) struct Greeting {
     pub(crate) known: Option<u128>,
     pub(crate) moves: Vec<u128>,
     pub(crate) received: u64,
+    pub(crate) host: u64,
     pub(crate) transports: Vec<String>,
 }
 

@@ -19,6 +19,7 @@ mod service;
 mod sessions_apart;
 mod shared;
 mod shop;
+mod short;
 mod strangers;
 mod successive_sessions;
 mod transfer;

@@ -25,20 +25,24 @@ use crate::{Codec, NetError, Portable};
 
 impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     /// The lane of a stored role that begins.
-    pub(crate) fn stored(mut self, unsaved: &Unsaved) -> Self {
+    pub(crate) fn stored(mut self: Box<Self>, unsaved: &Unsaved) -> Box<Self> {
         self.record = Some(Recorded::default());
         let _ = self.status.unsaved.set(Arc::clone(unsaved));
         self.accept_all()
     }
 
     /// Accepts all messages: the peer may have got credit from a process that died.
-    fn accept_all(mut self) -> Self {
+    fn accept_all(mut self: Box<Self>) -> Box<Self> {
         (self.state.granted, self.state.granted_bytes) = (u64::MAX, u64::MAX);
         self
     }
 
     /// Continues from a snapshot of a record. Fails if the snapshot is invalid.
-    pub(crate) fn restore(self, snapshot: LaneSnapshot, is_over: bool) -> Result<Self, NetError> {
+    pub(crate) fn restore(
+        self: Box<Self>,
+        snapshot: LaneSnapshot,
+        is_over: bool,
+    ) -> Result<Box<Self>, NetError> {
         let skipped = snapshot.skipped;
         let mut lane = self.unpack(snapshot, true)?;
         lane.reports.before = lane.reports.before.wrapping_sub(skipped);

@@ -149,6 +149,10 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Driver<T> {
 
     /// Takes pieces of the streams, in turns, as far as they may send.
     fn fill(&mut self, state: &mut State) {
+        if !state.ready.is_empty() || !state.controls.is_empty() {
+            let State { ready, later, .. } = &mut *state;
+            ready.append(later);
+        }
         let mut size = state.controls.len();
         self.tail.extend_from_slice(&state.controls.split());
         while size < BUFFER
@@ -203,7 +207,9 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Driver<T> {
             }
             if now >= self.heard + beat {
                 state.control(0, ASK, &[]);
-                state.wake_task();
+            }
+            if !state.later.is_empty() {
+                state.send_all();
             }
             beats.as_mut().reset((now + beat).min(late));
         }

@@ -47,7 +47,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 
 use self::driver::Driver;
-use self::state::{Multiplexer, STREAMS, register};
+use self::state::{Multiplexer, STREAMS, StreamState, register};
 use super::connection::*;
 
 /// The first stream of a new connection over a stream of bytes. A task of the runtime serves the
@@ -122,7 +122,7 @@ impl Line for Multiplexer {
             state.users -= 1;
             state.drop_stream(number);
         }
-        state.wake_task();
+        state.send_all();
     }
 }
 
@@ -185,8 +185,11 @@ impl Sink<Bytes> for StreamEnd {
         if let Some(stream) = state.streams.get_mut(&number).filter(|it| !it.has_ended) {
             stream.queued += frame.len();
             stream.outgoing.push_back(frame);
+            let is_patient = stream.is_patient;
             state.schedule(number);
-            state.wake_task();
+            if !is_patient {
+                state.wake_task();
+            }
         }
         Ok(())
     }
@@ -195,15 +198,22 @@ impl Sink<Bytes> for StreamEnd {
         let mut state = self.shared.state();
         state.check()?;
         let stream = self.number.and_then(|it| state.streams.get(&it));
-        if stream.is_none_or(|it| it.outgoing.is_empty() && it.taken <= state.written) {
+        let is_written = |it: &StreamState| it.outgoing.is_empty() && it.taken <= state.written;
+        if stream.is_none_or(|it| it.is_patient || is_written(it)) {
             return Poll::Ready(Ok(()));
         }
         state.flushes.push(context.waker().clone());
         Poll::Pending
     }
 
-    fn poll_close(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.poll_flush(context)
+    /// The frames that follow may wait for those of other streams.
+    fn poll_close(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut state = self.shared.state();
+        let is_kept = state.has_owner && state.beat.is_some();
+        if let Some(stream) = self.number.and_then(|number| state.streams.get_mut(&number)) {
+            stream.is_patient = is_kept;
+        }
+        Poll::Ready(Ok(()))
     }
 }
 

@@ -68,6 +68,8 @@ pub(super) struct State {
     pub(super) ready: VecDeque<u32>,
     /// Pieces without a frame, which are sent first.
     pub(super) controls: BytesMut,
+    /// The streams whose frames are sent with those of others, or with a heartbeat.
+    pub(super) later: VecDeque<u32>,
     /// New streams of the other end.
     pub(super) opened: VecDeque<u32>,
     pub(super) acceptor: Option<Waker>,
@@ -103,6 +105,8 @@ pub(super) struct StreamState {
     /// True if this end has dropped the stream, which still has frames to send.
     pub(super) is_dropped: bool,
     pub(super) has_ended: bool,
+    /// True if the frames may wait for those of other streams.
+    pub(super) is_patient: bool,
     /// The other end has broken the rules of the stream.
     pub(super) is_wrong: bool,
 }
@@ -119,6 +123,7 @@ impl Multiplexer {
             beat: None,
             ready: VecDeque::new(),
             controls: BytesMut::new(),
+            later: VecDeque::new(),
             opened: VecDeque::new(),
             acceptor: None,
             task: None,
@@ -277,18 +282,28 @@ impl State {
         let Some(stream) = self.streams.get_mut(&number) else { return };
         if !stream.is_ready && stream.credit > 0 && !stream.outgoing.is_empty() {
             stream.is_ready = true;
-            self.ready.push_back(number);
+            let streams = if stream.is_patient { &mut self.later } else { &mut self.ready };
+            streams.push_back(number);
         }
     }
 
     /// Ends a stream that this end does not use any more. The frames that may be sent still are.
     pub(super) fn drop_stream(&mut self, number: u32) {
         let Some(stream) = self.streams.get_mut(&number) else { return };
+        let is_patient = stream.is_patient && self.later.len() < OPENED;
         if stream.is_ready && !stream.has_ended {
             (stream.is_dropped, stream.incoming) = (true, VecDeque::new());
         } else if self.streams.remove(&number).is_some_and(|stream| !stream.has_ended) {
             self.control(number, END, &[]);
         }
+        if !is_patient {
+            self.send_all();
+        }
+    }
+
+    /// Sends all that waits, and looks if the connection is still in use.
+    pub(super) fn send_all(&mut self) {
+        self.ready.append(&mut self.later);
         self.wake_task();
     }
 
