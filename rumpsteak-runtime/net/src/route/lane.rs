@@ -264,16 +264,6 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         self.beats = (!self.is_shared).then(beats);
     }
 
-    /// Continues over a new connection, whose other end has received so many messages. Fails if
-    /// fewer were sent.
-    pub(crate) fn resume(&mut self, connection: &Connection, received: u64) -> Result<(), Stop> {
-        // All frames were written, for now: none that the peer has is written again.
-        self.sent = self.unacknowledged.len();
-        self.acknowledge(received)?;
-        self.connect(connection);
-        Ok(())
-    }
-
     /// Moves messages in both directions. Ready when both ends have left, or the connection ends.
     pub(crate) fn poll(
         &mut self,
@@ -604,21 +594,6 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             self.end();
         }
         self.state.next > before
-    }
-
-    /// Adds the end to the frames, unless it is among them. The role sends no more.
-    fn end(&mut self) {
-        self.unacknowledged.extend(self.batch.take());
-        let outgoing = self.outgoing.take();
-        let sessions = match outgoing.map_or(0, |outgoing| outgoing.left_after() as u64) {
-            0 => 0,
-            here => here + self.state.completed,
-        };
-        if !self.state.has_ended {
-            self.state.has_ended = true;
-            self.unacknowledged.push_back(frame::end(sessions));
-            self.state.next += 1;
-        }
     }
 
     /// Writes grants and frames to the connection, as long as it accepts them.

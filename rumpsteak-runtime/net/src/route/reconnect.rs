@@ -107,17 +107,10 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
                     let _ = packed.send(lane.pack().map(|it| remote.pack(Some(*theirs), it)));
                     return Ok(());
                 }
-                Arrival::Record(is_over, packed) => {
-                    let (theirs, snapshot) = (Some((*theirs).clone()), lane.snapshot(is_over));
-                    let _ = packed.send(snapshot.map(|it| remote.pack(theirs, it)));
+                arrived => {
+                    remote.record(lane, &theirs, arrived);
                     continue;
                 }
-                Arrival::Recorded => {
-                    lane.recorded();
-                    continue;
-                }
-                // A first connection that is too late.
-                _ => continue,
             },
             moved = poll_fn(move_messages) => match moved {
                 Ok(()) => return Ok(()),
@@ -173,6 +166,23 @@ impl Remote {
     /// The answer to a peer that calls, of which so many messages have come.
     pub(super) fn welcome(&self, received: u64) -> Answer {
         Answer::Welcome(self.own.clone().having(received).at(self.shared.number))
+    }
+
+    /// Handles an event of a record. Drops all others: a first connection that is too late.
+    fn record<M: Labelled + Portable, C: Codec>(
+        &self,
+        lane: &mut Lane<M, C>,
+        theirs: &Hello,
+        arrived: Arrival,
+    ) {
+        match arrived {
+            Arrival::Record(is_over, packed) => {
+                let snapshot = lane.snapshot(is_over);
+                let _ = packed.send(snapshot.map(|it| self.pack(Some(theirs.clone()), it)));
+            }
+            Arrival::Recorded => lane.recorded(),
+            _ => {}
+        }
     }
 
     pub(super) fn pack(&self, theirs: Option<Hello>, snapshot: LaneSnapshot) -> PackedLane {

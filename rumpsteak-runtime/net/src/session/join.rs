@@ -225,9 +225,7 @@ pub(super) async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Join
     let unsaved = join.stored.as_ref().map(|(_, unsaved)| unsaved);
     let endpoint = (R::PROTOCOL.to_owned(), join.session.clone(), name);
     let waits = |own: &Hello| !plays_on_demand::<R>(&own.route);
-    let wires = |own: &Hello, far: &Hello| {
-        (waits(own) && unsaved.is_none()).then(|| wire::<R::Message>(own, far))
-    };
+    let wires = |own: &Hello, far: &Hello| waits(own).then(|| wire::<R::Message>(own, far));
     let arrivals = shared.register(endpoint.clone(), &hellos, wires)?;
     let guard = Guard::new(shared, endpoint, R::PLAYED.0.on_demand);
     let until = Instant::now() + shared.limits.join;
@@ -243,10 +241,8 @@ pub(super) async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Join
         } else if unsaved.is_none()
             && let Some(early) = remote.shared.early(&own, &remote.addresses)
         {
-            let theirs = Some(&early.theirs);
-            let shared = &join.host.shared;
-            let (end, mut lane, status) =
-                lane(&own, theirs, join.codec.clone(), shared, false, None);
+            let (theirs, codec) = (Some(&early.theirs), join.codec.clone());
+            let (end, mut lane, status) = lane(&own, theirs, codec, &remote.shared, false, None);
             lane.begin();
             let task = tokio::spawn(remote.meet_early(lane, early, until));
             remotes.push((own, Ok((end, status, Some(task)))));
@@ -269,13 +265,7 @@ pub(super) async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Join
             }
             Err(mut remote) => match remote.arrival(until).await {
                 Arrival::Failed(error) => return Err(error),
-                Arrival::Leave(_) | Arrival::Record(..) | Arrival::Recorded => {
-                    return Err(remote.absent());
-                }
-                Arrival::Local(_) if unsaved.is_some() => {
-                    return Err(NetError::NotStorable { role: R::NAME });
-                }
-                Arrival::Local(end) => {
+                Arrival::Local(end) if unsaved.is_none() => {
                     let (end, status) = local(end, &own.route.peer)?;
                     (end, status, None)
                 }
@@ -287,6 +277,8 @@ pub(super) async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Join
                     let task = remote.meet(lane, connection, theirs, call);
                     (end, status, Some(tokio::spawn(task)))
                 }
+                Arrival::Local(_) => return Err(NetError::NotStorable { role: R::NAME }),
+                _ => return Err(remote.absent()),
             },
         };
         ends.push(end);
@@ -299,8 +291,8 @@ pub(super) async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Join
     {
         return Err(shared.absent(own, &join.addresses_of(&own.route.peer), None));
     }
-    let joined =
-        Joined { role: role_of(ends, &join.families), routes, guard, codec: Box::new(join.codec) };
+    let (role, codec) = (role_of(ends, &join.families), Box::new(join.codec));
+    let joined = Joined { role, routes, guard, codec };
     Ok(match Watch::from_environment() {
         Some(watch) => joined.watched(&watch),
         None => joined,

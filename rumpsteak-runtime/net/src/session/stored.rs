@@ -24,9 +24,9 @@ use crate::{Codec, Host, Joins, NetError, Records};
 /// A stored role between two steps of its session, with a value of the program.
 ///
 /// The program that is killed, and started again, joins the session [again](Join::stored), and
-/// continues after the last step that it [saved](Self::save). What it did after that did not happen, for the role
-/// and for its peers: messages that it sent have not left, and its peers send again what it had
-/// received. The [guide](crate::guide::stored) shows a program.
+/// continues after the last step that it [saved](Self::save). For the role and its peers, nothing
+/// happened after that step: messages that it sent have not left, and its peers send again what it
+/// had received. The [guide](crate::guide::stored) shows a program.
 ///
 /// Dropping it stops the role as the death of the process would, and it can be joined again.
 #[must_use = "the role stops here, until it joins again"]
@@ -81,7 +81,8 @@ impl<R: Joins + Leaves<()>, C: Codec> Join<R, C> {
     ///
     /// Fails as [`connect`](Self::connect) does; if the host has no [store](Host::restore), or it
     /// cannot be written; if the record is of another version of the program; or if the role plays
-    /// on demand, or has such a peer, or a family. If the future is dropped, the role can join again.
+    /// on demand, or has such a peer, or a family. If the future is dropped, the role can join
+    /// again.
     pub async fn stored<S, V>(mut self, value: V) -> Result<Stored<R, V>, NetError>
     where
         S: Session<State = State<'static, R>> + Structure,
@@ -213,8 +214,7 @@ impl<R: Joins + Leaves<()>, V: Serialize> Stored<R, V> {
         Ok(ended)
     }
 
-    /// Gives the session up: removes the record. The peers lose the role. Fails if the record cannot
-    /// be removed.
+    /// Gives the session up: removes the record, or fails. The peers lose the role.
     pub async fn abandon(self) -> Result<(), NetError> {
         let Shared { store, records, .. } = &*self.host.shared;
         if let Some(store) = store.get() {

@@ -5,12 +5,10 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_nats::jetstream::context::{
-    DeleteStreamErrorKind, GetStreamErrorKind, PublishError, PublishErrorKind,
-};
+use async_nats::jetstream::context::{PublishError, PublishErrorKind};
 use async_nats::jetstream::message::PublishMessage;
 use async_nats::jetstream::stream::{Config, RawMessageErrorKind};
-use async_nats::jetstream::{self, Context, ErrorCode};
+use async_nats::jetstream::{self, Context};
 use async_nats::{Client, Error};
 use bytes::Bytes;
 use tokio::sync::Mutex;
@@ -87,7 +85,13 @@ impl KeyValue {
         let (client, context) = (server.client.clone(), jetstream::new(server.client.clone()));
         let owners = [Bytes::from(format!("{:032x}", random()?)), Bytes::new()];
         let mut bucket = Bucket { client, context, config, keys, owners, state: Mutex::default() };
-        bucket.take().await?;
+        bucket.take().await.map_err(|error| {
+            let text = format!(
+                "the server has no JetStream for this account: start it with `nats-server -js`, or \
+                 ask who runs it ({error})"
+            );
+            io::Error::new(io::ErrorKind::Unsupported, text)
+        })?;
         let bucket = Arc::new(bucket);
         let (kept, mut connected) = (Arc::downgrade(&bucket), server.connected.clone());
         connected.mark_unchanged();
@@ -105,53 +109,41 @@ impl KeyValue {
 
 impl Bucket {
     /// Takes the bucket over from the last process, with its records.
-    async fn take(&mut self) -> io::Result<()> {
+    async fn take(&mut self) -> Result<(), Error> {
         let mut state = State::default();
         loop {
-            state.records = self.read(&mut state.last).await.map_err(|error| {
-                let text = format!(
-                    "the server has no JetStream for this account: start it with `nats-server \
-                     -js`, or ask who runs it ({error})"
-                );
-                io::Error::new(io::ErrorKind::Unsupported, text)
-            })?;
-            let Some(owner) = state.records.remove(OWNER) else { break };
-            self.owners[1] = owner;
+            state.records = self.read(&mut state).await?;
+            self.owners[1] = state.records.remove(OWNER).unwrap_or_default();
             match self.publish(&mut state, OWNER, &self.owners[0]).await {
                 // The last process still writes.
                 Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => {}
-                taken => break taken.map_err(io::Error::other)?,
+                taken => break taken?,
             }
         }
-        let is_empty = state.records.is_empty();
+        if state.records.is_empty() {
+            self.write(&mut state, None).await?;
+        }
         *self.state.get_mut() = state;
-        if is_empty { self.write(&mut *self.state.lock().await, None).await } else { Ok(()) }
+        Ok(())
     }
 
-    /// All that the bucket has, by key, and the number of its last message.
-    async fn read(&self, last: &mut Option<u64>) -> Result<BTreeMap<String, Bytes>, Error> {
+    /// Makes the bucket, unless it is there. Returns all that it has, by key.
+    async fn read(&self, state: &mut State) -> Result<BTreeMap<String, Bytes>, Error> {
         let (mut found, mut next) = (BTreeMap::new(), 1);
-        *last = None;
-        let stream = match self.context.get_stream(&self.config.name).await {
-            Err(error) if matches!(error.kind(), GetStreamErrorKind::JetStream(it) if is_missing(&it)) =>
-            {
-                return Ok(found);
-            }
-            stream => stream?,
-        };
+        let stream = self.context.create_stream(self.config.clone()).await?;
         loop {
             let of_all = stream.raw_message_builder().next_by_subject(&*self.config.subjects[0]);
             match of_all.sequence(next).send().await {
-                Ok(message) => {
+                Err(error) if error.kind() == RawMessageErrorKind::NoMessageFound => break,
+                message => {
+                    let message = message?;
                     next = message.sequence + 1;
                     let key = message.subject.strip_prefix(&*self.keys).unwrap_or_default();
                     found.insert(key.to_owned(), message.payload);
                 }
-                Err(error) if error.kind() == RawMessageErrorKind::NoMessageFound => break,
-                Err(error) => return Err(error.into()),
             }
         }
-        *last = Some(stream.cached_info().state.last_sequence);
+        state.last = Some(stream.cached_info().state.last_sequence);
         Ok(found)
     }
 
@@ -175,23 +167,14 @@ impl Bucket {
 
     async fn try_write(&self, state: &mut State, only: Option<&str>) -> Result<(), Error> {
         let only = only.filter(|_| state.last.is_some());
-        let names = match only {
-            Some(name) => vec![name.to_owned()],
-            None => {
-                let mut found = self.read(&mut state.last).await?;
-                if found.remove(OWNER).is_some_and(|owner| !self.owners.contains(&owner)) {
-                    state.last = None;
-                    return Err(Taken.into());
-                }
-                if state.last.is_none() && !state.records.is_empty() {
-                    let made = self.context.create_stream(self.config.clone()).await?;
-                    state.last = Some(made.cached_info().state.last_sequence);
-                }
-                found.into_keys().chain(state.records.keys().cloned()).collect()
+        let mut names: Vec<_> = only.map(str::to_owned).into_iter().collect();
+        if only.is_none() {
+            let mut found = self.read(state).await?;
+            if found.remove(OWNER).is_some_and(|owner| !self.owners.contains(&owner)) {
+                state.last = None;
+                return Err(Taken.into());
             }
-        };
-        if state.last.is_none() {
-            return Ok(());
+            names = found.into_keys().chain(state.records.keys().cloned()).collect();
         }
         if only.is_none() || state.records.is_empty() {
             self.publish(state, OWNER, &self.owners[0]).await?;
@@ -209,11 +192,7 @@ impl Bucket {
         }
         if state.records.is_empty() {
             state.last = None;
-            match self.context.delete_stream(&self.config.name).await {
-                Err(error) if matches!(error.kind(), DeleteStreamErrorKind::JetStream(it) if is_missing(&it)) =>
-                    {}
-                deleted => drop(deleted?),
-            }
+            self.context.delete_stream(&self.config.name).await?;
         }
         Ok(())
     }
@@ -231,10 +210,6 @@ impl Bucket {
         state.last = Some(written.await?.sequence);
         Ok(())
     }
-}
-
-fn is_missing(error: &jetstream::Error) -> bool {
-    error.error_code() == ErrorCode::STREAM_NOT_FOUND
 }
 
 impl Records for KeyValue {

@@ -87,8 +87,8 @@ pub(crate) struct Recorded {
     pub(crate) next: (Amount, u64),
     /// The frames before this number are in the record.
     pub(crate) released: u64,
-    /// The messages that were written to this connection or acknowledged, and the number of the next
-    /// message that comes over it.
+    /// The messages that were written to this connection or acknowledged, and the number of the
+    /// next message that comes over it.
     pub(crate) written: Amount,
     pub(crate) coming: u64,
     /// The number of messages that the role has taken before its process died, and that come again.

@@ -83,7 +83,7 @@ impl Drop for Broker {
     }
 }
 
-/// A process that plays `part`, and writes its result to a file of that name, and errors to another.
+/// A process that plays `part`. It writes its result to a file of that name, and errors to `log`.
 fn start(at: &At, part: &str) -> Child {
     let log = File::options().create(true).append(true).open(at.folder.join("log")).unwrap();
     let mut command = Command::new(std::env::current_exe().unwrap());
@@ -105,7 +105,8 @@ async fn a_process() {
     let nats = Nats::default().instance(&part);
     let place = format!("127.0.0.1:{port}/{part}");
     let store = KeyValue::open(&nats, &place, 1).await.unwrap();
-    let limits = Limits::default().resume(Duration::from_secs(10));
+    // A service that was killed is noticed after three beats.
+    let limits = Limits::default().beat(Duration::from_millis(300)).resume(Duration::from_secs(10));
     let host = Host::with(Transports::default().with("nats", nats), limits);
     let at = format!("nats://127.0.0.1:{port}/upload");
     let result = Path::new(&folder).join(format!("{part}.result"));

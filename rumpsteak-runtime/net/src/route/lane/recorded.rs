@@ -19,7 +19,8 @@ use std::task::{Context, Poll, Waker};
 use rumpsteak_runtime::transport::Labelled;
 
 use super::{INVALID, Lane};
-use crate::route::Unsaved;
+use crate::route::{Stop, Unsaved};
+use crate::transport::Connection;
 use crate::wire::{Amount, Frame, LaneSnapshot, LaneState, Messages, Recorded, frame};
 use crate::{Codec, NetError, Portable};
 
@@ -191,5 +192,30 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         let Some(record) = &mut self.record else { return };
         let all = frame::amount(frame);
         record.written.add(all.messages, if frame::is_end(frame) { 0 } else { all.bytes });
+    }
+
+    /// Continues over a new connection, whose other end has received so many messages. Fails if
+    /// fewer were sent.
+    pub(crate) fn resume(&mut self, connection: &Connection, received: u64) -> Result<(), Stop> {
+        // All frames were written, for now: none that the peer has is written again.
+        self.sent = self.unacknowledged.len();
+        self.acknowledge(received)?;
+        self.connect(connection);
+        Ok(())
+    }
+
+    /// Adds the end to the frames, unless it is among them. The role sends no more.
+    pub(super) fn end(&mut self) {
+        self.unacknowledged.extend(self.batch.take());
+        let outgoing = self.outgoing.take();
+        let sessions = match outgoing.map_or(0, |outgoing| outgoing.left_after() as u64) {
+            0 => 0,
+            here => here + self.state.completed,
+        };
+        if !self.state.has_ended {
+            self.state.has_ended = true;
+            self.unacknowledged.push_back(frame::end(sessions));
+            self.state.next += 1;
+        }
     }
 }
