@@ -323,7 +323,9 @@ impl Search {
         while !addresses.is_empty() && self.next_try <= self.until {
             sleep_until(self.next_try).await;
             for (at, address) in addresses.clone().into_iter().enumerate() {
-                match timeout_at(self.until, shared.greet(&address, own)).await {
+                // A process that dies answers no more, and another one may be there already.
+                let until = Instant::now() + (self.waited / 4).max(LINGER / 2);
+                match timeout_at(until.min(self.until), shared.greet(&address, own)).await {
                     Ok(Ok(Greeted::Welcome(connection, theirs)))
                         if Some(theirs.lane.own) == own.lane.known && theirs.follows(before) =>
                     {
@@ -346,6 +348,8 @@ impl Search {
                     }
                     Ok(Err(NetError::Refused { refusal: Refusal::Gone, .. })) if self.has_moved => {
                     }
+                    // A role that is stored may join again later.
+                    Ok(Err(NetError::Refused { refusal: Refusal::Unknown, .. })) => {}
                     Ok(Ok(Greeted::Offers(_))) | Err(_) => {}
                     Ok(Err(error)) => return Err(error),
                 }
