@@ -190,6 +190,9 @@ impl Shared {
                     shared.welcome(far, hello, None, true).await;
                 }
             });
+            if own.lane.known.is_some() && !self.listens().contains(address) {
+                tokio::spawn(Arc::clone(self).know_move(address.clone(), own.clone()));
+            }
             near
         } else {
             Box::pin(self.connect(transport, address)).await?
@@ -208,6 +211,22 @@ impl Shared {
             }
         })?;
         Ok((connection, answer.unwrap_or(Answer::Refused(Refusal::NoGreeting))))
+    }
+
+    /// Lets the host that a peer has left for this host know that the peer was found. It
+    /// [waits](crate::Host::told) for that.
+    async fn know_move(self: Arc<Self>, address: Address, own: Hello) {
+        let Ok(transport) = self.transports.of(&address) else { return };
+        let asked = async {
+            let mut connection = self.connect(transport, &address).await?;
+            say(&mut connection, &own).await?;
+            if let Some(answer @ Answer::Moved(_)) = hear(&mut connection).await? {
+                dismiss(connection, answer, true).await;
+            }
+            io::Result::Ok(())
+        };
+        // If this fails, the host is gone, or waits until the time is over.
+        let _ = timeout(self.limits.handshake, asked).await;
     }
 
     /// A connection to an address: a stream of one that is there, or else a new one. Calls at the

@@ -414,6 +414,22 @@ async fn the_host_that_was_left_may_end_when_the_peers_were_told() {
     tokio::try_join!(user.leave(), joined.leave()).unwrap();
 }
 
+/// The peer finds the role beside it, and the host that the role has left is told all the same.
+#[tokio::test]
+async fn a_host_may_end_at_once_if_the_session_has_moved_to_the_peer() {
+    let [near, left] = [(); 2].map(|()| Host::new());
+    let [near_at, left_at] = [near.listen("tcp://127.0.0.1:0"), left.listen("tcp://127.0.0.1:0")];
+    let (near_at, left_at) = tokio::try_join!(near_at, left_at).unwrap();
+    let (mut user, mut portal) = begun([&near, &left], &left_at.to_string(), "1").await;
+    let (mut asks, serves) = greeted(&mut user, &mut portal).await;
+    let parcel = portal.pack(serves, [near_at.to_string()]).await.unwrap();
+    let (joined, mut serves) = parcel.unpack(&near).unwrap();
+    timeout(Duration::from_secs(5), left.told()).await.unwrap();
+    let asked = async { quit(&mut ask(&mut asks, 0..10).await?).await };
+    tokio::try_join!(asked, answer_all(&mut serves)).unwrap();
+    tokio::try_join!(user.leave(), joined.leave()).unwrap();
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_cannot_be_packed_or_unpacked_is_an_error() {
     let hosts = [(); 3].map(|()| Host::new());

@@ -117,6 +117,12 @@ async fn a_connection_that_is_cut_before_the_answer_delivers_first_messages_once
         play(&near, &at, "2").await;
         play(&near, &at, "3").await;
         assert_eq!(connections.load(Ordering::Relaxed), 2);
+        let has_played = async {
+            while played.load(Ordering::Relaxed) < 3 {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        timeout(Duration::from_secs(20), has_played).await.unwrap();
         tokio::time::sleep(Duration::from_millis(50)).await;
         assert_eq!(played.load(Ordering::Relaxed), 3, "{after_messages}");
     }

@@ -1,6 +1,7 @@
 //! The state of a connection that streams share.
 
 use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasherDefault, Hasher};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Waker};
@@ -52,7 +53,7 @@ pub(super) struct Multiplexer {
 pub(super) struct State {
     pub(super) is_caller: bool,
     /// The streams that have not ended at both ends, by number.
-    pub(super) streams: HashMap<u32, StreamState>,
+    pub(super) streams: HashMap<u32, StreamState, BuildHasherDefault<Numbered>>,
     /// The number of the next stream that is opened.
     pub(super) next: u32,
     /// The number of streams in use at this end, including those that have no number yet, and when
@@ -81,6 +82,24 @@ pub(super) struct State {
     pub(super) flushes: Vec<Waker>,
     /// The reason why the connection has ended.
     pub(super) ended: Option<Arc<io::Error>>,
+}
+
+/// Hashes the numbers of streams. The ends count them up, so nobody can choose ones that collide.
+#[derive(Default)]
+pub(super) struct Numbered(u64);
+
+impl Hasher for Numbered {
+    fn write(&mut self, _: &[u8]) {
+        debug_assert!(false, "a number of 32 bits");
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.0 = u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 #[derive(Default)]
@@ -115,7 +134,7 @@ impl Multiplexer {
     pub(super) fn new(frame: usize, is_caller: bool) -> Self {
         let state = State {
             is_caller,
-            streams: HashMap::new(),
+            streams: HashMap::default(),
             next: 0,
             users: 0,
             used: Instant::now(),
