@@ -256,6 +256,44 @@ async fn another_instance_does_not_take_a_session() {
 
 #[tokio::test]
 #[ignore = "needs nats-server"]
+async fn a_server_with_tls_takes_clients_that_trust_it() {
+    let folder = std::env::temp_dir().join(format!("rumpsteak-trust-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let own = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let file = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    std::fs::write(file("cert"), own.cert.pem()).unwrap();
+    std::fs::write(file("key"), own.signing_key.serialize_pem()).unwrap();
+    let (port, store) = (port(), file("store"));
+    let (cert, key, at) = (file("cert"), file("key"), port.to_string());
+    let tls = ["--tls", "--tlscert", &cert, "--tlskey", &key];
+    let mut command = Command::new("nats-server");
+    command.args(["-a", "127.0.0.1", "-p", &at, "-js", "-sd", &store]).args(tls);
+    let mut server = command.stderr(Stdio::null()).spawn().unwrap();
+    let open = async |options: async_nats::ConnectOptions| {
+        let nats = Nats::with_options(options.require_tls(true));
+        let place = format!("localhost:{port}/test");
+        loop {
+            match KeyValue::open(&nats, &place, 1).await {
+                Err(error) if error.to_string().contains("Connection refused") => {
+                    sleep(Duration::from_millis(50)).await;
+                }
+                opened => break opened,
+            }
+        }
+    };
+    let trusting = async_nats::ConnectOptions::new().add_root_certificates(cert.into());
+    let store = open(trusting).await.unwrap();
+    store.put("a", vec![1]).await.unwrap();
+    store.remove("a").await.unwrap();
+    let refused = open(async_nats::ConnectOptions::new()).await.map(drop).unwrap_err().to_string();
+    assert!(refused.contains("certificate"), "{refused}");
+    server.kill().unwrap();
+    server.wait().unwrap();
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[tokio::test]
+#[ignore = "needs nats-server"]
 async fn a_bucket_that_cannot_be_used_is_an_error_that_says_what_to_do() {
     let port = port();
     let settings = std::env::temp_dir().join(format!("rumpsteak-settings-{}", std::process::id()));
