@@ -261,8 +261,12 @@ async fn a_server_with_tls_takes_clients_that_trust_it() {
     std::fs::create_dir_all(&folder).unwrap();
     let own = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let file = |name: &str| folder.join(name).to_str().unwrap().to_owned();
-    std::fs::write(file("cert"), own.cert.pem()).unwrap();
-    std::fs::write(file("key"), own.signing_key.serialize_pem()).unwrap();
+    let pem = |kind: &str, bytes: &[u8]| {
+        let text = data_encoding::BASE64_MIME.encode(bytes);
+        format!("-----BEGIN {kind}-----\n{text}-----END {kind}-----\n")
+    };
+    std::fs::write(file("cert"), pem("CERTIFICATE", own.cert.der())).unwrap();
+    std::fs::write(file("key"), pem("PRIVATE KEY", own.signing_key.serialized_der())).unwrap();
     let (port, store) = (port(), file("store"));
     let (cert, key, at) = (file("cert"), file("key"), port.to_string());
     let tls = ["--tls", "--tlscert", &cert, "--tlskey", &key];
