@@ -123,7 +123,7 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
                     lane.resume(&new, hello.lane.received).map(|()| new)
                 }
                 // The peer has left, and needs no acknowledgement.
-                Err(_) if lane.state.has_peer_left() => break,
+                Err(_) if lane.state.has_peer_left() && lane.is_recorded() => break,
                 Err(error) => return Err(error),
             },
         };

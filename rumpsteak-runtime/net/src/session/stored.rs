@@ -228,11 +228,16 @@ impl<R: Joins + Leaves<()>, V: Serialize> Stored<R, V> {
     async fn write(&mut self) -> Result<(), NetError> {
         let (shared, is_over) = (&self.host.shared, self.is_over());
         let mut before = std::mem::take(&mut self.record.routes).into_iter();
-        for route in &self.joined.routes {
+        for route in &mut self.joined.routes {
             let (reply, snapshot) = oneshot::channel();
             shared.notify(&route.own, Arrival::Record(is_over, reply));
-            // A lane that has ended is as it was recorded.
             let (now, before) = (snapshot.await.ok().transpose()?, before.next());
+            // A lane that has ended is as it was recorded, unless it has failed.
+            if now.is_none()
+                && let Some(lane) = route.lane.take()
+            {
+                lane.await.unwrap_or(Ok(()))?;
+            }
             self.record.routes.extend(now.or(before));
         }
         self.record.value = postcard::to_stdvec(&self.value).map_err(failed)?;

@@ -279,7 +279,7 @@ async fn killing<T>(
 
 #[test]
 fn roles_whose_hosts_die_come_back_and_lose_and_double_nothing() {
-    for seed in seeds(30) {
+    for seed in seeds(20) {
         let runtime = Builder::new_current_thread().enable_time().start_paused(true).build();
         runtime.unwrap().block_on(async {
             let at = format!("memory://stored-{seed}");
