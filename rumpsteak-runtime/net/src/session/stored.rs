@@ -81,8 +81,8 @@ impl<R: Joins + Leaves<()>, C: Codec> Join<R, C> {
     ///
     /// Fails as [`connect`](Self::connect) does; if the host has no [store](Host::restore), or it
     /// cannot be written; if the record is of another version of the program; or if the role plays
-    /// on demand, or has such a peer, or a family. If the future is dropped, the role can join
-    /// again.
+    /// on demand, or has such a peer, or a family. A role that has not joined has no record. If the
+    /// future is dropped, the role can join again.
     pub async fn stored<S, V>(mut self, value: V) -> Result<Stored<R, V>, NetError>
     where
         S: Session<State = State<'static, R>> + Structure,
@@ -119,7 +119,12 @@ impl<R: Joins + Leaves<()>, C: Codec> Join<R, C> {
         let unsaved = Unsaved::default();
         let joined = if record.routes.is_empty() {
             self.stored = Some((record.lanes.clone(), Arc::clone(&unsaved)));
-            connect(self).await?
+            let connected = connect(self).await;
+            if connected.is_err() {
+                // Nothing was sent, and the role has not joined.
+                remove(&host, &record).await?;
+            }
+            connected?
         } else {
             let is_over = record.state.is_none();
             rejoin::<R, C>(&host, self.codec, record.routes.clone(), Some((&unsaved, is_over)))?
@@ -142,6 +147,15 @@ async fn write(host: &Host, record: &Record) -> Result<(), NetError> {
     // A call of the peer waits for the role from now on.
     lock(&host.shared.records).insert(record.endpoint.clone(), bytes.clone());
     store.put(&name_of(record), bytes).await.map_err(failed)
+}
+
+async fn remove(host: &Host, record: &Record) -> Result<(), NetError> {
+    let Shared { store, records, .. } = &*host.shared;
+    if let Some(store) = store.get() {
+        store.remove(&name_of(record)).await.map_err(failed)?;
+    }
+    lock(records).remove(&record.endpoint);
+    Ok(())
 }
 
 impl<R: Joins + Leaves<()>, V: Serialize> Stored<R, V> {
@@ -216,12 +230,7 @@ impl<R: Joins + Leaves<()>, V: Serialize> Stored<R, V> {
 
     /// Gives the session up: removes the record, or fails. The peers lose the role.
     pub async fn abandon(self) -> Result<(), NetError> {
-        let Shared { store, records, .. } = &*self.host.shared;
-        if let Some(store) = store.get() {
-            store.remove(&name_of(&self.record)).await.map_err(failed)?;
-        }
-        lock(records).remove(&self.record.endpoint);
-        Ok(())
+        remove(&self.host, &self.record).await
     }
 
     /// Writes the record, with what all lanes have sent and received.

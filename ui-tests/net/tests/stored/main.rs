@@ -12,7 +12,7 @@ use std::time::Duration;
 use fastrand::Rng;
 use rumpsteak::{Detached, Error};
 use rumpsteak_net::transport::{IoFuture, Transports};
-use rumpsteak_net::{Host, Join, Limits, Records, Stored};
+use rumpsteak_net::{Host, Join, Limits, NetError, Records, Stored};
 use rumpsteak_oracle::seeds;
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Builder;
@@ -302,6 +302,24 @@ fn roles_whose_hosts_die_come_back_and_lose_and_double_nothing() {
             }
         });
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_role_that_cannot_join_has_no_record() {
+    let host = Host::new();
+    let join = || host.join::<P>("1").peer("q", ["memory://absent"]);
+    let joined = join().stored::<Giving<'static, P>, _>(()).await;
+    assert!(matches!(joined, Err(NetError::Store(_))), "without a store");
+    let store = Arc::new(Slow::default());
+    host.restore(Same(Arc::clone(&store))).await.unwrap();
+    let joined = join().stored::<Giving<'static, P>, _>(()).await;
+    assert!(matches!(joined, Err(NetError::Absent { .. })));
+    assert_eq!(store.load().await.unwrap(), []);
+    assert!(host.restore(Same(store)).await.is_err(), "one store only");
+    // A peer at the same host would die with it.
+    let stored = join().stored::<Giving<'static, P>, _>(());
+    let (stored, _) = tokio::join!(stored, host.join::<Q>("1").connect());
+    assert!(matches!(stored, Err(NetError::NotStorable { .. })));
 }
 
 #[tokio::test(start_paused = true)]
