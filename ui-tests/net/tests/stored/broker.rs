@@ -60,9 +60,11 @@ impl Broker {
 
     /// The names of the streams, when the broker answers.
     async fn streams(&self) -> Vec<String> {
+        let until = Instant::now() + Duration::from_secs(30);
         let client = loop {
             match async_nats::connect(format!("127.0.0.1:{}", self.at.port)).await {
                 Ok(client) => break client,
+                Err(error) if Instant::now() > until => panic!("no server: {error}"),
                 Err(_) => sleep(Duration::from_millis(50)).await,
             }
         };
