@@ -169,15 +169,16 @@ impl Module {
         for attribute in cut::parse(inner, name.span(), Attribute::parse_inner)? {
             attributes.push(Attribute { style: AttrStyle::Outer, ..attribute });
         }
-        let (items, errors) = parse_items(content);
+        let (items, errors) = items(content.iter().cloned().collect());
         let hash = hasher.finish();
         Ok(Self { kind, arguments, attributes, visibility, name, items, errors, hash })
     }
 }
 
 /// Parses the content of a module: the items, and the mistakes in them in the order of the source.
-fn parse_items(content: &[TokenTree]) -> (Vec<Item>, Vec<Error>) {
-    let cuts = cut::items(content);
+pub fn items(content: TokenStream) -> (Vec<Item>, Vec<Error>) {
+    let content = trees(content);
+    let cuts = cut::items(&content);
     let mut kinds: Vec<_> = cuts.iter().map(kind).collect();
     let has_message = kinds.contains(&ItemKind::Message);
     let roles = cuts.iter().zip(&kinds).filter(|(_, kind)| **kind == ItemKind::Role);

@@ -387,7 +387,8 @@ fn judge_written(
             let may_hold = |property: &kmc::Property| property.holds() != Some(false);
             let is_independent =
                 || may_hold(&whole.obi) && (may_hold(&whole.sibi) || may_hold(&whole.cibi));
-            let is_proven = whole.is_safe() != Some(false)
+            let is_proven = may_hold(&whole.progress)
+                && may_hold(&whole.reception)
                 && may_hold(&whole.exhaustive)
                 && (whole.is_directed() || is_independent());
             // Where the bound never mattered, all there is was seen.
