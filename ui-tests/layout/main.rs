@@ -21,16 +21,15 @@ use std::{env, fs, process};
 use lines::Lines;
 use tree::{Package, Tree, packages};
 
-#[rustfmt::skip]
-const PUBLISHED: [&str; 9] =
-    ["build", "cargo-rumpsteak", "front", "fsm", "net", "optimise", "runtime", "runtime-macros", "scribble"];
+const PUBLISHED: &str =
+    "build cargo-rumpsteak front fsm net optimise runtime runtime-macros scribble";
 const FOR_TESTS: [&str; 5] = ["fsm-tests", "fuzz", "layout", "oracle", "ui-tests"];
 
 /// Lines of `src` without tests, comments included, of the published packages: to be lowered with
 /// what is removed. Without `net` they are to be 40,000 in the end.
 const PRODUCT: usize = 61_466;
 /// Lines of tests, of the published packages and of those that exist for tests only: likewise.
-const TESTS: usize = 36_859;
+const TESTS: usize = 36_858;
 /// Lines of a module without its tests.
 const MODULE: usize = 700;
 /// Lines of a function, unless its documentation has a sentence that begins with "Long because".
@@ -127,11 +126,11 @@ fn the_source_is_not_longer_than_agreed() {
     println!("{:<16} {:>8} {:>8}", "", "product", "tests");
     let (mut product, mut tests) = (0, 0);
     let packages = packages();
-    let is_there = |name: &&str| packages.iter().any(|package| package.name == **name);
-    assert!(PUBLISHED.iter().chain(&FOR_TESTS).all(is_there));
+    let is_there = |name: &str| packages.iter().any(|package| package.name == name);
+    assert!(PUBLISHED.split(' ').chain(FOR_TESTS).all(is_there));
     for package in &packages {
         let name = package.name.as_str();
-        if PUBLISHED.contains(&name) || FOR_TESTS.contains(&name) {
+        if PUBLISHED.split(' ').any(|it| it == name) || FOR_TESTS.contains(&name) {
             let lines = &MEASURED[name];
             let own_product: usize = lines.values().map(|lines| lines.product).sum();
             let own_tests: usize = lines.values().map(|lines| lines.test).sum();
@@ -166,7 +165,7 @@ static MEASURED: LazyLock<BTreeMap<String, BTreeMap<PathBuf, Lines>>> = LazyLock
 /// The lines of a package, by file.
 fn measure(package: &Package) -> BTreeMap<PathBuf, Lines> {
     let mut files = BTreeMap::new();
-    if PUBLISHED.contains(&package.name.as_str()) {
+    if PUBLISHED.split(' ').any(|it| it == package.name) {
         let is_product = |kind: &str| matches!(kind, "lib" | "bin" | "proc-macro");
         let targets = package.targets.iter();
         for (_, root) in targets.filter(|(kind, _)| is_product(kind)) {

@@ -11,10 +11,10 @@
 //! a role that may begin to send in it has to know that it begins, and any other role learns that
 //! from the first message that it receives in it (code S0408).
 //!
-//! A role may need not know which block it is in. If it takes part in one part of a `par` only, it
-//! sees the protocol as if this part were in the place of the `par`, so its branches are merged
-//! like those of any [projection](super::projection). Two blocks in which it has the same machine
-//! are one block to it. Both only count if the role could not follow the protocol otherwise.
+//! A role need not always know which block it is in. If it takes part in one part of a `par` only,
+//! it sees the protocol as if this part were in the place of the `par`, so its branches are merged
+//! as in any [projection](super::projection). Blocks are one block to it if it has the same machine
+//! in all of them. Both only count if the role could not follow the protocol otherwise.
 //!
 //! * **`par`**: the [shuffle](super::shuffle) of the parts. What follows waits for all of them.
 //! * **`interruptible … with { cancel() by c; timeout() by d; }`** uses messages alone (Demangeon,
