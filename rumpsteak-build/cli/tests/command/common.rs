@@ -1,9 +1,9 @@
 //! Runs the real command in a folder of its own.
 use std::ffi::OsStr;
-use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::{env, fs};
 
 use serde_json::Value;
 
@@ -76,9 +76,11 @@ impl Folder {
     }
 }
 
-/// The command in an environment without settings for colours and the folders of builds.
+/// The command in an environment without settings for colours and the folders of builds. Another
+/// build of it is tested if `RUMPSTEAK_COMMAND` has its path.
 pub(crate) fn command() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-rumpsteak"));
+    let built = env!("CARGO_BIN_EXE_cargo-rumpsteak").into();
+    let mut command = Command::new(env::var_os("RUMPSTEAK_COMMAND").unwrap_or(built));
     for name in
         ["NO_COLOR", "CARGO_TERM_COLOR", "TERM", "CARGO_TARGET_DIR", "CARGO_BUILD_BUILD_DIR"]
     {

@@ -22,7 +22,7 @@ use crate::common::Folder;
 
 #[test]
 fn each_call_prints_what_its_page_says() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/calls");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/command/calls");
     let mut pages = 0;
     for page in fs::read_dir(folder).unwrap() {
         let path = page.unwrap().path();
