@@ -261,6 +261,7 @@ impl<T, F: FnMut() -> Result<T>> Lazy<T, F> {
 #[derive(Debug)]
 pub struct Package {
     folder: PathBuf,
+    target: PathBuf,
 }
 
 impl Package {
@@ -324,7 +325,8 @@ impl Package {
             std::process::id(),
             NEXT.fetch_add(1, Ordering::Relaxed)
         );
-        let package = Self { folder: env::temp_dir().join(name) };
+        let folder = env::temp_dir().join(name);
+        let package = Self { target: folder.join("target"), folder };
         package.write_manifest(dependencies)?;
         Ok(package)
     }
@@ -398,6 +400,11 @@ impl Package {
         }
     }
 
+    /// Builds into this folder from now on, which stays.
+    pub fn share(&mut self, target: PathBuf) {
+        self.target = target;
+    }
+
     /// Builds it.
     ///
     /// # Errors
@@ -410,9 +417,8 @@ impl Package {
 
     /// Removes what was built.
     fn clean(&self) -> Result<()> {
-        let target = self.target();
-        match fs::remove_dir_all(&target) {
-            Err(error) if target.exists() => Err(Error::io(&target)(error)),
+        match fs::remove_dir_all(&self.target) {
+            Err(error) if self.target.exists() => Err(Error::io(&self.target)(error)),
             _ => Ok(()),
         }
     }
@@ -438,10 +444,6 @@ impl Package {
         Ok(crates.len().saturating_sub(1))
     }
 
-    fn target(&self) -> PathBuf {
-        self.folder.join("target")
-    }
-
     /// The output of cargo.
     fn cargo(&self, arguments: &[&str]) -> Result<String> {
         let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -449,7 +451,7 @@ impl Package {
             .args(arguments)
             .arg("--quiet")
             .current_dir(&self.folder)
-            .env("CARGO_TARGET_DIR", self.target())
+            .env("CARGO_TARGET_DIR", &self.target)
             // A user's build does not have the environment of this program.
             .env_remove("CARGO_INCREMENTAL")
             .env_remove("CARGO_ENCODED_RUSTFLAGS")

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
+use std::path::Path;
+
 use rumpsteak_benches::programs::Program;
 use rumpsteak_evaluation::build_cost::{Package, figures};
 use rumpsteak_evaluation::{Error, Mode, Unit};
@@ -52,13 +54,18 @@ fn the_crates_of_the_build_script_are_counted() {
 /// them.
 #[test]
 fn the_sessions_of_the_packages_are_verified() {
-    let package = Package::with_protocols(2).unwrap();
-    package.build(true).unwrap();
+    let mut package = Package::with_protocols(2).unwrap();
+    // What tests of other packages have compiled, without debug information, is not compiled again.
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
+    package.share(target.join("tests/trybuild"));
+    let profile = "[profile.dev]\ndebug = \"none\"\n";
+    package.append("Cargo.toml", profile).unwrap();
+    package.build(false).unwrap();
     package.append("src/p1.rs", "// Nothing.\n").unwrap();
-    package.build(true).unwrap();
+    package.build(false).unwrap();
     let wrong = "#[rumpsteak::protocol(DoubleBuffering1)]\nmod wrong {\n    #[session(T)]\n    type Wrong = Receive<K, Ready, End>;\n}\n";
     package.append("src/p1.rs", wrong).unwrap();
-    match package.build(true) {
+    match package.build(false) {
         Err(Error::Wrong(why)) => assert!(why.contains("src/p1.rs"), "{why}"),
         other => panic!("{other:?}"),
     }
@@ -67,12 +74,14 @@ fn the_sessions_of_the_packages_are_verified() {
         [Program::Types, Program::Session, Program::Generated, Program::Bare, Program::Linear]
     {
         package.become_program(program, 3).unwrap();
-        package.build(true).unwrap_or_else(|error| panic!("{program:?}: {error}"));
+        package.append("Cargo.toml", profile).unwrap();
+        package.build(false).unwrap_or_else(|error| panic!("{program:?}: {error}"));
     }
     package.become_program(Program::Session, 2).unwrap();
+    package.append("Cargo.toml", profile).unwrap();
     let wrong = "#[rumpsteak::protocol(Many)]\nmod wrong { #[session(A)] type Wrong = End; }\n";
     package.append("src/main.rs", wrong).unwrap();
-    match package.build(true) {
+    match package.build(false) {
         Err(Error::Wrong(why)) => assert!(why.contains("Wrong = End"), "{why}"),
         other => panic!("{other:?}"),
     }
