@@ -87,7 +87,7 @@ fn a_hang_says_who_waits_for_whom() {
         text,
         "no process can continue:\n  `client`: `c` waits for `Pong` from `s`\n  \
          `server` waits for something outside of its session, or for a role that it owns itself\n\n\
-         the processes were polled in this order: client, server"
+         the processes were polled in this order:\n   1  client\n   2  server"
     );
 }
 
@@ -113,7 +113,7 @@ fn a_hang_says_for_what_a_mock_waits() {
         text,
         "no process can continue:\n  `server`: `s` waits for `ping` from `c`\n  \
          `client` waits for something outside of its session, or for a role that it owns itself\n\n\
-         the processes were polled in this order: server, client"
+         the processes were polled in this order:\n   1  server\n   2  client"
     );
 }
 
@@ -131,7 +131,7 @@ fn a_hang_names_the_message_that_a_process_with_two_roles_waits_for() {
     assert_eq!(
         text,
         "no process can continue:\n  `both`: `c` waits for `Pong` from `s`\n\n\
-         the processes were polled in this order: both"
+         the processes were polled in this order:\n   1  both"
     );
 }
 
@@ -147,7 +147,7 @@ fn a_role_that_was_left_out_is_named() {
         text,
         "`client` failed: `c` cannot send `Ping` to `s`: `s` has closed the route (it failed, was cancelled or was dropped)\n\n\
          no process has ended: `s` belongs to none, or its process has dropped it\n\n\
-         the processes were polled in this order: client"
+         the processes were polled in this order:\n   1  client"
     );
 }
 
@@ -166,7 +166,7 @@ fn an_error_is_named_with_its_interleaving() {
     assert_eq!(
         text,
         "`client` failed: `c` cannot receive `Pong` from `s`: `s` has closed the route (it failed, was cancelled or was dropped)\n\n\
-         the processes were polled in this order: client, gone, client"
+         the processes were polled in this order:\n   1  client\n   2  gone\n   3  client"
     );
 
     let text = panics(|| {
@@ -181,7 +181,7 @@ fn an_error_is_named_with_its_interleaving() {
     });
     assert_eq!(
         text,
-        "`client` panicked\n\nthe processes were polled in this order: client, server, client"
+        "`client` panicked\n\nthe processes were polled in this order:\n   1  client\n   2  server\n   3  client"
     );
 }
 

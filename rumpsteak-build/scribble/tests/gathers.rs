@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
-
 use rumpsteak_scribble::{Diagnostic, Projection, check, parse};
 
 /// The actions of a role in a line, gathers in braces. A choice whose options go on differently is

@@ -327,8 +327,14 @@ impl Builder<'_> {
             let known = (0..scope.len()).filter(|id| !scope.is_generated(*id));
             let known = known.filter(|known| *known != id || !is_alias(scope, *known));
             let known = known.filter(of_kind).map(|id| scope.name_of(id));
-            let known = known.collect();
-            self.faults.push(scope.name_fault(name, NameProblem::Unresolved, known));
+            let known: Vec<String> = known.collect();
+            let mut fault = scope.name_fault(name, NameProblem::Unresolved, known);
+            if let (true, Cause::Name { hint: hint @ None, .. }) = (choice, &mut fault.cause) {
+                *hint = Some(format!(
+                    "declare it, with an option for each message: `enum {name} {{ Label(Label, …), … }}`"
+                ));
+            }
+            self.faults.push(fault);
             return None;
         };
         if self.is_broken(found) {

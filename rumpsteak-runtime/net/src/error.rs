@@ -117,7 +117,7 @@ pub enum NetError {
     Encode { peer: String, label: &'static str, source: Arc<CodecError> },
     /// The connection to a peer broke, and was not replaced in time.
     #[error(
-        "`{peer}` is lost, or ended without `leave()`: its connection broke and was not resumed within {waited:?}"
+        "`{peer}` is lost, or its program ended before `Joined::leave`: its connection broke and was not resumed within {waited:?}"
     )]
     Lost { peer: String, waited: Duration, source: Arc<io::Error> },
     /// The connection of a [`Bridge`](crate::Bridge) broke, or bytes came that are not a message.

@@ -118,7 +118,7 @@ pub fn explore_up_to(most: usize, mut set: impl FnMut(&mut Processes)) -> Explor
             }
         };
         if let Some(failure) = failure {
-            panic!("{failure}\n\nthe processes were polled in this order: {}", run.order());
+            panic!("{failure}\n\nthe processes were polled in this order:{}", run.order());
         }
         // The last choice with another option left.
         while let Some((chosen, options)) = path.pop() {
@@ -306,13 +306,11 @@ impl Run {
         }
     }
 
-    /// The last polled processes: "client, server, client".
+    /// The last polled processes, a line for each turn.
     fn order(&self) -> String {
         const MOST: usize = 30;
         let skipped = self.polled.len().saturating_sub(MOST);
-        let names = self.polled[skipped..].iter().map(|&process| self.set.names[process].as_str());
-        let names: Vec<&str> = names.collect();
-        let before = if skipped == 0 { "" } else { "…, " };
-        format!("{before}{}", names.join(", "))
+        let turns = self.polled.iter().enumerate().skip(skipped);
+        turns.map(|(turn, &at)| format!("\n{:>4}  {}", turn + 1, self.set.names[at])).collect()
     }
 }

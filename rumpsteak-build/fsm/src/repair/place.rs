@@ -62,7 +62,11 @@ pub(super) fn order(
         if !does(sup, own.action) {
             return Some((refusal, unknown(sub, sup, own.action)));
         }
-        let state = *walk.get(refusal.path.len())?;
+        let Some(&state) = walk.get(refusal.path.len()) else {
+            // The subtype is ahead, as it may be. What it does here may depend on what is due.
+            let misfit = undecided(sup, refusal.sup_state, own.action)?;
+            return Some((refusal, misfit));
+        };
         let misfit = displaced(sub, sup, &refusal.path, walk, own.action)?;
         if refusal.rule == Rule::InputNotHandled && !matches!(misfit, Misfit::OtherBranch(_)) {
             return None;
@@ -245,7 +249,13 @@ pub(super) fn displaced(
         let is_done = path.iter().any(|id| sub.transition(*id).action == wanted);
         return Some(if is_done { Misfit::Repeated(due) } else { Misfit::OtherBranch(due) });
     }
-    // The nearest choice that decides about it. What is an option itself is not decided by that.
+    undecided(sup, state, wanted)
+}
+
+/// The nearest choice from a state on that decides about an action. `None` if the action is an
+/// option itself, which is not decided by that, or comes whatever happens.
+fn undecided(sup: &Fsm, state: StateId, wanted: &Action) -> Option<Misfit> {
+    let is_it = |due: Transition<'_>| due.action == wanted;
     let mut ahead = sup.reachable_from(state);
     ahead.find_map(|state| {
         let options: Vec<_> = sup.transitions_from(state).collect();

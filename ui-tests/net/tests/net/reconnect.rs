@@ -303,8 +303,9 @@ fn lost(ended: Error) -> (&'static str, &'static str) {
     match ended.into_kind() {
         ErrorKind::Transport { role, peer, source, .. } => {
             let error = source.downcast_ref::<NetError>().unwrap();
-            let told =
-                format!("`{peer}` is lost, or ended without `leave()`: its connection broke");
+            let told = format!(
+                "`{peer}` is lost, or its program ended before `Joined::leave`: its connection broke"
+            );
             assert!(error.to_string().starts_with(&told), "{error}");
             (role, peer)
         }
