@@ -180,9 +180,13 @@ impl BrokenRule<'_> {
                 format!("go on behind it where it can {}", one_of(due, deed).order()),
             ],
             Misfit::Superfluous(why) => {
-                let why = why.as_ref().map(|why| self.told(why, deed));
-                let [clause, _] =
-                    why.unwrap_or_else(|| [format!(" once more than {place}"), String::new()]);
+                let again = format!(" once more than {place}");
+                let clause = match why.as_deref() {
+                    None => again,
+                    // Alone, this sounds as if a later place would do.
+                    Some(why @ Misfit::Undecided(..)) => again + "," + &self.told(why, deed)[0],
+                    Some(why) => self.told(why, deed)[0].clone(),
+                };
                 [clause, format!("take it out here, or change {place}")]
             }
             Misfit::Undecided(options, after) => {
