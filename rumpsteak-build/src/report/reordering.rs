@@ -180,12 +180,11 @@ impl BrokenRule<'_> {
                 format!("go on behind it where it can {}", one_of(due, deed).order()),
             ],
             Misfit::Superfluous(why) => {
-                let again = format!(" once more than {place}");
-                let clause = match why.as_deref() {
-                    None => again,
+                let told = why.as_ref().map(|why| self.told(why, deed)[0].clone());
+                let clause = match (why.as_deref(), told) {
                     // Alone, this sounds as if a later place would do.
-                    Some(why @ Misfit::Undecided(..)) => again + "," + &self.told(why, deed)[0],
-                    Some(why) => self.told(why, deed)[0].clone(),
+                    (Some(Misfit::Undecided(..)), Some(told)) => format!(" once too often,{told}"),
+                    (_, told) => told.unwrap_or_else(|| format!(" once more than {place}")),
                 };
                 [clause, format!("take it out here, or change {place}")]
             }

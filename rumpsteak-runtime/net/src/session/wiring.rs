@@ -45,6 +45,7 @@ impl<P, M: 'static> Seats<P> for Elsewhere<M> {
     const BY_MACRO: ByMacro = ByMacro(());
 }
 
+#[diagnostic::do_not_recommend]
 impl<M: 'static> Pair<Elsewhere<M>> for Net<M> {
     fn pair_as(sent: Queue, received: Queue) -> (Self, Elsewhere<M>) {
         let (near, far) = Pair::pair_as(sent, received);
