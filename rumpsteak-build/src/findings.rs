@@ -150,7 +150,7 @@ impl Findings {
         let system = judgement.number();
         let closed = if judgement.is_closed { system } else { 0 };
         let queues = capacities::find(scope, judgement, &settings.limits.scribble.verifier);
-        let Verdict { roles, roots, payloads, .. } = &mut self.verdict;
+        let Verdict { roles, roots, payloads, declared, .. } = &mut self.verdict;
         for (role, queues) in scope.roles.iter().zip(queues) {
             let facts = RoleFacts {
                 protocol: protocol.clone(),
@@ -163,6 +163,10 @@ impl Findings {
                 members: loaded.and_then(|loaded| loaded.protocol.members(&role.role)),
             };
             payloads.extend(role.labels.values().flat_map(|label| &label.checks).cloned());
+            declared.extend(role.labels.values().filter_map(|label| {
+                let (message, (_, file)) = (label.message.as_ref().ok()?, scope.loaded()?);
+                Some((label.ty.to_string(), file.declared_in(message)))
+            }));
             roles.insert(role.item.name.to_string(), facts);
         }
         let mut seen = BTreeSet::new();

@@ -92,6 +92,8 @@ pub struct Verdict {
     pub roots: BTreeMap<String, RootFacts>,
     /// The types of payloads that rustc has to compare.
     pub payloads: Vec<PayloadCheck>,
+    /// The lines that declare the types of a label, by its name: "line 1 of protocols/jobs.scr".
+    pub declared: BTreeMap<String, String>,
 }
 
 pub(crate) fn path(folder: &Path, key: u64) -> PathBuf {
@@ -136,7 +138,8 @@ mod tests {
         let payloads = [Expected::Session { protocol, role }, Expected::Type("i32".to_owned())];
         let check = |(field, expected)| PayloadCheck { label: "L".to_owned(), field, expected };
         let payloads = payloads.into_iter().enumerate().map(check).collect();
-        let verdict = Verdict { text: "struct K;".to_owned(), roles, roots, payloads };
+        let declared = BTreeMap::from([("L".to_owned(), "line 1 of p.scr".to_owned())]);
+        let verdict = Verdict { text: "struct K;".to_owned(), roles, roots, payloads, declared };
         let text = seal(1, &verdict);
         assert_eq!(unseal(1, &text), Some(verdict));
         assert_eq!(unseal(2, &text), None);

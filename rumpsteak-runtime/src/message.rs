@@ -7,11 +7,6 @@
 use crate::seal::{ByMacro, Label};
 
 /// A message that knows its label. The macro of a module implements it.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a message type",
-    label = "not a message type",
-    note = "a message type is an enum or a struct with `#[derive(Message)]` in the module of its roles"
-)]
 pub trait Labelled {
     /// The name of the message's label in the protocol.
     fn label(&self) -> &'static str {

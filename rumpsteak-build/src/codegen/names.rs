@@ -299,9 +299,8 @@ fn variant_of(
 
 /// Adds the place of a declaration or a message to the first line of a reason.
 fn placed(file: &ScrFile, reason: String, span: Span) -> String {
-    let text = file.text(span.source());
-    let (line, _) = text.position(span.start());
-    reason.replacen("\n\n", &format!(" ({}:{line})\n\n", text.name), 1)
+    let (name, line) = file.line(span);
+    reason.replacen("\n\n", &format!(" ({name}:{line})\n\n"), 1)
 }
 
 /// The messages of a protocol with their first places, in the order of the text.

@@ -14,8 +14,8 @@ use rumpsteak_front::name;
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::{Fsm, Message, Role};
 use rumpsteak_scribble::{
-    Code, Declaration, DeclarationKind, Diagnostic, Projection, Protocol, SourceId, file_of_module,
-    parse,
+    Code, Declaration, DeclarationKind, Diagnostic, Projection, Protocol, SourceId, Span,
+    file_of_module, parse,
 };
 
 use self::scr_module::{ScrModule, root_of};
@@ -219,11 +219,28 @@ impl ScrFile {
     /// The warnings, each on one line.
     pub(crate) fn warning_lines(&self) -> impl Iterator<Item = String> {
         self.module.warnings.iter().map(|warning| {
-            let text = self.text(warning.primary.source());
-            let (line, _) = text.position(warning.primary.start());
+            let (name, line) = self.line(warning.primary);
             let help = warning.help.iter().map(|help| format!("; {help}"));
-            format!("{}:{line}: {}{}", text.name, warning.message, help.collect::<String>())
+            format!("{name}:{line}: {}{}", warning.message, help.collect::<String>())
         })
+    }
+
+    /// The lines that declare Rust types for a message: "line 1 of protocols/jobs.scr".
+    pub(crate) fn declared_in(&self, message: &Message) -> String {
+        let sorts = message.payload.iter();
+        let types = sorts.filter_map(|sort| self.module.modules.sort(sort.as_str()));
+        let lines = self.signature(message).into_iter().chain(types).map(|found| {
+            let (name, line) = self.line(found.name.span);
+            format!("line {line} of {name}")
+        });
+        let lines: BTreeSet<String> = lines.collect();
+        Vec::from_iter(lines).join(" and ")
+    }
+
+    /// The name of a text, and the number of a line in it.
+    pub(crate) fn line(&self, span: Span) -> (&str, usize) {
+        let text = self.text(span.source());
+        (&text.name, text.position(span.start()).0)
     }
 
     pub(crate) fn shown(&self) -> &str {

@@ -180,9 +180,12 @@ impl BrokenRule<'_> {
                 format!("go on behind it where it can {}", one_of(due, deed).order()),
             ],
             Misfit::Superfluous(why) => {
-                let why = why.as_ref().map(|why| self.told(why, deed));
-                let [clause, _] =
-                    why.unwrap_or_else(|| [format!(" once more than {place}"), String::new()]);
+                let told = why.as_ref().map(|why| self.told(why, deed)[0].clone());
+                let clause = match (why.as_deref(), told) {
+                    // Alone, this sounds as if a later place would do.
+                    (Some(Misfit::Undecided(..)), Some(told)) => format!(" once too often,{told}"),
+                    (_, told) => told.unwrap_or_else(|| format!(" once more than {place}")),
+                };
                 [clause, format!("take it out here, or change {place}")]
             }
             Misfit::Undecided(options, after) => {

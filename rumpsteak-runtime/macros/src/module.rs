@@ -20,15 +20,17 @@
 //!
 //! An item with a mistake expands to a stub, so that one mistake is one error.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, quote};
 use rumpsteak_build::expansion::{Findings, Judged, judge, runtime_crate};
 use rumpsteak_front::module::{BrokenItem, Item, ItemKind};
+use rumpsteak_front::name::snake;
 use rumpsteak_front::{LabelItem, Module, ModuleKind};
 use syn::parse::{ParseStream, Parser as _};
 use syn::{Attribute, Error, Result, Token, Visibility};
 
 use crate::scope::{Scope, items};
+use crate::tokens::at;
 use crate::{message, payload, role, session, set};
 
 pub(crate) fn expand(kind: ModuleKind, arguments: TokenStream, item: TokenStream) -> TokenStream {
@@ -77,7 +79,8 @@ fn judged(judged: &Judged) -> TokenStream {
         None => format!("::{}", runtime_crate()).parse().unwrap_or_default(),
     };
     let scope = Scope::new(judged, &krate);
-    let code = items(judged).map(|of| item(of, &scope));
+    let code = module.items.iter().map(|of| item(of, &scope));
+    let code = code.chain(generated.iter().map(|of| generated_item(of, judged, &scope)));
     let problems = told.iter().map(|(span, told)| Error::new(*span, told.with_code()));
     let errors = errors.iter().cloned().chain(problems);
     let errors: TokenStream = errors.map(Error::into_compile_error).collect();
@@ -106,6 +109,25 @@ fn judged(judged: &Judged) -> TokenStream {
         #beside
         #used
     }
+}
+
+/// The expansion of a generated item. If lines of a protocol declare the types in it, a macro with
+/// their name makes it, which rustc names in an error: `line_1_of_protocols_jobs_scr`.
+fn generated_item(of: &Item, judged: &Judged, scope: &Scope<'_>) -> TokenStream {
+    let tokens = item(of, scope);
+    let text = match of {
+        Item::Label(label) => label.name.to_string(),
+        Item::Use(import) => import.to_string(),
+        _ => return tokens,
+    };
+    let label = text.rsplit([' ', ':', ';']).find(|word| !word.is_empty()).unwrap_or_default();
+    let lines = judged.findings.verdict.declared.get(label);
+    let lines = lines.and_then(|lines| syn::parse_str::<Ident>(&snake(lines)).ok());
+    let Some(mut lines) = lines else { return tokens };
+    // At the place of the item, rustc would name only the derive that fails.
+    lines.set_span(Span::call_site().located_at(judged.module.name.span()));
+    let call = at(&quote!(#lines! {}), lines.span());
+    quote!(macro_rules! #lines { () => { #tokens } } #call)
 }
 
 /// The expansion of an item.

@@ -242,7 +242,6 @@ fn wiring(item: &RoleItem, krate: &TokenStream, is_whole: bool) -> TokenStream {
             #peer: #krate::private::wiring::Joins<#name, __Set>,
             <#name as #krate::transport::Route<#peer>>::Link: #krate::transport::Pair<
                 <__Set as #krate::private::wiring::Seats<#peer>>::Far<
-                    <#name as #krate::transport::Route<#peer>>::Link,
                     <#peer as #krate::private::wiring::Joins<#name, __Set>>::Link,
                 >,
             >,

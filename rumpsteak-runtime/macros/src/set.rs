@@ -116,7 +116,7 @@ fn wiring(
         quote_spanned! {role.span()=>
             #[diagnostic::do_not_recommend]
             impl #krate::private::wiring::Seats<#role> for #name {
-                type Far<Near: 'static, Far: 'static> = Far;
+                type Far<Far: 'static> = Far;
                 const BY_MACRO: #krate::private::ByMacro = #krate::private::ByMacro(());
             }
         }
@@ -252,8 +252,9 @@ fn watch(set: &SetItem, krate: &TokenStream, members: &[TokenStream]) -> TokenSt
 
 /// The method that runs one process for each role.
 ///
-/// Its bounds are the bounds of `try_run` for each role, so that rustc's messages are the same. It
-/// is not an `async fn`, which would repeat the bounds at each use. Long because it has the
+/// Its bounds are the bounds of `try_run` for each role, so that rustc's messages are the same. The
+/// type `TryInto::Error` is `Infallible`, but rustc points at a process that is in the bound. It is
+/// not an `async fn`, which would repeat the bounds at each use. Long because it has the
 /// documentation of the method.
 fn run(
     set: &SetItem,
@@ -339,7 +340,8 @@ fn run(
         >
         where
             #(
-                #roles: #krate::states::Plays<
+                #roles: #krate::states::Runs<
+                    <#processes as ::core::convert::TryInto<#processes>>::Error,
                     #sessions,
                     State = #krate::states::State<'s, #roles>,
                     Player = #players,

@@ -74,12 +74,6 @@ pub enum NetError {
          name: rename the type (or `#[serde(rename = \"…\")]`), or use a codec that writes names"
     )]
     Ambiguous { name: String },
-    /// A route of the role cannot lead to another process.
-    #[error(
-        "the route of `{role}` to `{peer}` stays in its process: make it a `Net`, by `routes = rumpsteak_net::Net` in \
-         `#[protocol(…)]`"
-    )]
-    Route { role: &'static str, peer: &'static str },
     /// The role has joined another session, or has already continued this one.
     #[error("`{role}` has joined another session here, or has already continued this one")]
     NotHere { role: &'static str },

@@ -30,9 +30,9 @@ use crate::transport::mark::{Place, owner};
     note = "add a field of type `{P}` to the set"
 )]
 pub trait Seats<P> {
-    /// The type that must pair with the near end of a route to `P`: the type of the far end, or the
-    /// near type itself if the peer is in another process and its type is unknown.
-    type Far<Near: 'static, Far: 'static>: 'static;
+    /// The type that must pair with the near end of a route to `P`: the type of the far end, unless
+    /// the peer is in another process.
+    type Far<Far: 'static>: 'static;
 
     #[doc(hidden)]
     const BY_MACRO: ByMacro;
@@ -64,25 +64,9 @@ impl<R: Route<Peer>, Peer: 'static, S> Joins<Peer, S> for R {
 }
 
 /// A role that can be wired in the set `S`.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a role",
-    label = "not a role",
-    note = "every field of a set of roles is a role"
-)]
 pub trait Wire<S>: Role {
     /// Connects the role to all its peers.
     fn wire(wiring: &mut Wiring<'_>) -> Self;
-}
-
-/// The set of a role whose peers may be in other processes.
-#[derive(Debug)]
-pub struct Elsewhere;
-
-#[diagnostic::do_not_recommend]
-impl<P> Seats<P> for Elsewhere {
-    type Far<Near: 'static, Far: 'static> = Near;
-
-    const BY_MACRO: ByMacro = ByMacro(());
 }
 
 /// A set of roles while it is wired.
@@ -106,9 +90,9 @@ struct Waiting<T: ?Sized> {
     end: T,
 }
 
-/// Returns the end of a route of this type that sends into this queue, or `None` to make a fresh
-/// route.
-pub type Give<'a> = dyn FnMut(Queue, TypeId) -> Option<Box<dyn Any>> + 'a;
+/// Returns the end of a route that sends into this queue, or `None` to make a fresh route. True for
+/// a route to a family.
+pub type Give<'a> = dyn FnMut(Queue, bool) -> Option<Box<dyn Any>> + 'a;
 
 impl<'a> Wiring<'a> {
     /// A set of which no role is wired yet.
@@ -133,17 +117,15 @@ impl<'a> Wiring<'a> {
         S: Seats<Far>,
         Near: Joins<Far, S>,
         Far: Joins<Near, S>,
-        Near::Link: Pair<S::Far<Near::Link, Far::Link>>,
+        Near::Link: Pair<S::Far<Far::Link>>,
     {
         let roles = [TypeId::of::<Near>(), TypeId::of::<Far>()];
         let given = match &mut self.elsewhere {
             Some(give) => {
-                let end = give(queue::<Near, Far, S>(), TypeId::of::<Near::Link>());
+                let end = give(queue::<Near, Far, S>(), <Near::Link as Link>::IS_FAMILY);
                 end.and_then(|end| end.downcast().ok()).map(|end| *end)
             }
-            None if <Near::Link as Link>::IS_FAMILY => {
-                self.take_all::<_, S::Far<Near::Link, Far::Link>>(roles)
-            }
+            None if <Near::Link as Link>::IS_FAMILY => self.take_all::<_, S::Far<Far::Link>>(roles),
             None => self.take(roles),
         };
         let near: Near::Link = given.unwrap_or_else(|| {

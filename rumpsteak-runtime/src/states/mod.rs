@@ -28,7 +28,7 @@ pub use self::end::{End, Ended, Ends, Over, Remains};
 pub use self::gather::{Due, Gather, Gathering, Gathers};
 pub use self::misused::{NotBranch, NotEnd, NotGather, NotRace, NotReceive, NotSelect, NotSend};
 pub use self::misused::{ToBranch, ToDo, ToGather, ToRace, ToReceive, ToSelect, ToSend};
-pub use self::proof::{Holds, Plays, Process};
+pub use self::proof::{Holds, Plays, Process, Runs};
 pub use self::race::{Race, Raced, Until};
 pub use self::receive::{Receive, Receiving};
 pub use self::receive_any::Peers;

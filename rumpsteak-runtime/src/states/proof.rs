@@ -12,7 +12,6 @@ use crate::states::{Session, State};
 #[diagnostic::on_unimplemented(
     message = "role `{Self}` has no verified session that begins like this",
     label = "this process does not run a session of `{Self}`",
-    note = "`Roles::run` takes one process for each role, in the order in which the protocol names the roles",
     note = "a session begins with a type that carries `#[session({Self})]`: name it in the process, `async |session: Name<'_>| …`"
 )]
 pub trait Plays<S>: Sized {
@@ -36,6 +35,19 @@ pub trait Plays<S>: Sized {
     /// The verified machine.
     const MACHINE: Machine = Machine::new("", 0, 0, &[]);
 }
+
+/// [`Plays`] for a process of `Roles::run`. The parameter `P` has no meaning, but the place of the
+/// process: rustc reports there that the process runs no session of the role.
+#[diagnostic::on_unimplemented(
+    message = "the process for `{Self}` does not run a session of `{Self}`",
+    label = "not a process of `{Self}`",
+    note = "`Roles::run` takes one process for each role, in the order in which the protocol names the roles",
+    note = "a process of `{Self}` takes a type that carries `#[session({Self})]`: `async |session: Name<'_>| …`"
+)]
+pub trait Runs<P, S>: Plays<S> {}
+
+#[diagnostic::do_not_recommend]
+impl<R: Plays<S>, P, S> Runs<P, S> for R {}
 
 /// The proof that sessions of type `S` were verified, where `S` owns the role: see
 /// [`hold`](crate::hold). Like [`Plays`], for `Client<'static, Held<C>>`.

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rumpsteak_runtime::Role;
 use rumpsteak_runtime::channel::{Capacity, Queue};
-use rumpsteak_runtime::private::Played;
-use rumpsteak_runtime::private::wiring::{Elsewhere, Wire, Wiring};
-use rumpsteak_runtime::transport::{Labelled, Members};
+use rumpsteak_runtime::private::wiring::{Seats, Wire, Wiring};
+use rumpsteak_runtime::private::{ByMacro, Played};
+use rumpsteak_runtime::transport::{Labelled, Members, Pair};
 
 use crate::error::LONGEST_NAME;
 use crate::host::{Arrival, Shared};
@@ -19,9 +19,39 @@ use crate::{Codec, Limits, Net, NetError, Portable, Refusal};
 
 /// A role that can join a session over [`Net`]. Implemented for every role whose messages are
 /// [`Portable`] and whose routes are all [`Net`]s.
-pub trait Joins: Role<Message: Portable> + Wire<Elsewhere> {}
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has a route that stays in its process",
+    label = "a role that joins a session of a `Host` has routes of type `Net`",
+    note = "write `routes = rumpsteak_net::Net` in the `#[protocol(…)]` of the module, or `Net<Label>` as the type of each \
+            route if the module writes `{Self}`"
+)]
+pub trait Joins: Role<Message: Portable> + AllNets {}
 
-impl<R: Role<Message: Portable> + Wire<Elsewhere>> Joins for R {}
+impl<R: Role<Message: Portable> + AllNets> Joins for R {}
+
+/// A role whose routes are all [`Net`]s.
+pub trait AllNets: Role + Wire<Elsewhere<<Self as Role>::Message>> {}
+
+#[diagnostic::do_not_recommend]
+impl<R: Role + Wire<Elsewhere<<R as Role>::Message>>> AllNets for R {}
+
+/// The set of a role whose peers may be in other processes, and the far end of each of its routes.
+#[derive(Debug)]
+pub struct Elsewhere<M>(pub Net<M>);
+
+impl<P, M: 'static> Seats<P> for Elsewhere<M> {
+    type Far<Far: 'static> = Self;
+
+    const BY_MACRO: ByMacro = ByMacro(());
+}
+
+#[diagnostic::do_not_recommend]
+impl<M: 'static> Pair<Elsewhere<M>> for Net<M> {
+    fn pair_as(sent: Queue, received: Queue) -> (Self, Elsewhere<M>) {
+        let (near, far) = Pair::pair_as(sent, received);
+        (near, Elsewhere(far))
+    }
+}
 
 /// Returns true if the role, or its peer, plays on demand.
 pub(super) fn plays_on_demand<R: Role>(route: &RouteId) -> bool {
@@ -42,8 +72,8 @@ pub(super) fn local<M: 'static>(
 /// A role with these ends of its routes, and the numbers of members of families.
 pub(super) fn role_of<R: Joins>(ends: Vec<Net<R::Message>>, members: &Families) -> R {
     let mut ends = ends.into_iter();
-    let mut give = |queue: Queue, route| -> Option<Box<dyn Any>> {
-        if route != TypeId::of::<Members<Net<R::Message>>>() {
+    let mut give = |queue: Queue, is_family: bool| -> Option<Box<dyn Any>> {
+        if !is_family {
             return Some(Box::new(ends.next()?));
         }
         let number = members.get(queue.to).map_or(0, |&number| number as usize);
@@ -73,13 +103,11 @@ pub(super) fn member(family: &str, index: u32) -> String {
 pub(super) fn queues<R: Joins>(families: &Families) -> Result<Vec<Sends>, NetError> {
     let (mut queues, mut wrong) = (Vec::new(), None);
     let own = if R::PLAYED.0.is_family { families.get(R::NAME).copied() } else { None };
-    let mut note = |queue: Queue, route| {
+    let mut note = |queue: Queue, is_family: bool| {
         let peer = queue.to;
-        if route == TypeId::of::<Net<R::Message>>() {
+        if !is_family {
             let members = own.unwrap_or_default();
             queues.push(Sends { peer: peer.to_owned(), queue, members });
-        } else if route != TypeId::of::<Members<Net<R::Message>>>() {
-            wrong.get_or_insert(NetError::Route { role: R::NAME, peer });
         } else if let Some(&members) = families.get(peer).filter(|&&members| members > 0) {
             let sends = |index| Sends { peer: member(peer, index), queue, members };
             queues.extend((0..members).map(sends));

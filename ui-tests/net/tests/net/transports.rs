@@ -359,15 +359,9 @@ async fn a_host_serves_many_sessions() {
     servers.abort();
 }
 
-/// Its routes are channels.
-#[rumpsteak::protocol(Ping, derive(serde::Serialize, serde::Deserialize))]
-mod ping {}
-
 #[tokio::test]
 async fn what_cannot_be_is_an_error_at_once() {
     let host = Host::new();
-    let joined = host.join::<ping::C>("1").connect().await.map(drop).unwrap_err();
-    assert!(joined.to_string().ends_with("`routes = rumpsteak_net::Net` in `#[protocol(…)]`"));
     let error = |joined: Result<_, NetError>| joined.err().map(|error| error.to_string());
     let joined = host.join::<C>("1").peer("s", ["localhost:1"]).connect().await.map(drop);
     assert_eq!(

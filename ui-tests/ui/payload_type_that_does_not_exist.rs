@@ -1,0 +1,6 @@
+//! The protocol says `super::Order`.
+
+#[rumpsteak::protocol(Orders)]
+mod orders {}
+
+fn main() {}
