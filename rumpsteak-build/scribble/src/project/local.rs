@@ -167,7 +167,7 @@ impl Local {
         let letter = index(letters.len());
         let gathers = self.gathers.iter();
         moves.extend(gathers.map(|&state| Move { source: state, letter, target: state }));
-        let classes = minimise::classes(self.states.len(), letters.len() + 1, &moves);
+        let classes = minimise::classes(self.states.len(), &moves);
         drop(letters);
         // The first state of each class stands for all of them: their letters are equal.
         let mut first = vec![0; classes.len()];
@@ -186,6 +186,7 @@ impl Local {
         }
         let place = |state: u32| places[classes[state as usize] as usize];
         let mut merged: IndexMap<(u32, u32), Edge> = IndexMap::default();
+        merged.reserve(self.size);
         // The moves of gathers come last.
         for (found, edge) in moves.iter().zip(self.states.into_iter().flatten()) {
             let source = place(found.source);
