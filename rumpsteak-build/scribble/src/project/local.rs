@@ -3,11 +3,11 @@
 use hashbrown::{HashMap, HashSet};
 use rumpsteak_fsm::{Action, Fsm, Role, StateId};
 
-use super::grouped::leads_to;
 use super::minimise::{self, Move};
 use crate::diagnostics::span::Span;
 use crate::index::{IndexMap, NONE, index};
 use crate::limits::Limits;
+use crate::search::{leads_to, reached};
 
 /// A transition, and the places of its interactions.
 #[derive(Clone, Debug)]
@@ -152,6 +152,16 @@ impl Local {
         let edges = self.all_edges().filter(|(_, edge)| by(edge));
         let edges: Vec<(u32, u32)> = edges.map(|(state, edge)| (state, edge.target)).collect();
         leads_to(self.states.len(), &edges, goals)
+    }
+
+    /// Returns for each state true if edges that satisfy `by` lead to it from one of `first`.
+    pub(super) fn reached(
+        &self,
+        by: impl Fn(&Edge) -> bool,
+        first: impl IntoIterator<Item = u32>,
+    ) -> Vec<bool> {
+        let edges = |state| self.edges(state).iter().filter(|edge| by(edge));
+        reached(self.states.len(), first, |state| edges(state).map(|edge| edge.target))
     }
 
     /// Merges equivalent states and numbers them depth first, in the order of the text.

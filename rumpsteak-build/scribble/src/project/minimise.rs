@@ -11,8 +11,8 @@
 
 use hashbrown::HashMap;
 
-use super::grouped::grouped;
 use crate::index::{NONE, index};
+use crate::search::grouped;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Move {

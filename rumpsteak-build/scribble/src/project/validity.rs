@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use fixedbitset::FixedBitSet;
 use hashbrown::HashSet;
 
-use super::grouped::leads_to;
 use super::merge::{Back, EdgeAt, Group, Subsets, TooLarge, path};
 use crate::diagnostics::projection_errors::ProblemKind;
 use crate::global::automaton::{Global, Letter};
 use crate::index::{NONE, index};
+use crate::search::leads_to;
 
 pub(super) struct Problem {
     pub(super) state: u32,
