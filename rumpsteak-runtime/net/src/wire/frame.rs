@@ -54,9 +54,9 @@ pub(crate) struct Amount {
 }
 
 impl Amount {
-    pub(crate) fn add(&mut self, messages: u64, bytes: u64) {
-        self.messages += messages;
-        self.bytes += bytes;
+    pub(crate) fn add(&mut self, more: Self) {
+        self.messages += more.messages;
+        self.bytes += more.bytes;
     }
 
     /// The difference to an earlier amount. Both may be counted from a later start, modulo 2⁶⁴.
