@@ -198,7 +198,6 @@ impl<'a> Scope<'a> {
         self.message_items().next().is_some() || self.has_broken(ItemKind::Message)
     }
 
-    /// True if an item of this kind has a mistake.
     fn has_broken(&self, kind: ItemKind) -> bool {
         self.items().any(|item| matches!(item, Item::Broken(broken) if broken.kind == kind))
     }

@@ -108,7 +108,6 @@ fn judged(judged: &Judged) -> TokenStream {
     }
 }
 
-/// The expansion of an item.
 fn item(item: &Item, scope: &Scope<'_>) -> TokenStream {
     match item {
         Item::Broken(item) => broken(item, scope),

@@ -78,7 +78,6 @@ pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
     }
 }
 
-/// The type of a field.
 fn ty(SetField { role, is_family, .. }: &SetField) -> TokenStream {
     if *is_family { at(&quote!(::std::vec::Vec<#role>), role.span()) } else { quote!(#role) }
 }
@@ -89,7 +88,6 @@ fn given(set: &SetItem, scope: &Scope<'_>) -> Vec<usize> {
     (0..set.fields.len()).filter(|&index| is_given(&set.fields[index])).collect()
 }
 
-/// The members of a family, each wired.
 fn family(scope: &Scope<'_>, role: &Ident, size: &Ident, wired: &TokenStream) -> TokenStream {
     let name = size.to_string();
     let size = match scope.role(role).and_then(|facts| facts.members).unwrap_or_default() {

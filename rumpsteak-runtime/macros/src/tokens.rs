@@ -21,7 +21,6 @@ pub(crate) fn member(name: Option<&Ident>, index: usize) -> TokenStream {
     }
 }
 
-/// The declaration of a field.
 pub(crate) fn field(
     attributes: &[Attribute],
     visibility: &Visibility,

@@ -21,7 +21,6 @@ use crate::diagnostics::span::{Name, Span};
 use crate::index::{NONE, index};
 use crate::syntax::ast::{BlockId, Body, Interaction, InteractionId, InteractionKind};
 
-/// The recursions of one protocol.
 pub(super) struct Recursions<'m> {
     /// The recursion of each `continue`; [`NONE`] for all other interactions.
     pub(super) targets: Vec<u32>,

@@ -305,13 +305,11 @@ impl<'m> Resolver<'_, 'm> {
         found.ok().map(|at| self.roles[at].1)
     }
 
-    /// The declaration of a role, if there is one.
     fn declared(&self, name: &Name) -> Option<&'m RoleDecl> {
         let found = self.roles.binary_search_by_key(&name.as_str(), |role| role.0).ok()?;
         Some(&self.decl.roles[self.roles[found].1 as usize])
     }
 
-    /// The declaration of a family.
     fn family(&self, name: &Name) -> Option<&'m RoleDecl> {
         self.declared(name).filter(|role| role.members.is_some())
     }

@@ -118,7 +118,6 @@ impl Reports {
         (self.came, self.reported) = (taken, taken);
     }
 
-    /// A frame has come.
     pub(crate) fn come(&mut self, frame: Amount) {
         self.came.add(frame);
         self.frames.push_back(self.came);

@@ -277,7 +277,6 @@ pub(super) struct RouteTask {
     pub(super) lane: Option<LaneTask>,
 }
 
-/// A codec for messages of one type.
 pub(super) trait MessageCodec<M>: Send + Sync {
     fn bytes_of(&self, peer: &str, messages: Vec<M>) -> Result<Vec<Vec<u8>>, NetError>;
 

@@ -141,7 +141,6 @@ impl Messages {
     }
 }
 
-/// The messages in a frame.
 pub(crate) fn amount(frame: &[u8]) -> Amount {
     let bytes = frame.len().saturating_sub(HEAD) as u64;
     Amount { messages: count(frame).unwrap_or(0), bytes }

@@ -127,7 +127,6 @@ impl Line for Multiplexer {
     }
 }
 
-/// An end of a stream.
 struct StreamEnd {
     shared: Arc<Multiplexer>,
     /// `None` before the first frame of a stream that this end opens.

@@ -46,7 +46,6 @@ pub(super) const LONGEST_CONTROLS: usize = 1 << 20;
 /// A connection that streams share, seen from one of its ends.
 pub(super) struct Multiplexer {
     pub(super) state: Mutex<State>,
-    /// The largest frame.
     pub(super) frame: usize,
 }
 
