@@ -13,9 +13,12 @@ use crate::syntax::ast::{Link, Module, ProtocolDecl};
 /// The node behind the last interaction of a protocol.
 pub(crate) const END: u32 = NONE;
 
-/// A module, and the positions of its imports in the list of all modules: `None` for a module that
-/// could not be loaded.
-pub(crate) type Source<'m> = (&'m Module, Vec<Option<usize>>);
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    pub(crate) module: Module,
+    /// The position of each imported module, unless it could not be loaded.
+    pub(crate) imports: Vec<Option<usize>>,
+}
 
 pub(crate) struct Program<'m> {
     pub(crate) protocols: Vec<ResolvedProtocol<'m>>,
