@@ -232,7 +232,7 @@ impl<'a> Scope<'a> {
             _ => false,
         };
         let is_no_reason = |item: &Item| match item {
-            Item::Role(role) => role.routes.iter().all(|route| is_known(&route.ty)),
+            Item::Role(role) => role.routes.iter().all(|route| is_known(&route.field.ty)),
             item => !matches!(item, Item::Set(_)),
         };
         self.items().all(is_no_reason) && !self.has_broken(ItemKind::Set)
