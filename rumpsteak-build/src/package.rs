@@ -156,7 +156,6 @@ impl Package {
         Ok(())
     }
 
-    /// Stores a verdict for the macros.
     pub(crate) fn store(&self, key: u64, verdict: &Verdict) -> io::Result<()> {
         fs::write(verdict::path(&self.folder, key), verdict::seal(key, verdict))
     }

@@ -146,7 +146,6 @@ impl<R> Claim<'_, R> {
         NonZero::new(address).unwrap_or(self.address)
     }
 
-    /// Returns true if the role is watched.
     #[inline]
     pub(crate) fn is_watched(&self) -> bool {
         align_of::<R>() > WATCHED && self.address.get() & WATCHED != 0 && !self.is_none()

@@ -139,16 +139,15 @@ pub fn family<'s, R: Role, P, J: Future>(
     run: fn(&'s mut R, Shared<P>) -> J,
 ) -> RunningFamily<J, J::Output> {
     let process = Arc::new(process);
-    let of = |(index, member)| Some(Box::pin(run(member, Shared(Arc::clone(&process), index))));
-    let running: Vec<_> = members.iter_mut().enumerate().map(of).collect();
-    RunningFamily { values: running.iter().map(|_| None).collect(), running }
+    let of = |(index, member)| Err(Box::pin(run(member, Shared(Arc::clone(&process), index))));
+    RunningFamily { members: members.iter_mut().enumerate().map(of).collect() }
 }
 
 /// The futures of all members of a family, as one future of their values.
 #[allow(missing_debug_implementations, reason = "only generated code has one")]
 pub struct RunningFamily<J, O> {
-    running: Vec<Option<Pin<Box<J>>>>,
-    values: Vec<Option<O>>,
+    /// The value of each member, or its future while it runs.
+    members: Vec<Result<O, Pin<Box<J>>>>,
 }
 
 impl<J, O> Unpin for RunningFamily<J, O> {}
@@ -157,19 +156,19 @@ impl<J: Future<Output = Result<T>>, T> Future for RunningFamily<J, Result<T>> {
     type Output = Result<Vec<T>>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<Vec<T>>> {
-        let Self { running, values } = self.get_mut();
-        for (running, value) in running.iter_mut().zip(&mut *values) {
-            if let Some(member) = running
-                && let Poll::Ready(done) = member.as_mut().poll(context)
+        let Self { members } = self.get_mut();
+        for member in &mut *members {
+            if let Err(running) = member
+                && let Poll::Ready(done) = running.as_mut().poll(context)
             {
-                (*running, *value) = (None, Some(done));
+                *member = Ok(done);
             }
         }
-        if running.iter().any(Option::is_some) {
+        if members.iter().any(Result::is_err) {
             return Poll::Pending;
         }
         let (mut done, mut errors) = (Vec::new(), Vec::new());
-        let results = values.drain(..).flatten();
+        let results = members.drain(..).flatten();
         results.for_each(|it| it.map_or_else(|error| errors.push(Some(error)), |it| done.push(it)));
         Poll::Ready(if errors.is_empty() { Ok(done) } else { Err(root_cause(errors)) })
     }

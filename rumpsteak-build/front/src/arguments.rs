@@ -145,7 +145,6 @@ impl Arguments {
     }
 }
 
-/// Parses the name of the protocol.
 fn protocol(input: ParseStream<'_>) -> Result<Ident> {
     if let Ok(file) = input.fork().parse::<LitStr>() {
         let file = file.value();
@@ -178,14 +177,12 @@ fn list<T>(
     Ok(list.into_iter().collect())
 }
 
-/// Parses the type of routes.
 fn routes(input: ParseStream<'_>) -> Result<Path> {
     let path = Path::parse_mod_style(input).ok();
     let path = path.filter(|_| !input.peek(Token![<]) && !input.peek(Token![::]));
     path.ok_or_else(|| Error::new(input.span(), EXPECTED_ROUTES))
 }
 
-/// Parses the path of the runtime, in quotes.
 fn runtime(input: ParseStream<'_>) -> Result<Path> {
     let error = Error::new(input.span(), EXPECTED_RUNTIME);
     let Ok(literal) = input.parse::<LitStr>() else { return Err(error) };

@@ -69,7 +69,6 @@ pub(crate) fn ident(input: ParseStream<'_>, message: &str) -> Result<Ident> {
     input.call(Ident::parse_any).map_err(|_| Error::new(input.span(), message))
 }
 
-/// Expects the end of the group.
 pub(crate) fn expect_end(input: ParseStream<'_>, message: &str) -> Result<()> {
     if input.is_empty() { Ok(()) } else { Err(Error::new(input.span(), message)) }
 }

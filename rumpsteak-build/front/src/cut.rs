@@ -151,7 +151,6 @@ impl<'a> Cut<'a> {
         self.tree(1).and_then(word)
     }
 
-    /// Returns all tokens.
     pub(crate) fn tokens(&self) -> TokenStream {
         self.trees.iter().cloned().collect()
     }

@@ -16,8 +16,8 @@ use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
 use syn::{
-    Attribute, Data, Error, Field, Fields, GenericArgument, LitStr, PathArguments, Result, Token,
-    Type, Visibility,
+    Attribute, Data, Error, Field, Fields, GenericArgument, LitStr, Member, PathArguments, Result,
+    Token, Type, Visibility,
 };
 
 use crate::attribute::{
@@ -64,16 +64,10 @@ pub struct Route {
     pub peer: Ident,
     /// The declared room of the queue to the peer, if there is a declaration.
     pub room: Option<Room>,
-    /// The name of the field; `None` in a tuple struct.
-    pub field: Option<Ident>,
-    /// The position of the field.
-    pub index: usize,
-    /// The type of the field.
-    pub ty: Type,
-    /// The attributes, without `#[route(…)]`.
-    pub attributes: Vec<Attribute>,
-    /// The visibility of the field; `pub` if it is inherited.
-    pub visibility: Visibility,
+    /// The name of the field, or its position in a tuple struct.
+    pub member: Member,
+    /// The field, without `#[route(…)]`, and with `pub` for an inherited visibility.
+    pub field: Field,
 }
 
 /// The attributes of a role and of its fields.
@@ -92,8 +86,9 @@ impl RoleItem {
         check_generics(&input, "a role has no parameters: it is one participant of one protocol")?;
         let is_tuple = matches!(fields, Fields::Unnamed(_));
         let mut routes = Vec::<Route>::new();
-        for (index, field) in fields.into_iter().enumerate() {
-            let route = Route::new(field, index)?;
+        let members: Vec<Member> = fields.members().collect();
+        for (field, member) in fields.into_iter().zip(members) {
+            let route = Route::new(field, member)?;
             let peer = &route.peer;
             if *peer == name {
                 return Err(Error::new(peer.span(), "a role has no route to itself"));
@@ -103,8 +98,8 @@ impl RoleItem {
                     format!("a second route to `{peer}`: the role has one route for each peer");
                 return Err(Error::new(peer.span(), text));
             }
-            if let Some(text) = misfit(&route.ty, message.as_ref()) {
-                return Err(Error::new_spanned(&route.ty, text));
+            if let Some(text) = misfit(&route.field.ty, message.as_ref()) {
+                return Err(Error::new_spanned(&route.field.ty, text));
             }
             routes.push(route);
         }
@@ -197,7 +192,7 @@ fn link(input: ParseStream<'_>) -> Result<(Ident, Option<Ident>)> {
 }
 
 impl Route {
-    fn new(mut field: Field, index: usize) -> Result<Self> {
+    fn new(mut field: Field, member: Member) -> Result<Self> {
         let mut peer = None;
         for attribute in &take(&mut field.attrs, &ROLE_ATTRIBUTES) {
             let word = word(attribute);
@@ -211,8 +206,7 @@ impl Route {
             })?;
         }
         let (peer, room) = peer.ok_or_else(|| Error::new(first(&field.vis), NO_ROUTE))?;
-        let Field { ident: field, ty, attrs: attributes, vis: visibility, .. } = field;
-        Ok(Self { peer, room, field, index, ty, attributes, visibility })
+        Ok(Self { peer, room, member, field })
     }
 }
 

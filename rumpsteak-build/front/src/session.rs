@@ -62,11 +62,11 @@ pub enum Form {
 /// An option of a choice: `Value(Value, Receive<A, Add, RingB>)`, or `Value(Send<A, Value, End>)`
 /// in a choice among peers.
 #[derive(Clone)]
-pub struct Variant {
+pub struct Variant<H = Head> {
     /// The name of the variant.
     pub name: Ident,
     /// The label or the action with which the option begins.
-    pub head: Head,
+    pub head: H,
     /// The session that follows.
     pub then: Chain,
     /// The attributes of the variant.
@@ -74,15 +74,7 @@ pub struct Variant {
 }
 
 /// The last variant of a gather: `All(Send<A, Done, End>)`.
-#[derive(Clone)]
-pub struct Rest {
-    /// The name of the variant.
-    pub name: Ident,
-    /// The session that follows.
-    pub then: Chain,
-    /// The attributes of the variant.
-    pub attributes: Vec<Attribute>,
-}
+pub type Rest = Variant<()>;
 
 /// The beginning of an option.
 #[derive(Clone)]
@@ -370,12 +362,7 @@ fn choice(input: ParseStream<'_>) -> Result<Form> {
 }
 
 /// A variant as it is written. `head` is an error for a session that does not begin with an action.
-struct Written {
-    name: Ident,
-    head: Result<Head>,
-    then: Chain,
-    attributes: Vec<Attribute>,
-}
+type Written = Variant<Result<Head>>;
 
 impl Written {
     fn read(input: ParseStream<'_>) -> Result<Self> {
@@ -442,7 +429,7 @@ impl Written {
             Ok(Head::Action(action)) => then.actions.insert(0, action),
             Err(_) => {}
         }
-        Some(Rest { name, then, attributes })
+        Some(Rest { name, head: (), then, attributes })
     }
 }
 

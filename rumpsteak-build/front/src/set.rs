@@ -7,7 +7,8 @@
 
 use proc_macro2::{Ident, TokenStream};
 use syn::{
-    Attribute, Data, Error, Fields, GenericArgument, PathArguments, Result, Type, Visibility,
+    Attribute, Data, Error, Field, Fields, GenericArgument, Member, PathArguments, Result, Type,
+    Visibility, parse_quote_spanned,
 };
 
 use crate::attribute::{check_generics, derive_input, take, take_derive};
@@ -30,16 +31,14 @@ pub struct SetItem {
 /// A field of a set.
 #[derive(Clone)]
 pub struct SetField {
-    /// The name of the field; `None` in a tuple struct.
-    pub name: Option<Ident>,
     /// The role.
     pub role: Ident,
     /// True for the members of a family: `Vec<Worker>`.
     pub is_family: bool,
-    /// The attributes.
-    pub attributes: Vec<Attribute>,
-    /// The visibility of the field; `pub` if it is inherited.
-    pub visibility: Visibility,
+    /// The name of the field, or its position in a tuple struct.
+    pub member: Member,
+    /// The field, with `pub` for an inherited visibility.
+    pub field: Field,
 }
 
 impl SetItem {
@@ -56,16 +55,20 @@ impl SetItem {
         };
         let is_tuple = matches!(data.fields, Fields::Unnamed(_));
         let mut fields = Vec::<SetField>::new();
-        for field in data.fields {
-            let member = members(&field.ty);
-            let (role, is_family) = (bare(member.unwrap_or(&field.ty)), member.is_some());
+        let names: Vec<Member> = data.fields.members().collect();
+        for (mut field, member) in data.fields.into_iter().zip(names) {
+            let played = members(&field.ty);
+            let (role, is_family) = (bare(played.unwrap_or(&field.ty)), played.is_some());
             let role = role.ok_or_else(|| Error::new_spanned(&field.ty, EXPECTED_ROLE))?;
             if fields.iter().any(|earlier| earlier.role == role) {
                 let text = format!("a second `{role}`: a set has each role once");
                 return Err(Error::new(role.span(), text));
             }
-            let (name, attributes, visibility) = (field.ident, field.attrs, field.vis);
-            fields.push(SetField { name, role, is_family, attributes, visibility });
+            // In the module, `Vec` may be another type.
+            if is_family {
+                field.ty = parse_quote_spanned!(role.span()=> ::std::vec::Vec<#role>);
+            }
+            fields.push(SetField { role, is_family, member, field });
         }
         if fields.is_empty() {
             let text = "expected at least one role: `struct Roles { s: S, k: K }`";

@@ -39,20 +39,20 @@ pub(crate) fn unknown(module: &Module) -> impl Iterator<Item = Diagnostic> {
 }
 
 /// The messages with `@"race"`: in a `par`, their senders may receive first.
-pub(crate) fn raced(sources: &[Source<'_>]) -> HashSet<Span> {
+pub(crate) fn raced(sources: &[Source]) -> HashSet<Span> {
     let is_raced = |found: &&Interaction| {
         found.annotations.iter().any(|annotation| annotation.as_str().trim() == "race")
     };
-    let interactions = sources.iter().flat_map(|source| interactions(source.0));
+    let interactions = sources.iter().flat_map(|source| interactions(&source.module));
     interactions.filter(is_raced).map(|found| found.span).collect()
 }
 
 /// Warnings about labels in `depends:` that the sender of the message never receives.
 pub(crate) fn unknown_dependencies<'p>(
-    sources: &[Source<'_>],
+    sources: &[Source],
     protocols: impl Iterator<Item = &'p Global>,
 ) -> Vec<Diagnostic> {
-    let interactions = sources.iter().flat_map(|source| interactions(source.0));
+    let interactions = sources.iter().flat_map(|source| interactions(&source.module));
     let depending: BTreeMap<Span, _> =
         interactions.filter_map(|found| Some((found.span, found.dependencies()?))).collect();
     if depending.is_empty() {

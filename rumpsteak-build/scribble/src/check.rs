@@ -46,25 +46,21 @@ pub fn check(module: &Module) -> Checked {
     let imports = module.imports.iter();
     let unsupported =
         imports.map(|import| syntax_errors::unsupported(Construct::IMPORT, import.span)).collect();
-    let source = (module, vec![None; module.imports.len()]);
-    check_sources(&[source], &Limits::default(), unsupported)
+    let imports = vec![None; module.imports.len()];
+    check_sources(&[Source { module: module.clone(), imports }], &Limits::default(), unsupported)
 }
 
 impl Modules {
     /// Checks all modules with the given limits. Returns the protocols of the root, and the errors
     /// of all modules.
     pub fn check(&self, limits: &Limits) -> Checked {
-        check_sources(&self.sources(), limits, Vec::new())
+        check_sources(&self.loaded, limits, Vec::new())
     }
 }
 
 /// Checks the protocols of all modules, and keeps those of the first.
-fn check_sources(
-    sources: &[Source<'_>],
-    limits: &Limits,
-    mut diagnostics: Vec<Diagnostic>,
-) -> Checked {
-    diagnostics.extend(sources.iter().flat_map(|source| annotations::unknown(source.0)));
+fn check_sources(sources: &[Source], limits: &Limits, mut diagnostics: Vec<Diagnostic>) -> Checked {
+    diagnostics.extend(sources.iter().flat_map(|source| annotations::unknown(&source.module)));
     let mut program = resolve(sources, &mut diagnostics);
     flow::check(&mut program, &mut diagnostics);
 
@@ -76,7 +72,7 @@ fn check_sources(
     };
     let mut order: Vec<usize> = (0..program.protocols.len()).filter(is_complete).collect();
     order.sort_by_key(|&at| program.protocols[at].decl.auxiliary);
-    let own = sources.first().map_or(0, |(module, _)| module.protocols.len());
+    let own = sources.first().map_or(0, |source| source.module.protocols.len());
     let mut entered = vec![false; program.protocols.len()];
     let mut found = Vec::new();
     for at in order {

@@ -56,6 +56,7 @@ mod index;
 mod limits;
 mod names;
 mod project;
+mod search;
 mod syntax;
 
 pub use self::check::{Checked, Protocol, check};

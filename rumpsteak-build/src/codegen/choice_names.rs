@@ -18,7 +18,6 @@ use crate::protocols::ScrFile;
 /// The number of labels before a choice that may be added to its name.
 const MOST: usize = 4;
 
-/// The origin of a machine.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Origin<'a> {
     pub(super) projection: &'a Projection,

@@ -35,7 +35,6 @@ use crate::limits::Limits;
 use crate::scope::session::SessionMachine;
 use crate::scope::{ItemId, Place, Scope};
 
-/// A session, and its machine.
 pub(crate) type Session<'a> = (ItemId, &'a SessionMachine);
 
 /// The projections of the protocol, and the liveness that is required of each role.

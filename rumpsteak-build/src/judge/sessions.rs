@@ -356,9 +356,7 @@ impl Judge<'_> {
             let session = || subtype::subject(scope, root.item, &scope.roles[root.role]);
             self.machine(root).map_or_else(session, machines::subject)
         };
-        let name = |index: usize| subject(index).name;
-        let names: together::Names<'_> = (&subject, &name);
-        let mut combined = together::judge(protocol, &sessions, required, limits, names);
+        let mut combined = together::judge(protocol, &sessions, required, limits, &subject);
         self.found.is_closed |= combined.alone;
         for (root, cause) in std::mem::take(&mut combined.refused) {
             self.refuse(root, cause);

@@ -40,9 +40,6 @@ pub(crate) struct Session<'a> {
     pub(crate) in_any_order: bool,
 }
 
-/// The names of a session and of what it uses, and its own name.
-pub(crate) type Names<'a> = (&'a dyn Fn(usize) -> Subject, &'a dyn Fn(usize) -> String);
-
 #[derive(Debug, Default)]
 pub(crate) struct Combined {
     /// A run after which a role waits for ever.
@@ -55,13 +52,14 @@ pub(crate) struct Combined {
     pub(crate) refused: Vec<(usize, Cause)>,
 }
 
-/// Judges every combination of the roles' sessions. `required` has the liveness of each role.
+/// Judges every combination of the roles' sessions. `required` has the liveness of each role, and
+/// `subject` returns the names of a session and of what it uses.
 pub(crate) fn judge(
     protocol: &Loaded,
     sessions: &[Vec<Session<'_>>],
     required: &[Option<Liveness>],
     limits: &Limits,
-    names: Names<'_>,
+    subject: &impl Fn(usize) -> Subject,
 ) -> Combined {
     let mut combined = Combined::default();
     // A proof in the fair relation relies on peers to take some options now and then.
@@ -81,10 +79,10 @@ pub(crate) fn judge(
     let choices: Vec<Vec<Option<Session<'_>>>> = sessions.iter().map(|of| choices(of)).collect();
     match closed_system::combinations(&choices, limits) {
         Ok(combinations) => combinations.for_each(|chosen| {
-            combined.add(protocol, &chosen, required, limits, names);
+            combined.add(protocol, &chosen, required, limits, subject);
         }),
         Err(reason) => {
-            let set = names.1(first);
+            let set = subject(first).name;
             combined.refused.push((first, Cause::UndecidedSystem { set, reason }));
         }
     }
@@ -113,7 +111,7 @@ impl Combined {
         chosen: &[Option<Session<'_>>],
         required: &[Option<Liveness>],
         limits: &Limits,
-        (subject, name): Names<'_>,
+        subject: &impl Fn(usize) -> Subject,
     ) {
         let is_refused = |session: &Session<'_>| {
             let mut refused = self.refused.iter();
@@ -154,7 +152,8 @@ impl Combined {
             }
             Verdict::Unsafe(run) => {
                 let others = chosen.iter().flatten().map(|session| session.root);
-                let with = others.filter(|&other| other != root).map(name).collect();
+                let with =
+                    others.filter(|&other| other != root).map(|root| subject(root).name).collect();
                 let condition = Some(condition);
                 let refused = Refused { refusal: None, condition, evidence: Evidence::Run(run) };
                 let fair = refused.neglected().is_some();

@@ -30,7 +30,6 @@ pub(crate) struct Label<'a> {
     fields: Option<&'a [Type]>,
     /// True if the type is not an item of the module, not declared by a `sig`, and not the payload.
     pub(crate) is_missing: bool,
-    /// The message, or the mistake.
     pub(crate) message: Result<Message, Cause>,
     pub(crate) checks: Vec<PayloadCheck>,
 }

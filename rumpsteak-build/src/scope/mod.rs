@@ -198,7 +198,6 @@ impl<'a> Scope<'a> {
         self.message_items().next().is_some() || self.has_broken(ItemKind::Message)
     }
 
-    /// True if an item of this kind has a mistake.
     fn has_broken(&self, kind: ItemKind) -> bool {
         self.items().any(|item| matches!(item, Item::Broken(broken) if broken.kind == kind))
     }
@@ -233,7 +232,7 @@ impl<'a> Scope<'a> {
             _ => false,
         };
         let is_no_reason = |item: &Item| match item {
-            Item::Role(role) => role.routes.iter().all(|route| is_known(&route.ty)),
+            Item::Role(role) => role.routes.iter().all(|route| is_known(&route.field.ty)),
             item => !matches!(item, Item::Set(_)),
         };
         self.items().all(is_no_reason) && !self.has_broken(ItemKind::Set)

@@ -392,7 +392,6 @@ impl Builder<'_> {
         None
     }
 
-    /// Resolves a peer.
     fn check_peer(&mut self, name: &Ident) {
         let scope = self.scope;
         let Some(peer) = scope.role(name) else {
@@ -418,7 +417,6 @@ impl Builder<'_> {
         }
     }
 
-    /// Resolves a label.
     fn check_label(&mut self, name: &Ident) {
         let text = name.to_string();
         if let Some(label) = self.role.labels.get(&text) {

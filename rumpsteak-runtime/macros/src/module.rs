@@ -130,7 +130,6 @@ fn generated_item(of: &Item, judged: &Judged, scope: &Scope<'_>) -> TokenStream 
     quote!(macro_rules! #lines { () => { #tokens } } #call)
 }
 
-/// The expansion of an item.
 fn item(item: &Item, scope: &Scope<'_>) -> TokenStream {
     match item {
         Item::Broken(item) => broken(item, scope),

@@ -1,13 +1,13 @@
 //! Comparison of the types in labels with the types that the protocol declares, by rustc.
 
 use proc_macro2::TokenStream;
-use quote::quote_spanned;
+use quote::{ToTokens as _, quote_spanned};
 use rumpsteak_build::expansion::{Expected, PayloadCheck};
 use rumpsteak_front::LabelItem;
 use syn::spanned::Spanned as _;
 use syn::{Data, DeriveInput};
 
-use crate::tokens::{at, member};
+use crate::tokens::at;
 
 /// The code that compares the type of one field.
 pub(crate) fn check(
@@ -20,7 +20,7 @@ pub(crate) fn check(
     };
     let found = data.fields.iter().nth(*field)?;
     let ty = &found.ty;
-    let member = at(&member(found.ident.as_ref(), *field), ty.span());
+    let member = at(&data.fields.members().nth(*field).into_token_stream(), ty.span());
     let krate = at(krate, ty.span());
     Some(match expected {
         Expected::Session { protocol, role } => {

@@ -1,21 +1,20 @@
 //! Expansion of roles.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens as _, quote, quote_spanned};
 use rumpsteak_build::expansion::RoleFacts;
 use rumpsteak_front::RoleItem;
 use rumpsteak_front::role::{Room, Route};
+use syn::Field;
 use syn::spanned::Spanned as _;
 
 use crate::scope::Scope;
-use crate::tokens::{at, body, field, member};
+use crate::tokens::{at, body};
 
 pub(crate) fn expand(item: &RoleItem, scope: &Scope<'_>) -> TokenStream {
     let RoleItem { attributes, visibility, name, routes, is_tuple, .. } = item;
-    let fields = routes.iter().map(|Route { attributes, visibility, field: name, ty, .. }| {
-        field(attributes, visibility, name.as_ref(), ty)
-    });
-    let (krate, body) = (scope.krate, body(&fields.collect::<Vec<_>>(), *is_tuple));
+    let fields: Vec<_> = routes.iter().map(|route| &route.field).collect();
+    let (krate, body) = (scope.krate, body(&fields, *is_tuple));
     let body = at(&quote!(struct #name #body), name.span());
     let structure = quote!(#(#attributes)* #visibility #body);
     let message = item.message.as_ref().or_else(|| scope.message());
@@ -28,7 +27,7 @@ pub(crate) fn expand(item: &RoleItem, scope: &Scope<'_>) -> TokenStream {
     let participant = participant(name, routes, message, facts, scope);
     let routes = routes.iter().map(|route| {
         let implemented = implement_route(item, route, facts, krate);
-        let Route { ty, peer, .. } = route;
+        let Route { field: Field { ty, .. }, peer, .. } = route;
         let krate = at(krate, ty.span());
         // A route to one role that is used as one to a family does not compile.
         let is_family = scope.is_family(peer);
@@ -99,8 +98,8 @@ fn methods(name: &Ident, routes: &[Route], message: &Ident, scope: &Scope<'_>) -
     let krate = scope.krate;
     // All spans point at the field's type, so that rustc reports once if it cannot be a route.
     for route in routes {
-        let (span, peer) = (route.ty.span(), route.peer.to_string());
-        let member = at(&member(route.field.as_ref(), route.index), span);
+        let (span, peer) = (route.field.ty.span(), route.peer.to_string());
+        let member = at(&route.member.to_token_stream(), span);
         let krate = at(krate, span);
         let mark = quote_spanned!(span=> #krate::transport::Link::mark(&self.#member));
         visits.extend(quote_spanned!(span=> visit(#peer, #mark);));
@@ -184,8 +183,7 @@ fn implement_route(
         proven => proven,
     });
     let capacity = capacity.parse().unwrap_or_else(|_| quote!(Growable));
-    let Route { peer, field, ty, .. } = route;
-    let member = member(field.as_ref(), route.index);
+    let Route { peer, member, field: Field { ty, .. }, .. } = route;
     let krate = at(krate, ty.span());
     quote_spanned! {ty.span()=>
         #[automatically_derived]
@@ -205,9 +203,8 @@ fn implement_route(
 /// The implementation for `Detached`, which moves the routes out of the role.
 fn leaving(item: &RoleItem, krate: &TokenStream) -> TokenStream {
     let name = &item.name;
-    let types = item.routes.iter().map(|route| &route.ty);
-    let members = item.routes.iter().map(|route| member(route.field.as_ref(), route.index));
-    let members: Vec<_> = members.collect();
+    let types = item.routes.iter().map(|route| &route.field.ty);
+    let members: Vec<_> = item.routes.iter().map(|route| &route.member).collect();
     quote! {
         #[allow(unused_mut, unused_variables, reason = "a role may have no routes")]
         impl<__To> #krate::private::Leaves<__To> for #name
@@ -232,10 +229,10 @@ fn leaving(item: &RoleItem, krate: &TokenStream) -> TokenStream {
 fn wiring(item: &RoleItem, krate: &TokenStream, is_whole: bool) -> TokenStream {
     let name = &item.name;
     let peers: Vec<_> = item.routes.iter().map(|route| &route.peer).collect();
-    let members = item.routes.iter().map(|route| member(route.field.as_ref(), route.index));
+    let members = item.routes.iter().map(|route| &route.member);
     let indices = 0..peers.len();
     // All spans point at the struct: rustc advises against bounds that a derive makes.
-    let bounds = item.routes.iter().map(|Route { peer, ty, .. }| {
+    let bounds = item.routes.iter().map(|Route { peer, field: Field { ty, .. }, .. }| {
         let krate = at(krate, ty.span());
         quote_spanned! {ty.span()=>
             __Set: #krate::private::wiring::Seats<#peer>,

@@ -16,7 +16,6 @@ pub(crate) struct Scope<'a> {
     judged: &'a Judged,
     /// The path of the runtime's crate.
     pub(crate) krate: &'a TokenStream,
-    /// The kinds of the named items.
     kinds: BTreeMap<String, ItemKind>,
     /// The numbers of the session items.
     numbers: BTreeMap<String, u64>,
@@ -34,12 +33,10 @@ impl<'a> Scope<'a> {
         self.judged.findings.left_out.contains(&session.to_string())
     }
 
-    /// The facts about a role.
     pub(crate) fn role(&self, name: &Ident) -> Option<&RoleFacts> {
         self.judged.findings.verdict.roles.get(&name.to_string())
     }
 
-    /// Returns true if the role of this name is a family.
     pub(crate) fn is_family(&self, name: &Ident) -> bool {
         self.role(name).is_some_and(|facts| facts.members.is_some())
     }

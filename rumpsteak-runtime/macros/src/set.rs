@@ -16,9 +16,10 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use rumpsteak_front::SetItem;
 use rumpsteak_front::set::SetField;
+use syn::{Index, Member};
 
 use crate::scope::Scope;
-use crate::tokens::{at, body, field, member};
+use crate::tokens::{at, body};
 
 /// The number of processes that one `join` can run.
 const MOST: usize = 12;
@@ -26,8 +27,7 @@ const MOST: usize = 12;
 pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
     let SetItem { attributes, visibility, name, fields, is_tuple } = set;
     let krate = scope.krate;
-    let written =
-        fields.iter().map(|of| field(&of.attributes, &of.visibility, of.name.as_ref(), &ty(of)));
+    let written: Vec<_> = fields.iter().map(|of| &of.field).collect();
     let is_wrong = |of: &&SetField| scope.is_family(&of.role) != of.is_family;
     let wrong = fields.iter().filter(|of| scope.role(&of.role).is_some() && is_wrong(of));
     let wrong = wrong.map(|SetField { role, is_family, .. }| {
@@ -38,12 +38,13 @@ pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
         quote_spanned!(role.span()=> ::core::compile_error!(#text);)
     });
     let wrong: TokenStream = wrong.collect();
-    let body = body(&written.collect::<Vec<_>>(), *is_tuple);
-    let names = fields.iter().enumerate().map(|(index, SetField { name, .. })| {
-        let parameter = name.clone().unwrap_or_else(|| format_ident!("role_{index}"));
-        (member(name.as_ref(), index), parameter)
+    let body = body(&written, *is_tuple);
+    let members: Vec<_> = fields.iter().map(|of| &of.member).collect();
+    let parameters = members.iter().map(|member| match member {
+        Member::Named(name) => name.clone(),
+        Member::Unnamed(Index { index, .. }) => format_ident!("role_{index}"),
     });
-    let (members, parameters): (Vec<_>, Vec<_>) = names.unzip();
+    let parameters: Vec<_> = parameters.collect();
     // Any other case is an error already, which keeps the program from running.
     let are_roles = fields.iter().all(|field| scope.is_role(&field.role)) && wrong.is_empty();
     let code = if are_roles {
@@ -78,18 +79,12 @@ pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
     }
 }
 
-/// The type of a field.
-fn ty(SetField { role, is_family, .. }: &SetField) -> TokenStream {
-    if *is_family { at(&quote!(::std::vec::Vec<#role>), role.span()) } else { quote!(#role) }
-}
-
 /// The positions of the families whose number of members the program gives.
 fn given(set: &SetItem, scope: &Scope<'_>) -> Vec<usize> {
     let is_given = |of: &SetField| scope.role(&of.role).is_some_and(|it| it.members == Some(0));
     (0..set.fields.len()).filter(|&index| is_given(&set.fields[index])).collect()
 }
 
-/// The members of a family, each wired.
 fn family(scope: &Scope<'_>, role: &Ident, size: &Ident, wired: &TokenStream) -> TokenStream {
     let name = size.to_string();
     let size = match scope.role(role).and_then(|facts| facts.members).unwrap_or_default() {
@@ -106,7 +101,7 @@ fn family(scope: &Scope<'_>, role: &Ident, size: &Ident, wired: &TokenStream) ->
 fn wiring(
     set: &SetItem,
     scope: &Scope<'_>,
-    members: &[TokenStream],
+    members: &[&Member],
     parameters: &[Ident],
 ) -> TokenStream {
     let krate = scope.krate;
@@ -172,10 +167,10 @@ fn wiring(
 fn resets(
     set: &SetItem,
     scope: &Scope<'_>,
-    members: &[TokenStream],
+    members: &[&Member],
     parameters: &[Ident],
 ) -> TokenStream {
-    let roles = set.fields.iter().map(ty);
+    let roles = set.fields.iter().map(|of| &of.field.ty);
     let given = given(set, scope);
     let (made, remade) = match given.is_empty() {
         true => [(); 2].map(|()| quote!(::core::default::Default::default())).into(),
@@ -206,7 +201,7 @@ fn resets(
 }
 
 /// The methods that watch the roles.
-fn watch(set: &SetItem, krate: &TokenStream, members: &[TokenStream]) -> TokenStream {
+fn watch(set: &SetItem, krate: &TokenStream, members: &[&Member]) -> TokenStream {
     let added = set.fields.iter().zip(members).map(|(of, member)| match of.is_family {
         true => quote!(self.#member.iter().for_each(|member| watch.add(member));),
         false => quote!(watch.add(&self.#member);),
@@ -259,7 +254,7 @@ fn watch(set: &SetItem, krate: &TokenStream, members: &[TokenStream]) -> TokenSt
 fn run(
     set: &SetItem,
     krate: &TokenStream,
-    members: &[TokenStream],
+    members: &[&Member],
     parameters: &[Ident],
 ) -> TokenStream {
     let roles: Vec<_> = set.fields.iter().map(|field| &field.role).collect();

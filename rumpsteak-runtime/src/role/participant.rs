@@ -87,7 +87,6 @@ pub fn complete<M: 'static, L: Link + 'static>(link: &mut L, counts: bool) {
     }
 }
 
-/// Returns true if the role has completed a session.
 #[inline]
 pub(crate) fn has_completed<R: Participant>(role: &R) -> bool {
     let mut has_completed = false;

@@ -94,7 +94,6 @@ impl<'s, R: Role> State<'s, R> {
         self.claim.is_none() && size_of::<R::Owned>() == 0
     }
 
-    /// The owned role.
     pub(crate) fn into_owned(self) -> R::Owned {
         self.owned
     }

@@ -10,15 +10,18 @@
 ///     [other_place => "its label"]
 ///     help "advice";
 /// ```
+///
+/// Where a name is unknown, `suggest name, known;` gives the advice.
 macro_rules! errors {
     ($($(#[$doc:meta])* $name:ident($($parameter:ident: $type:ty),*) = $code:ident at $place:expr,
-        $message:literal, $label:literal $([$other:expr => $there:literal])* $(help $help:literal)?;)+
+        $message:literal, $label:literal $([$other:expr => $there:literal])* $(help $help:literal)? $(suggest $unknown:expr, $known:expr)?;)+
     ) => {
         $($(#[$doc])*
         pub(crate) fn $name($($parameter: $type),*) -> Diagnostic {
             Diagnostic::new(Code::$code, format!($message), $place, format!($label))
                 $(.with($other, format!($there)))*
                 $(.help(format!($help)))?
+                $(.maybe_help(suggest($unknown, $known)))?
         })+
     };
 }

@@ -36,6 +36,15 @@ errors! {
         [first => "this role plays it already"]
         help "write `as` with a different role for each, or for none";
 
+    unknown_role(name: &Name, protocol: &Name, known: &[&str]) = UnknownRole at name.span,
+        "the protocol `{protocol}` has no role `{name}`", "no such role"
+        [protocol.span => "the protocol is declared here"]
+        suggest name.as_str(), known;
+
+    unknown_protocol(name: &Name, known: &[&str]) = UnknownProtocol at name.span,
+        "cannot find the protocol `{name}`", "no such protocol"
+        suggest name.as_str(), known;
+
     /// `expected` is `message` or `sort`.
     argument_kind(name: &str, expected: &str, span: Span, parameter: Span) = ArgumentKind at span,
         "`{name}` is not a {expected}", "expected a {expected}"
@@ -117,19 +126,6 @@ pub(crate) fn suggest(name: &str, known: &[&str]) -> Option<String> {
         }
         _ => None,
     }
-}
-
-pub(crate) fn unknown_role(name: &Name, protocol: &Name, known: &[&str]) -> Diagnostic {
-    let message = format!("the protocol `{protocol}` has no role `{name}`");
-    Diagnostic::new(Code::UnknownRole, message, name.span, "no such role")
-        .with(protocol.span, "the protocol is declared here")
-        .maybe_help(suggest(name.as_str(), known))
-}
-
-pub(crate) fn unknown_protocol(name: &Name, known: &[&str]) -> Diagnostic {
-    let message = format!("cannot find the protocol `{name}`");
-    Diagnostic::new(Code::UnknownProtocol, message, name.span, "no such protocol")
-        .maybe_help(suggest(name.as_str(), known))
 }
 
 pub(crate) fn unknown_recursion(name: &Name, known: &[&str]) -> Diagnostic {

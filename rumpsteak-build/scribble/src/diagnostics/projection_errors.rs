@@ -303,10 +303,7 @@ pub(crate) fn undecided_together(
     let label = format!("because of {what}, all runs are explored");
     // The longest one would not fit into 80 columns.
     let why = match limit {
-        Limit::Configurations(_) => limit.to_string().replace(
-            " (limit", "
-(limit",
-        ),
+        Limit::Configurations(_) => limit.to_string().replace(" (limit", "\n(limit"),
         _ => limit.to_string(),
     };
     let mut found = Diagnostic::new(Code::UndecidedTogether, message, at, label).note(why);
@@ -329,10 +326,8 @@ errors! {
     shared_in_machine(block: Span, role: &str, action: &str) = SharedLabel at block,
         "`{role}` cannot tell two messages `{action}` apart", "both are possible in this block"
         help "give the messages different labels";
-}
 
-pub(crate) fn no_such_role(role: &str, protocol: &Name, known: &[&str]) -> Diagnostic {
-    let message = format!("the protocol `{protocol}` has no role `{role}`");
-    Diagnostic::new(Code::NoSuchRole, message, protocol.span, "declared here")
-        .maybe_help(suggest(role, known))
+    no_such_role(role: &str, protocol: &Name, known: &[&str]) = NoSuchRole at protocol.span,
+        "the protocol `{protocol}` has no role `{role}`", "declared here"
+        suggest role, known;
 }

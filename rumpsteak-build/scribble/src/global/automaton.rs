@@ -9,6 +9,7 @@ use crate::diagnostics::projection_errors::Step;
 use crate::diagnostics::span::Span;
 use crate::index::NONE;
 use crate::names::program::Interrupt;
+use crate::search::reached;
 use crate::syntax::ast::Link;
 
 /// The automaton of one protocol. State 0 is the initial one. A state without edges is an end.
@@ -111,26 +112,16 @@ impl Global {
 
     /// True if the automaton can come to an end. `letters` and `blocks` belong to the protocol.
     pub(crate) fn ends(&self, letters: &[Letter], blocks: &[Block]) -> bool {
-        let mut seen = vec![false; self.len()];
-        let mut work = vec![0];
-        while let Some(state) = work.pop() {
-            if std::mem::replace(&mut seen[state as usize], true) {
-                continue;
+        let passes = |edge: &&Edge| {
+            let Letter { from, message, .. } = letters[edge.letter as usize];
+            from != NONE || {
+                let block = &blocks[message as usize];
+                block.ends || !block.interrupts.is_empty()
             }
-            let edges = self.edges(state);
-            if edges.is_empty() {
-                return true;
-            }
-            let passes = |edge: &&Edge| {
-                let Letter { from, message, .. } = letters[edge.letter as usize];
-                from != NONE || {
-                    let block = &blocks[message as usize];
-                    block.ends || !block.interrupts.is_empty()
-                }
-            };
-            work.extend(edges.iter().filter(passes).map(|edge| edge.target));
-        }
-        false
+        };
+        let next = |state| self.edges(state).iter().filter(passes).map(|edge| edge.target);
+        let mut reached = reached(self.len(), [0], next).into_iter().zip(&self.states);
+        reached.any(|(is_reached, edges)| is_reached && edges.is_empty())
     }
 
     /// The same protocol, except that the edges that end it and satisfy `is_one` go to `state`.

@@ -7,12 +7,13 @@ use fixedbitset::FixedBitSet;
 use hashbrown::{HashMap, HashSet};
 use rumpsteak_fsm::{Label, Message};
 
-use super::automaton::{Global, Letter};
+use super::automaton::{Edge, Global, Letter};
 use crate::diagnostics::diagnostic::Diagnostic;
 use crate::diagnostics::global_errors::shared_label;
 use crate::diagnostics::span::Span;
 use crate::index::{IndexSet, NONE, index};
 use crate::names::program::Interrupt;
+use crate::search::reached;
 
 /// Fills in what the automaton and its blocks have in common: letters, participants and ends.
 ///
@@ -102,23 +103,14 @@ fn interrupters(interrupts: &[Interrupt<u32>]) -> impl Iterator<Item = usize> {
 /// True if a role may send in a part before it receives anything in it. `starters` has such roles
 /// of the blocks inside.
 fn starts(global: &Global, part: &Global, role: u32, starters: &[FixedBitSet]) -> bool {
-    let (mut seen, mut work) = (vec![false; part.len()], vec![0]);
-    while let Some(state) = work.pop() {
-        if std::mem::replace(&mut seen[state as usize], true) {
-            continue;
-        }
-        for edge in part.edges(state) {
-            let Letter { from, message, .. } = global.letters[edge.letter as usize];
-            if !global.is_seen_by(edge.letter, role) {
-                work.push(edge.target);
-            } else if from == role
-                || from == NONE && starters[message as usize].contains(role as usize)
-            {
-                return true;
-            }
-        }
-    }
-    false
+    let sees = |edge: &&Edge| global.is_seen_by(edge.letter, role);
+    let unseen = |state| part.edges(state).iter().filter(|edge| !sees(edge));
+    let reached = reached(part.len(), [0], |state| unseen(state).map(|edge| edge.target));
+    let states = reached.into_iter().zip(&part.states).filter(|(is_reached, _)| *is_reached);
+    states.flat_map(|(_, edges)| edges).filter(sees).any(|edge| {
+        let Letter { from, message, .. } = global.letters[edge.letter as usize];
+        from == role || from == NONE && starters[message as usize].contains(role as usize)
+    })
 }
 
 /// The errors about the interrupts of a block; `used` has the labels of its interactions.

@@ -284,12 +284,8 @@ impl<'p, 'm> Flat<'p, 'm> {
 
     /// The number of the strongly connected component of each protocol that calls or is called.
     fn components(&self) -> Vec<usize> {
-        let protocols = &self.program.protocols;
-        let calls = protocols.iter().enumerate().flat_map(|(caller, protocol)| {
-            protocol.callees().map(move |callee| (index(caller), index(callee)))
-        });
-        let calls: DiGraph<(), ()> = DiGraph::from_edges(calls);
-        let mut components = vec![0; protocols.len()];
+        let calls: DiGraph<(), ()> = DiGraph::from_edges(self.program.calls());
+        let mut components = vec![0; self.program.protocols.len()];
         for (component, members) in kosaraju_scc(&calls).iter().enumerate() {
             members.iter().for_each(|member| components[member.index()] = component);
         }

@@ -22,14 +22,7 @@ pub fn file_of_module(name: &str) -> String {
 /// A module, and all modules that it imports directly or indirectly.
 #[derive(Clone, Debug)]
 pub struct Modules {
-    loaded: Vec<Loaded>,
-}
-
-#[derive(Clone, Debug)]
-struct Loaded {
-    module: Module,
-    /// The position of each imported module, unless it could not be loaded.
-    imports: Vec<Option<usize>>,
+    pub(crate) loaded: Vec<Source>,
 }
 
 impl Modules {
@@ -63,7 +56,7 @@ impl Modules {
         let mut loader = Loader {
             find,
             known: name.map(|name| (name.to_string(), Some(0))).into_iter().collect(),
-            loaded: vec![Loaded { module: root.module, imports: Vec::new() }],
+            loaded: vec![Source { module: root.module, imports: Vec::new() }],
             diagnostics: root.diagnostics,
         };
         let mut at = 0;
@@ -143,18 +136,13 @@ impl Modules {
         let found = self.iter().filter_map(|module| module.sort(name));
         found.min_by_key(|found| found.schema.as_str() != "rust")
     }
-
-    /// The modules with their imports, the root first.
-    pub(crate) fn sources(&self) -> Vec<Source<'_>> {
-        self.loaded.iter().map(|loaded| (&loaded.module, loaded.imports.clone())).collect()
-    }
 }
 
 struct Loader<F> {
     find: F,
     /// The modules that were looked for, by full name; `None` for a missing one.
     known: HashMap<String, Option<usize>>,
-    loaded: Vec<Loaded>,
+    loaded: Vec<Source>,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -186,7 +174,7 @@ impl<F: FnMut(&str) -> Option<String>> Loader<F> {
         {
             self.diagnostics.push(name_errors::other_module(name, header));
         }
-        self.loaded.push(Loaded { module: parsed.module, imports: Vec::new() });
+        self.loaded.push(Source { module: parsed.module, imports: Vec::new() });
         Some(position)
     }
 }

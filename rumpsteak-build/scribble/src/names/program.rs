@@ -7,14 +7,18 @@ use rumpsteak_fsm::{Label, Message, Sort};
 
 use crate::diagnostics::span::Span;
 use crate::index::{IndexSet, NONE, index};
+use crate::search::leads_to;
 use crate::syntax::ast::{Link, Module, ProtocolDecl};
 
 /// The node behind the last interaction of a protocol.
 pub(crate) const END: u32 = NONE;
 
-/// A module, and the positions of its imports in the list of all modules: `None` for a module that
-/// could not be loaded.
-pub(crate) type Source<'m> = (&'m Module, Vec<Option<usize>>);
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    pub(crate) module: Module,
+    /// The position of each imported module, unless it could not be loaded.
+    pub(crate) imports: Vec<Option<usize>>,
+}
 
 pub(crate) struct Program<'m> {
     pub(crate) protocols: Vec<ResolvedProtocol<'m>>,
@@ -133,29 +137,22 @@ impl Program<'_> {
     /// Marks every caller of an invalid protocol invalid: what the later passes would report about
     /// it only follows from that.
     pub(crate) fn spread_invalid(&mut self) {
-        let mut callers: Vec<Vec<usize>> = vec![Vec::new(); self.protocols.len()];
-        for (caller, protocol) in self.protocols.iter().enumerate() {
-            for callee in protocol.callees() {
-                callers[callee].push(caller);
-            }
-        }
-        let all = 0..self.protocols.len();
-        let mut invalid: Vec<usize> = all.filter(|&at| !self.protocols[at].valid).collect();
-        while let Some(callee) = invalid.pop() {
-            for caller in std::mem::take(&mut callers[callee]) {
-                if std::mem::replace(&mut self.protocols[caller].valid, false) {
-                    invalid.push(caller);
-                }
-            }
+        let calls: Vec<(u32, u32)> = self.calls().collect();
+        let protocols = (0..).zip(&self.protocols);
+        let invalid = protocols.filter(|(_, protocol)| !protocol.valid).map(|(at, _)| at);
+        let invalid = leads_to(self.protocols.len(), &calls, invalid.collect::<Vec<u32>>());
+        for (protocol, invalid) in self.protocols.iter_mut().zip(invalid) {
+            protocol.valid &= !invalid;
         }
     }
-}
 
-impl ResolvedProtocol<'_> {
-    pub(crate) fn callees(&self) -> impl Iterator<Item = usize> {
-        self.nodes.iter().filter_map(|node| match node.kind {
-            NodeKind::Do { callee, .. } => Some(callee as usize),
-            _ => None,
+    /// Each call: the positions of the caller and of the protocol that it calls.
+    pub(crate) fn calls(&self) -> impl Iterator<Item = (u32, u32)> {
+        (0..).zip(&self.protocols).flat_map(|(caller, protocol)| {
+            protocol.nodes.iter().filter_map(move |node| match node.kind {
+                NodeKind::Do { callee, .. } => Some((caller, callee)),
+                _ => None,
+            })
         })
     }
 }

@@ -21,7 +21,6 @@ use crate::diagnostics::span::{Name, Span};
 use crate::index::{NONE, index};
 use crate::syntax::ast::{BlockId, Body, Interaction, InteractionId, InteractionKind};
 
-/// The recursions of one protocol.
 pub(super) struct Recursions<'m> {
     /// The recursion of each `continue`; [`NONE`] for all other interactions.
     pub(super) targets: Vec<u32>,
@@ -71,12 +70,10 @@ impl<'m> Recursions<'m> {
         // For each name the recursions around, each with its depth among all of them.
         let mut bound: HashMap<&str, Vec<(u32, usize)>> = HashMap::new();
         let mut around: Vec<&str> = Vec::new();
-        // The parts of `par` and `interruptible` around.
-        let mut walls: Vec<Wall> = vec![Wall { depth: 0, again: None }];
-        let mut tasks = vec![Task::Enter(body.root(), 0)];
+        let mut tasks = vec![Task::Enter(body.root(), Place { older: 0, wall: 0, again: None })];
         while let Some(task) = tasks.pop() {
-            let (block, older) = match task {
-                Task::Enter(block, older) => (block, older),
+            let (block, place) = match task {
+                Task::Enter(block, place) => (block, place),
                 Task::Rec(id, name) => {
                     bound.entry(name.as_str()).or_default().push((id.0, around.len()));
                     around.push(name.as_str());
@@ -87,45 +84,35 @@ impl<'m> Recursions<'m> {
                     bound.entry(name.as_str()).or_default().pop();
                     continue;
                 }
-                Task::Part(wall) => {
-                    walls.push(wall);
-                    continue;
-                }
-                Task::LeavePart => {
-                    walls.pop();
-                    continue;
-                }
             };
             // Every `continue` of this block sees the same recursions, so the inner blocks can
             // wait.
             for (position, &id) in body.block(block).iter().enumerate() {
                 let Interaction { kind, span, .. } = body.interaction(id);
-                let older = if position == 0 { older } else { around.len() };
                 // In a choice or a `par`, there is something else beside.
-                let is_alone = kind.blocks().len() == 1;
+                let is_alone = position == 0 && kind.blocks().len() == 1;
+                let older = if is_alone { place.older } else { around.len() };
                 for &part in kind.blocks() {
-                    let inner = Task::Enter(part, if is_alone { older } else { around.len() });
-                    match kind {
-                        InteractionKind::Choice { .. } => tasks.push(inner),
-                        InteractionKind::Rec { variable, .. } => {
-                            let (enter, leave) =
-                                (Task::Rec(id, variable), Task::LeaveRec(variable));
-                            tasks.extend([leave, inner, enter]);
+                    let inner = match kind {
+                        InteractionKind::Choice { .. } | InteractionKind::Rec { .. } => {
+                            Place { older, ..place }
                         }
-                        _ => {
-                            let is_interruptible =
-                                matches!(kind, InteractionKind::Interruptible { .. });
-                            let first = body.block(part).first().filter(|_| is_interruptible);
-                            let again = first.map(|first| (older, first.0));
-                            let wall = Wall { depth: around.len(), again };
-                            tasks.extend([Task::LeavePart, inner, Task::Part(wall)]);
+                        InteractionKind::Interruptible { .. } => {
+                            let again = body.block(part).first().map(|first| (older, first.0));
+                            Place { older, wall: around.len(), again }
                         }
+                        _ => Place { older, wall: around.len(), again: None },
+                    };
+                    if let InteractionKind::Rec { variable, .. } = kind {
+                        let (enter, leave) = (Task::Rec(id, variable), Task::LeaveRec(variable));
+                        tasks.extend([leave, Task::Enter(part, inner), enter]);
+                    } else {
+                        tasks.push(Task::Enter(part, inner));
                     }
                 }
                 let InteractionKind::Continue { variable } = kind else { continue };
-                let wall = walls[walls.len() - 1];
                 match bound.get(variable.as_str()).and_then(|stack| stack.last()) {
-                    Some(&(target, depth)) if depth < wall.depth => match wall.again {
+                    Some(&(target, depth)) if depth < place.wall => match place.again {
                         Some((older, first)) if depth >= older && first != id.0 => {
                             self.targets[id.0 as usize] = target;
                             self.again.insert(id.0, first);
@@ -201,22 +188,22 @@ impl<'m> Recursions<'m> {
 
 /// A step through the blocks of a protocol, in [`Recursions::bind`].
 enum Task<'m> {
-    /// A block, and the number of recursions around it that do not begin with it.
-    Enter(BlockId, usize),
+    Enter(BlockId, Place),
     Rec(InteractionId, &'m Name),
     /// The end of the recursion with this name.
     LeaveRec(&'m Name),
-    /// The start of a part of a `par` or `interruptible`, which no `continue` leaves.
-    Part(Wall),
-    LeavePart,
 }
 
-/// A part of a `par` or `interruptible`.
+/// The place of a block.
 #[derive(Clone, Copy)]
-struct Wall {
-    /// The number of recursions around it.
-    depth: usize,
-    /// How many of these do not begin with it, and its first interaction.
+struct Place {
+    /// The number of recursions around the block that do not begin with it.
+    older: usize,
+    /// The number of recursions around the innermost part of a `par` or `interruptible` around,
+    /// which no `continue` leaves.
+    wall: usize,
+    /// How many of these do not begin with this part, if it is an `interruptible`, and its first
+    /// interaction.
     again: Option<(usize, u32)>,
 }
 

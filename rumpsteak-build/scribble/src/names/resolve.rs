@@ -22,20 +22,17 @@ use crate::syntax::ast::{
 };
 
 /// Resolves all protocols of all modules. Costs O(text), plus O(names²) for each unknown name.
-pub(crate) fn resolve<'m>(
-    sources: &[Source<'m>],
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Program<'m> {
+pub(crate) fn resolve<'m>(sources: &'m [Source], diagnostics: &mut Vec<Diagnostic>) -> Program<'m> {
     let mut bases = Vec::with_capacity(sources.len());
     let mut decls = Vec::new();
-    for &(module, _) in sources {
+    for Source { module, .. } in sources {
         bases.push(decls.len());
         decls.extend(&module.protocols);
         duplicates(module, diagnostics);
     }
     let mut messages = IndexSet::default();
     let mut protocols = Vec::with_capacity(decls.len());
-    for (own, &(module, _)) in sources.iter().enumerate() {
+    for (own, Source { module, .. }) in sources.iter().enumerate() {
         let scope = Scope::new(own, sources, &bases);
         for decl in &module.protocols {
             let resolver = Resolver {
@@ -305,13 +302,11 @@ impl<'m> Resolver<'_, 'm> {
         found.ok().map(|at| self.roles[at].1)
     }
 
-    /// The declaration of a role, if there is one.
     fn declared(&self, name: &Name) -> Option<&'m RoleDecl> {
         let found = self.roles.binary_search_by_key(&name.as_str(), |role| role.0).ok()?;
         Some(&self.decl.roles[self.roles[found].1 as usize])
     }
 
-    /// The declaration of a family.
     fn family(&self, name: &Name) -> Option<&'m RoleDecl> {
         self.declared(name).filter(|role| role.members.is_some())
     }

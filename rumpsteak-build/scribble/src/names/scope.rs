@@ -23,8 +23,8 @@ pub(super) struct Scope {
 
 impl Scope {
     /// The scope of the source at `own`. `bases` has the position of each source's first protocol.
-    pub(super) fn new(own: usize, sources: &[Source<'_>], bases: &[usize]) -> Self {
-        let (module, imports) = &sources[own];
+    pub(super) fn new(own: usize, sources: &[Source], bases: &[usize]) -> Self {
+        let Source { module, imports } = &sources[own];
         let mut scope = Self { complete: true, ..Self::default() };
         scope.add("", true, &sources[own], bases[own]);
         if let Some(header) = &module.header {
@@ -41,7 +41,7 @@ impl Scope {
     }
 
     /// Adds the declarations of a source, each with `prefix` before its name.
-    fn add(&mut self, prefix: &str, suggested: bool, (module, _): &Source<'_>, base: usize) {
+    fn add(&mut self, prefix: &str, suggested: bool, Source { module, .. }: &Source, base: usize) {
         self.complete &= module.complete;
         for (position, protocol) in (base..).zip(&module.protocols) {
             let name = format!("{prefix}{}", protocol.name);

@@ -1,6 +1,5 @@
 //! Explains why a role cannot follow the protocol, by runs that look the same to it.
 
-use hashbrown::HashSet;
 use rumpsteak_fsm::{Label, Message};
 
 use super::merge::{Back, EdgeAt, Subsets, path};
@@ -9,7 +8,7 @@ use crate::diagnostics::diagnostic::{self, Diagnostic};
 use crate::diagnostics::projection_errors::{Branches, Early, ProblemKind, problem};
 use crate::diagnostics::span::Span;
 use crate::global::automaton::{Global, Letter};
-use crate::index::{IndexSet, NONE, index};
+use crate::index::{IndexMap, IndexSet, NONE, index};
 
 /// The greatest number of errors reported for one role.
 const MOST_ERRORS: usize = 10;
@@ -131,14 +130,13 @@ fn equal(subsets: &Subsets<'_>, edge: EdgeAt) -> Vec<Span> {
 /// breadth first over pairs of a global state and the length of the word so far: O(word · edges).
 /// Returns `None` if the search is too long.
 fn run(subsets: &Subsets<'_>, word: &[u32], goal: u32) -> Option<Vec<EdgeAt>> {
-    let mut found: HashSet<(u32, usize)> = HashSet::from([(0, 0)]);
-    // The state, the length of the word so far, and the step that led there.
-    let mut queue: Vec<(u32, usize, Option<Back>)> = vec![(0, 0, None)];
+    // The state and the length of the word so far, and the step that led there.
+    let mut found: IndexMap<(u32, usize), Option<Back>> = IndexMap::from_iter([((0, 0), None)]);
     let mut at = 0;
-    while at < queue.len() && queue.len() < LONGEST_SEARCH {
-        let (state, seen, back) = queue[at];
+    while at < found.len() && found.len() < LONGEST_SEARCH {
+        let (&(state, seen), &back) = found.get_index(at)?;
         if state == goal && seen == word.len() {
-            return Some(path(back, |at| queue[at].2));
+            return Some(path(back, |at| found[at]));
         }
         for (position, edge) in (0..).zip(subsets.global.edges(state)) {
             let seen = match subsets.sees(edge.letter) {
@@ -146,9 +144,7 @@ fn run(subsets: &Subsets<'_>, word: &[u32], goal: u32) -> Option<Vec<EdgeAt>> {
                 true if word.get(seen) == Some(&edge.letter) => seen + 1,
                 true => continue,
             };
-            if found.insert((edge.target, seen)) {
-                queue.push((edge.target, seen, Some((at, (state, position)))));
-            }
+            found.entry((edge.target, seen)).or_insert(Some((at, (state, position))));
         }
         at += 1;
     }

@@ -137,7 +137,7 @@ impl Lateness {
         for &pair in known.closing.keys() {
             let receiver = &machines[pair.1 as usize];
             let closed = receiver.all_edges().filter(|(_, edge)| known.closes(of, pair, edge));
-            let closed = reachable(receiver, closed.map(|(_, edge)| edge.target), |_| true);
+            let closed = receiver.reached(|_| true, closed.map(|(_, edge)| edge.target));
             let unsure = known.unsure.entry(pair).or_insert_with(|| vec![false; closed.len()]);
             unsure.iter_mut().zip(closed).for_each(|(unsure, closed)| *unsure |= closed);
         }
@@ -192,7 +192,7 @@ impl Lateness {
         let is_sure = |edge: &Edge| {
             of.is(edge, Direction::Receive, from) && after.contains(&edge.action.message)
         };
-        self.unsure.insert((from, to), reachable(receiver, [0], |edge| !is_sure(edge)));
+        self.unsure.insert((from, to), receiver.reached(|edge| !is_sure(edge), [0]));
         self.sure.insert((from, to), after);
     }
 }
@@ -214,7 +214,7 @@ fn open(
             |&&role: &&u32| of.rounds.rule(of.block.span, by, role) == Some(Rule::AfterMessage);
         let first: Vec<u32> = of.members.iter().filter(is_first).copied().collect();
         for &role in &first {
-            let before = reachable(machine, [0], |edge| !of.is(edge, Direction::Send, role));
+            let before = machine.reached(|edge| !of.is(edge, Direction::Send, role), [0]);
             let waits = machine.states_with(|edge| edge.action.direction == Direction::Receive);
             // It could not interrupt where it waits for others.
             if waits.into_iter().any(|state| before[state as usize]) {
@@ -231,23 +231,6 @@ fn open(
         (takes_part && tells).then_some((by, open))
     });
     open.collect()
-}
-
-/// The states that are reached from one of `first` by edges that satisfy `by`.
-fn reachable(
-    machine: &Local,
-    first: impl IntoIterator<Item = u32>,
-    by: impl Fn(&Edge) -> bool,
-) -> Vec<bool> {
-    let (mut seen, mut work) = (vec![false; machine.states.len()], Vec::from_iter(first));
-    while let Some(state) = work.pop() {
-        if !std::mem::replace(&mut seen[state as usize], true) {
-            work.extend(
-                machine.edges(state).iter().filter(|edge| by(edge)).map(|edge| edge.target),
-            );
-        }
-    }
-    seen
 }
 
 impl Interruption<'_> {
@@ -335,7 +318,7 @@ impl Interruption<'_> {
     fn comes_later(&self, machine: &Local, by: u32, role: u32, state: u32) -> bool {
         let heard = machine.all_edges().filter(|(_, edge)| self.is(edge, Direction::Receive, by));
         self.rounds.rule(self.block.span, by, role) == Some(Rule::AfterMessage)
-            && !reachable(machine, heard.map(|of| of.1.target), |_| true)[state as usize]
+            && !machine.reached(|_| true, heard.map(|of| of.1.target))[state as usize]
     }
 
     /// A state from which the role drops what the others send, up to an interrupt or their last

@@ -3,11 +3,11 @@
 use hashbrown::{HashMap, HashSet};
 use rumpsteak_fsm::{Action, Fsm, Role, StateId};
 
-use super::grouped::leads_to;
 use super::minimise::{self, Move};
 use crate::diagnostics::span::Span;
 use crate::index::{IndexMap, NONE, index};
 use crate::limits::Limits;
+use crate::search::{leads_to, reached};
 
 /// A transition, and the places of its interactions.
 #[derive(Clone, Debug)]
@@ -154,6 +154,16 @@ impl Local {
         leads_to(self.states.len(), &edges, goals)
     }
 
+    /// Returns for each state true if edges that satisfy `by` lead to it from one of `first`.
+    pub(super) fn reached(
+        &self,
+        by: impl Fn(&Edge) -> bool,
+        first: impl IntoIterator<Item = u32>,
+    ) -> Vec<bool> {
+        let edges = |state| self.edges(state).iter().filter(|edge| by(edge));
+        reached(self.states.len(), first, |state| edges(state).map(|edge| edge.target))
+    }
+
     /// Merges equivalent states and numbers them depth first, in the order of the text.
     pub(super) fn minimised(self) -> Self {
         let mut letters: HashMap<&Action, u32> = HashMap::new();
@@ -167,7 +177,7 @@ impl Local {
         let letter = index(letters.len());
         let gathers = self.gathers.iter();
         moves.extend(gathers.map(|&state| Move { source: state, letter, target: state }));
-        let classes = minimise::classes(self.states.len(), letters.len() + 1, &moves);
+        let classes = minimise::classes(self.states.len(), &moves);
         drop(letters);
         // The first state of each class stands for all of them: their letters are equal.
         let mut first = vec![0; classes.len()];
@@ -186,6 +196,7 @@ impl Local {
         }
         let place = |state: u32| places[classes[state as usize] as usize];
         let mut merged: IndexMap<(u32, u32), Edge> = IndexMap::default();
+        merged.reserve(self.size);
         // The moves of gathers come last.
         for (found, edge) in moves.iter().zip(self.states.into_iter().flatten()) {
             let source = place(found.source);

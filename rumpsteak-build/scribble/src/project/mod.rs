@@ -4,7 +4,6 @@ pub(crate) mod blocks;
 mod collector;
 mod explain;
 pub(crate) mod flat;
-mod grouped;
 mod interruption;
 mod late;
 mod local;

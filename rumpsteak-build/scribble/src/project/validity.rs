@@ -3,13 +3,12 @@
 use std::collections::BTreeSet;
 
 use fixedbitset::FixedBitSet;
-use hashbrown::HashSet;
 
-use super::grouped::leads_to;
 use super::merge::{Back, EdgeAt, Group, Subsets, TooLarge, path};
 use crate::diagnostics::projection_errors::ProblemKind;
 use crate::global::automaton::{Global, Letter};
-use crate::index::{NONE, index};
+use crate::index::{IndexMap, NONE, index};
+use crate::search::leads_to;
 
 pub(super) struct Problem {
     pub(super) state: u32,
@@ -140,10 +139,10 @@ fn available<'g>(
     let global = subsets.global;
     let mut blocked = FixedBitSet::with_capacity(global.roles.len());
     blocked.insert(subsets.role as usize);
-    let mut visited: HashSet<(u32, FixedBitSet)> = HashSet::from([(start, blocked.clone())]);
-    let mut queue: Vec<(u32, FixedBitSet, Option<Back>)> = vec![(start, blocked, None)];
+    // Each state with its blocked roles, and the step that led there.
+    let mut found: IndexMap<_, Option<Back>> = IndexMap::from_iter([((start, blocked), None)]);
     let mut at = 0;
-    while let Some((state, blocked, _)) = queue.get(at).cloned() {
+    while let Some((state, blocked)) = found.get_index(at).map(|(key, _)| key.clone()) {
         subsets.spend(blocked.as_slice().len())?;
         for (position, edge) in (0..).zip(global.edges(state)) {
             let Letter { from, to, .. } = global.letter(edge);
@@ -156,12 +155,12 @@ fn available<'g>(
                 after.insert(to as usize);
             } else if from == sender && to == subsets.role {
                 if let Some(awaited) = groups.iter().find(|group| group.letter == edge.letter) {
-                    return Ok(Some((awaited, path(back, |at| queue[at].2))));
+                    return Ok(Some((awaited, path(back, |at| found[at]))));
                 }
                 continue;
             }
-            if !after.contains(sender as usize) && visited.insert((edge.target, after.clone())) {
-                queue.push((edge.target, after, back));
+            if !after.contains(sender as usize) {
+                found.entry((edge.target, after)).or_insert(back);
             }
         }
         at += 1;

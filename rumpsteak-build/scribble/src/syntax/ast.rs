@@ -157,7 +157,6 @@ impl Body {
         &self.interactions[id.0 as usize]
     }
 
-    /// Appends an interaction to a block.
     pub(crate) fn push(&mut self, block: BlockId, interaction: Interaction) -> InteractionId {
         let id = InteractionId(index(self.interactions.len()));
         self.blocks[block.0 as usize].push(id);
@@ -311,7 +310,6 @@ pub enum InteractionKind {
 }
 
 impl InteractionKind {
-    /// The blocks of the interaction.
     pub(crate) fn blocks(&self) -> &[BlockId] {
         match self {
             Self::Choice { branches: blocks, .. } | Self::Par { parts: blocks } => blocks,

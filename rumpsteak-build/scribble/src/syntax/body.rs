@@ -485,7 +485,6 @@ impl BodyParser<'_, '_> {
         }
     }
 
-    /// Skips the rest of a statement that started at `start`.
     fn skip_statement(&mut self, start: usize) {
         loop {
             match self.cursor.kind() {

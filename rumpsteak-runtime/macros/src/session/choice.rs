@@ -116,7 +116,8 @@ impl Expansion<'_> {
     }
 
     /// The last variant of a gather, and its implementation.
-    fn rest_of_gather(&self, Rest { name, then, attributes }: &Rest) -> (TokenStream, TokenStream) {
+    fn rest_of_gather(&self, rest: &Rest) -> (TokenStream, TokenStream) {
+        let Rest { name, then, attributes, .. } = rest;
         let (krate, role, message) = (self.krate, &self.role, self.message());
         let parts = Parts { chain: then, name: format_ident!("{}{}", self.item.name, name) };
         let (session, structs) = (self.session(&parts, 0), self.rest(&parts));

@@ -230,14 +230,13 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         is_counted: bool,
     ) -> Result<Self, NetError> {
         let LaneSnapshot { state, unacknowledged, unread } = snapshot;
-        let LaneState { first, received, granted, completed, peer_completed, .. } = state;
-        let (sent, bytes) = (state.sent(), state.received_bytes);
+        let LaneState { first, sent, received, granted, completed, peer_completed, .. } = state;
         let counts: Option<Vec<u64>> =
             unacknowledged.iter().map(|frame| frame::count(frame)).collect();
-        let is_sound = received >= unread.len() as u64
-            && first.max(received).max(granted).max(completed).max(peer_completed) < u64::MAX / 2
-            && granted + 1 >= received
-            && bytes.max(sent.bytes) < u64::MAX / 2
+        let numbers = [first, received.messages, granted.messages, completed, peer_completed];
+        let is_sound = received.messages >= unread.len() as u64
+            && numbers.iter().chain([&received.bytes, &sent.bytes]).all(|it| *it < u64::MAX / 2)
+            && granted.messages + 1 >= received.messages
             && state.taken.messages <= sent.messages
             && state.taken.bytes <= sent.bytes
             && state.ahead <= unacknowledged.len();
@@ -246,8 +245,8 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         };
         // The role here does not report the messages that it received at other hosts.
         let size = unread.iter().map(|bytes| frame::size_of(bytes.len())).sum();
-        let (messages, bytes) = (received - unread.len() as u64, state.received_bytes);
-        self.reports.resume(Amount { messages, bytes: bytes.saturating_sub(size) });
+        let messages = received.messages - unread.len() as u64;
+        self.reports.resume(Amount { messages, bytes: received.bytes.saturating_sub(size) });
         let (mut batch, mut frames) = (Batch::default(), Vec::new());
         for bytes in unread {
             let added = batch.add(usize::MAX, &mut frames, |frame| {
@@ -266,9 +265,9 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             self.outgoing = None;
         }
         let peer_completed = if is_counted { peer_completed } else { u64::MAX };
-        let next = first + counts.iter().sum::<u64>();
-        self.state = LaneState { next, peer_completed, ..state };
-        self.sent_before = self.state.sent();
+        let sent = Amount { messages: first + counts.iter().sum::<u64>(), ..sent };
+        self.state = LaneState { sent, peer_completed, ..state };
+        self.sent_before = sent;
         self.note_taken();
         Ok(self)
     }
@@ -322,9 +321,9 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
 
     /// The number of messages that were sent, have come, and the peer has taken: without the ends.
     fn progress(&self) -> [u64; 3] {
-        let LaneState { next, has_ended, received, taken, .. } = &self.state;
+        let LaneState { sent, has_ended, received, taken, .. } = &self.state;
         let left = u64::from(self.state.has_peer_left());
-        [next - u64::from(*has_ended), received - left, taken.messages]
+        [sent.messages - u64::from(*has_ended), received.messages - left, taken.messages]
     }
 
     /// Reads the frames that have come. Returns true if there are any.
@@ -363,8 +362,8 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             Frame::Grant(Grant { received, limit, sessions, taken, windows: [receive, send] }) => {
                 self.acknowledge(received)?;
                 self.limit = self.limit.max(limit);
-                let LaneState { next, next_bytes, .. } = self.state;
-                if taken.messages > next || taken.bytes > next_bytes {
+                let sent = self.state.sent;
+                if taken.messages > sent.messages || taken.bytes > sent.bytes {
                     return Err(self.violation("a count of messages that it was not sent"));
                 }
                 self.state.taken = self.state.taken.max(taken);
@@ -380,24 +379,24 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             }
             Frame::Messages(messages) => {
                 let [all, but_one] = messages.amounts();
-                let (received, bytes) = (self.state.received, self.state.received_bytes);
-                if received + all.messages > self.state.granted {
+                let LaneState { received, granted, .. } = self.state;
+                if received.messages + all.messages > granted.messages {
                     return Err(self.violation("more messages than it was granted"));
                 }
                 // So many were untaken before the last one, at most.
-                let untaken = received + but_one.messages - self.reports.reported().messages;
+                let untaken =
+                    received.messages + but_one.messages - self.reports.reported().messages;
                 if untaken >= self.reports.window.least
-                    && bytes + but_one.bytes >= self.state.granted_bytes
+                    && received.bytes + but_one.bytes >= granted.bytes
                 {
                     return Err(self.violation("more bytes than its window has"));
                 }
-                self.state.received = received + all.messages;
-                self.state.received_bytes = bytes + all.bytes;
+                self.state.received.add(all);
                 self.reports.come(all);
                 self.arrived.push_back(Arrived { messages, numbers: self.numbers.clone() });
             }
             Frame::End { sessions } => {
-                self.state.received += 1;
+                self.state.received.messages += 1;
                 self.state.left_after = Some(sessions);
                 self.must_acknowledge = true;
                 // The peer receives no further messages.
@@ -419,7 +418,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
 
     /// Drops the frames that the peer has received: all before this number.
     fn acknowledge(&mut self, received: u64) -> Result<(), NetError> {
-        if received > self.state.next {
+        if received > self.state.sent.messages {
             return Err(self.violation("an acknowledgement of messages that it was not sent"));
         }
         // A grant may be older than the handshake of a new connection.
@@ -501,17 +500,17 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
                     }
                     Some(Next::Frame(frame)) => {
                         let all = frame::amount(&frame);
-                        let mut before = state.sent().since(state.taken);
+                        let mut before = state.sent.since(state.taken);
                         if all.messages > 1 {
-                            before.add(all.messages - 1, all.bytes);
+                            before.add(Amount { messages: all.messages - 1, ..all });
                         }
                         if frame.len() <= *largest
-                            && state.next + all.messages <= self.limit
+                            && state.sent.messages + all.messages <= self.limit
                             && self.sending.has_room(before)
                         {
                             unacknowledged.extend(batch.take());
                             unacknowledged.push_back(frame);
-                            state.send(all);
+                            state.sent.add(all);
                             return Poll::Ready(Some(Ok(())));
                         }
                         self.split = Messages::read(frame);
@@ -519,7 +518,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
                     }
                 }
             };
-            let sent = |size| state.send(Amount { messages: 1, bytes: frame::size_of(size) });
+            let sent = |size| state.sent.add(Amount { messages: 1, bytes: frame::size_of(size) });
             return Poll::Ready(Some(added.map(sent)));
         }
     }
@@ -535,15 +534,15 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
 
     /// Takes messages from the role, as far as the peer has granted. Returns true if it took any.
     fn poll_take(&mut self, context: &mut Context<'_>) -> bool {
-        let before = self.state.next;
+        let before = self.state.sent.messages;
         if self.is_ahead() {
             return false;
         }
         let until = self.limit.min(before + BATCH);
         let mut sessions = 0;
-        while self.state.next < until
+        while self.state.sent.messages < until
             && self.unacknowledged.len() < self.sent + AHEAD
-            && self.sending.has_room(self.state.sent().since(self.state.taken))
+            && self.sending.has_room(self.state.sent.since(self.state.taken))
             && let Poll::Ready(added) = self.poll_add(context)
         {
             let Some(added) = added else {
@@ -565,9 +564,9 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         if self.outgoing.is_none() && !self.state.has_ended {
             self.state.has_ended = true;
             self.unacknowledged.push_back(frame::end(sessions));
-            self.state.next += 1;
+            self.state.sent.messages += 1;
         }
-        self.state.next > before
+        self.state.sent.messages > before
     }
 
     /// Writes grants and frames to the connection, as long as it accepts them.
@@ -588,13 +587,12 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             if !self.poll_ready(connection, context)? {
                 return Ok(());
             }
-            let (received, limit, windows) = (self.state.received, taken + self.room, self.windows);
-            let taken = self.reports.report(taken);
+            let (received, limit) = (self.state.received.messages, taken + self.room);
+            let (taken, windows) = (self.reports.report(taken), self.windows);
             let grant = Grant { received, limit, sessions: completed, taken, windows };
             self.put(connection, frame::grant(grant))?;
-            self.state.granted = limit.max(self.state.granted);
             let bytes = taken.bytes.saturating_add(windows[0]);
-            self.state.granted_bytes = bytes.max(self.state.granted_bytes);
+            self.state.granted = self.state.granted.max(Amount { messages: limit, bytes });
             (self.told_completed, self.must_acknowledge) = (completed, false);
         }
         if !self.is_ahead() {

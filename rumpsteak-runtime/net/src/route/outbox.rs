@@ -259,7 +259,7 @@ impl<M> Writer<M> {
         drop(frames);
         let size = size.inspect_err(|error| status.fail(error.clone()))?;
         self.large = Some(size).filter(|size| *size >= frame::LARGE);
-        self.sent.add(1, frame::size_of(size));
+        self.sent.add(Amount { messages: 1, bytes: frame::size_of(size) });
         if has_begun {
             let sent = Pin::new(&mut self.queue).start_send(Begun(0));
             return sent.map_err(|_| status.reason());

@@ -70,7 +70,7 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
         if !is_connected && lane.state.is_told() && lane.state.has_peer_left() {
             break;
         }
-        let own = remote.own.clone().having(lane.state.received);
+        let own = remote.own.clone().having(lane.state.received.messages);
         let Remote { shared, addresses, arrivals, .. } = &mut remote;
         let move_messages = |context: &mut Context<'_>| match &mut connection {
             Some(connection) => {
@@ -149,7 +149,7 @@ impl Remote {
         hello: &Hello,
     ) -> Result<Connection, Stop> {
         lane.resume(&new, hello.lane.received)?;
-        let welcome = Answer::Welcome(self.own.clone().having(lane.state.received));
+        let welcome = Answer::Welcome(self.own.clone().having(lane.state.received.messages));
         let said = timeout(self.shared.limits.handshake, say(&mut new, &welcome)).await;
         said.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))?;
         Ok(new)
@@ -242,7 +242,7 @@ impl Search {
 
     /// If more messages have got through than before, resets the deadline and the pauses.
     fn note_progress(&mut self, lane: &LaneState) {
-        let progress = lane.received + lane.first;
+        let progress = lane.received.messages + lane.first;
         if mem::replace(&mut self.progress, progress) != progress {
             (self.deadline, self.pause) = (None, FIRST_PAUSE);
         }

@@ -118,9 +118,8 @@ impl Reports {
         (self.came, self.reported) = (taken, taken);
     }
 
-    /// A frame has come.
     pub(crate) fn come(&mut self, frame: Amount) {
-        self.came.add(frame.messages, frame.bytes);
+        self.came.add(frame);
         self.frames.push_back(self.came);
     }
 
@@ -189,7 +188,7 @@ mod tests {
                         let frame = Amount { messages: 1 + below(2), bytes: below(150) };
                         if frame.messages == 1 || window.bytes > 150 {
                             frames.push_back(frame);
-                            sent.add(frame.messages, frame.bytes);
+                            sent.add(frame);
                         }
                     }
                     1 => frames.pop_front().into_iter().for_each(|frame| reports.come(frame)),

@@ -34,8 +34,15 @@ use crate::{Address, Codec, Directory, Host, Joins, NetError, Peer, Portable, Po
 #[must_use = "nothing happens before `connect`"]
 pub struct Join<R: Role, C = Postcard> {
     host: Host,
-    session: String,
+    plan: Plan,
     codec: C,
+    /// Made where `R: Joins` is known, so that other methods need not require it.
+    connect: fn(Self) -> BoxFuture<'static, Result<Joined<R>, NetError>>,
+}
+
+#[derive(Default)]
+struct Plan {
+    session: String,
     addresses: BTreeMap<String, Vec<Address>>,
     directory: Directory,
     transports: Vec<String>,
@@ -43,8 +50,6 @@ pub struct Join<R: Role, C = Postcard> {
     /// The index of the role among the members of its family.
     member: Option<u32>,
     wrong: Option<NetError>,
-    /// Made where `R: Joins` is known, so that other methods need not require it.
-    connect: fn(Self) -> BoxFuture<'static, Result<Joined<R>, NetError>>,
 }
 
 /// A service, which plays one role in every session that others begin. Made by [`Host::serve`].
@@ -64,18 +69,9 @@ impl Host {
     /// # }
     /// ```
     pub fn join<R: Joins>(&self, session: impl Into<String>) -> Join<R> {
-        Join {
-            host: self.clone(),
-            session: session.into(),
-            codec: Postcard,
-            addresses: BTreeMap::new(),
-            directory: Directory::default(),
-            transports: Vec::new(),
-            families: Families::new(),
-            member: None,
-            wrong: None,
-            connect: |join| Box::pin(connect(join)),
-        }
+        let plan = Plan { session: session.into(), ..Plan::default() };
+        let connect = |join| Box::pin(connect(join)) as BoxFuture<'static, _>;
+        Join { host: self.clone(), plan, codec: Postcard, connect }
     }
 
     /// Plays the role `R` in each session that others begin or have begun: see [`Service::next`].
@@ -98,15 +94,17 @@ impl<R: Role, C> Join<R, C> {
     /// The name of the session.
     #[must_use]
     pub fn session(&self) -> &str {
-        &self.session
+        &self.plan.session
     }
 
     /// Calls a peer at these addresses, until it answers at one. Peers without an address call this
     /// role, or join at the same [`Host`].
     pub fn peer(mut self, role: &str, addresses: impl IntoIterator<Item: AsRef<str>>) -> Self {
         match addresses_of(addresses) {
-            Ok(addresses) => self.addresses.entry(role.to_owned()).or_default().extend(addresses),
-            Err(error) => self.wrong = Some(error.into()),
+            Ok(addresses) => {
+                self.plan.addresses.entry(role.to_owned()).or_default().extend(addresses);
+            }
+            Err(error) => self.plan.wrong = Some(error.into()),
         }
         self
     }
@@ -121,34 +119,38 @@ impl<R: Role, C> Join<R, C> {
 
     /// Sets the addresses of the peers without an address of their own. The directory may contain
     /// other roles.
-    pub fn peers(self, directory: &Directory) -> Self {
-        Self { directory: directory.clone(), ..self }
+    pub fn peers(mut self, directory: &Directory) -> Self {
+        self.plan.directory = directory.clone();
+        self
     }
 
     /// Accepts only these transports for peers on other hosts: their schemes, best first. If a peer
     /// [listens](Host::listen) at several addresses, the role uses the best. If a peer calls over
     /// another transport, it is redirected or refused. By default, the role accepts any transport.
-    pub fn over<T: Into<String>>(self, transports: impl IntoIterator<Item = T>) -> Self {
-        Self { transports: transports.into_iter().map(Into::into).collect(), ..self }
+    pub fn over<T: Into<String>>(mut self, transports: impl IntoIterator<Item = T>) -> Self {
+        self.plan.transports = transports.into_iter().map(Into::into).collect();
+        self
     }
 
     /// Sets the number of members of a family, `role worker[N]`: for a member, and for its peers.
     /// The ends compare these numbers. The member of the index 2 is the peer `worker[2]`.
     pub fn members(mut self, family: &str, number: usize) -> Self {
         // A larger number is too large for a process, and is refused by all others.
-        self.families.insert(family.to_owned(), u32::try_from(number).unwrap_or(u32::MAX));
+        let number = u32::try_from(number).unwrap_or(u32::MAX);
+        self.plan.families.insert(family.to_owned(), number);
         self
     }
 
     /// Joins as the member of this index, counted from 0. The role is a family.
-    pub fn member(self, index: usize) -> Self {
-        Self { member: Some(u32::try_from(index).unwrap_or(u32::MAX)), ..self }
+    pub fn member(mut self, index: usize) -> Self {
+        self.plan.member = Some(u32::try_from(index).unwrap_or(u32::MAX));
+        self
     }
 
     /// The name of the role in the session: of a family, the name of the member.
     fn role(&self) -> Result<String, NetError> {
-        let number = self.families.get(R::NAME).copied().unwrap_or_default();
-        match self.member {
+        let number = self.plan.families.get(R::NAME).copied().unwrap_or_default();
+        match self.plan.member {
             None if !R::PLAYED.0.is_family => Ok(R::NAME.to_owned()),
             Some(index) if R::PLAYED.0.is_family && index < number => Ok(member(R::NAME, index)),
             _ => Err(NetError::Family { role: R::NAME, family: R::NAME }),
@@ -160,21 +162,8 @@ impl<R: Role, C> Join<R, C> {
     where
         R: Joins,
     {
-        let Self { host, session, addresses, directory, transports, families, .. } = self;
-        let (member, wrong) = (self.member, self.wrong);
         let connect = |join| Box::pin(connect(join)) as BoxFuture<'static, _>;
-        Join {
-            host,
-            session,
-            codec,
-            addresses,
-            directory,
-            transports,
-            families,
-            member,
-            wrong,
-            connect,
-        }
+        Join { host: self.host, plan: self.plan, codec, connect }
     }
 
     /// Waits until all peers of the role have joined the session. No role waits for a role that
@@ -187,29 +176,30 @@ impl<R: Role, C> Join<R, C> {
     }
 
     fn addresses_of(&self, peer: &str) -> Vec<Address> {
-        let given = self.addresses.get(peer).filter(|addresses| !addresses.is_empty());
-        given.cloned().unwrap_or_else(|| self.directory.of(peer))
+        let given = self.plan.addresses.get(peer).filter(|addresses| !addresses.is_empty());
+        given.cloned().unwrap_or_else(|| self.plan.directory.of(peer))
     }
 }
 
 async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetError> {
-    if let Some(error) = &join.wrong {
+    let plan = &join.plan;
+    if let Some(error) = &plan.wrong {
         return Err(error.clone());
     }
     if R::PLAYED.0.projections.is_empty() {
         return Err(NetError::NoProtocol { role: R::NAME });
     }
-    let (name, queues) = (join.role()?, queues::<R>(&join.families)?);
+    let (name, queues) = (join.role()?, queues::<R>(&plan.families)?);
     let peers = || queues.iter().map(|queue| &queue.peer);
-    if let Some(peer) = join.addresses.keys().find(|&peer| !peers().any(|known| known == peer)) {
+    if let Some(peer) = plan.addresses.keys().find(|&peer| !peers().any(|known| known == peer)) {
         let peers = peers().cloned().collect();
         return Err(NetError::NoPeer { role: R::NAME, peer: peer.clone(), peers });
     }
-    let mut hellos = hellos::<R, C>(&join.session, &name, &queues)?;
-    hellos.iter_mut().for_each(|hello| hello.transports.clone_from(&join.transports));
+    let mut hellos = hellos::<R, C>(&plan.session, &name, &queues)?;
+    hellos.iter_mut().for_each(|hello| hello.transports.clone_from(&plan.transports));
 
     let shared = &join.host.shared;
-    let endpoint = (R::PROTOCOL.to_owned(), join.session.clone(), name);
+    let endpoint = (R::PROTOCOL.to_owned(), plan.session.clone(), name);
     let waits = |own: &Hello| !plays_on_demand::<R>(&own.route);
     let wires = |own: &Hello, far: &Hello| waits(own).then(|| wire::<R::Message>(own, far));
     let arrivals = shared.register(endpoint.clone(), &hellos, wires)?;
@@ -262,7 +252,7 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
         return Err(shared.absent(own, &join.addresses_of(&own.route.peer), None));
     }
     let joined =
-        Joined { role: role_of(ends, &join.families), routes, guard, codec: Box::new(join.codec) };
+        Joined { role: role_of(ends, &plan.families), routes, guard, codec: Box::new(join.codec) };
     Ok(match Watch::from_environment() {
         Some(watch) => joined.watched(&watch),
         None => joined,
@@ -287,7 +277,6 @@ pub(super) struct RouteTask {
     pub(super) lane: Option<LaneTask>,
 }
 
-/// A codec for messages of one type.
 pub(super) trait MessageCodec<M>: Send + Sync {
     fn bytes_of(&self, peer: &str, messages: Vec<M>) -> Result<Vec<Vec<u8>>, NetError>;
 
@@ -434,6 +423,6 @@ impl<R: Role> Joined<R> {
     }
 }
 
-debug!([R: Role, C] Join<R, C>, "joins": |it| (R::NAME, it.session.clone(), it.addresses.clone()));
+debug!([R: Role, C] Join<R, C>, "joins": |it| (R::NAME, it.plan.session.clone(), it.plan.addresses.clone()));
 debug!([R: Role] Service<R>, "role": |_| R::NAME);
 debug!([R: Role] Joined<R>, "role": |_| R::NAME);

@@ -31,7 +31,6 @@ use crate::{Codec, Host, Joined, Joins, Net, NetError, Outbox, Postcard};
 #[serde(bound = "")]
 #[must_use = "the session is lost unless it is unpacked"]
 pub struct Parcel<S> {
-    /// The fingerprint of the state.
     state: u64,
     routes: Vec<PackedLane>,
     #[serde(skip)]

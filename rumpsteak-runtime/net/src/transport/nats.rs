@@ -265,7 +265,6 @@ impl Stream for Frames {
 sink_of_frames!(Frames, client, Frames::numbered, io::Error::other);
 
 impl Frames {
-    /// The message with a frame and its number.
     fn numbered(&mut self, frame: Bytes) -> OutboundMessage {
         let mut payload = BytesMut::with_capacity(NUMBER + frame.len());
         payload.put_u64_le(self.sent);

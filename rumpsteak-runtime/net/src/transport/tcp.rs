@@ -25,7 +25,6 @@ impl Transport for Tcp {
     }
 }
 
-/// A stream to a place.
 pub(super) async fn call(place: &str) -> io::Result<TcpStream> {
     let stream = TcpStream::connect(with_port(place)?).await?;
     stream.set_nodelay(true)?;

@@ -192,7 +192,6 @@ debug!([] WebSocket, "proxy": |it| {
 /// The longest answer of a proxy, in bytes.
 const LONGEST_HEAD: usize = 8 << 10;
 
-/// A stream to a place, through a proxy.
 async fn tunnel(proxy: &str, place: &str) -> io::Result<TcpStream> {
     let (user, at) = proxy.rsplit_once('@').map_or((None, proxy), |(user, at)| (Some(user), at));
     let mut stream = tcp::call(at).await?;

@@ -54,9 +54,9 @@ pub(crate) struct Amount {
 }
 
 impl Amount {
-    pub(crate) fn add(&mut self, messages: u64, bytes: u64) {
-        self.messages += messages;
-        self.bytes += bytes;
+    pub(crate) fn add(&mut self, more: Self) {
+        self.messages += more.messages;
+        self.bytes += more.bytes;
     }
 
     /// The difference to an earlier amount. Both may be counted from a later start, modulo 2⁶⁴.
@@ -141,7 +141,6 @@ impl Messages {
     }
 }
 
-/// The messages in a frame.
 pub(crate) fn amount(frame: &[u8]) -> Amount {
     let bytes = frame.len().saturating_sub(HEAD) as u64;
     Amount { messages: count(frame).unwrap_or(0), bytes }

@@ -70,7 +70,6 @@ pub(crate) struct Contract {
     pub(crate) members: u32,
 }
 
-/// The format of messages.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) struct Format {
     pub(crate) codec: String,

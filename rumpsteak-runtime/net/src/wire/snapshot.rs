@@ -10,19 +10,15 @@ use crate::Address;
 pub(crate) struct LaneState {
     /// The number of the first message that the peer may not have.
     pub(crate) first: u64,
-    /// The number of the next message, or end, that is taken from the role.
-    pub(crate) next: u64,
-    /// The number of messages and ends that have come from the peer.
-    pub(crate) received: u64,
-    /// The peer was granted the messages below this number.
-    pub(crate) granted: u64,
-    /// The bytes of the messages before `next`, and of those that have come from the peer.
-    pub(crate) next_bytes: u64,
-    pub(crate) received_bytes: u64,
+    /// The messages and the end that were taken from the role.
+    pub(crate) sent: Amount,
+    /// The messages and the end that have come from the peer.
+    pub(crate) received: Amount,
+    /// The peer was granted so many messages. It may exceed those that always have room, before it
+    /// has sent so many bytes.
+    pub(crate) granted: Amount,
     /// The role of the peer has taken so much.
     pub(crate) taken: Amount,
-    /// The peer may exceed the messages that always have room, before it has sent so many bytes.
-    pub(crate) granted_bytes: u64,
     /// True if the role has left, and the end is among the frames.
     pub(crate) has_ended: bool,
     /// The number of sessions that the peer had completed when it left; 0 if it left in the middle
@@ -36,20 +32,9 @@ pub(crate) struct LaneState {
 }
 
 impl LaneState {
-    /// All that was taken from the role, and its size.
-    pub(crate) fn sent(&self) -> Amount {
-        Amount { messages: self.next, bytes: self.next_bytes }
-    }
-
-    /// Counts messages that were taken from the role.
-    pub(crate) fn send(&mut self, sent: Amount) {
-        self.next += sent.messages;
-        self.next_bytes += sent.bytes;
-    }
-
     /// Returns true if the peer has not acknowledged everything.
     pub(crate) fn is_waiting(&self) -> bool {
-        self.first < self.next
+        self.first < self.sent.messages
     }
 
     /// Returns true if the role has left, and the peer has acknowledged everything.
@@ -84,7 +69,7 @@ pub(crate) struct PackedLane {
 impl PackedLane {
     /// The lane to a peer that has left after so many sessions, with so many messages unread.
     pub(crate) fn departed(own: Hello, left_after: usize, unread: usize) -> Self {
-        let received = unread as u64 + 1;
+        let received = Amount { messages: unread as u64 + 1, bytes: 0 };
         let (granted, left_after) = (received, Some(left_after as u64));
         let state =
             LaneState { received, granted, has_ended: true, left_after, ..LaneState::default() };

@@ -115,7 +115,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Driver<T> {
             }
             if self.output.is_empty() {
                 register(&mut state.task, context);
-                let is_kept = state.has_owner && (state.next == 0 || state.beat.is_some());
+                let is_kept = !state.is_released && (state.next == 0 || state.beat.is_some());
                 let is_done = state.users == 0 && !is_kept;
                 drop(state);
                 let _ = Pin::new(&mut self.io).poll_flush(context)?;
@@ -198,7 +198,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Driver<T> {
         while beats.as_mut().poll(context).is_ready() {
             let (now, late) = (Instant::now(), self.heard + beat * SILENT_BEATS);
             let idle = if state.is_caller { IDLE } else { 2 * IDLE };
-            if now >= late || state.users == 0 && now >= state.used + idle {
+            let is_idle = state.users == 0 && state.used.is_some_and(|used| now >= used + idle);
+            if now >= late || is_idle {
                 return Err(io::ErrorKind::TimedOut.into());
             }
             if now >= self.heard + beat {

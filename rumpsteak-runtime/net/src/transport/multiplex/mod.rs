@@ -118,7 +118,7 @@ impl Line for Multiplexer {
 
     fn release(&self) {
         let mut state = self.state();
-        state.has_owner = false;
+        state.is_released = true;
         for number in std::mem::take(&mut state.opened) {
             state.users -= 1;
             state.drop_stream(number);
@@ -127,7 +127,6 @@ impl Line for Multiplexer {
     }
 }
 
-/// An end of a stream.
 struct StreamEnd {
     shared: Arc<Multiplexer>,
     /// `None` before the first frame of a stream that this end opens.
@@ -211,7 +210,7 @@ impl Sink<Bytes> for StreamEnd {
 impl Drop for StreamEnd {
     fn drop(&mut self) {
         let mut state = self.shared.state();
-        (state.users, state.used) = (state.users - 1, Instant::now());
+        (state.users, state.used) = (state.users - 1, Some(Instant::now()));
         match self.number {
             Some(number) => state.drop_stream(number),
             None => state.wake_task(),

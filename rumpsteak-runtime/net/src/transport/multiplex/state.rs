@@ -46,10 +46,10 @@ pub(super) const LONGEST_CONTROLS: usize = 1 << 20;
 /// A connection that streams share, seen from one of its ends.
 pub(super) struct Multiplexer {
     pub(super) state: Mutex<State>,
-    /// The largest frame.
     pub(super) frame: usize,
 }
 
+#[derive(Default)]
 pub(super) struct State {
     pub(super) is_caller: bool,
     /// The streams that have not ended at both ends, by number.
@@ -59,9 +59,9 @@ pub(super) struct State {
     /// The number of streams in use at this end, including those that have no number yet, and when
     /// one was last dropped.
     pub(super) users: usize,
-    pub(super) used: Instant,
-    /// True while the host may open or accept further streams.
-    pub(super) has_owner: bool,
+    pub(super) used: Option<Instant>,
+    /// True once the host neither opens nor accepts further streams.
+    pub(super) is_released: bool,
     /// The interval of heartbeats, once a session runs over the connection. Until then, the end
     /// that was called closes a connection without streams at once.
     pub(super) beat: Option<Duration>,
@@ -110,24 +110,7 @@ pub(super) struct StreamState {
 
 impl Multiplexer {
     pub(super) fn new(frame: usize, is_caller: bool) -> Self {
-        let state = State {
-            is_caller,
-            streams: HashMap::new(),
-            next: 0,
-            users: 0,
-            used: Instant::now(),
-            has_owner: true,
-            beat: None,
-            ready: VecDeque::new(),
-            controls: BytesMut::new(),
-            opened: VecDeque::new(),
-            acceptor: None,
-            task: None,
-            taken: 0,
-            written: 0,
-            flushes: Vec::new(),
-            ended: None,
-        };
+        let state = State { is_caller, used: Some(Instant::now()), ..State::default() };
         Self { state: Mutex::new(state), frame: frame.max(GREETING) }
     }
 
@@ -184,7 +167,7 @@ impl State {
                 self.take_of_stream(number, kind, payload)?;
             }
             FRAME if number == self.next && !self.is_caller && number < STREAMS => {
-                if !self.has_owner {
+                if self.is_released {
                     self.next += 1;
                     self.control(number, END, &[]);
                     return Ok(());
