@@ -181,16 +181,16 @@ fn grows(report: Notice, growth: &Growth, obstacle: Option<&Obstacle>) -> Notice
 
 fn witnessed(report: Notice, machines: &[Machine], witness: &Witness) -> Notice {
     let report = match &witness.flaw {
-        Flaw::Blocked { role, send } => mark(report, machines, role, *send, "blocked by the bound"),
-        Flaw::Competing { role, first, second } => {
+        Flaw::Blocked(role, send) => mark(report, machines, role, *send, "blocked by the bound"),
+        Flaw::Competing(role, first, second) => {
             let report = mark(report, machines, role, *first, "can be received");
             mark(report, machines, role, *second, "and so can this")
         }
-        Flaw::Partial { role, possible, blocked } => {
+        Flaw::Partial(role, possible, blocked) => {
             let report = mark(report, machines, role, *blocked, "blocked by the bound");
             mark(report, machines, role, *possible, "possible")
         }
-        Flaw::Lost { .. } | Flaw::Waits { .. } => report,
+        Flaw::Lost(..) | Flaw::Waits(_) => report,
     };
     match witness.steps.is_empty() {
         true => report.remark("this is so from the start"),

@@ -299,7 +299,7 @@ fn run(part: &InternedSystem<'_>, path: &[u32], fault: Violation) -> Option<Run>
                     from: role(part.ends[channel].0),
                     to: to.clone(),
                 })
-                .chain([Failure::Deadlock, Failure::Starvation { role: to.clone() }])
+                .chain([Failure::Deadlock, Failure::Starvation(to.clone())])
                 .collect()
         }
         Violation::Lost(channel) => {
@@ -314,23 +314,16 @@ fn run(part: &InternedSystem<'_>, path: &[u32], fault: Violation) -> Option<Run>
 fn witness(part: &InternedSystem<'_>, paths: &Paths, (node, fault): (Node, Violation)) -> Witness {
     let steps = part.steps(&paths.to(node));
     let role = |by: usize| part.role(part.get(by).machine as usize);
+    let id = |by: usize| part.get(by).transition;
     let flaw = match fault {
-        Violation::Blocked(by) => Flaw::Blocked { role: role(by), send: part.get(by).transition },
-        Violation::Competing(first, second) => Flaw::Competing {
-            role: role(first),
-            first: part.get(first).transition,
-            second: part.get(second).transition,
-        },
+        Violation::Blocked(by) => Flaw::Blocked(role(by), id(by)),
+        Violation::Competing(first, second) => Flaw::Competing(role(first), id(first), id(second)),
         Violation::Lost(channel) => {
             let (from, to) = part.end_roles(channel);
-            Flaw::Lost { from, to }
+            Flaw::Lost(from, to)
         }
-        Violation::Partial(possible, blocked) => Flaw::Partial {
-            role: role(possible),
-            possible: part.get(possible).transition,
-            blocked: part.get(blocked).transition,
-        },
-        Violation::Waits(machine) => Flaw::Waits { role: part.role(machine) },
+        Violation::Partial(first, second) => Flaw::Partial(role(first), id(first), id(second)),
+        Violation::Waits(machine) => Flaw::Waits(part.role(machine)),
     };
     Witness { steps, flaw }
 }

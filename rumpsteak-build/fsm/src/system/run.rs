@@ -49,10 +49,7 @@ pub enum Failure {
         to: Role,
     },
     /// A role waits for a message that can never come, while others may go on.
-    Starvation {
-        /// The role.
-        role: Role,
-    },
+    Starvation(Role),
     /// A role cannot receive the next message in the state where it waits for it.
     UnspecifiedReception {
         /// The sender.
@@ -79,7 +76,7 @@ impl fmt::Display for Failure {
         match self {
             Self::Deadlock => write!(f, "no role can move"),
             Self::Orphan { from, to } => write!(f, "{to} never receives the message from {from}"),
-            Self::Starvation { role } => write!(f, "{role} waits for ever"),
+            Self::Starvation(role) => write!(f, "{role} waits for ever"),
             Self::UnspecifiedReception { from, to } => {
                 write!(f, "{to} cannot receive the next message from {from}")
             }
@@ -343,7 +340,7 @@ impl<'a> Replay<'a> {
                 let anyone = (0..machines.len()).any(|index| self.can_move(index));
                 !anyone && !self.waits().is_empty()
             }
-            Failure::Starvation { role } | Failure::Neglect(Neglected { role, from: None, .. }) => {
+            Failure::Starvation(role) | Failure::Neglect(Neglected { role, from: None, .. }) => {
                 self.waits().iter().any(|wait| wait.role == *role)
             }
             Failure::Orphan { from, to }

@@ -237,7 +237,7 @@ impl<'a> Search<'a> {
             let starved = lost(node)
                 .find(|&event| event < system.machines() && !self.explorer.may_end(node, event))?;
             let role = system.role(starved);
-            Some((node, Failure::Starvation { role }))
+            Some((node, Failure::Starvation(role)))
         })
     }
 

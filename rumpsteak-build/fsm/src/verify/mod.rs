@@ -212,7 +212,7 @@ fn among(
     let Together { verdict, condition, starvation, .. } = together(&parts, limits)?;
     let condition = condition.map(|(_, condition)| condition);
     let starves =
-        |run: &Run| matches!(&run.failure, Failure::Starvation { role } if role == written.role());
+        |run: &Run| matches!(&run.failure, Failure::Starvation(role) if role == written.role());
     let verdict = match (verdict, starvation.filter(starves)) {
         (Verdict::Safe(()), Some(run)) => Verdict::Unsafe(Box::new(run)),
         (unsafe_verdict @ Verdict::Unsafe(_), _) => unsafe_verdict,

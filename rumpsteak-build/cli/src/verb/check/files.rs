@@ -106,8 +106,8 @@ fn judge(
             let evidence = format!("{configurations} explored with queues of up to {queues}");
             Ok((Some(coverage.bound), evidence))
         }
-        Verdict::Safe(Grounds::Compatible { bound }) => Ok((Some(bound), format!("{bound}-MC"))),
-        Verdict::Safe(Grounds::Drained { .. }) => {
+        Verdict::Safe(Grounds::Compatible(bound)) => Ok((Some(bound), format!("{bound}-MC"))),
+        Verdict::Safe(Grounds::Drained(_)) => {
             Ok((None, "queues of any length can always be emptied".to_owned()))
         }
         Verdict::Unsafe(run) => Err(*run),
