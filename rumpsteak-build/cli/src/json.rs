@@ -9,35 +9,38 @@ use serde_json::{Map, Value, json};
 use crate::outcome::Outcome;
 use crate::terminal::paragraph;
 
-/// The fields of every answer. Verbs append others to its [`object`](Self::object).
-#[derive(Debug, Default)]
+/// The answer of a verb. The object has first `verdict`, `bound` (which sufficed), `limit` (which
+/// ended the search), `run` (to the error) and `reason`, `null` if they do not apply.
+#[derive(Debug)]
 pub(crate) struct Answer {
-    /// The bound that sufficed.
-    pub(crate) bound: Option<usize>,
-    /// The name and the value of the limit that ended the search.
-    pub(crate) limit: Option<(&'static str, usize)>,
-    /// The steps that lead to the error.
-    pub(crate) run: Option<Vec<Value>>,
-    pub(crate) reason: Option<String>,
+    pub(crate) outcome: Outcome,
+    pub(crate) object: Value,
 }
 
 impl Answer {
-    pub(crate) fn because(reason: impl Into<String>) -> Self {
-        Self { reason: Some(reason.into()), ..Self::default() }
-    }
-
-    pub(crate) fn limited(limit: Limit) -> Self {
-        let named = Some((limit.setting(), limit.value()));
-        Self { limit: named, ..Self::because(limit.to_string()) }
-    }
-
-    /// `verdict`, `bound`, `limit`, `run` and `reason`, always in this order. A field that does not
-    /// apply is `null`.
-    pub(crate) fn object(self, outcome: Outcome) -> Value {
-        let Self { bound, limit, run, reason } = self;
-        let limit = limit.map(|(name, value)| json!({"setting": name, "value": value}));
+    pub(crate) fn new(outcome: Outcome) -> Self {
         let verdict = outcome.verdict();
-        json!({"verdict": verdict, "bound": bound, "limit": limit, "run": run, "reason": reason})
+        let object =
+            json!({"verdict": verdict, "bound": null, "limit": null, "run": null, "reason": null});
+        Self { outcome, object }
+    }
+
+    pub(crate) fn holds(bound: Option<usize>) -> Self {
+        Self::new(Outcome::Holds).with("bound", bound)
+    }
+
+    pub(crate) fn because(outcome: Outcome, reason: impl Into<String>) -> Self {
+        Self::new(outcome).with("reason", reason.into())
+    }
+
+    pub(crate) fn undecided(limit: Limit) -> Self {
+        let named = json!({"setting": limit.setting(), "value": limit.value()});
+        Self::because(Outcome::Undecided, limit.to_string()).with("limit", named)
+    }
+
+    pub(crate) fn with(mut self, field: &str, value: impl Into<Value>) -> Self {
+        self.object[field] = value.into();
+        self
     }
 }
 
@@ -118,12 +121,9 @@ pub(crate) fn run(run: &Run) -> Value {
     json!({"run": steps(&run.steps), "end": end(run)})
 }
 
-pub(crate) fn unsafe_run(run: &Run) -> Value {
-    let answer =
-        Answer { run: Some(steps(&run.steps)), ..Answer::because(run.failure.to_string()) };
-    let mut object = answer.object(Outcome::Fails);
-    object["end"] = end(run);
-    object
+pub(crate) fn unsafe_run(run: &Run) -> Answer {
+    let answer = Answer::because(Outcome::Fails, run.failure.to_string());
+    answer.with("run", steps(&run.steps)).with("end", end(run))
 }
 
 fn end(run: &Run) -> Value {

@@ -3,11 +3,11 @@
 use std::process::ExitCode;
 
 use rumpsteak_build::command::{Gravity, Notice};
-use serde_json::Value;
 
-/// The answer of a verb: its outcome, and its object for `--format json`. An error is about the
-/// call or its input.
-pub(crate) type Reply = Result<(Outcome, Value), Notice>;
+use crate::json::Answer;
+
+/// The answer of a verb. An error is about the call or its input.
+pub(crate) type Reply = Result<Answer, Notice>;
 
 /// In order of severity, so that the outcome of several files is their maximum. A file that cannot
 /// be read outweighs all verdicts, and a refusal outweighs an undecided search.

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use rumpsteak_build::command::{Notice, meant};
-use serde_json::Value;
 
 use super::generate;
+use crate::json::Answer;
 use crate::options::Limits;
 use crate::outcome::{Outcome, Reply};
 use crate::terminal::Terminal;
@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     let Arguments { file, role, protocol, limits } = arguments;
     let code = generate::code(file, protocol.as_deref(), &limits.build(None), terminal)?;
-    let Some(code) = code else { return Ok((Outcome::Fails, Value::Null)) };
+    let Some(code) = code else { return Ok(Answer::new(Outcome::Fails)) };
     let (processes, program) = code.skeleton();
     match role {
         None => terminal.say(&program),
@@ -47,5 +47,5 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
             terminal.say(&processes[position].1);
         }
     }
-    Ok((Outcome::Holds, Value::Null))
+    Ok(Answer::new(Outcome::Holds))
 }
