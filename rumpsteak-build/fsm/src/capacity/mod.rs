@@ -135,8 +135,7 @@ pub fn find(system: &System, limits: &Limits) -> Result<Capacities, Verdict> {
     for (part, judged) in parts.iter().zip(&judged) {
         let bounds = part.uniform(judged.bound);
         let (capacities, is_least) = shorten(part, bounds.clone(), &mut budget);
-        let occupancies =
-            occupancies(part, &bounds, judged.evaluated.hits_bounds, &mut budget, limits);
+        let occupancies = occupancies(part, &bounds, judged.hits_bounds, &mut budget, limits);
         is_minimal &= is_least;
         for (channel, (capacity, occupancy)) in capacities.into_iter().zip(occupancies).enumerate()
         {

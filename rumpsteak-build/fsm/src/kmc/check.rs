@@ -39,12 +39,11 @@ pub fn check(system: &System, limits: &Limits) -> Report {
     let mut budget = limits.configurations;
     let judged = judge(&parts, &mut budget, limits);
     let verdict = conclude(&parts, &judged, limits);
-    let undecided = |&(part, judged): &(_, &Judged)| decide(part, &judged.evaluated).is_none();
+    let undecided = |&(part, judged): &(_, &Evaluated)| decide(part, judged).is_none();
     let obstacle = parts.iter().zip(&judged).find(undecided);
-    let obstacle = obstacle.and_then(|(part, judged)| obstacle_of(part, &judged.evaluated));
+    let obstacle = obstacle.and_then(|(part, judged)| obstacle_of(part, judged));
     let bound = judged.iter().map(|part| part.bound).max().unwrap_or(1);
-    let properties =
-        properties(system, bound, parts.iter().zip(judged.into_iter().map(|part| part.evaluated)));
+    let properties = properties(system, bound, parts.iter().zip(judged));
     Report { verdict, obstacle, properties }
 }
 
@@ -53,7 +52,7 @@ pub(crate) fn judge(
     parts: &[InternedSystem<'_>],
     budget: &mut usize,
     limits: &Limits,
-) -> Vec<Judged> {
+) -> Vec<Evaluated> {
     let mut judge = |part| {
         let judged = search(part, budget, limits);
         if reduces(part) { least(part, judged, budget, limits) } else { judged }
@@ -92,14 +91,18 @@ pub(crate) fn explore<'a>(
     }
 }
 
+/// A part at a bound.
 #[derive(Debug)]
 pub(crate) struct Evaluated {
+    pub(crate) bound: usize,
     found: Violations,
     paths: Paths,
     cibi_limit: Option<Limit>,
     pub(crate) hits_bounds: bool,
     /// The limit that ended the search; then properties without a violation are unknown.
     limit: Option<Limit>,
+    /// The limit that keeps larger bounds from being tried.
+    last: Limit,
     configurations: usize,
 }
 
@@ -143,11 +146,13 @@ fn evaluate(
     }
     *budget = budget.saturating_sub(configurations);
     let mut evaluated = Evaluated {
+        bound,
         found,
         paths: Paths::default(),
         cibi_limit,
         hits_bounds,
         limit: explorer.is_truncated.then_some(limit),
+        last: if explorer.is_truncated { limit } else { Limit::Queue(limits.queue.max(1)) },
         configurations,
     };
     // The reduction has looked for it.
@@ -186,34 +191,23 @@ fn obstacle_of(part: &InternedSystem<'_>, at: &Evaluated) -> Option<Obstacle> {
     Some(Obstacle::Bound(witness(part, &at.paths, found)))
 }
 
-/// A part at the bound that decided it, or at the last one tried.
-#[derive(Debug)]
-pub(crate) struct Judged {
-    pub(crate) bound: usize,
-    pub(crate) evaluated: Evaluated,
-    limit: Limit,
-}
-
 /// Tries bounds until one decides: each, or doubled ones if the reduction is for the part. The
-/// result has met all configurations that were met at any bound.
-fn search(part: &InternedSystem<'_>, budget: &mut usize, limits: &Limits) -> Judged {
+/// result is at the bound that decides, or the last one tried, and has met all configurations that
+/// were met at any bound.
+fn search(part: &InternedSystem<'_>, budget: &mut usize, limits: &Limits) -> Evaluated {
     let largest = limits.queue.max(1);
     let mut bound = 1;
-    let mut last: Option<Judged> = None;
+    let mut last: Option<Evaluated> = None;
     loop {
-        let evaluated = evaluate(part, bound, Reduction::PartialOrder, budget, limits);
-        let is_decided = decide(part, &evaluated).is_some();
-        match (evaluated.limit, last) {
+        let judged = evaluate(part, bound, Reduction::PartialOrder, budget, limits);
+        let is_decided = decide(part, &judged).is_some();
+        match (judged.limit, last) {
             // Results for a smaller bound are more than none for this one.
-            (Some(limit), Some(last)) if !is_decided => return Judged { limit, ..last },
-            (limit, _) => {
-                let judged =
-                    Judged { bound, evaluated, limit: limit.unwrap_or(Limit::Queue(largest)) };
-                if is_decided || limit.is_some() || bound == largest {
-                    return judged;
-                }
-                last = Some(judged);
+            (Some(limit), Some(smaller)) if !is_decided => {
+                return Evaluated { last: limit, ..smaller };
             }
+            (limit, _) if is_decided || limit.is_some() || bound == largest => return judged,
+            _ => last = Some(judged),
         }
         bound = if reduces(part) { bound.saturating_mul(2).min(largest) } else { bound + 1 };
     }
@@ -222,11 +216,11 @@ fn search(part: &InternedSystem<'_>, budget: &mut usize, limits: &Limits) -> Jud
 /// Binary search for the smallest deciding bound, between the last failure and the first success.
 fn least(
     part: &InternedSystem<'_>,
-    mut judged: Judged,
+    mut judged: Evaluated,
     budget: &mut usize,
     limits: &Limits,
-) -> Judged {
-    if decide(part, &judged.evaluated) != Some(true) {
+) -> Evaluated {
+    if decide(part, &judged) != Some(true) {
         return judged;
     }
     // The last bound that did not decide was at least half of this one.
@@ -235,7 +229,7 @@ fn least(
         let bound = below + (judged.bound - below) / 2;
         let evaluated = evaluate(part, bound, Reduction::PartialOrder, budget, limits);
         if decide(part, &evaluated) == Some(true) {
-            judged = Judged { bound, evaluated, ..judged };
+            judged = evaluated;
         } else if evaluated.limit.is_some() {
             break;
         } else {
@@ -247,18 +241,18 @@ fn least(
 
 pub(crate) fn conclude(
     parts: &[InternedSystem<'_>],
-    judged: &[Judged],
+    judged: &[Evaluated],
     limits: &Limits,
 ) -> Verdict {
     let decided = |decision: Option<bool>| {
         let mut parts = parts.iter().zip(judged);
-        parts.find(|(part, judged)| decide(part, &judged.evaluated) == decision)
+        parts.find(|(part, judged)| decide(part, judged) == decision)
     };
     if let Some((part, judged)) = decided(Some(false)) {
-        return refuse(part, &judged.evaluated, limits);
+        return refuse(part, judged, limits);
     }
     match decided(None) {
-        Some((_, judged)) => Verdict::Undecided(judged.limit),
+        Some((_, judged)) => Verdict::Undecided(judged.last),
         None => Verdict::Safe(judged.iter().map(|part| part.bound).max().unwrap_or(1)),
     }
 }
