@@ -124,6 +124,7 @@ struct Claim {
     ranks: Vec<u32>,
 }
 
+#[derive(Clone)]
 struct Goal {
     /// An output that the subtype chose, and which is to be taken.
     own: Option<Act>,
@@ -263,13 +264,8 @@ impl<'a> Checker<'a> {
         }
         // Backwards, so that the first is on top. It takes the tree itself.
         for output in outputs[1..].iter().rev() {
-            goals.push(Goal {
-                own: Some(self.sub_acts[output.id.index()]),
-                state: output.target,
-                tree: goal.tree.clone(),
-                done: goal.done.clone(),
-                moved: goal.moved,
-            });
+            let own = Some(self.sub_acts[output.id.index()]);
+            goals.push(Goal { own, state: output.target, ..goal.clone() });
         }
         goal.own = Some(self.sub_acts[outputs[0].id.index()]);
         goal.state = outputs[0].target;
