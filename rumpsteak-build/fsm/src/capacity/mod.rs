@@ -123,7 +123,7 @@ pub enum Occupancy {
 /// Cost: see the [module](self).
 pub fn find(system: &System, limits: &Limits) -> Result<Capacities, Verdict> {
     let parts = InternedSystem::parts(system);
-    let judged = judge(&parts, &mut limits.configurations.clone(), limits);
+    let judged = judge(&parts, limits);
     match conclude(&parts, &judged, limits) {
         Verdict::Safe(_) => {}
         verdict => return Err(verdict),

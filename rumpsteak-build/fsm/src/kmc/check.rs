@@ -36,8 +36,7 @@ pub enum Reduction {
 /// ```
 pub fn check(system: &System, limits: &Limits) -> Report {
     let parts = InternedSystem::parts(system);
-    let mut budget = limits.configurations;
-    let judged = judge(&parts, &mut budget, limits);
+    let judged = judge(&parts, limits);
     let verdict = conclude(&parts, &judged, limits);
     let undecided = |&(part, judged): &(_, &Evaluated)| decide(part, judged).is_none();
     let obstacle = parts.iter().zip(&judged).find(undecided);
@@ -48,16 +47,13 @@ pub fn check(system: &System, limits: &Limits) -> Report {
 }
 
 /// Judges each part at the bound that decides it.
-pub(crate) fn judge(
-    parts: &[InternedSystem<'_>],
-    budget: &mut usize,
-    limits: &Limits,
-) -> Vec<Evaluated> {
-    let mut judge = |part| {
-        let judged = search(part, budget, limits);
-        if reduces(part) { least(part, judged, budget, limits) } else { judged }
+pub(crate) fn judge(parts: &[InternedSystem<'_>], limits: &Limits) -> Vec<Evaluated> {
+    let mut search = Search::new(Reduction::PartialOrder, limits);
+    let judge = |part| {
+        let judged = search.first(part);
+        if reduces(part) { search.least(part, judged) } else { judged }
     };
-    parts.iter().map(&mut judge).collect()
+    parts.iter().map(judge).collect()
 }
 
 /// The properties of a system at one bound; at least 1, since a message needs a place in its queue.
@@ -68,11 +64,8 @@ pub fn check_at(
     limits: &Limits,
 ) -> Properties {
     let parts = InternedSystem::parts(system);
-    let bound = bound.max(1);
-    let mut budget = limits.configurations;
-    let evaluated = parts.iter().map(|part| evaluate(part, bound, reduction, &mut budget, limits));
-    let evaluated: Vec<Evaluated> = evaluated.collect();
-    properties(system, bound, parts.iter().zip(evaluated))
+    let (bound, mut search) = (bound.max(1), Search::new(reduction, limits));
+    properties(system, bound, parts.iter().map(|part| (part, search.evaluate(part, bound))))
 }
 
 pub(crate) fn reduces(part: &InternedSystem<'_>) -> bool {
@@ -121,47 +114,97 @@ impl Evaluated {
     }
 }
 
-fn evaluate(
-    part: &InternedSystem<'_>,
-    bound: usize,
+/// The search for the bound that decides a part.
+struct Search<'a> {
     reduction: Reduction,
-    budget: &mut usize,
-    limits: &Limits,
-) -> Evaluated {
-    let explored = explore(part, &part.uniform(bound), reduction, *budget);
-    let limit = explored.explorer.limit(*budget, limits);
-    let mut configurations = explored.explorer.len();
-    let cibi = match explored.found.sibi {
-        Some(_) => explored.chain(budget.saturating_sub(configurations)),
-        None => Ok(None),
-    };
-    let Explored { explorer, mut found, hits_bounds } = explored;
-    let mut cibi_limit = None;
-    match cibi {
-        Ok(cibi) => found.cibi = cibi,
-        Err(used) => {
-            configurations += used;
-            cibi_limit = Some(limit);
+    limits: &'a Limits,
+    /// The number of configurations that may still be explored.
+    budget: usize,
+}
+
+impl<'a> Search<'a> {
+    fn new(reduction: Reduction, limits: &'a Limits) -> Self {
+        Self { reduction, limits, budget: limits.configurations }
+    }
+
+    fn evaluate(&mut self, part: &InternedSystem<'_>, bound: usize) -> Evaluated {
+        let explored = explore(part, &part.uniform(bound), self.reduction, self.budget);
+        let limit = explored.explorer.limit(self.budget, self.limits);
+        let mut configurations = explored.explorer.len();
+        let left = self.budget.saturating_sub(configurations);
+        let cibi = explored.found.sibi.map_or(Ok(None), |_| explored.chain(left));
+        let Explored { mut explorer, mut found, hits_bounds } = explored;
+        let mut cibi_limit = None;
+        match cibi {
+            Ok(cibi) => found.cibi = cibi,
+            Err(used) => {
+                configurations += used;
+                cibi_limit = Some(limit);
+            }
+        }
+        self.budget = self.budget.saturating_sub(configurations);
+        let largest = Limit::Queue(self.limits.queue.max(1));
+        let mut evaluated = Evaluated {
+            bound,
+            found,
+            paths: std::mem::take(&mut explorer.paths),
+            cibi_limit,
+            hits_bounds,
+            limit: explorer.is_truncated.then_some(limit),
+            last: if explorer.is_truncated { limit } else { largest },
+            configurations,
+        };
+        // The reduction has looked for it.
+        let is_reduced = self.reduction == Reduction::PartialOrder && reduces(part);
+        if !is_reduced && decide(part, &evaluated).is_none() {
+            evaluated.found.definite = first_definite(&explorer);
+        }
+        evaluated
+    }
+
+    /// Tries bounds until one decides: each, or doubled ones if the reduction is for the part. The
+    /// result is at the bound that decides, or the last one tried, and has met all configurations
+    /// that were met at any bound.
+    fn first(&mut self, part: &InternedSystem<'_>) -> Evaluated {
+        let largest = self.limits.queue.max(1);
+        let mut bound = 1;
+        let mut last: Option<Evaluated> = None;
+        loop {
+            let judged = self.evaluate(part, bound);
+            let is_decided = decide(part, &judged).is_some();
+            match (judged.limit, last) {
+                // Results for a smaller bound are more than none for this one.
+                (Some(limit), Some(smaller)) if !is_decided => {
+                    return Evaluated { last: limit, ..smaller };
+                }
+                (limit, _) if is_decided || limit.is_some() || bound == largest => return judged,
+                _ => last = Some(judged),
+            }
+            bound = if reduces(part) { bound.saturating_mul(2).min(largest) } else { bound + 1 };
         }
     }
-    *budget = budget.saturating_sub(configurations);
-    let mut evaluated = Evaluated {
-        bound,
-        found,
-        paths: Paths::default(),
-        cibi_limit,
-        hits_bounds,
-        limit: explorer.is_truncated.then_some(limit),
-        last: if explorer.is_truncated { limit } else { Limit::Queue(limits.queue.max(1)) },
-        configurations,
-    };
-    // The reduction has looked for it.
-    let is_reduced = reduction == Reduction::PartialOrder && reduces(part);
-    if !is_reduced && decide(part, &evaluated).is_none() {
-        evaluated.found.definite = first_definite(&explorer);
+
+    /// Binary search for the smallest deciding bound, between the last failure and the first
+    /// success.
+    fn least(&mut self, part: &InternedSystem<'_>, mut judged: Evaluated) -> Evaluated {
+        if decide(part, &judged) != Some(true) {
+            return judged;
+        }
+        // The last bound that did not decide was at least half of this one.
+        let mut below = judged.bound / 2;
+        while judged.bound - below > 1 {
+            let bound = below + (judged.bound - below) / 2;
+            let evaluated = self.evaluate(part, bound);
+            if decide(part, &evaluated) == Some(true) {
+                judged = evaluated;
+            } else if evaluated.limit.is_some() {
+                break;
+            } else {
+                below = bound;
+            }
+        }
+        judged
     }
-    evaluated.paths = explorer.paths;
-    evaluated
 }
 
 /// True if the properties at a bound show that the part is safe, false if they show that it is not.
@@ -189,54 +232,6 @@ fn obstacle_of(part: &InternedSystem<'_>, at: &Evaluated) -> Option<Obstacle> {
     }
     let found = at.found.exhaustive.or_else(|| at.dependence())?;
     Some(Obstacle::Bound(witness(part, &at.paths, found)))
-}
-
-/// Tries bounds until one decides: each, or doubled ones if the reduction is for the part. The
-/// result is at the bound that decides, or the last one tried, and has met all configurations that
-/// were met at any bound.
-fn search(part: &InternedSystem<'_>, budget: &mut usize, limits: &Limits) -> Evaluated {
-    let largest = limits.queue.max(1);
-    let mut bound = 1;
-    let mut last: Option<Evaluated> = None;
-    loop {
-        let judged = evaluate(part, bound, Reduction::PartialOrder, budget, limits);
-        let is_decided = decide(part, &judged).is_some();
-        match (judged.limit, last) {
-            // Results for a smaller bound are more than none for this one.
-            (Some(limit), Some(smaller)) if !is_decided => {
-                return Evaluated { last: limit, ..smaller };
-            }
-            (limit, _) if is_decided || limit.is_some() || bound == largest => return judged,
-            _ => last = Some(judged),
-        }
-        bound = if reduces(part) { bound.saturating_mul(2).min(largest) } else { bound + 1 };
-    }
-}
-
-/// Binary search for the smallest deciding bound, between the last failure and the first success.
-fn least(
-    part: &InternedSystem<'_>,
-    mut judged: Evaluated,
-    budget: &mut usize,
-    limits: &Limits,
-) -> Evaluated {
-    if decide(part, &judged) != Some(true) {
-        return judged;
-    }
-    // The last bound that did not decide was at least half of this one.
-    let mut below = judged.bound / 2;
-    while judged.bound - below > 1 {
-        let bound = below + (judged.bound - below) / 2;
-        let evaluated = evaluate(part, bound, Reduction::PartialOrder, budget, limits);
-        if decide(part, &evaluated) == Some(true) {
-            judged = evaluated;
-        } else if evaluated.limit.is_some() {
-            break;
-        } else {
-            below = bound;
-        }
-    }
-    judged
 }
 
 pub(crate) fn conclude(
