@@ -8,7 +8,7 @@ use super::lexer::{Kind, Lexer, is_name};
 use super::named::{Named, NamedBuilder};
 use super::types::{payload, unquoted};
 use crate::machine::interned::IndexSet;
-use crate::machine::{Action, Fsm, Role, StateId};
+use crate::machine::{Action, Fsm, Role, StateId, Transition};
 
 /// A machine before all participants are known.
 struct Machine<'a> {
@@ -144,8 +144,7 @@ pub(super) fn print(machines: &[Fsm]) -> Result<String, PrintError> {
             text.push_str(&format!("--@role {}\n", fsm.role()));
         }
         text.push_str(".outputs\n.state graph\n");
-        for transition in fsm.transitions() {
-            let action = transition.action;
+        for Transition { source, action, target, .. } in fsm.transitions() {
             let label = action.message.label.as_str();
             let Some(peer) = roles.get_index_of(&action.peer) else {
                 return refuse(format!(
@@ -156,15 +155,9 @@ pub(super) fn print(machines: &[Fsm]) -> Result<String, PrintError> {
             if !is_name(label) {
                 return Err(unquoted(Form::Cfsm, fsm, "label", label));
             }
-            text.push_str(&format!(
-                "q{} {peer} {} {label}{} q{}\n",
-                transition.source,
-                action.direction,
-                payload(Form::Cfsm, fsm, action)?,
-                transition.target
-            ));
-            is_said[transition.source.index()] = true;
-            is_said[transition.target.index()] = true;
+            let (direction, payload) = (action.direction, payload(Form::Cfsm, fsm, action)?);
+            text += &format!("q{source} {peer} {direction} {label}{payload} q{target}\n");
+            (is_said[source.index()], is_said[target.index()]) = (true, true);
         }
         if fsm.transition_count() == 0 {
             return refuse(
