@@ -24,7 +24,7 @@ use hashbrown::HashMap;
 use super::pair::{Act, Edge, Pair, State};
 use super::prefix::{Alternative, Promise, Rest, Segment};
 use super::reachability::{Futures, NEVER, ranks};
-use super::refusal::{Blame, Reason, Rule, Stop};
+use super::refusal::{Blame, Failure, Rule, Stop};
 use super::sequences::{EMPTY, Sequence, Sequences};
 use crate::verdict::Limit;
 
@@ -85,7 +85,7 @@ struct Found {
     /// The numbers of the others.
     dropped: Vec<u32>,
     /// Why the last of the others fails.
-    reason: Option<Reason>,
+    reason: Option<Failure>,
 }
 
 impl Found {
@@ -354,7 +354,7 @@ impl<'a> Anticipation<'a> {
 
     /// Finds a way on which peers keep the supertype from ever doing `act`, from a state without a
     /// rank.
-    fn explain(&self, mut state: u32, act: Act, ranks: &[u32]) -> Reason {
+    fn explain(&self, mut state: u32, act: Act, ranks: &[u32]) -> Failure {
         let (sup, kind) = (&self.pair.sup, self.pair.kind(act));
         let mut seen = vec![false; sup.len()];
         loop {
@@ -376,10 +376,10 @@ impl<'a> Anticipation<'a> {
 }
 
 /// The refusal if the supertype's next action of the kind is `promise`, and not the wanted one.
-pub(super) fn mismatch(promise: Promise) -> Reason {
-    Reason::of(Rule::OutputsToOnePeer, Blame::Transition(promise.origin), None)
+pub(super) fn mismatch(promise: Promise) -> Failure {
+    Failure::of(Rule::OutputsToOnePeer, Blame::Transition(promise.origin), None)
 }
 
-fn not_reached(sup: Blame) -> Reason {
-    Reason::of(Rule::OutputNotReached, sup, None)
+fn not_reached(sup: Blame) -> Failure {
+    Failure::of(Rule::OutputNotReached, sup, None)
 }

@@ -13,7 +13,7 @@ use hashbrown::HashMap;
 use super::pair::{Kind, Pair};
 use super::reachability::{NEVER, heights, inevitable, is_near};
 use super::record::{Done, Record, Then};
-use super::refusal::{Blame, Failure, Reason, Rule};
+use super::refusal::{Blame, Failure, Rule};
 use super::rules::Situation;
 use super::sequences::Sequences;
 use crate::machine::TransitionId;
@@ -273,10 +273,6 @@ fn forgotten(
     sub_state: u32,
     cycle: Vec<TransitionId>,
 ) -> Failure {
-    Failure {
-        reason: Reason::of(Rule::Forgotten, Blame::Transition(origin), None),
-        path,
-        sub_state,
-        cycle,
-    }
+    let failure = Failure::of(Rule::Forgotten, Blame::Transition(origin), None);
+    Failure { path, sub_state, cycle, ..failure }
 }

@@ -40,7 +40,7 @@
 use super::anticipation::{Anticipation, Way, mismatch};
 use super::pair::{Act, Edge, Kind, Pair, State};
 use super::prefix::{Prefix, Promise, Rest, Segment};
-use super::refusal::{Blame, Reason, Rule, Stop};
+use super::refusal::{Blame, Failure, Rule, Stop};
 use super::sequences::{CHOOSE, EMPTY, Sequence};
 use crate::verdict::Limit;
 
@@ -175,10 +175,8 @@ impl<'a> Rules<'a> {
         let mut rules = CHOOSE;
         for (index, edge) in edges.iter().enumerate() {
             let last = index + 1 == edges.len();
-            let refused = |mut reason: Reason, lossy| {
-                (reason.sub, reason.lossy) = (Some(edge.id), lossy);
-                Stop::Refused(reason)
-            };
+            let refused =
+                |failure, lossy| Stop::Refused(Failure { sub: Some(edge.id), lossy, ..failure });
             let after = |prefix, lossy, rules| Successor {
                 transition: edge.id.index() as u32,
                 situation: Situation { state: edge.target, prefix, lossy },
@@ -198,7 +196,7 @@ impl<'a> Rules<'a> {
             let found = self.anticipation.take(&prefix.rest, edge.act, edge.target);
             let lossy = lossy || self.anticipation.lossy;
             let ways = found.map_err(|stop| match stop {
-                Stop::Refused(reason) => refused(reason, lossy),
+                Stop::Refused(failure) => refused(failure, lossy),
                 limited => limited,
             })?;
             let count = ways.len();
@@ -318,5 +316,5 @@ impl<'a> Rules<'a> {
 }
 
 fn refused(rule: Rule, sup: Blame, sub: Option<&Edge>) -> Stop {
-    Stop::Refused(Reason::of(rule, sup, sub))
+    Stop::Refused(Failure::of(rule, sup, sub))
 }
