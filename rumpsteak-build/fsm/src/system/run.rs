@@ -257,23 +257,17 @@ impl<'a> Replay<'a> {
     fn step(&mut self, step: &Step) -> Option<()> {
         let mover = self.system.index_of(&step.role)?;
         let machine = &self.system.machines()[mover];
-        let transition = machine
-            .transitions_from(self.states[mover])
-            .find(|transition| transition.id == step.transition)?;
-        if *transition.action != step.action {
-            return None;
-        }
-        let peer = self.system.index_of(&transition.action.peer)?;
-        match transition.action.direction {
-            Direction::Send => self.queues[mover][peer].push_back(&transition.action.message),
+        let mut here = machine.transitions_from(self.states[mover]);
+        let by = here.find(|by| by.id == step.transition && *by.action == step.action)?;
+        let Action { peer, direction, message } = by.action;
+        let peer = self.system.index_of(peer)?;
+        match direction {
+            Direction::Send => self.queues[mover][peer].push_back(message),
             Direction::Receive => {
-                let head = self.queues[peer][mover].pop_front()?;
-                if *head != transition.action.message {
-                    return None;
-                }
+                self.queues[peer][mover].pop_front().filter(|head| *head == message)?;
             }
         }
-        self.states[mover] = transition.target;
+        self.states[mover] = by.target;
         Some(())
     }
 
@@ -312,25 +306,16 @@ impl<'a> Replay<'a> {
     }
 
     fn waits(&self) -> Vec<Wait> {
-        let machines = self.system.machines();
-        (0..machines.len())
-            .filter(|&index| {
-                // A role on demand that has got a message waits, even in its initial state.
-                let is_asked = self.queues.iter().any(|from| !from[index].is_empty());
-                let state = self.states[index];
-                let is_over = machines[index].is_terminal(state)
-                    || (machines[index].may_end(state) && !is_asked);
-                !is_over && !self.can_move(index)
-            })
-            .map(|index| Wait {
-                role: machines[index].role().clone(),
-                state: self.states[index],
-                transitions: machines[index]
-                    .transitions_from(self.states[index])
-                    .map(|transition| (transition.id, transition.action.clone()))
-                    .collect(),
-            })
-            .collect()
+        let wait = |(index, machine): (usize, &Fsm)| {
+            let state = self.states[index];
+            // A role on demand that has got a message waits, even in its initial state.
+            let is_asked = self.queues.iter().any(|from| !from[index].is_empty());
+            let is_over = machine.is_terminal(state) || (machine.may_end(state) && !is_asked);
+            let due = machine.transitions_from(state).map(|by| (by.id, by.action.clone()));
+            let (role, transitions) = (machine.role().clone(), due.collect());
+            (!is_over && !self.can_move(index)).then_some(Wait { role, state, transitions })
+        };
+        self.system.machines().iter().enumerate().filter_map(wait).collect()
     }
 
     fn shows(&self, failure: &Failure) -> bool {
