@@ -158,11 +158,8 @@ pub fn find(system: &System, limits: &Limits) -> Result<Capacities, Verdict> {
 /// ids.
 pub fn repeated(system: &System) -> System {
     let machines = system.machines().iter().map(Fsm::repeated).collect();
-    match System::new(machines) {
-        Ok(repeated) => repeated,
-        // Not reached: the roles and peers form a system already.
-        Err(_) => system.clone(),
-    }
+    // The roles and peers form a system already.
+    System::new(machines).unwrap_or_else(|_| system.clone())
 }
 
 /// Makes channels shorter, one after the other, and says whether the result is minimal.

@@ -278,18 +278,14 @@ fn refuse(part: &InternedSystem<'_>, at: &Evaluated, limits: &Limits) -> Verdict
 /// The run of the system for a violation of progress or reception.
 fn run(part: &InternedSystem<'_>, path: &[u32], fault: Violation) -> Option<Run> {
     let steps = part.steps(path);
-    let role = |machine: usize| part.role(machine);
     let failures: Vec<Failure> = match fault {
         Violation::Waits(machine) => {
-            let to = role(machine);
-            (0..part.channels())
-                .filter(|&channel| part.ends[channel].1 == machine)
-                .map(|channel| Failure::UnspecifiedReception {
-                    from: role(part.ends[channel].0),
-                    to: to.clone(),
-                })
-                .chain([Failure::Deadlock, Failure::Starvation(to.clone())])
-                .collect()
+            let channels = (0..part.channels()).filter(|&channel| part.ends[channel].1 == machine);
+            let refused = channels.map(|channel| {
+                let (from, to) = part.end_roles(channel);
+                Failure::UnspecifiedReception { from, to }
+            });
+            refused.chain([Failure::Deadlock, Failure::Starvation(part.role(machine))]).collect()
         }
         Violation::Lost(channel) => {
             let (from, to) = part.end_roles(channel);

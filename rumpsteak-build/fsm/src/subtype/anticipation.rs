@@ -148,10 +148,8 @@ impl<'a> Anticipation<'a> {
         self.spend(alternatives.len())?;
         if self.pair.kind(alternatives[0].promise.act) == self.pair.kind(goal.act) {
             // The choice is made.
-            let made = alternatives
-                .iter()
-                .find(|alternative| alternative.promise.act == goal.act)
-                .ok_or_else(|| Stop::Refused(mismatch(alternatives[0].promise)))?;
+            let made = alternatives.iter().find(|own| own.promise.act == goal.act);
+            let made = made.ok_or_else(|| Stop::Refused(mismatch(alternatives[0].promise)))?;
             return Ok(vec![Way { segment: made.segment.clone(), rules: EMPTY }]);
         }
         let mut found = Found::default();

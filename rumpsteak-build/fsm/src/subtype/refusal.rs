@@ -163,20 +163,17 @@ impl Refusal {
             })
         };
         if let Some(candidate) = candidates.iter().find(same_label) {
-            let alternative = alternatives
-                .iter()
-                .find(|other| other.action.message.label == candidate.action.message.label);
+            let own = &candidate.action.message.label;
+            let alternative = alternatives.iter().find(|it| it.action.message.label == *own);
             self.sub = Some(candidate.id);
             self.sup = alternative.map(|other| other.id).or(self.sup);
             self.rule = Rule::PayloadDiffers;
             return;
         }
 
-        let later: HashSet<&Action> = sup
-            .reachable_from(promised.target)
-            .flat_map(|state| sup.transitions_from(state))
-            .map(|transition| transition.action)
-            .collect();
+        let later = sup.reachable_from(promised.target);
+        let later = later.flat_map(|state| sup.transitions_from(state));
+        let later: HashSet<&Action> = later.map(|transition| transition.action).collect();
         let early = candidates.iter().find(|candidate| later.contains(candidate.action));
         match (self.rule, early) {
             (Rule::InputNotHandled, Some(candidate)) => {

@@ -320,10 +320,8 @@ impl<'a> Search<'a> {
             (0..rules.len()).filter(ahead).partition(|&id| is_left(id));
         let steps = bounded.iter().flat_map(|&id| rules[id].steps(id));
         let unfoldings = heights(rules.len(), steps.map(|(from, to, _)| (from, to)));
-        let left: BTreeSet<StateId> = left
-            .into_iter()
-            .map(|id| StateId::from_index(self.judgements[id].claim.sup as usize))
-            .collect();
+        let sup = |id: usize| StateId::from_index(self.judgements[id].claim.sup as usize);
+        let left: BTreeSet<StateId> = left.into_iter().map(sup).collect();
         Ok(FairInvariant {
             drains,
             unfoldings: unfoldings.into_iter().collect::<Option<_>>().ok_or(Stop::Stuck)?,

@@ -124,10 +124,8 @@ impl<'a> Lexer<'a> {
 
     fn scan(&mut self) -> Result<Token<'a>, SpannedMessage> {
         loop {
-            let rest = &self.source[self.at..];
-            let blank = rest.len() - rest.trim_start().len();
-            self.at += blank;
-            let rest = &self.source[self.at..];
+            let rest = self.source[self.at..].trim_start();
+            self.at = self.source.len() - rest.len();
             if let Some(comment) = rest.strip_prefix("--") {
                 let start = self.at;
                 let line = comment.lines().next().unwrap_or("");

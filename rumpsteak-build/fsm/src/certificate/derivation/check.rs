@@ -296,11 +296,8 @@ impl<'a> Checker<'a> {
         }
         let branch = goal.tree.at(path)?;
         let End::State(state) = branch.tail else { return Err(Fault::WrongRule) };
-        let next: Vec<_> = self
-            .sup
-            .transitions_from(state)
-            .map(|next| (self.sup_acts[next.id.index()], next.target))
-            .collect();
+        let next = self.sup.transitions_from(state);
+        let next: Vec<_> = next.map(|next| (self.sup_acts[next.id.index()], next.target)).collect();
         match next.as_slice() {
             [] => return Err(Fault::WrongRule),
             &[(act, target)] => {
@@ -343,9 +340,8 @@ impl<'a> Checker<'a> {
         if spine.first_send().is_some_and(|send| send < place) {
             return Err(Fault::Order);
         }
-        let input = inputs()
-            .find(|input| self.sub_acts[input.id.index()] == act)
-            .ok_or(Fault::NotHandled)?;
+        let input = inputs().find(|input| self.sub_acts[input.id.index()] == act);
+        let input = input.ok_or(Fault::NotHandled)?;
         spine.take(kind);
         goal.done[kind as usize] = true;
         goal.state = input.target;

@@ -82,13 +82,10 @@ impl Claim<'_> {
     /// Checks that all situations of a goal are in the claim that is reached.
     fn leads_to(&self, goal: &Goal<'_>, to: &Self) -> Result<(), Fault> {
         let known = &to.goal;
+        let mut both = goal.pending.values().zip(known.pending.values());
         let within = (goal.sub, goal.sup) == (known.sub, known.sup)
             && goal.pending.keys().eq(known.pending.keys())
-            && goal
-                .pending
-                .iter()
-                .zip(&known.pending)
-                .all(|((_, words), (_, known))| known.contains(words));
+            && both.all(|(words, known)| known.contains(words));
         within.then_some(()).ok_or(Fault::OtherClaim)
     }
 
