@@ -24,7 +24,7 @@ use hashbrown::HashMap;
 use super::pair::{Act, Edge, Pair, State};
 use super::prefix::{Alternative, Promise, Rest, Segment};
 use super::reachability::{Futures, NEVER, ranks};
-use super::refusal::{Blame, Failure, Rule, Stop};
+use super::refusal::{Blame, Failure, Result, Rule, Stop};
 use super::sequences::{EMPTY, Sequence, Sequences};
 use crate::verdict::Limit;
 
@@ -89,12 +89,7 @@ struct Found {
 }
 
 impl Found {
-    fn add(
-        &mut self,
-        index: usize,
-        promise: Promise,
-        ways: Result<Vec<Way>, Stop>,
-    ) -> Result<(), Limit> {
+    fn add(&mut self, index: usize, promise: Promise, ways: Result<Vec<Way>>) -> Result<(), Limit> {
         match ways {
             Ok(ways) => self.alternatives.push((promise, ways)),
             Err(Stop::Limited(limit)) => return Err(limit),
@@ -135,11 +130,11 @@ impl<'a> Anticipation<'a> {
 
     /// The ways on which the peers may lead the supertype to `act` from beyond `rest`, each without
     /// that action; the subtype goes on in state `then`.
-    pub(super) fn take(&mut self, rest: &Rest, act: Act, then: u32) -> Result<Vec<Way>, Stop> {
+    pub(super) fn take(&mut self, rest: &Rest, act: Act, then: u32) -> Result<Vec<Way>> {
         self.in_rest(rest, Goal { act, then, slack: self.slack, depth: 0 })
     }
 
-    fn in_rest(&mut self, rest: &Rest, goal: Goal) -> Result<Vec<Way>, Stop> {
+    fn in_rest(&mut self, rest: &Rest, goal: Goal) -> Result<Vec<Way>> {
         let alternatives = match rest {
             Rest::State(state) => return self.in_state(*state, goal),
             Rest::Choice(alternatives, _) => Rc::clone(alternatives),
@@ -160,7 +155,7 @@ impl<'a> Anticipation<'a> {
         self.choices(&[], EMPTY, found)
     }
 
-    fn in_segment(&mut self, segment: &Segment, goal: Goal) -> Result<Vec<Way>, Stop> {
+    fn in_segment(&mut self, segment: &Segment, goal: Goal) -> Result<Vec<Way>> {
         let promises = &segment.promises;
         self.spend(promises.len())?;
         let kind = self.pair.kind(goal.act);
@@ -181,7 +176,7 @@ impl<'a> Anticipation<'a> {
         Ok(ways)
     }
 
-    fn in_state(&mut self, mut state: u32, goal: Goal) -> Result<Vec<Way>, Stop> {
+    fn in_state(&mut self, mut state: u32, goal: Goal) -> Result<Vec<Way>> {
         let sup = &self.pair.sup;
         let kind = self.pair.kind(goal.act);
         let mut promises = vec![];
@@ -246,7 +241,7 @@ impl<'a> Anticipation<'a> {
         mut rules: Sequence,
         edges: &[Edge],
         goal: Goal,
-    ) -> Result<Vec<Way>, Stop> {
+    ) -> Result<Vec<Way>> {
         let mut each = vec![];
         for edge in edges {
             each.push((edge, self.in_state(edge.target, goal)?));
@@ -271,7 +266,7 @@ impl<'a> Anticipation<'a> {
         promises: &[Promise],
         mut rules: Sequence,
         found: Found,
-    ) -> Result<Vec<Way>, Stop> {
+    ) -> Result<Vec<Way>> {
         let Found { alternatives, dropped, reason } = found;
         // Backwards, so that the numbers of the others stay.
         for index in dropped.into_iter().rev() {

@@ -109,6 +109,8 @@ impl Failure {
     }
 }
 
+pub(super) type Result<T, E = Stop> = std::result::Result<T, E>;
+
 /// Why a search stops.
 pub(super) enum Stop {
     Limited(Limit),

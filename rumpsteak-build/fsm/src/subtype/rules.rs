@@ -40,7 +40,7 @@
 use super::anticipation::{Anticipation, Way, mismatch};
 use super::pair::{Act, Edge, Kind, Pair, State};
 use super::prefix::{Prefix, Promise, Rest, Segment};
-use super::refusal::{Blame, Failure, Rule, Stop};
+use super::refusal::{Blame, Failure, Result, Rule, Stop};
 use super::sequences::{CHOOSE, EMPTY, Sequence};
 use crate::verdict::Limit;
 
@@ -145,7 +145,7 @@ impl<'a> Rules<'a> {
     }
 
     /// The situations after the subtype's next action; none if it ends.
-    pub(super) fn successors(&mut self, situation: Situation) -> Result<Vec<Successor>, Stop> {
+    pub(super) fn successors(&mut self, situation: Situation) -> Result<Vec<Successor>> {
         match self.pair.sub.state(situation.state) {
             State::End => self.end(&situation.prefix),
             State::Send(kind) => self.outputs(situation, kind),
@@ -153,7 +153,7 @@ impl<'a> Rules<'a> {
         }
     }
 
-    fn end(&self, prefix: &Prefix) -> Result<Vec<Successor>, Stop> {
+    fn end(&self, prefix: &Prefix) -> Result<Vec<Successor>> {
         let sup = match (prefix.head(), &prefix.rest) {
             (Some(promise), _) => Blame::Transition(promise.origin),
             (None, &Rest::State(end)) => match self.pair.sup.edges(end).first() {
@@ -167,7 +167,7 @@ impl<'a> Rules<'a> {
     }
 
     /// Rules OI and OO.
-    fn outputs(&mut self, situation: Situation, kind: Kind) -> Result<Vec<Successor>, Stop> {
+    fn outputs(&mut self, situation: Situation, kind: Kind) -> Result<Vec<Successor>> {
         let pair = self.pair;
         let Situation { state, mut prefix, lossy } = situation;
         let edges = pair.sub.edges(state);
@@ -212,7 +212,7 @@ impl<'a> Rules<'a> {
     }
 
     /// Rules II and IO.
-    fn inputs(&mut self, situation: Situation, kind: Kind) -> Result<Vec<Successor>, Stop> {
+    fn inputs(&mut self, situation: Situation, kind: Kind) -> Result<Vec<Successor>> {
         let pair = self.pair;
         let Situation { state, mut prefix, lossy } = situation;
         let edges = pair.sub.edges(state);
@@ -257,12 +257,7 @@ impl<'a> Rules<'a> {
 
     /// All ways on which the supertype comes from `start` to an input of `kind` over an A(p), that
     /// is over inputs of other kinds; each with that input. `sub` is the subtype's input.
-    fn next_inputs(
-        &mut self,
-        start: u32,
-        kind: Kind,
-        sub: &Edge,
-    ) -> Result<Vec<(Promise, Way)>, Stop> {
+    fn next_inputs(&mut self, start: u32, kind: Kind, sub: &Edge) -> Result<Vec<(Promise, Way)>> {
         let sup = &self.pair.sup;
         let mut found = vec![];
         let mut unfoldings = 0;

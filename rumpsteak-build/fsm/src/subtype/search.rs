@@ -11,7 +11,7 @@ use super::pair::Pair;
 use super::prefix::Prefix;
 use super::proof::{Evidence, Proof};
 use super::record::{Done, encode};
-use super::refusal::{Failure, Stop};
+use super::refusal::{Failure, Result, Stop};
 use super::rules::{Rules, Situation, Successor};
 use super::sequences::Sequence;
 use crate::verdict::{Limit, Limits};
@@ -85,7 +85,7 @@ impl<'a> Search<'a> {
     }
 
     /// Follows a situation to one that was met before, to a branching or to the end.
-    fn follow(&mut self, mut situation: Situation, mut way: Way) -> Result<(), Stop> {
+    fn follow(&mut self, mut situation: Situation, mut way: Way) -> Result<()> {
         loop {
             if self.pair.sub.is_anchor(situation.state) {
                 match self.arrive(&mut situation, way)? {
@@ -142,7 +142,7 @@ impl<'a> Search<'a> {
 
     /// Compares a situation with earlier ones. `None` if it was met before (rule ASM), otherwise
     /// the way from it.
-    fn arrive(&mut self, situation: &mut Situation, way: Way) -> Result<Option<Way>, Stop> {
+    fn arrive(&mut self, situation: &mut Situation, way: Way) -> Result<Option<Way>> {
         // If no output is pending, every choice is made.
         situation.lossy &= situation.prefix.awaits_send(self.pair);
         let (state, prefix) = (situation.state, &situation.prefix);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::error::SpannedMessage;
+use super::error::{Result, SpannedMessage};
 use super::form::{Form, PrintError};
 use super::lexer::{Kind, Lexer, is_name};
 use super::named::{Named, NamedBuilder};
@@ -18,7 +18,7 @@ struct Machine<'a> {
     peers: Vec<(&'a str, Range<usize>)>,
 }
 
-pub(super) fn parse(source: &str) -> Result<Vec<Named>, SpannedMessage> {
+pub(super) fn parse(source: &str) -> Result<Vec<Named>> {
     let mut lexer = Lexer::new(source);
     let mut machines: Vec<Machine<'_>> = vec![];
     let mut roles: IndexSet<Role> = IndexSet::default();
@@ -45,7 +45,7 @@ pub(super) fn parse(source: &str) -> Result<Vec<Named>, SpannedMessage> {
 }
 
 /// `.outputs .state graph transition+ .marking STATE .end`
-fn machine<'a>(lexer: &mut Lexer<'a>, role: &str) -> Result<Machine<'a>, SpannedMessage> {
+fn machine<'a>(lexer: &mut Lexer<'a>, role: &str) -> Result<Machine<'a>> {
     keyword(lexer, &["outputs"])?;
     keyword(lexer, &["state", "graph"])?;
     let mut builder = NamedBuilder::new(role);
@@ -86,7 +86,7 @@ fn machine<'a>(lexer: &mut Lexer<'a>, role: &str) -> Result<Machine<'a>, Spanned
     Ok(Machine { builder, initial, peers })
 }
 
-fn keyword(lexer: &mut Lexer<'_>, words: &[&str]) -> Result<(), SpannedMessage> {
+fn keyword(lexer: &mut Lexer<'_>, words: &[&str]) -> Result<()> {
     lexer.skip_roles()?;
     let written = words.join(" ");
     let dot = lexer.next()?;
@@ -104,7 +104,7 @@ fn keyword(lexer: &mut Lexer<'_>, words: &[&str]) -> Result<(), SpannedMessage> 
 }
 
 /// Replaces the numbers of peers by their roles.
-fn resolve(machine: Machine<'_>, roles: &IndexSet<Role>) -> Result<Named, SpannedMessage> {
+fn resolve(machine: Machine<'_>, roles: &IndexSet<Role>) -> Result<Named> {
     let Machine { mut builder, initial, peers } = machine;
     let role = |(peer, span): (&str, Range<usize>)| {
         let role = peer.parse::<usize>().ok().and_then(|number| roles.get_index(number));
