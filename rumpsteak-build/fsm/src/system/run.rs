@@ -107,15 +107,11 @@ pub struct Neglected {
 impl Neglected {
     /// The consequence, in one sentence without a full stop.
     pub fn meaning(&self) -> String {
-        let Self { role, from, .. } = self;
-        match from {
-            None => format!(
-                "no deadlock: the others go on, and none of them ever has to send to `{role}`"
-            ),
-            Some(from) => format!(
-                "no deadlock: the others go on, and the message from `{from}` stays in its queue"
-            ),
-        }
+        let meanwhile = match &self.from {
+            None => format!("none of them ever has to send to `{}`", self.role),
+            Some(from) => format!("the message from `{from}` stays in its queue"),
+        };
+        format!("no deadlock: the others go on, and {meanwhile}")
     }
 }
 

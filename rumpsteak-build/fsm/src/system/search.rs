@@ -121,8 +121,7 @@ impl<'a> Search<'a> {
             !by.is_send && head.is_some_and(|head| head != by.message)
         };
         moves.all(is_refused).then(|| {
-            let ends = explorer.system.end_roles(first.channel as ChannelIndex);
-            let (from, to) = ends;
+            let (from, to) = explorer.system.end_roles(first.channel as ChannelIndex);
             Failure::UnspecifiedReception { from, to }
         })
     }

@@ -206,12 +206,10 @@ pub fn together(parts: &[Part<'_>], limits: &Limits) -> Result<Together, VerifyE
         (_, Some(run)) if !is_directed => Verdict::Unsafe(Box::new(run.clone())),
         (Verdict::Undecided(limit), _) => Verdict::Undecided(limit),
         (Verdict::Safe(_), _) if !is_directed => {
-            let asked = |role: &Role| {
-                let mut asked = parts.iter().filter(|part| part.in_every_run);
-                asked.any(|part| part.written.role() == role)
-            };
+            let asked = parts.iter().filter(|part| part.in_every_run);
+            let asked: BTreeSet<&Role> = asked.map(|part| part.written.role()).collect();
             let promised = compose(parts.iter().map(|part| part.projected))?;
-            match keeps_promises(&system, &promised, asked, limits) {
+            match keeps_promises(&system, &promised, |role| asked.contains(role), limits) {
                 Verdict::Undecided(_) if !parts.iter().any(|part| part.is_strict) => {
                     Verdict::Safe(())
                 }
