@@ -30,9 +30,8 @@ pub(crate) fn check(
     }
 
     for (index, (judgement, claim)) in invariant.judgements.iter().zip(&claims).enumerate() {
-        let Applied { goals, taken } = checker
-            .apply(judgement.rule, &claim.goal)
-            .map_err(|fault| Invalid::at(index, 0, fault))?;
+        let applied = checker.apply(judgement.rule, &claim.goal);
+        let Applied { goals, taken } = applied.map_err(|fault| Invalid::at(index, 0, fault))?;
         for (number, goal) in goals.iter().enumerate() {
             let reached = match judgement.next.get(number) {
                 Some(&next) => claims.get(next as usize).ok_or(Fault::Unknown),
