@@ -3,46 +3,11 @@
 use rumpsteak_build::command::{Mark, Notice};
 use rumpsteak_fsm::bounded::Growth;
 use rumpsteak_fsm::run::{Run, Step};
-use rumpsteak_fsm::{Action, Fsm, Limit, Sort};
+use rumpsteak_fsm::{Action, Fsm, Sort};
 use serde_json::{Map, Value, json};
 
-use crate::outcome::Outcome;
+use crate::outcome::{Answer, Outcome};
 use crate::terminal::paragraph;
-
-/// The answer of a verb. The object has first `verdict`, `bound` (which sufficed), `limit` (which
-/// ended the search), `run` (to the error) and `reason`, `null` if they do not apply.
-#[derive(Debug)]
-pub(crate) struct Answer {
-    pub(crate) outcome: Outcome,
-    pub(crate) object: Value,
-}
-
-impl Answer {
-    pub(crate) fn new(outcome: Outcome) -> Self {
-        let verdict = outcome.verdict();
-        let object =
-            json!({"verdict": verdict, "bound": null, "limit": null, "run": null, "reason": null});
-        Self { outcome, object }
-    }
-
-    pub(crate) fn holds(bound: Option<usize>) -> Self {
-        Self::new(Outcome::Holds).with("bound", bound)
-    }
-
-    pub(crate) fn because(outcome: Outcome, reason: impl Into<String>) -> Self {
-        Self::new(outcome).with("reason", reason.into())
-    }
-
-    pub(crate) fn undecided(limit: Limit) -> Self {
-        let named = json!({"setting": limit.setting(), "value": limit.value()});
-        Self::because(Outcome::Undecided, limit.to_string()).with("limit", named)
-    }
-
-    pub(crate) fn with(mut self, field: &str, value: impl Into<Value>) -> Self {
-        self.object[field] = value.into();
-        self
-    }
-}
 
 pub(crate) fn line(kind: &str, value: Value) -> String {
     format!("{}\n", joined(json!({"kind": kind}), value))

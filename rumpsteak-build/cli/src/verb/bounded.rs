@@ -7,10 +7,10 @@ use rumpsteak_fsm::run::fold;
 use rumpsteak_fsm::{Fsm, Limit, Limits, Role, Verdict};
 use serde_json::{Value, json};
 
-use crate::json::{self, Answer};
+use crate::json;
 use crate::machines::{Machine, mark, no_system};
 use crate::options::raise;
-use crate::outcome::{Outcome, Reply};
+use crate::outcome::{Answer, Outcome, Reply};
 use crate::terminal::Terminal;
 
 /// The options about queues.

@@ -15,11 +15,10 @@ use serde_json::{Value, json};
 
 use crate::comparison::{Comparison, undecided};
 use crate::input::Reader;
-use crate::json::Answer;
 use crate::machines::{Machine, of_projections};
 use crate::modules::{self, Module};
 use crate::options::{Output, Scribble};
-use crate::outcome::{Outcome, Reply};
+use crate::outcome::{Answer, Outcome, Reply};
 use crate::terminal::Terminal;
 
 /// Tells whether roles built from NEW may join peers that still run OLD

@@ -6,8 +6,7 @@ use clap::{Args, Command};
 use clap_complete::Shell;
 use rumpsteak_build::command::{Notice, meant};
 
-use crate::json::Answer;
-use crate::outcome::{Outcome, Reply};
+use crate::outcome::{Answer, Outcome, Reply};
 use crate::terminal::Terminal;
 
 /// Prints a script for a shell that completes `cargo-rumpsteak`

@@ -4,9 +4,8 @@ use clap::Args;
 use rumpsteak_build::command::{Notice, did_you_mean, explanations};
 use serde_json::{Map, json};
 
-use crate::json::Answer;
 use crate::options::Output;
-use crate::outcome::{Outcome, Reply};
+use crate::outcome::{Answer, Outcome, Reply};
 use crate::terminal::Terminal;
 
 /// Explains a diagnostic by its code; lists all codes with a given beginning, or all

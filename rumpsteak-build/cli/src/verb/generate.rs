@@ -7,10 +7,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use rumpsteak_build::command::{Code, Notice, is_untouched};
 
-use crate::json::Answer;
 use crate::modules;
 use crate::options::Limits;
-use crate::outcome::{Outcome, Reply};
+use crate::outcome::{Answer, Outcome, Reply};
 use crate::terminal::Terminal;
 
 /// Prints the Rust module of a protocol: its roles, messages and sessions

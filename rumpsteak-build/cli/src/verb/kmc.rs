@@ -14,11 +14,11 @@ use serde_json::{Value, json};
 
 use super::bounded::{self, Queues};
 use crate::input::Reader;
-use crate::json::{self, Answer};
+use crate::json;
 use crate::liveness::tell;
 use crate::machines::{self, Machine, mark, mark_waits, no_system};
 use crate::options::{Liveness, Output, Scribble, raise};
-use crate::outcome::{Outcome, Reply};
+use crate::outcome::{Answer, Outcome, Reply};
 use crate::terminal::Terminal;
 
 /// Tells whether a system of machines is safe: k-multiparty compatibility

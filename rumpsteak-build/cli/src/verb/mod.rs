@@ -15,8 +15,8 @@ mod subtype;
 
 use clap::{Command, Subcommand};
 
-use crate::json::{self, Answer};
-use crate::outcome::Outcome;
+use crate::json;
+use crate::outcome::{Answer, Outcome};
 use crate::terminal::Terminal;
 
 #[derive(Debug, Subcommand)]

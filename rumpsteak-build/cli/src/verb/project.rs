@@ -10,10 +10,10 @@ use rumpsteak_scribble::{Diagnostic, Protocol};
 use serde_json::{Value, json};
 
 use crate::input::Reader;
-use crate::json::{self, Answer};
+use crate::json;
 use crate::modules;
 use crate::options::Scribble;
-use crate::outcome::{Outcome, Reply};
+use crate::outcome::{Answer, Outcome, Reply};
 use crate::terminal::Terminal;
 use crate::verb::check::package::package_folder;
 use crate::verb::check::settings;

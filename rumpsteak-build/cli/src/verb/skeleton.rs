@@ -6,9 +6,8 @@ use clap::Args;
 use rumpsteak_build::command::{Notice, meant};
 
 use super::generate;
-use crate::json::Answer;
 use crate::options::Limits;
-use crate::outcome::{Outcome, Reply};
+use crate::outcome::{Answer, Outcome, Reply};
 use crate::terminal::Terminal;
 
 /// Prints a process to fill in for a role of a protocol, or a program with a process for each role

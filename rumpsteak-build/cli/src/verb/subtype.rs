@@ -15,10 +15,10 @@ use serde_json::{Value, json};
 
 use crate::comparison::{Comparison, undecided};
 use crate::input::Reader;
-use crate::json::{self, Answer};
+use crate::json;
 use crate::machines::{self, Machine};
 use crate::options::{Output, Scribble};
-use crate::outcome::{Outcome, Reply};
+use crate::outcome::{Answer, Outcome, Reply};
 use crate::terminal::{Terminal, paragraph};
 
 /// Tells whether SUB may take the place of SUP: asynchronous subtyping of two machines

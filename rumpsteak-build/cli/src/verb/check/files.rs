@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 
 use super::arguments::{Arguments, Form};
 use crate::input::Reader;
-use crate::json::{self, Answer};
+use crate::json;
 use crate::liveness::tell;
 use crate::machines::{Machine, mark_waits, of_projections};
 use crate::modules::{self, Module};
 use crate::options::Liveness;
-use crate::outcome::Outcome;
+use crate::outcome::{Answer, Outcome};
 use crate::terminal::Terminal;
 
 /// Checks all files, and goes on after one that is bad.

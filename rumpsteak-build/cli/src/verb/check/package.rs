@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::arguments::{Arguments, Form};
 use super::settings;
-use crate::json::{self, Answer};
-use crate::outcome::{Outcome, Reply};
+use crate::json;
+use crate::outcome::{Answer, Outcome, Reply};
 use crate::terminal::Terminal;
 
 pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {

@@ -20,10 +20,10 @@ use serde_json::{Value, json};
 
 use self::data::Data;
 use crate::input::Reader;
-use crate::json::{self, Answer};
+use crate::json;
 use crate::modules::{self, Module};
 use crate::options::Scribble;
-use crate::outcome::{Outcome, Reply};
+use crate::outcome::{Answer, Outcome, Reply};
 use crate::terminal::Terminal;
 
 /// Proposes orders of a role's sends and receives that are faster, and proven safe
