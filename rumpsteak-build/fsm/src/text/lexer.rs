@@ -48,10 +48,7 @@ impl<'a> Lexer<'a> {
     }
 
     pub(super) fn peek(&mut self) -> Result<Token<'a>> {
-        let token = match self.peeked.take() {
-            Some(token) => token,
-            None => self.scan()?,
-        };
+        let token = self.peeked.take().map_or_else(|| self.scan(), Ok)?;
         self.peeked = Some(token.clone());
         Ok(token)
     }
