@@ -225,7 +225,7 @@ fn warnings(scope: &Scope<'_>, judgement: &Judgement) -> Vec<String> {
     let combined = judgement.combined.as_ref();
     let starving = combined.and_then(|combined| {
         let run = combined.starvation.as_ref()?;
-        let Failure::Starvation { role } = &run.failure else { return None };
+        let Failure::Starvation(role) = &run.failure else { return None };
         run.waits.iter().find(|wait| wait.role == *role)
     });
     if let Some(wait) = starving {
@@ -257,7 +257,7 @@ fn warnings(scope: &Scope<'_>, judgement: &Judgement) -> Vec<String> {
     if let Some((root, condition)) = combined.and_then(|combined| combined.closed.as_ref()) {
         let session = scope.name_of(judgement.roots[*root].item);
         let why = match condition {
-            Condition::Undirected { .. } => String::new(),
+            Condition::Undirected(_) => String::new(),
             condition => format!(", since {}", beyond_subtyping(condition)),
         };
         warnings.push(format!(

@@ -6,10 +6,10 @@ use rumpsteak_fsm::verify::{Evidence, Refused};
 use rumpsteak_fsm::{Limit, Role, TransitionId};
 use serde_json::Value;
 
-use crate::json::{self, Answer};
+use crate::json;
 use crate::machines::Machine;
 use crate::options::raise;
-use crate::outcome::Outcome;
+use crate::outcome::{Answer, Outcome};
 
 /// The machine that takes the place, and the one whose place it takes.
 pub(crate) struct Comparison {
@@ -80,13 +80,11 @@ impl Comparison {
             _ => None,
         });
         let sentence = explanation.as_ref().map(|found| found.sentence.clone());
+        let reason = sentence.or_else(|| run.map(|run| run.failure.to_string()));
         let path = refusal.map(|refusal| refusal.path.iter().map(|id| self.action(id)).collect());
+        let path: Option<Value> = path;
         Told {
-            answer: Answer {
-                run: path,
-                reason: sentence.or_else(|| run.map(|run| run.failure.to_string())),
-                ..Answer::default()
-            },
+            answer: Answer::new(Outcome::Fails).with("run", path).with("reason", reason),
             explanation,
             notice,
             system: run.map(|run| json::run(run)).into(),
@@ -101,7 +99,7 @@ impl Comparison {
 
 /// The answer after a limit ended the search. `claim` says that the one may take the place of the
 /// other.
-pub(crate) fn undecided(claim: &str, limit: Limit) -> (Notice, Value) {
+pub(crate) fn undecided(claim: &str, limit: Limit) -> (Notice, Answer) {
     let notice = Notice::error(format!("undecided whether {claim}: {limit}")).help(raise(limit));
-    (notice, Answer::limited(limit).object(Outcome::Undecided))
+    (notice, Answer::undecided(limit))
 }

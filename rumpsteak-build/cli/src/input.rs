@@ -1,6 +1,6 @@
 //! Reading files and standard input.
 
-use std::fs::File;
+use std::fs::{DirEntry, File};
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
@@ -79,8 +79,7 @@ fn similar(path: &Path) -> Option<String> {
     let folder = path.parent()?;
     let here = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let beside = here.read_dir().ok()?.flatten();
-    let names: Vec<String> = beside
-        .filter_map(|entry| Some(folder.join(entry.file_name()).to_str()?.to_owned()))
-        .collect();
+    let name = |entry: DirEntry| Some(folder.join(entry.file_name()).to_str()?.to_owned());
+    let names: Vec<String> = beside.filter_map(name).collect();
     did_you_mean(wanted, names.iter().map(String::as_str))
 }

@@ -3,43 +3,11 @@
 use rumpsteak_build::command::{Mark, Notice};
 use rumpsteak_fsm::bounded::Growth;
 use rumpsteak_fsm::run::{Run, Step};
-use rumpsteak_fsm::{Action, Fsm, Limit, Sort};
+use rumpsteak_fsm::{Action, Fsm, Sort};
 use serde_json::{Map, Value, json};
 
-use crate::outcome::Outcome;
+use crate::outcome::{Answer, Outcome};
 use crate::terminal::paragraph;
-
-/// The fields of every answer. Verbs append others to its [`object`](Self::object).
-#[derive(Debug, Default)]
-pub(crate) struct Answer {
-    /// The bound that sufficed.
-    pub(crate) bound: Option<usize>,
-    /// The name and the value of the limit that ended the search.
-    pub(crate) limit: Option<(&'static str, usize)>,
-    /// The steps that lead to the error.
-    pub(crate) run: Option<Vec<Value>>,
-    pub(crate) reason: Option<String>,
-}
-
-impl Answer {
-    pub(crate) fn because(reason: impl Into<String>) -> Self {
-        Self { reason: Some(reason.into()), ..Self::default() }
-    }
-
-    pub(crate) fn limited(limit: Limit) -> Self {
-        let named = Some((limit.setting(), limit.value()));
-        Self { limit: named, ..Self::because(limit.to_string()) }
-    }
-
-    /// `verdict`, `bound`, `limit`, `run` and `reason`, always in this order. A field that does not
-    /// apply is `null`.
-    pub(crate) fn object(self, outcome: Outcome) -> Value {
-        let Self { bound, limit, run, reason } = self;
-        let limit = limit.map(|(name, value)| json!({"setting": name, "value": value}));
-        let verdict = outcome.verdict();
-        json!({"verdict": verdict, "bound": bound, "limit": limit, "run": run, "reason": reason})
-    }
-}
 
 pub(crate) fn line(kind: &str, value: Value) -> String {
     format!("{}\n", joined(json!({"kind": kind}), value))
@@ -118,12 +86,9 @@ pub(crate) fn run(run: &Run) -> Value {
     json!({"run": steps(&run.steps), "end": end(run)})
 }
 
-pub(crate) fn unsafe_run(run: &Run) -> Value {
-    let answer =
-        Answer { run: Some(steps(&run.steps)), ..Answer::because(run.failure.to_string()) };
-    let mut object = answer.object(Outcome::Fails);
-    object["end"] = end(run);
-    object
+pub(crate) fn unsafe_run(run: &Run) -> Answer {
+    let answer = Answer::because(Outcome::Fails, run.failure.to_string());
+    answer.with("run", steps(&run.steps)).with("end", end(run))
 }
 
 fn end(run: &Run) -> Value {

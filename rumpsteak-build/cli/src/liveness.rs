@@ -2,20 +2,21 @@
 
 use rumpsteak_build::command::Notice;
 use rumpsteak_fsm::system::EveryRun;
-use serde_json::Value;
 
 use crate::options::raise;
-use crate::outcome::Outcome;
+use crate::outcome::{Answer, Outcome};
 
-/// Reports the roles that some run neglects, or the limit that ended the search for them, as
-/// `notice`s about a protocol of this name or about the system. Adds the roles to the answer.
+/// Reports the roles that some run neglects, or the limit that ended the search for them, about a
+/// protocol of this name or about the system. Adds the roles to the answer, and the verdict if this
+/// liveness is asked for. If not, the reports are warnings.
 pub(crate) fn tell(
     EveryRun { neglected, limit }: &EveryRun,
     protocol: Option<&str>,
-    notice: fn(String) -> Notice,
-    object: &mut Value,
+    is_asked: bool,
+    answer: &mut Answer,
     mut report: impl FnMut(Notice),
-) -> Outcome {
+) {
+    let notice = if is_asked { Notice::error } else { Notice::warning };
     for found in neglected {
         let told = notice(match protocol {
             Some(name) => format!("in `{name}`, {found}"),
@@ -24,9 +25,9 @@ pub(crate) fn tell(
         let told = told.with_code(Some("V0413")).remark(found.meaning());
         report(told.help("`--liveness fair` accepts that"));
     }
-    let outcome = match limit {
+    let told = match limit {
         _ if !neglected.is_empty() => Outcome::Fails,
-        None => return Outcome::Holds,
+        None => return,
         Some(limit) => {
             let what = protocol.map_or("the system".to_owned(), |name| format!("`{name}`"));
             let title = format!("undecided whether {what} is live in every run: {limit}");
@@ -34,7 +35,9 @@ pub(crate) fn tell(
             Outcome::Undecided
         }
     };
-    object["neglected"] = neglected.iter().map(|found| found.role.as_str()).collect();
-    object["verdict"] = outcome.verdict().into();
-    outcome
+    answer.object["neglected"] = neglected.iter().map(|found| found.role.as_str()).collect();
+    if is_asked {
+        answer.outcome = answer.outcome.max(told);
+        answer.object["verdict"] = answer.outcome.verdict().into();
+    }
 }

@@ -191,9 +191,7 @@ pub(crate) fn mark(
 pub(crate) fn no_system(machines: &[Machine], error: &SystemError) -> Notice {
     let report = Notice::of_error(error);
     match error {
-        SystemError::SelfMessage { role, transition } => {
-            mark(report, machines, role, *transition, "to itself")
-        }
+        SystemError::SelfMessage(role, by) => mark(report, machines, role, *by, "to itself"),
         SystemError::UnknownPeer { role, transition, .. } => {
             mark(report, machines, role, *transition, "to nobody")
         }

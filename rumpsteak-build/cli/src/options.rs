@@ -100,8 +100,6 @@ impl Limits {
 /// The advice to raise a limit, by the name of its option.
 pub(crate) fn raise(limit: Limit) -> String {
     let setting = limit.setting();
-    format!(
-        "raise the limit with `--{}`",
-        if setting == "anticipation" { "bound" } else { setting }
-    )
+    let option = if setting == "anticipation" { "bound" } else { setting };
+    format!("raise the limit with `--{option}`")
 }

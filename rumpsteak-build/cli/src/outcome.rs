@@ -1,13 +1,48 @@
-//! The outcome of a call, and its exit status.
+//! The answer to a call, its outcome, and its exit status.
 
 use std::process::ExitCode;
 
 use rumpsteak_build::command::{Gravity, Notice};
-use serde_json::Value;
+use rumpsteak_fsm::Limit;
+use serde_json::{Value, json};
 
-/// The answer of a verb: its outcome, and its object for `--format json`. An error is about the
-/// call or its input.
-pub(crate) type Reply = Result<(Outcome, Value), Notice>;
+/// The answer of a verb. An error is about the call or its input.
+pub(crate) type Reply = Result<Answer, Notice>;
+
+/// The answer of a verb. The object has first `verdict`, `bound` (which sufficed), `limit` (which
+/// ended the search), `run` (to the error) and `reason`, `null` if they do not apply.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) outcome: Outcome,
+    pub(crate) object: Value,
+}
+
+impl Answer {
+    pub(crate) fn new(outcome: Outcome) -> Self {
+        let verdict = outcome.verdict();
+        let object =
+            json!({"verdict": verdict, "bound": null, "limit": null, "run": null, "reason": null});
+        Self { outcome, object }
+    }
+
+    pub(crate) fn holds(bound: Option<usize>) -> Self {
+        Self::new(Outcome::Holds).with("bound", bound)
+    }
+
+    pub(crate) fn because(outcome: Outcome, reason: impl Into<String>) -> Self {
+        Self::new(outcome).with("reason", reason.into())
+    }
+
+    pub(crate) fn undecided(limit: Limit) -> Self {
+        let named = json!({"setting": limit.setting(), "value": limit.value()});
+        Self::because(Outcome::Undecided, limit.to_string()).with("limit", named)
+    }
+
+    pub(crate) fn with(mut self, field: &str, value: impl Into<Value>) -> Self {
+        self.object[field] = value.into();
+        self
+    }
+}
 
 /// In order of severity, so that the outcome of several files is their maximum. A file that cannot
 /// be read outweighs all verdicts, and a refusal outweighs an undecided search.

@@ -67,7 +67,7 @@ impl Work {
         for machine in machines {
             for state in machine.states() {
                 let leaving: Vec<Transition<'_>> = machine.transitions_from(state).collect();
-                if !chooses(&leaving) {
+                if leaving.len() < 2 || leaving[0].action.direction != Direction::Send {
                     continue;
                 }
                 let returns = |transition: &&Transition<'_>| {
@@ -211,10 +211,6 @@ impl<'m> Player<'m> {
             events: Vec::new(),
         }
     }
-}
-
-fn chooses(leaving: &[Transition<'_>]) -> bool {
-    leaving.len() > 1 && leaving[0].action.direction == Direction::Send
 }
 
 fn key(leaving: &[Transition<'_>]) -> BTreeSet<Action> {

@@ -114,14 +114,12 @@ pub fn propose_together(
     let work = Work::new(machines);
     let before = work.time(machines, costs);
     let mut current = machines.to_vec();
+    let roles = machines.iter().map(|fsm| fsm.check_directed().map(|()| Proposals::default()));
     let mut found = Together {
         before,
         after: before,
         proposals: vec![None; machines.len()],
-        roles: machines
-            .iter()
-            .map(|fsm| fsm.check_directed().map(|()| Proposals::default()))
-            .collect(),
+        roles: roles.collect(),
         candidates: 0,
     };
     for _ in 0..PASSES {
@@ -174,12 +172,9 @@ fn search(
             found.cut = true;
             break;
         }
-        let windows: Vec<(Role, usize)> = receivers
-            .iter()
-            .zip(windows)
-            .filter(|(_, window)| *window > 0)
-            .map(|(&receiver, window)| (receiver.clone(), window))
-            .collect();
+        let windows = receivers.iter().zip(windows).filter(|(_, window)| *window > 0);
+        let windows: Vec<(Role, usize)> =
+            windows.map(|(&receiver, window)| (receiver.clone(), window)).collect();
         let Some(fsm) = anticipate(projection, &windows, depends, options.states) else {
             continue;
         };

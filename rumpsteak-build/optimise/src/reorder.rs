@@ -70,10 +70,8 @@ impl Reordering<'_> {
     /// The next actions, each with the configuration after it.
     fn steps(&self, (state, ahead): &(StateId, Early)) -> Vec<(Action, (StateId, Early))> {
         let after = |state: StateId, ahead: &Early| self.skip(state, ahead.clone());
-        let waits = self
-            .machine
-            .transitions_from(*state)
-            .any(|transition| transition.action.direction == Direction::Receive);
+        let mut own = self.machine.transitions_from(*state);
+        let waits = own.any(|transition| transition.action.direction == Direction::Receive);
         if waits {
             for (group, (_, window)) in self.windows.iter().enumerate() {
                 if ahead[group].len() >= *window {
@@ -151,11 +149,10 @@ impl Reordering<'_> {
             };
             let sends = first.action.direction == Direction::Send;
             if sends && self.group(first.action) == Some(group) {
+                let is_here =
+                    |one: &Transition<'_>| leaving.iter().any(|it| it.action == one.action);
                 let same = |known: &Vec<Transition<'_>>| {
-                    known.len() == leaving.len()
-                        && known
-                            .iter()
-                            .all(|one| leaving.iter().any(|other| one.action == other.action))
+                    known.len() == leaving.len() && known.iter().all(is_here)
                 };
                 match &found {
                     Some(known) if !same(known) => return Vec::new(),

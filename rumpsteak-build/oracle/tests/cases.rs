@@ -163,7 +163,7 @@ fn failure(failure: &Failure) -> Outcome {
         Failure::Deadlock => FaultKind::Deadlock,
         Failure::UnspecifiedReception { .. } => FaultKind::UnspecifiedReception,
         Failure::Orphan { .. } => FaultKind::Orphan,
-        Failure::Starvation { .. } | Failure::Neglect(_) | Failure::Never { .. } => {
+        Failure::Starvation(_) | Failure::Neglect(_) | Failure::Never { .. } => {
             FaultKind::Starvation
         }
     })

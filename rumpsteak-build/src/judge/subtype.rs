@@ -162,7 +162,7 @@ fn judge_against(
         Ok(Verdict::Unsafe(mut refused)) => {
             let misfit = match (&mut refused.refusal, &refused.condition, &refused.evidence) {
                 (Some(found), ..) => repair::find((fsm, parts), projection, found),
-                (None, Some(Condition::Undirected { .. }), Evidence::Run(run)) => {
+                (None, Some(Condition::Undirected(_)), Evidence::Run(run)) => {
                     let (found, misfit) = repair::on_run(fsm, projection, run).unzip();
                     refused.refusal = found;
                     misfit.flatten()
@@ -192,7 +192,7 @@ pub(super) enum Blamed {
 /// The place to blame for a refusal without an action: where an action is missing, or else the last
 /// step of the run. A machine with several peers that does not send is blamed for not receiving.
 pub(super) fn blame(fsm: &Fsm, refused: &Refused) -> Option<Blamed> {
-    if let Some(Condition::NarrowedChoice { state, .. }) = refused.condition {
+    if let Some(Condition::NarrowedChoice(state, _)) = refused.condition {
         return Some(Blamed::State(state));
     }
     let Some(refusal) = &refused.refusal else {
@@ -208,7 +208,7 @@ pub(super) fn blame(fsm: &Fsm, refused: &Refused) -> Option<Blamed> {
             _ => false,
         };
         return Some(match refused.condition {
-            Some(Condition::Undirected { .. }) if !is_sender => {
+            Some(Condition::Undirected(_)) if !is_sender => {
                 Blamed::State(fsm.transition(last.transition).target)
             }
             _ => Blamed::Action(last.transition),

@@ -145,7 +145,7 @@ impl Combined {
         let Some(Session { root, .. }) = chosen[position] else { return };
         match verdict {
             Verdict::Safe(()) => {
-                if !matches!(condition, Condition::NarrowedChoice { .. }) {
+                if !matches!(condition, Condition::NarrowedChoice(..)) {
                     self.closed.get_or_insert((root, condition));
                 }
                 self.starvation = self.starvation.take().or(starvation);

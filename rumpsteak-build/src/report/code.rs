@@ -81,7 +81,7 @@ pub(super) fn code(cause: &Cause) -> Option<&'static str> {
 fn of_refusal(refusal: &Refusal) -> &'static str {
     match (&refusal.refused.refusal, &refusal.refused.condition) {
         (Some(found), _) => of_rule(found.rule, found.sup.is_some(), refusal.misfit.as_ref()),
-        (None, Some(Condition::NarrowedChoice { .. })) => "V0411",
+        (None, Some(Condition::NarrowedChoice(..))) => "V0411",
         (None, _) => "V0412",
     }
 }

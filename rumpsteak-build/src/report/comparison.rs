@@ -17,7 +17,7 @@ use crate::words::{count, list};
 pub fn decided_by_run(condition: Option<&Condition>) -> String {
     match condition {
         None => "whether it is a subtype is undecided, but this run decides it".to_owned(),
-        Some(condition @ Condition::Undirected { .. }) => beyond_subtyping(condition),
+        Some(condition @ Condition::Undirected(_)) => beyond_subtyping(condition),
         Some(condition) => format!("it is a subtype, but {}", beyond_subtyping(condition)),
     }
 }
@@ -25,13 +25,13 @@ pub fn decided_by_run(condition: Option<&Condition>) -> String {
 /// The reason why subtyping is not enough.
 pub(crate) fn beyond_subtyping(condition: &Condition) -> String {
     match condition {
-        Condition::NarrowedChoice { option, .. } => {
+        Condition::NarrowedChoice(_, option) => {
             format!("it leaves out an option of a choice, `{option}`")
         }
-        Condition::UndirectedPeer { peer, .. } => {
+        Condition::UndirectedPeer(peer, _) => {
             format!("it does something early, and `{peer}` hears several roles at once")
         }
-        Condition::Undirected { .. } => {
+        Condition::Undirected(_) => {
             "its order is another one, and it chooses among several peers, or between sending \
              and receiving, where subtyping is not proven"
                 .to_owned()

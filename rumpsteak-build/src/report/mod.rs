@@ -26,7 +26,7 @@ fn failure(run: &Run) -> String {
     match &run.failure {
         Failure::Deadlock => "gets stuck".to_owned(),
         Failure::Orphan { from, to } => format!("leaves a message from `{from}` to `{to}` behind"),
-        Failure::Starvation { role } => format!("leaves `{role}` waiting for ever"),
+        Failure::Starvation(role) => format!("leaves `{role}` waiting for ever"),
         Failure::UnspecifiedReception { from, to } => {
             format!("brings `{to}` a message from `{from}` that it cannot take")
         }

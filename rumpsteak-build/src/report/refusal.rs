@@ -194,7 +194,7 @@ fn beyond_subtyping(
         return (headline, help);
     }
     match condition {
-        Condition::NarrowedChoice { option, .. } => {
+        Condition::NarrowedChoice(_, option) => {
             let (label, peer) = (subject.label(&option.message), subject.role(&option.peer));
             let headline = format!(
                 "unsafe choice: `{name}` leaves out an option that other roles rely on: it does \
@@ -206,7 +206,7 @@ fn beyond_subtyping(
             );
             (headline, help)
         }
-        Condition::UndirectedPeer { peer, .. } => {
+        Condition::UndirectedPeer(peer, _) => {
             let headline = format!(
                 "unsafe reordering: `{name}` does something before its turn, and `{}` hears several \
                  roles at once, so that it may take the one for the other",
@@ -214,7 +214,7 @@ fn beyond_subtyping(
             );
             (headline, "keep the order of the protocol".to_owned())
         }
-        Condition::Undirected { .. } => {
+        Condition::Undirected(_) => {
             let headline = format!(
                 "unsafe order: `{name}` does not do everything at its turn, and where a role \
                  chooses among several peers, or between sending and receiving, that goes wrong"

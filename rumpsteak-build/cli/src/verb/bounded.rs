@@ -7,10 +7,10 @@ use rumpsteak_fsm::run::fold;
 use rumpsteak_fsm::{Fsm, Limit, Limits, Role, Verdict};
 use serde_json::{Value, json};
 
-use crate::json::{self, Answer};
+use crate::json;
 use crate::machines::{Machine, mark, no_system};
 use crate::options::raise;
-use crate::outcome::{Outcome, Reply};
+use crate::outcome::{Answer, Outcome, Reply};
 use crate::terminal::Terminal;
 
 /// The options about queues.
@@ -90,7 +90,7 @@ pub(super) fn run(
             (Some(least).filter(|_| verdict.is_safe()), verdict)
         }
     };
-    let (outcome, mut object) = match &verdict {
+    let answer = match &verdict {
         Verdict::Safe(safe) => {
             let at = match least {
                 Some(least) => format!("with a capacity of {least}, the least that is enough"),
@@ -102,11 +102,11 @@ pub(super) fn run(
             };
             let answer = format!("the system of {names} cannot hang {at}{how}\n");
             terminal.say(&visible(&answer));
-            (Outcome::Holds, Answer::default().object(Outcome::Holds))
+            Answer::new(Outcome::Holds).with("larger", *safe == Safe::AndLarger)
         }
         Verdict::Unsafe(hang) => {
             terminal.say_notice(&hangs(machines, hang, is_least, &bounded.committing()));
-            (Outcome::Fails, object(hang))
+            hanging(hang)
         }
         Verdict::Undecided(limit) => {
             let message = format!("undecided whether the system can hang: {limit}");
@@ -115,14 +115,10 @@ pub(super) fn run(
                 limit => &raise(*limit),
             };
             terminal.say_notice(&Notice::error(message).help(help));
-            (Outcome::Undecided, Answer::limited(*limit).object(Outcome::Undecided))
+            Answer::undecided(*limit)
         }
     };
-    if let Verdict::Safe(safe) = verdict {
-        object["larger"] = (safe == Safe::AndLarger).into();
-    }
-    object["least"] = least.into();
-    Ok((outcome, object))
+    Ok(answer.with("least", least))
 }
 
 fn hangs(machines: &[Machine], hang: &Hang, is_least: bool, committing: &[Role]) -> Notice {
@@ -167,9 +163,7 @@ fn hangs(machines: &[Machine], hang: &Hang, is_least: bool, committing: &[Role])
     ))
 }
 
-fn object(hang: &Hang) -> Value {
-    let run = Some(json::steps(&hang.steps));
-    let mut object = Answer { run, ..Answer::because(hang.to_string()) }.object(Outcome::Fails);
+fn hanging(hang: &Hang) -> Answer {
     let waits = hang.waits.iter().map(|wait| {
         let actions = wait.actions.iter().map(|(_, action)| action.to_string());
         let full = wait
@@ -178,9 +172,10 @@ fn object(hang: &Hang) -> Value {
             .map(|(queue, capacity)| json!({"queue": queue.to_string(), "capacity": capacity}));
         json!({"role": wait.role.as_str(), "for": actions.collect::<Vec<_>>(), "full": full})
     });
-    object["waits"] = waits.collect();
-    object["cycle"] = hang.cycle.into();
-    object["shortest"] = hang.is_shortest.into();
-    object["every_capacity_from"] = hang.every_capacity_from.into();
-    object
+    Answer::because(Outcome::Fails, hang.to_string())
+        .with("run", json::steps(&hang.steps))
+        .with("waits", waits.collect::<Value>())
+        .with("cycle", hang.cycle)
+        .with("shortest", hang.is_shortest)
+        .with("every_capacity_from", hang.every_capacity_from)
 }

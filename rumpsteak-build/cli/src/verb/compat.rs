@@ -15,11 +15,10 @@ use serde_json::{Value, json};
 
 use crate::comparison::{Comparison, undecided};
 use crate::input::Reader;
-use crate::json::Answer;
 use crate::machines::{Machine, of_projections};
 use crate::modules::{self, Module};
 use crate::options::{Output, Scribble};
-use crate::outcome::{Outcome, Reply};
+use crate::outcome::{Answer, Outcome, Reply};
 use crate::terminal::Terminal;
 
 /// Tells whether roles built from NEW may join peers that still run OLD
@@ -86,30 +85,26 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     let answers: Vec<RoleAnswer<'_>> = asked.iter().map(|role| upgrade.answer(role)).collect();
     upgrade.say(&answers, terminal);
     let objects = answers.iter().map(|RoleAnswer { role, change, join, stay, .. }| {
-        let (join, stay) = (&join.object, &stay.object);
+        let (join, stay) = (&join.answer.object, &stay.answer.object);
         json!({"role": role.as_str(), "change": change, "join": join, "stay": stay})
     });
     let objects: Value = objects.collect();
-    let mut outcome = Outcome::Holds;
-    let mut gravest = Answer::default().object(outcome);
+    let mut gravest = Answer::new(Outcome::Holds);
     let mut joining = vec![];
     for RoleAnswer { role, join, .. } in answers {
-        if join.outcome > outcome {
-            (outcome, gravest) = (join.outcome, join.object);
+        if join.answer.outcome > gravest.outcome {
+            gravest = join.answer;
         }
         joining.extend(join.accepted.map(|accepted| (role, accepted)));
     }
-    if outcome == Outcome::Holds
+    if gravest.outcome == Outcome::Holds
         && arguments.role.is_none()
         && let Some(mix) = upgrade.wrong_mix(&joining)
     {
-        (outcome, gravest) = (mix.outcome, mix.object);
+        gravest = mix.answer;
         mix.report.iter().for_each(|report| terminal.say_notice(report));
     }
-    gravest["old"] = old.name.into();
-    gravest["new"] = new.name.into();
-    gravest["roles"] = objects;
-    Ok((outcome, gravest))
+    Ok(gravest.with("old", old.name).with("new", new.name).with("roles", objects))
 }
 
 fn complain(module: &Module, diagnostics: &[Diagnostic], terminal: &mut Terminal) -> Outcome {
@@ -121,8 +116,8 @@ fn complain(module: &Module, diagnostics: &[Diagnostic], terminal: &mut Terminal
 }
 
 /// The answer if a version has errors.
-fn broken(outcome: Outcome) -> (Outcome, Value) {
-    (outcome, Answer::because("a version has errors of its own").object(outcome))
+fn broken(outcome: Outcome) -> Answer {
+    Answer::because(outcome, "a version has errors of its own")
 }
 
 struct Version<'a> {
@@ -163,8 +158,7 @@ struct RoleAnswer<'a> {
 }
 
 struct Question {
-    outcome: Outcome,
-    object: Value,
+    answer: Answer,
     /// The report, unless the answer is yes.
     report: Option<Notice>,
     /// The roles in the refusal that only one version has.
@@ -177,13 +171,11 @@ impl Question {
     /// The answer yes, with its proof unless the role is the same.
     fn holds(accepted: Option<Accepted>) -> Self {
         let bound = accepted.as_ref().map_or(Some(0), |found| found.proof.as_ref()?.anticipation);
-        let outcome = Outcome::Holds;
-        let object = Answer { bound, ..Answer::default() }.object(outcome);
-        Self { outcome, object, report: None, strangers: vec![], accepted }
+        Self { answer: Answer::holds(bound), report: None, strangers: vec![], accepted }
     }
 
-    fn other(outcome: Outcome, (report, object): (Notice, Value)) -> Self {
-        Self { outcome, object, report: Some(report), strangers: vec![], accepted: None }
+    fn other((report, answer): (Notice, Answer)) -> Self {
+        Self { answer, report: Some(report), strangers: vec![], accepted: None }
     }
 }
 
@@ -207,8 +199,8 @@ impl Upgrade<'_> {
         };
         let mut join = self.direction(role, new, old);
         let stay = self.direction(role, old, new);
-        if join.outcome == Outcome::Fails {
-            let advice = advice(role, old.name, new.name, change, stay.outcome);
+        if join.answer.outcome == Outcome::Fails {
+            let advice = advice(role, old.name, new.name, change, stay.answer.outcome);
             join.report = join.report.map(|report| report.help(advice));
         }
         let (old, new) = (visible(old.name), visible(new.name));
@@ -251,14 +243,12 @@ impl Upgrade<'_> {
                 let met = told.peers.iter().chain([role]);
                 let is_in_both = |role| sub.machine(role).and(sup.machine(role)).is_some();
                 let strangers = met.filter(|role| !is_in_both(role)).cloned().collect();
-                let mut object = told.answer.object(Outcome::Fails);
-                object["rule"] = told.explanation.map(|found| found.rule).into();
-                object["system"] = told.system;
-                let other = Question::other(Outcome::Fails, (told.notice, object));
-                return Question { strangers, ..other };
+                let rule = told.explanation.map(|found| found.rule);
+                let answer = told.answer.with("rule", rule).with("system", told.system);
+                return Question { strangers, ..Question::other((told.notice, answer)) };
             }
             Ok(Verdict::Undecided(limit)) => {
-                return Question::other(Outcome::Undecided, undecided(&claim, limit));
+                return Question::other(undecided(&claim, limit));
             }
             // A machine that receives from several peers at once.
             Err(VerifyError::Machine(error)) => {
@@ -268,9 +258,8 @@ impl Upgrade<'_> {
         };
         let reason = split_way_out(&text).0;
         let notice = Notice::error(format!("undecided whether {claim}"));
-        let object = Answer::because(reason).object(Outcome::Undecided);
         let notice = notice.remark(format!("in `{file}`, {reason}"));
-        Question::other(Outcome::Undecided, (notice, object))
+        Question::other((notice, Answer::because(Outcome::Undecided, reason)))
     }
 
     /// Prints the answers. A refusal that several roles share is printed once.
@@ -342,8 +331,7 @@ impl Upgrade<'_> {
         let undecided = |reason: String| {
             let claim = "the roles may be upgraded in any order";
             let notice = Notice::error(format!("undecided whether {claim}: {reason}"));
-            let object = Answer::because(reason).object(Outcome::Undecided);
-            Some(Question::other(Outcome::Undecided, (notice, object)))
+            Some(Question::other((notice, Answer::because(Outcome::Undecided, reason))))
         };
         if joining.len() > MIXED {
             let count = joining.len();
@@ -373,13 +361,13 @@ impl Upgrade<'_> {
                 Err(error) => return undecided(error.to_string()),
             };
             let names = list(joined().map(|(role, _)| role));
-            let object = Answer::because(run.failure.to_string()).object(Outcome::Fails);
+            let answer = Answer::because(Outcome::Fails, run.failure.to_string());
             let notice = Notice::error(format!(
                 "{names} of `{new_name}` may each join peers that run `{old_name}`, but not together"
             ))
             .remark(among_peers(&Evidence::Run(run)))
             .help(format!("upgrade one of them when all other roles run `{new_name}`"));
-            return Some(Question::other(Outcome::Fails, (notice, object)));
+            return Some(Question::other((notice, answer)));
         }
         None
     }

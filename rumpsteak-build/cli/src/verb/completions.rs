@@ -5,9 +5,8 @@ use std::io;
 use clap::{Args, Command};
 use clap_complete::Shell;
 use rumpsteak_build::command::{Notice, meant};
-use serde_json::Value;
 
-use crate::outcome::{Outcome, Reply};
+use crate::outcome::{Answer, Outcome, Reply};
 use crate::terminal::Terminal;
 
 /// Prints a script for a shell that completes `cargo-rumpsteak`
@@ -24,7 +23,7 @@ pub(crate) fn run(arguments: &Arguments, mut command: Command, terminal: &mut Te
     // In some places, the script for bash mistakes the `-` in the name for the blank before a verb.
     let text = String::from_utf8_lossy(&text);
     terminal.say(&text.replace("cargo__subcmd__rumpsteak", "cargo__rumpsteak"));
-    Ok((Outcome::Holds, Value::Null))
+    Ok(Answer::new(Outcome::Holds))
 }
 
 /// Prints the manual page of the command, or of a verb
@@ -48,5 +47,5 @@ pub(crate) fn manual(arguments: &Manual, mut command: Command, terminal: &mut Te
     let unwritable = |error: io::Error| Notice::error(format!("cannot write the page: {error}"));
     clap_mangen::Man::new(page).render(&mut text).map_err(unwritable)?;
     terminal.say(&String::from_utf8_lossy(&text));
-    Ok((Outcome::Holds, Value::Null))
+    Ok(Answer::new(Outcome::Holds))
 }

@@ -5,7 +5,7 @@ use rumpsteak_build::command::{Notice, did_you_mean, explanations};
 use serde_json::{Map, json};
 
 use crate::options::Output;
-use crate::outcome::{Outcome, Reply};
+use crate::outcome::{Answer, Outcome, Reply};
 use crate::terminal::Terminal;
 
 /// Explains a diagnostic by its code; lists all codes with a given beginning, or all
@@ -29,7 +29,8 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     };
     let codes = found.into_iter().map(|(code, text)| (code.to_owned(), json!(text)));
     terminal.say(&text);
-    Ok((Outcome::Holds, json!({"codes": codes.collect::<Map<_, _>>()})))
+    let object = json!({"codes": codes.collect::<Map<_, _>>()});
+    Ok(Answer { outcome: Outcome::Holds, object })
 }
 
 fn unknown(text: &str) -> Notice {

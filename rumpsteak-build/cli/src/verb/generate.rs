@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use rumpsteak_build::command::{Code, Notice, is_untouched};
-use serde_json::Value;
 
 use crate::modules;
 use crate::options::Limits;
-use crate::outcome::{Outcome, Reply};
+use crate::outcome::{Answer, Outcome, Reply};
 use crate::terminal::Terminal;
 
 /// Prints the Rust module of a protocol: its roles, messages and sessions
@@ -43,11 +42,11 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     let limits = arguments.limits.build(arguments.generated_lines);
     let code = code(&arguments.file, arguments.protocol.as_deref(), &limits, terminal)?;
     let Some(text) = code.as_ref().and_then(|code| code.text.as_ref()) else {
-        return Ok((Outcome::Fails, Value::Null));
+        return Ok(Answer::new(Outcome::Fails));
     };
     let Some(output) = &arguments.output else {
         terminal.say(text);
-        return Ok((Outcome::Holds, Value::Null));
+        return Ok(Answer::new(Outcome::Holds));
     };
     let path = output.display();
     let error = |verb, error| Notice::error(format!("cannot {verb} `{path}`: {error}"));
@@ -63,12 +62,12 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
         };
         let help = format!("run `cargo rumpsteak generate {file} --output {path}`");
         terminal.report(&report.help(help));
-        return Ok((Outcome::Fails, Value::Null));
+        return Ok(Answer::new(Outcome::Fails));
     }
     if old.as_ref() != Some(text) {
         fs::write(output, text).map_err(|found| error("write", found))?;
     }
-    Ok((Outcome::Holds, Value::Null))
+    Ok(Answer::new(Outcome::Holds))
 }
 
 /// The code of a protocol in a file. `None` if it has a mistake, which is reported.

@@ -14,11 +14,11 @@ use serde_json::{Value, json};
 
 use super::bounded::{self, Queues};
 use crate::input::Reader;
-use crate::json::{self, Answer};
+use crate::json;
 use crate::liveness::tell;
 use crate::machines::{self, Machine, mark, mark_waits, no_system};
 use crate::options::{Liveness, Output, Scribble, raise};
-use crate::outcome::{Outcome, Reply};
+use crate::outcome::{Answer, Outcome, Reply};
 use crate::terminal::Terminal;
 
 /// Tells whether a system of machines is safe: k-multiparty compatibility
@@ -99,43 +99,40 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     // Only safe systems have capacities.
     let capacities = capacity::find(&system, &limits).ok();
     let findings = findings(&properties);
-    let mut object = object(&verdict, obstacle.as_ref(), &properties, &findings);
-    let mut outcome = match &verdict {
+    let mut answer = answer(&verdict, obstacle.as_ref(), &properties, &findings);
+    match &verdict {
         Verdict::Safe(bound) => {
             let names = list(machines.iter().map(|machine| machine.fsm.role().as_str()));
             terminal.say(&format!("the system of {} is safe: {bound}-MC\n", visible(&names)));
-            Outcome::Holds
         }
         Verdict::Unsafe(run) => {
             let notice = Notice::error(format!("the system is not safe: {}", run.failure));
             let chart = format!("a run that leads there:\n{}", run.chart().trim_end());
             terminal.say_notice(&mark_waits(notice, &machines, run).remark(chart));
-            Outcome::Fails
         }
         Verdict::Undecided(limit) => {
             let notice = undecided(&machines, *limit, obstacle.as_ref());
             let growth = rumpsteak_fsm::bounded::growth(&system);
-            object["growth"] = growth.as_ref().map(json::growth).into();
+            answer = answer.with("growth", growth.as_ref().map(json::growth));
             terminal.say_notice(&match &growth {
                 Some(growth) => grows(notice, growth, obstacle.as_ref()),
                 None => notice,
             });
-            Outcome::Undecided
         }
-    };
+    }
     let configurations = count(properties.configurations, "configuration");
     terminal.say(&format!("at k = {}, {configurations}:\n", properties.bound));
     for (_, name, (_, value, _)) in &findings {
         terminal.say(&format!("  {name:<14} {}\n", visible(value)));
     }
     let channels = capacities.as_ref().map(|capacities| channels(capacities, terminal));
-    object["channels"] = channels.into();
-    object["minimal"] = capacities.map(|capacities| capacities.is_minimal).into();
-    if arguments.liveness == Liveness::EveryRun && outcome == Outcome::Holds {
+    let minimal = capacities.map(|capacities| capacities.is_minimal);
+    let mut answer = answer.with("channels", channels).with("minimal", minimal);
+    if arguments.liveness == Liveness::EveryRun && answer.outcome == Outcome::Holds {
         let live = live_in_every_run(&system, || explore(&system, &limits), &limits);
-        outcome = tell(&live, None, Notice::error, &mut object, |error| terminal.report(&error));
+        tell(&live, None, true, &mut answer, |error| terminal.report(&error));
     }
-    Ok((outcome, object))
+    Ok(answer)
 }
 
 fn undecided(machines: &[Machine], limit: Limit, obstacle: Option<&Obstacle>) -> Notice {
@@ -181,16 +178,16 @@ fn grows(report: Notice, growth: &Growth, obstacle: Option<&Obstacle>) -> Notice
 
 fn witnessed(report: Notice, machines: &[Machine], witness: &Witness) -> Notice {
     let report = match &witness.flaw {
-        Flaw::Blocked { role, send } => mark(report, machines, role, *send, "blocked by the bound"),
-        Flaw::Competing { role, first, second } => {
+        Flaw::Blocked(role, send) => mark(report, machines, role, *send, "blocked by the bound"),
+        Flaw::Competing(role, first, second) => {
             let report = mark(report, machines, role, *first, "can be received");
             mark(report, machines, role, *second, "and so can this")
         }
-        Flaw::Partial { role, possible, blocked } => {
+        Flaw::Partial(role, possible, blocked) => {
             let report = mark(report, machines, role, *blocked, "blocked by the bound");
             mark(report, machines, role, *possible, "possible")
         }
-        Flaw::Lost { .. } | Flaw::Waits { .. } => report,
+        Flaw::Lost(..) | Flaw::Waits(_) => report,
     };
     match witness.steps.is_empty() {
         true => report.remark("this is so from the start"),
@@ -271,21 +268,18 @@ fn channels(capacities: &Capacities, terminal: &mut Terminal) -> Vec<Value> {
     capacities.channels.iter().map(object).collect()
 }
 
-fn object(
+fn answer(
     verdict: &Verdict,
     obstacle: Option<&Obstacle>,
     properties: &Properties,
     findings: &Findings<'_>,
-) -> Value {
-    let mut object = match verdict {
-        Verdict::Safe(bound) => {
-            Answer { bound: Some(*bound), ..Answer::default() }.object(Outcome::Holds)
-        }
-        Verdict::Unsafe(run) => json::unsafe_run(run),
-        Verdict::Undecided(limit) => {
-            let limited = Answer::limited(*limit);
-            let reason = obstacle.map(ToString::to_string).or(limited.reason);
-            Answer { reason, ..limited }.object(Outcome::Undecided)
+) -> Answer {
+    let answer = match (verdict, obstacle) {
+        (Verdict::Safe(bound), _) => Answer::holds(Some(*bound)),
+        (Verdict::Unsafe(run), _) => json::unsafe_run(run),
+        (Verdict::Undecided(limit), None) => Answer::undecided(*limit),
+        (Verdict::Undecided(limit), Some(obstacle)) => {
+            Answer::undecided(*limit).with("reason", obstacle.to_string())
         }
     };
     let values = findings.iter().map(|(key, _, (holds, ..))| ((*key).to_owned(), json!(holds)));
@@ -294,9 +288,9 @@ fn object(
         let witness = json!({"run": json::steps(steps), "flaw": flaw.to_string()});
         Some(((*key).to_owned(), witness))
     });
-    object["k"] = properties.bound.into();
-    object["configurations"] = properties.configurations.into();
-    object["properties"] = Value::Object(values.collect());
-    object["witnesses"] = Value::Object(witnesses.collect());
-    object
+    answer
+        .with("k", properties.bound)
+        .with("configurations", properties.configurations)
+        .with("properties", Value::Object(values.collect()))
+        .with("witnesses", Value::Object(witnesses.collect()))
 }

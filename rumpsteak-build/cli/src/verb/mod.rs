@@ -15,8 +15,8 @@ mod subtype;
 
 use clap::{Command, Subcommand};
 
-use crate::json::{self, Answer};
-use crate::outcome::Outcome;
+use crate::json;
+use crate::outcome::{Answer, Outcome};
 use crate::terminal::Terminal;
 
 #[derive(Debug, Subcommand)]
@@ -51,11 +51,10 @@ pub(crate) fn run(verb: &Verb, command: fn() -> Command, terminal: &mut Terminal
         Verb::Skeleton(arguments) => skeleton::run(arguments, terminal),
         Verb::Subtype(arguments) => subtype::run(arguments, terminal),
     };
-    let (outcome, object) = reply.unwrap_or_else(|report| {
+    let Answer { outcome, object } = reply.unwrap_or_else(|report| {
         terminal.report(&report);
-        let mut object = Answer::because(&report.message).object(Outcome::BadInput);
-        object["error"] = json::notice(&report);
-        (Outcome::BadInput, object)
+        let answer = Answer::because(Outcome::BadInput, &report.message);
+        answer.with("error", json::notice(&report))
     });
     if terminal.is_json {
         terminal.print(&format!("{object:#}\n"));

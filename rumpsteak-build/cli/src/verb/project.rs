@@ -10,12 +10,13 @@ use rumpsteak_scribble::{Diagnostic, Protocol};
 use serde_json::{Value, json};
 
 use crate::input::Reader;
+use crate::json;
+use crate::modules;
 use crate::options::Scribble;
-use crate::outcome::{Outcome, Reply};
+use crate::outcome::{Answer, Outcome, Reply};
 use crate::terminal::Terminal;
 use crate::verb::check::package::package_folder;
 use crate::verb::check::settings;
-use crate::{json, modules};
 
 /// Prints the machine of each role of a protocol, or of a session of a package
 #[derive(Debug, Args)]
@@ -68,7 +69,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     let refuse = |protocol, diagnostics: &[Diagnostic], terminal: &mut Terminal| {
         let outcome = module.complain(diagnostics, terminal);
         let reports = module.reports(diagnostics).map(|report| json::notice(&report)).collect();
-        Ok((outcome, object(protocol, &[], reports)))
+        Ok(Answer { outcome, object: object(protocol, &[], reports) })
     };
     if !module.contents.diagnostics.is_empty() {
         return refuse(None, &module.contents.diagnostics, terminal);
@@ -129,7 +130,8 @@ fn reply(
     arguments: &Arguments,
     terminal: &mut Terminal,
 ) -> Reply {
-    let reply = (Outcome::Holds, object(protocol, machines, vec![]));
+    let object = object(protocol, machines, vec![]);
+    let reply = Answer { outcome: Outcome::Holds, object };
     let form = match arguments.format {
         Format::Cfsm => Form::Cfsm,
         Format::Dot => Form::Dot,

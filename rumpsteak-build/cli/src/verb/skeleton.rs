@@ -4,11 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use rumpsteak_build::command::{Notice, meant};
-use serde_json::Value;
 
 use super::generate;
 use crate::options::Limits;
-use crate::outcome::{Outcome, Reply};
+use crate::outcome::{Answer, Outcome, Reply};
 use crate::terminal::Terminal;
 
 /// Prints a process to fill in for a role of a protocol, or a program with a process for each role
@@ -32,7 +31,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     let Arguments { file, role, protocol, limits } = arguments;
     let code = generate::code(file, protocol.as_deref(), &limits.build(None), terminal)?;
-    let Some(code) = code else { return Ok((Outcome::Fails, Value::Null)) };
+    let Some(code) = code else { return Ok(Answer::new(Outcome::Fails)) };
     let (processes, program) = code.skeleton();
     match role {
         None => terminal.say(&program),
@@ -47,5 +46,5 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
             terminal.say(&processes[position].1);
         }
     }
-    Ok((Outcome::Holds, Value::Null))
+    Ok(Answer::new(Outcome::Holds))
 }

@@ -15,10 +15,10 @@ use serde_json::{Value, json};
 
 use crate::comparison::{Comparison, undecided};
 use crate::input::Reader;
-use crate::json::{self, Answer};
+use crate::json;
 use crate::machines::{self, Machine};
 use crate::options::{Output, Scribble};
-use crate::outcome::{Outcome, Reply};
+use crate::outcome::{Answer, Outcome, Reply};
 use crate::terminal::{Terminal, paragraph};
 
 /// Tells whether SUB may take the place of SUP: asynchronous subtyping of two machines
@@ -100,7 +100,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
             notice.remark(format!("it holds if choices are fair, and `--fair` accepts that{among}"))
         }
     };
-    let (outcome, mut object) = match &verdict {
+    let answer = match &verdict {
         Verdict::Safe(Accepted { proof, condition }) => {
             let starvation = starvation(sub, &peers, &limits);
             if let Some(run) = &starvation {
@@ -108,31 +108,30 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
                 terminal.report(&note.remark(shortest(run)));
             }
             let bound = proof.as_ref().and_then(|proof| proof.anticipation);
-            let mut object = Answer { bound, ..Answer::default() }.object(Outcome::Holds);
-            object["situations"] = proof.as_ref().map(|proof| proof.situations).into();
-            object["starvation"] = starvation.as_ref().map(json::run).into();
             let words = proven(proof.as_ref()) + &proven_among(condition.as_ref());
             let words = words + among.as_deref().unwrap_or_default();
             terminal.say(&format!("{}: {}\n", visible(&claim), visible(&words)));
-            (Outcome::Holds, object)
+            Answer::holds(bound)
+                .with("situations", proof.as_ref().map(|proof| proof.situations))
+                .with("starvation", starvation.as_ref().map(json::run))
         }
         Verdict::Unsafe(refused) => {
-            let (notice, object) = refusal(&comparison, refused, hint);
+            let (notice, answer) = refusal(&comparison, refused, hint);
             terminal.say_notice(&notice);
-            (Outcome::Fails, object)
+            answer
         }
         Verdict::Undecided(limit) => {
-            let (notice, object) = undecided(&claim, *limit);
+            let (notice, answer) = undecided(&claim, *limit);
             terminal.say_notice(&hint(notice));
-            (Outcome::Undecided, object)
+            answer
         }
     };
-    object["liveness"] = match (&among, outcome) {
-        (Some(_), _) => "fair".into(),
-        (None, Outcome::Holds) => "every-run".into(),
-        (None, _) => Value::Null,
+    let liveness = match (&among, answer.outcome) {
+        (Some(_), _) => Some("fair"),
+        (None, Outcome::Holds) => Some("every-run"),
+        (None, _) => None,
     };
-    Ok((outcome, object))
+    Ok(answer.with("liveness", liveness))
 }
 
 /// Judges SUB as [`among`] does. If that refuses, SUP's parts may come in any order.
@@ -217,17 +216,16 @@ fn refusal(
     comparison: &Comparison,
     refused: &Result<Refused, Refusal>,
     hint: impl Fn(Notice) -> Notice,
-) -> (Notice, Value) {
+) -> (Notice, Answer) {
     let Comparison { sub, sup } = comparison;
     let title = format!("`{}` may not take the place of `{}`", sub.file, sup.file);
     let refusal = refused.as_ref().map_or_else(Some, |among| among.refusal.as_ref());
     let told = comparison.refused(title, refusal, refused.as_ref().ok());
     let mut notice = hint(told.notice);
-    let mut object = told.answer.object(Outcome::Fails);
-    object["refusal"] = Value::Null;
+    let mut answer = told.answer.with("refusal", Value::Null);
     if let (Some(refusal), Some(explanation)) = (refusal, told.explanation) {
         let own = |id| comparison.action(id);
-        object["refusal"] = json!({
+        answer.object["refusal"] = json!({
             "rule": explanation.rule,
             "sub": refusal.sub.as_ref().map(own),
             "sub_state": refusal.sub_state.index(),
@@ -237,7 +235,7 @@ fn refusal(
         });
         notice = notice.help(explanation.help);
     }
-    object["system"] = told.system;
-    object["rendered"] = paragraph(&notice, false).into();
-    (notice, object)
+    let answer = answer.with("system", told.system);
+    let answer = answer.with("rendered", paragraph(&notice, false));
+    (notice, answer)
 }

@@ -92,7 +92,7 @@ impl Hang {
         let mut stuck = vec![];
         network.stuck(&view, &mut stuck);
         let waits = |&machine: &MachineIndex| match &failure {
-            Failure::Starvation { role } => network.machines.role(machine) == *role,
+            Failure::Starvation(role) => network.machines.role(machine) == *role,
             _ => stuck[machine] && !network.is_finished(&view, machine),
         };
         let waiting = (0..stuck.len()).filter(waits);

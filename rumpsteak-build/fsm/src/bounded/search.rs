@@ -182,7 +182,7 @@ impl<'a> Search<'a> {
             let lost = after.lost(None, node).filter(|&event| event < count);
             let mut failure = lost.filter_map(|event| match event.checked_sub(machines) {
                 None if network.is_finished(&view, event) => None,
-                None => Some(Failure::Starvation { role: network.machines.role(event) }),
+                None => Some(Failure::Starvation(network.machines.role(event))),
                 Some(queue) => {
                     let (from, _) = network.message(view.head(queue)?)?;
                     let (_, to) = network.machines.end_roles(queue);

@@ -123,7 +123,7 @@ pub enum Occupancy {
 /// Cost: see the [module](self).
 pub fn find(system: &System, limits: &Limits) -> Result<Capacities, Verdict> {
     let parts = InternedSystem::parts(system);
-    let judged = judge(&parts, &mut limits.configurations.clone(), limits);
+    let judged = judge(&parts, limits);
     match conclude(&parts, &judged, limits) {
         Verdict::Safe(_) => {}
         verdict => return Err(verdict),
@@ -135,8 +135,7 @@ pub fn find(system: &System, limits: &Limits) -> Result<Capacities, Verdict> {
     for (part, judged) in parts.iter().zip(&judged) {
         let bounds = part.uniform(judged.bound);
         let (capacities, is_least) = shorten(part, bounds.clone(), &mut budget);
-        let occupancies =
-            occupancies(part, &bounds, judged.evaluated.hits_bounds, &mut budget, limits);
+        let occupancies = occupancies(part, &bounds, judged.hits_bounds, &mut budget, limits);
         is_minimal &= is_least;
         for (channel, (capacity, occupancy)) in capacities.into_iter().zip(occupancies).enumerate()
         {
@@ -159,11 +158,8 @@ pub fn find(system: &System, limits: &Limits) -> Result<Capacities, Verdict> {
 /// ids.
 pub fn repeated(system: &System) -> System {
     let machines = system.machines().iter().map(Fsm::repeated).collect();
-    match System::new(machines) {
-        Ok(repeated) => repeated,
-        // Not reached: the roles and peers form a system already.
-        Err(_) => system.clone(),
-    }
+    // The roles and peers form a system already.
+    System::new(machines).unwrap_or_else(|_| system.clone())
 }
 
 /// Makes channels shorter, one after the other, and says whether the result is minimal.

@@ -43,7 +43,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use super::fault::{Fault, Invalid};
-use crate::machine::{Direction, Fsm, StateId, TransitionId};
+use crate::machine::{Direction, Fsm, Message, StateId, TransitionId};
 
 /// A queue: its sender and its receiver, as positions of machines.
 pub type Channel = (usize, usize);
@@ -175,15 +175,8 @@ impl<'a> Checker<'a> {
         Ok((peer, found.action.direction, found.target))
     }
 
-    fn says_the_same(
-        &self,
-        (from, sent): (usize, TransitionId),
-        to: usize,
-        by: TransitionId,
-    ) -> bool {
-        let [sent, received] =
-            [(from, sent), (to, by)].map(|(at, by)| self.machines[at].transition(by));
-        sent.action.message == received.action.message
+    fn message(&self, machine: usize, by: TransitionId) -> &Message {
+        &self.machines[machine].transition(by).action.message
     }
 
     /// The goals behind a move, for each first letter that it can take.
@@ -213,7 +206,7 @@ impl<'a> Checker<'a> {
         let mut goals = Vec::new();
         for &first in &words.first {
             self.action(peer, first)?;
-            if self.says_the_same((peer, first), machine, by) {
+            if self.message(peer, first) == self.message(machine, by) {
                 let shorter = words.length - 1;
                 if shorter == 0 && words.last.contains(&first) {
                     goals.push(goal(channel, None));
@@ -265,22 +258,19 @@ impl<'a> Checker<'a> {
             }
             &Plan::Receive((from, to), progress) => {
                 let words = at.queues.get(&(from, to)).ok_or(Fault::WrongRule)?;
-                let own = || self.machines[to].transitions_from(at.states[to]);
-                let is_taken = |&letter: &TransitionId| {
-                    own().any(|by| {
-                        let is_from = by.action.direction == Direction::Receive
-                            && by.action.peer == *self.machines[from].role();
-                        is_from && self.says_the_same((from, letter), to, by.id)
+                let receives = || {
+                    self.machines[to].transitions_from(at.states[to]).filter(|by| {
+                        by.action.direction == Direction::Receive
+                            && by.action.peer == *self.machines[from].role()
                     })
+                };
+                let is_taken = |&letter: &TransitionId| {
+                    receives().any(|by| by.action.message == *self.message(from, letter))
                 };
                 if words.first.is_empty() || !words.first.iter().all(is_taken) {
                     return Err(Fault::NotHandled);
                 }
-                let receives = own().filter(|by| {
-                    by.action.direction == Direction::Receive
-                        && by.action.peer == *self.machines[from].role()
-                });
-                let goals = receives.map(|by| self.goals(at, to, by.id));
+                let goals = receives().map(|by| self.goals(at, to, by.id));
                 let goals: Vec<Vec<Goal>> = goals.collect::<Result<_, _>>()?;
                 (progress, Some((from, to)), goals.concat())
             }
@@ -314,7 +304,7 @@ impl<'a> Checker<'a> {
                 } else {
                     let sent = queues.get_mut(&(peer, machine)).and_then(VecDeque::pop_front);
                     let sent = sent.ok_or(Fault::WrongRule)?;
-                    if !self.says_the_same((peer, sent), machine, by) {
+                    if self.message(peer, sent) != self.message(machine, by) {
                         return Err(Fault::WrongRule);
                     }
                 }

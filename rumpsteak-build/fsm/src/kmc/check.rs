@@ -36,29 +36,24 @@ pub enum Reduction {
 /// ```
 pub fn check(system: &System, limits: &Limits) -> Report {
     let parts = InternedSystem::parts(system);
-    let mut budget = limits.configurations;
-    let judged = judge(&parts, &mut budget, limits);
+    let judged = judge(&parts, limits);
     let verdict = conclude(&parts, &judged, limits);
-    let undecided = |&(part, judged): &(_, &Judged)| decide(part, &judged.evaluated).is_none();
+    let undecided = |&(part, judged): &(_, &Evaluated)| decide(part, judged).is_none();
     let obstacle = parts.iter().zip(&judged).find(undecided);
-    let obstacle = obstacle.and_then(|(part, judged)| obstacle_of(part, &judged.evaluated));
+    let obstacle = obstacle.and_then(|(part, judged)| obstacle_of(part, judged));
     let bound = judged.iter().map(|part| part.bound).max().unwrap_or(1);
-    let properties =
-        properties(system, bound, parts.iter().zip(judged.into_iter().map(|part| part.evaluated)));
+    let properties = properties(system, bound, parts.iter().zip(judged));
     Report { verdict, obstacle, properties }
 }
 
 /// Judges each part at the bound that decides it.
-pub(crate) fn judge(
-    parts: &[InternedSystem<'_>],
-    budget: &mut usize,
-    limits: &Limits,
-) -> Vec<Judged> {
-    let mut judge = |part| {
-        let judged = search(part, budget, limits);
-        if reduces(part) { least(part, judged, budget, limits) } else { judged }
+pub(crate) fn judge(parts: &[InternedSystem<'_>], limits: &Limits) -> Vec<Evaluated> {
+    let mut search = Search::new(Reduction::PartialOrder, limits);
+    let judge = |part| {
+        let judged = search.first(part);
+        if reduces(part) { search.least(part, judged) } else { judged }
     };
-    parts.iter().map(&mut judge).collect()
+    parts.iter().map(judge).collect()
 }
 
 /// The properties of a system at one bound; at least 1, since a message needs a place in its queue.
@@ -69,11 +64,8 @@ pub fn check_at(
     limits: &Limits,
 ) -> Properties {
     let parts = InternedSystem::parts(system);
-    let bound = bound.max(1);
-    let mut budget = limits.configurations;
-    let evaluated = parts.iter().map(|part| evaluate(part, bound, reduction, &mut budget, limits));
-    let evaluated: Vec<Evaluated> = evaluated.collect();
-    properties(system, bound, parts.iter().zip(evaluated))
+    let (bound, mut search) = (bound.max(1), Search::new(reduction, limits));
+    properties(system, bound, parts.iter().map(|part| (part, search.evaluate(part, bound))))
 }
 
 pub(crate) fn reduces(part: &InternedSystem<'_>) -> bool {
@@ -92,14 +84,18 @@ pub(crate) fn explore<'a>(
     }
 }
 
+/// A part at a bound.
 #[derive(Debug)]
 pub(crate) struct Evaluated {
+    pub(crate) bound: usize,
     found: Violations,
     paths: Paths,
     cibi_limit: Option<Limit>,
     pub(crate) hits_bounds: bool,
     /// The limit that ended the search; then properties without a violation are unknown.
     limit: Option<Limit>,
+    /// The limit that keeps larger bounds from being tried.
+    last: Limit,
     configurations: usize,
 }
 
@@ -118,45 +114,97 @@ impl Evaluated {
     }
 }
 
-fn evaluate(
-    part: &InternedSystem<'_>,
-    bound: usize,
+/// The search for the bound that decides a part.
+struct Search<'a> {
     reduction: Reduction,
-    budget: &mut usize,
-    limits: &Limits,
-) -> Evaluated {
-    let explored = explore(part, &part.uniform(bound), reduction, *budget);
-    let limit = explored.explorer.limit(*budget, limits);
-    let mut configurations = explored.explorer.len();
-    let cibi = match explored.found.sibi {
-        Some(_) => explored.chain(budget.saturating_sub(configurations)),
-        None => Ok(None),
-    };
-    let Explored { explorer, mut found, hits_bounds } = explored;
-    let mut cibi_limit = None;
-    match cibi {
-        Ok(cibi) => found.cibi = cibi,
-        Err(used) => {
-            configurations += used;
-            cibi_limit = Some(limit);
+    limits: &'a Limits,
+    /// The number of configurations that may still be explored.
+    budget: usize,
+}
+
+impl<'a> Search<'a> {
+    fn new(reduction: Reduction, limits: &'a Limits) -> Self {
+        Self { reduction, limits, budget: limits.configurations }
+    }
+
+    fn evaluate(&mut self, part: &InternedSystem<'_>, bound: usize) -> Evaluated {
+        let explored = explore(part, &part.uniform(bound), self.reduction, self.budget);
+        let limit = explored.explorer.limit(self.budget, self.limits);
+        let mut configurations = explored.explorer.len();
+        let left = self.budget.saturating_sub(configurations);
+        let cibi = explored.found.sibi.map_or(Ok(None), |_| explored.chain(left));
+        let Explored { mut explorer, mut found, hits_bounds } = explored;
+        let mut cibi_limit = None;
+        match cibi {
+            Ok(cibi) => found.cibi = cibi,
+            Err(used) => {
+                configurations += used;
+                cibi_limit = Some(limit);
+            }
+        }
+        self.budget = self.budget.saturating_sub(configurations);
+        let largest = Limit::Queue(self.limits.queue.max(1));
+        let mut evaluated = Evaluated {
+            bound,
+            found,
+            paths: std::mem::take(&mut explorer.paths),
+            cibi_limit,
+            hits_bounds,
+            limit: explorer.is_truncated.then_some(limit),
+            last: if explorer.is_truncated { limit } else { largest },
+            configurations,
+        };
+        // The reduction has looked for it.
+        let is_reduced = self.reduction == Reduction::PartialOrder && reduces(part);
+        if !is_reduced && decide(part, &evaluated).is_none() {
+            evaluated.found.definite = first_definite(&explorer);
+        }
+        evaluated
+    }
+
+    /// Tries bounds until one decides: each, or doubled ones if the reduction is for the part. The
+    /// result is at the bound that decides, or the last one tried, and has met all configurations
+    /// that were met at any bound.
+    fn first(&mut self, part: &InternedSystem<'_>) -> Evaluated {
+        let largest = self.limits.queue.max(1);
+        let mut bound = 1;
+        let mut last: Option<Evaluated> = None;
+        loop {
+            let judged = self.evaluate(part, bound);
+            let is_decided = decide(part, &judged).is_some();
+            match (judged.limit, last) {
+                // Results for a smaller bound are more than none for this one.
+                (Some(limit), Some(smaller)) if !is_decided => {
+                    return Evaluated { last: limit, ..smaller };
+                }
+                (limit, _) if is_decided || limit.is_some() || bound == largest => return judged,
+                _ => last = Some(judged),
+            }
+            bound = if reduces(part) { bound.saturating_mul(2).min(largest) } else { bound + 1 };
         }
     }
-    *budget = budget.saturating_sub(configurations);
-    let mut evaluated = Evaluated {
-        found,
-        paths: Paths::default(),
-        cibi_limit,
-        hits_bounds,
-        limit: explorer.is_truncated.then_some(limit),
-        configurations,
-    };
-    // The reduction has looked for it.
-    let is_reduced = reduction == Reduction::PartialOrder && reduces(part);
-    if !is_reduced && decide(part, &evaluated).is_none() {
-        evaluated.found.definite = first_definite(&explorer);
+
+    /// Binary search for the smallest deciding bound, between the last failure and the first
+    /// success.
+    fn least(&mut self, part: &InternedSystem<'_>, mut judged: Evaluated) -> Evaluated {
+        if decide(part, &judged) != Some(true) {
+            return judged;
+        }
+        // The last bound that did not decide was at least half of this one.
+        let mut below = judged.bound / 2;
+        while judged.bound - below > 1 {
+            let bound = below + (judged.bound - below) / 2;
+            let evaluated = self.evaluate(part, bound);
+            if decide(part, &evaluated) == Some(true) {
+                judged = evaluated;
+            } else if evaluated.limit.is_some() {
+                break;
+            } else {
+                below = bound;
+            }
+        }
+        judged
     }
-    evaluated.paths = explorer.paths;
-    evaluated
 }
 
 /// True if the properties at a bound show that the part is safe, false if they show that it is not.
@@ -186,79 +234,20 @@ fn obstacle_of(part: &InternedSystem<'_>, at: &Evaluated) -> Option<Obstacle> {
     Some(Obstacle::Bound(witness(part, &at.paths, found)))
 }
 
-/// A part at the bound that decided it, or at the last one tried.
-#[derive(Debug)]
-pub(crate) struct Judged {
-    pub(crate) bound: usize,
-    pub(crate) evaluated: Evaluated,
-    limit: Limit,
-}
-
-/// Tries bounds until one decides: each, or doubled ones if the reduction is for the part. The
-/// result has met all configurations that were met at any bound.
-fn search(part: &InternedSystem<'_>, budget: &mut usize, limits: &Limits) -> Judged {
-    let largest = limits.queue.max(1);
-    let mut bound = 1;
-    let mut last: Option<Judged> = None;
-    loop {
-        let evaluated = evaluate(part, bound, Reduction::PartialOrder, budget, limits);
-        let is_decided = decide(part, &evaluated).is_some();
-        match (evaluated.limit, last) {
-            // Results for a smaller bound are more than none for this one.
-            (Some(limit), Some(last)) if !is_decided => return Judged { limit, ..last },
-            (limit, _) => {
-                let judged =
-                    Judged { bound, evaluated, limit: limit.unwrap_or(Limit::Queue(largest)) };
-                if is_decided || limit.is_some() || bound == largest {
-                    return judged;
-                }
-                last = Some(judged);
-            }
-        }
-        bound = if reduces(part) { bound.saturating_mul(2).min(largest) } else { bound + 1 };
-    }
-}
-
-/// Binary search for the smallest deciding bound, between the last failure and the first success.
-fn least(
-    part: &InternedSystem<'_>,
-    mut judged: Judged,
-    budget: &mut usize,
-    limits: &Limits,
-) -> Judged {
-    if decide(part, &judged.evaluated) != Some(true) {
-        return judged;
-    }
-    // The last bound that did not decide was at least half of this one.
-    let mut below = judged.bound / 2;
-    while judged.bound - below > 1 {
-        let bound = below + (judged.bound - below) / 2;
-        let evaluated = evaluate(part, bound, Reduction::PartialOrder, budget, limits);
-        if decide(part, &evaluated) == Some(true) {
-            judged = Judged { bound, evaluated, ..judged };
-        } else if evaluated.limit.is_some() {
-            break;
-        } else {
-            below = bound;
-        }
-    }
-    judged
-}
-
 pub(crate) fn conclude(
     parts: &[InternedSystem<'_>],
-    judged: &[Judged],
+    judged: &[Evaluated],
     limits: &Limits,
 ) -> Verdict {
     let decided = |decision: Option<bool>| {
         let mut parts = parts.iter().zip(judged);
-        parts.find(|(part, judged)| decide(part, &judged.evaluated) == decision)
+        parts.find(|(part, judged)| decide(part, judged) == decision)
     };
     if let Some((part, judged)) = decided(Some(false)) {
-        return refuse(part, &judged.evaluated, limits);
+        return refuse(part, judged, limits);
     }
     match decided(None) {
-        Some((_, judged)) => Verdict::Undecided(judged.limit),
+        Some((_, judged)) => Verdict::Undecided(judged.last),
         None => Verdict::Safe(judged.iter().map(|part| part.bound).max().unwrap_or(1)),
     }
 }
@@ -289,18 +278,14 @@ fn refuse(part: &InternedSystem<'_>, at: &Evaluated, limits: &Limits) -> Verdict
 /// The run of the system for a violation of progress or reception.
 fn run(part: &InternedSystem<'_>, path: &[u32], fault: Violation) -> Option<Run> {
     let steps = part.steps(path);
-    let role = |machine: usize| part.role(machine);
     let failures: Vec<Failure> = match fault {
         Violation::Waits(machine) => {
-            let to = role(machine);
-            (0..part.channels())
-                .filter(|&channel| part.ends[channel].1 == machine)
-                .map(|channel| Failure::UnspecifiedReception {
-                    from: role(part.ends[channel].0),
-                    to: to.clone(),
-                })
-                .chain([Failure::Deadlock, Failure::Starvation { role: to.clone() }])
-                .collect()
+            let channels = (0..part.channels()).filter(|&channel| part.ends[channel].1 == machine);
+            let refused = channels.map(|channel| {
+                let (from, to) = part.end_roles(channel);
+                Failure::UnspecifiedReception { from, to }
+            });
+            refused.chain([Failure::Deadlock, Failure::Starvation(part.role(machine))]).collect()
         }
         Violation::Lost(channel) => {
             let (from, to) = part.end_roles(channel);
@@ -314,23 +299,16 @@ fn run(part: &InternedSystem<'_>, path: &[u32], fault: Violation) -> Option<Run>
 fn witness(part: &InternedSystem<'_>, paths: &Paths, (node, fault): (Node, Violation)) -> Witness {
     let steps = part.steps(&paths.to(node));
     let role = |by: usize| part.role(part.get(by).machine as usize);
+    let id = |by: usize| part.get(by).transition;
     let flaw = match fault {
-        Violation::Blocked(by) => Flaw::Blocked { role: role(by), send: part.get(by).transition },
-        Violation::Competing(first, second) => Flaw::Competing {
-            role: role(first),
-            first: part.get(first).transition,
-            second: part.get(second).transition,
-        },
+        Violation::Blocked(by) => Flaw::Blocked(role(by), id(by)),
+        Violation::Competing(first, second) => Flaw::Competing(role(first), id(first), id(second)),
         Violation::Lost(channel) => {
             let (from, to) = part.end_roles(channel);
-            Flaw::Lost { from, to }
+            Flaw::Lost(from, to)
         }
-        Violation::Partial(possible, blocked) => Flaw::Partial {
-            role: role(possible),
-            possible: part.get(possible).transition,
-            blocked: part.get(blocked).transition,
-        },
-        Violation::Waits(machine) => Flaw::Waits { role: part.role(machine) },
+        Violation::Partial(first, second) => Flaw::Partial(role(first), id(first), id(second)),
+        Violation::Waits(machine) => Flaw::Waits(part.role(machine)),
     };
     Witness { steps, flaw }
 }

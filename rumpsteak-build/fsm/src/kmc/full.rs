@@ -127,10 +127,8 @@ impl Explored<'_> {
             }
         }
         for ((machine, state, channel), receptions) in groups {
-            let rivals: Vec<usize> = system
-                .moves_from(state)
-                .filter(|&number| system.get(number).channel != channel)
-                .collect();
+            let is_rival = |&number: &usize| system.get(number).channel != channel;
+            let rivals: Vec<usize> = system.moves_from(state).filter(is_rival).collect();
             let mut causality = Causality::new(explorer, budget.saturating_sub(used));
             let mut starts: HashMap<u32, (Node, ExploredStep)> = HashMap::new();
             for (node, step) in receptions {

@@ -46,7 +46,7 @@ impl fmt::Display for Obstacle {
         match self {
             Self::Bound(Witness { flaw, .. }) => {
                 let way_out = match flaw {
-                    Flaw::Blocked { .. } => {
+                    Flaw::Blocked(..) => {
                         "let it wait for an answer before it sends on, or raise the limit"
                     }
                     _ => "let one peer decide, and tell the others after it",
@@ -131,57 +131,31 @@ pub struct Witness {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Flaw {
     /// Not exhaustive: the send stays blocked until its role moves otherwise, which may be never.
-    Blocked {
-        /// The role.
-        role: Role,
-        /// The send.
-        send: TransitionId,
-    },
+    Blocked(Role, TransitionId),
     /// Not IBI, SIBI or CIBI: the role can receive the first, and the second from another queue now
     /// or after the first.
-    Competing {
-        /// The role.
-        role: Role,
-        /// A reception that is possible.
-        first: TransitionId,
-        /// One from another queue that competes with it.
-        second: TransitionId,
-    },
-    /// No eventual reception: the next message of the queue is never received.
-    Lost {
-        /// The sender.
-        from: Role,
-        /// The receiver.
-        to: Role,
-    },
-    /// Not OBI: one send of the role is possible and another is blocked.
-    Partial {
-        /// The role.
-        role: Role,
-        /// The send that is possible.
-        possible: TransitionId,
-        /// The send that is not.
-        blocked: TransitionId,
-    },
+    Competing(Role, TransitionId, TransitionId),
+    /// No eventual reception: the next message in the queue from the first role to the second is
+    /// never received.
+    Lost(Role, Role),
+    /// Not OBI: the first send of the role is possible, and the second is blocked.
+    Partial(Role, TransitionId, TransitionId),
     /// No progress: the role never moves again.
-    Waits {
-        /// The role.
-        role: Role,
-    },
+    Waits(Role),
 }
 
 impl fmt::Display for Flaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Blocked { role, .. } => write!(f, "{role} is blocked by a full queue"),
-            Self::Competing { role, .. } => {
+            Self::Blocked(role, _) => write!(f, "{role} is blocked by a full queue"),
+            Self::Competing(role, ..) => {
                 write!(f, "{role} can receive from two queues, whichever comes first")
             }
-            Self::Lost { from, to } => write!(f, "{to} never receives the message from {from}"),
-            Self::Partial { role, .. } => {
+            Self::Lost(from, to) => write!(f, "{to} never receives the message from {from}"),
+            Self::Partial(role, ..) => {
                 write!(f, "{role} can do one of its sends, and another is blocked by a full queue")
             }
-            Self::Waits { role } => write!(f, "{role} waits for ever"),
+            Self::Waits(role) => write!(f, "{role} waits for ever"),
         }
     }
 }

@@ -3,18 +3,13 @@
 use crate::system::explorer::{Explorer, Node};
 use crate::system::interned::{ChannelIndex, MachineIndex, StateKind};
 
+/// A [`Flaw`](super::Flaw), with the numbers of its machine, its channel or its moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Violation {
-    /// The machine waits for a message for ever.
     Waits(MachineIndex),
-    /// The channel's head is received in no continuation.
     Lost(ChannelIndex),
-    /// The send stays blocked until its machine moves otherwise, which may be never.
     Blocked(usize),
-    /// The first send of a machine is possible, its second one is blocked.
     Partial(usize, usize),
-    /// The moves are receptions of one machine from different channels. The first is possible, the
-    /// second is possible now or after the first.
     Competing(usize, usize),
 }
 

@@ -165,13 +165,12 @@ impl InternedMachine {
         actions.dedup();
         let names = Arc::new(Names::new(actions));
         let renamed = |machine: &Self| {
-            let mut numbers = Vec::with_capacity(machine.names.actions.len());
-            for action in &machine.names.actions {
+            let number = |action| {
                 let (Ok(number) | Err(number)) = names.actions.binary_search(action);
-                numbers.push(number as Act);
-            }
-            let mut machine = machine.clone();
-            machine.names = Arc::clone(&names);
+                number as Act
+            };
+            let numbers: Vec<Act> = machine.names.actions.iter().map(number).collect();
+            let mut machine = Self { names: Arc::clone(&names), ..machine.clone() };
             machine.number(&numbers);
             Arc::new(machine)
         };

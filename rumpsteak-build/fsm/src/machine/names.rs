@@ -18,21 +18,9 @@ macro_rules! name {
             }
         }
 
-        impl From<&str> for $name {
-            fn from(text: &str) -> Self {
+        impl<T: Into<Arc<str>>> From<T> for $name {
+            fn from(text: T) -> Self {
                 Self(text.into())
-            }
-        }
-
-        impl From<String> for $name {
-            fn from(text: String) -> Self {
-                Self(text.into())
-            }
-        }
-
-        impl From<Arc<str>> for $name {
-            fn from(text: Arc<str>) -> Self {
-                Self(text)
             }
         }
 

@@ -24,7 +24,7 @@ use hashbrown::HashMap;
 use super::pair::{Act, Edge, Pair, State};
 use super::prefix::{Alternative, Promise, Rest, Segment};
 use super::reachability::{Futures, NEVER, ranks};
-use super::refusal::{Blame, Reason, Rule, Stop};
+use super::refusal::{Blame, Failure, Result, Rule, Stop};
 use super::sequences::{EMPTY, Sequence, Sequences};
 use crate::verdict::Limit;
 
@@ -85,16 +85,11 @@ struct Found {
     /// The numbers of the others.
     dropped: Vec<u32>,
     /// Why the last of the others fails.
-    reason: Option<Reason>,
+    reason: Option<Failure>,
 }
 
 impl Found {
-    fn add(
-        &mut self,
-        index: usize,
-        promise: Promise,
-        ways: Result<Vec<Way>, Stop>,
-    ) -> Result<(), Limit> {
+    fn add(&mut self, index: usize, promise: Promise, ways: Result<Vec<Way>>) -> Result<(), Limit> {
         match ways {
             Ok(ways) => self.alternatives.push((promise, ways)),
             Err(Stop::Limited(limit)) => return Err(limit),
@@ -135,11 +130,11 @@ impl<'a> Anticipation<'a> {
 
     /// The ways on which the peers may lead the supertype to `act` from beyond `rest`, each without
     /// that action; the subtype goes on in state `then`.
-    pub(super) fn take(&mut self, rest: &Rest, act: Act, then: u32) -> Result<Vec<Way>, Stop> {
+    pub(super) fn take(&mut self, rest: &Rest, act: Act, then: u32) -> Result<Vec<Way>> {
         self.in_rest(rest, Goal { act, then, slack: self.slack, depth: 0 })
     }
 
-    fn in_rest(&mut self, rest: &Rest, goal: Goal) -> Result<Vec<Way>, Stop> {
+    fn in_rest(&mut self, rest: &Rest, goal: Goal) -> Result<Vec<Way>> {
         let alternatives = match rest {
             Rest::State(state) => return self.in_state(*state, goal),
             Rest::Choice(alternatives, _) => Rc::clone(alternatives),
@@ -148,10 +143,8 @@ impl<'a> Anticipation<'a> {
         self.spend(alternatives.len())?;
         if self.pair.kind(alternatives[0].promise.act) == self.pair.kind(goal.act) {
             // The choice is made.
-            let made = alternatives
-                .iter()
-                .find(|alternative| alternative.promise.act == goal.act)
-                .ok_or_else(|| Stop::Refused(mismatch(alternatives[0].promise)))?;
+            let made = alternatives.iter().find(|own| own.promise.act == goal.act);
+            let made = made.ok_or_else(|| Stop::Refused(mismatch(alternatives[0].promise)))?;
             return Ok(vec![Way { segment: made.segment.clone(), rules: EMPTY }]);
         }
         let mut found = Found::default();
@@ -162,7 +155,7 @@ impl<'a> Anticipation<'a> {
         self.choices(&[], EMPTY, found)
     }
 
-    fn in_segment(&mut self, segment: &Segment, goal: Goal) -> Result<Vec<Way>, Stop> {
+    fn in_segment(&mut self, segment: &Segment, goal: Goal) -> Result<Vec<Way>> {
         let promises = &segment.promises;
         self.spend(promises.len())?;
         let kind = self.pair.kind(goal.act);
@@ -183,7 +176,7 @@ impl<'a> Anticipation<'a> {
         Ok(ways)
     }
 
-    fn in_state(&mut self, mut state: u32, goal: Goal) -> Result<Vec<Way>, Stop> {
+    fn in_state(&mut self, mut state: u32, goal: Goal) -> Result<Vec<Way>> {
         let sup = &self.pair.sup;
         let kind = self.pair.kind(goal.act);
         let mut promises = vec![];
@@ -248,7 +241,7 @@ impl<'a> Anticipation<'a> {
         mut rules: Sequence,
         edges: &[Edge],
         goal: Goal,
-    ) -> Result<Vec<Way>, Stop> {
+    ) -> Result<Vec<Way>> {
         let mut each = vec![];
         for edge in edges {
             each.push((edge, self.in_state(edge.target, goal)?));
@@ -273,7 +266,7 @@ impl<'a> Anticipation<'a> {
         promises: &[Promise],
         mut rules: Sequence,
         found: Found,
-    ) -> Result<Vec<Way>, Stop> {
+    ) -> Result<Vec<Way>> {
         let Found { alternatives, dropped, reason } = found;
         // Backwards, so that the numbers of the others stay.
         for index in dropped.into_iter().rev() {
@@ -354,7 +347,7 @@ impl<'a> Anticipation<'a> {
 
     /// Finds a way on which peers keep the supertype from ever doing `act`, from a state without a
     /// rank.
-    fn explain(&self, mut state: u32, act: Act, ranks: &[u32]) -> Reason {
+    fn explain(&self, mut state: u32, act: Act, ranks: &[u32]) -> Failure {
         let (sup, kind) = (&self.pair.sup, self.pair.kind(act));
         let mut seen = vec![false; sup.len()];
         loop {
@@ -376,10 +369,10 @@ impl<'a> Anticipation<'a> {
 }
 
 /// The refusal if the supertype's next action of the kind is `promise`, and not the wanted one.
-pub(super) fn mismatch(promise: Promise) -> Reason {
-    Reason::of(Rule::OutputsToOnePeer, Blame::Transition(promise.origin), None)
+pub(super) fn mismatch(promise: Promise) -> Failure {
+    Failure::of(Rule::OutputsToOnePeer, Blame::Transition(promise.origin), None)
 }
 
-fn not_reached(sup: Blame) -> Reason {
-    Reason::of(Rule::OutputNotReached, sup, None)
+fn not_reached(sup: Blame) -> Failure {
+    Failure::of(Rule::OutputNotReached, sup, None)
 }

@@ -13,7 +13,7 @@ use hashbrown::HashMap;
 use super::pair::{Kind, Pair};
 use super::reachability::{NEVER, heights, inevitable, is_near};
 use super::record::{Done, Record, Then};
-use super::refusal::{Blame, Failure, Reason, Rule};
+use super::refusal::{Blame, Failure, Rule};
 use super::rules::Situation;
 use super::sequences::Sequences;
 use crate::machine::TransitionId;
@@ -192,27 +192,20 @@ impl<'a> Assumptions<'a> {
     }
 
     fn forgotten_kind(&mut self, kind: Kind) -> Option<Failure> {
-        let promised: Vec<Option<u32>> = self
-            .nodes
-            .iter()
-            .map(|node| {
-                let own = node.promises.iter().find(|(own, _)| *own == kind);
-                own.map(|&(_, origin)| origin)
-            })
-            .collect();
+        let origin = |node: &Node| {
+            let own = node.promises.iter().find(|(own, _)| *own == kind);
+            own.map(|&(_, origin)| origin)
+        };
+        let promised: Vec<Option<u32>> = self.nodes.iter().map(origin).collect();
         if promised.iter().all(Option::is_none) {
             return None;
         }
         // The steps between situations where the kind is pending that do not do it: is there a
         // loop?
-        let steps: Vec<&Step> = self
-            .steps
-            .iter()
-            .filter(|step| {
-                let pending = |node: u32| promised[node as usize].is_some();
-                pending(step.from) && pending(step.to) && !self.does(step, kind)
-            })
-            .collect();
+        let is_pending = |node: u32| promised[node as usize].is_some();
+        let is_put_off =
+            |step: &&Step| is_pending(step.from) && is_pending(step.to) && !self.does(step, kind);
+        let steps: Vec<&Step> = self.steps.iter().filter(is_put_off).collect();
         if steps.is_empty() {
             return None;
         }
@@ -273,10 +266,6 @@ fn forgotten(
     sub_state: u32,
     cycle: Vec<TransitionId>,
 ) -> Failure {
-    Failure {
-        reason: Reason::of(Rule::Forgotten, Blame::Transition(origin), None),
-        path,
-        sub_state,
-        cycle,
-    }
+    let failure = Failure::of(Rule::Forgotten, Blame::Transition(origin), None);
+    Failure { path, sub_state, cycle, ..failure }
 }

@@ -36,13 +36,8 @@ impl Proof {
     }
 
     fn fair(&self) -> Option<&FairInvariant> {
-        match &self.evidence {
-            Evidence::Written(certificate) => match &**certificate {
-                Certificate::Fair(fair) => Some(fair),
-                _ => None,
-            },
-            _ => None,
-        }
+        let Evidence::Written(certificate) = &self.evidence else { return None };
+        if let Certificate::Fair(fair) = &**certificate { Some(fair) } else { None }
     }
 
     pub(super) fn written(

@@ -89,37 +89,35 @@ impl Blame {
     }
 }
 
-/// Why no inference rule applies.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Reason {
+/// Why no inference rule applies, in the numbers of the search. The fields are as in [`Refusal`];
+/// the search adds the path and the state.
+pub(super) struct Failure {
     pub(super) rule: Rule,
     pub(super) sup: Blame,
     pub(super) sub: Option<TransitionId>,
     /// True if a dropped alternative may be the reason.
     pub(super) lossy: bool,
-}
-
-impl Reason {
-    pub(super) fn of(rule: Rule, sup: Blame, sub: Option<&Edge>) -> Self {
-        Self { rule, sup, sub: sub.map(|edge| edge.id), lossy: false }
-    }
-}
-
-/// A point without a derivation, in the numbers of the search. The fields are as in [`Refusal`].
-pub(super) struct Failure {
-    pub(super) reason: Reason,
     pub(super) path: Vec<TransitionId>,
     pub(super) sub_state: u32,
     pub(super) cycle: Vec<TransitionId>,
 }
 
-/// Why a search stops: a limit, or a [`Reason`] or [`Failure`].
-pub(super) enum Stop<R = Reason> {
-    Limited(Limit),
-    Refused(R),
+impl Failure {
+    pub(super) fn of(rule: Rule, sup: Blame, sub: Option<&Edge>) -> Self {
+        let (sub, path, cycle) = (sub.map(|edge| edge.id), vec![], vec![]);
+        Self { rule, sup, sub, lossy: false, path, sub_state: 0, cycle }
+    }
 }
 
-impl<R> From<Limit> for Stop<R> {
+pub(super) type Result<T, E = Stop> = std::result::Result<T, E>;
+
+/// Why a search stops.
+pub(super) enum Stop {
+    Limited(Limit),
+    Refused(Failure),
+}
+
+impl From<Limit> for Stop {
     fn from(limit: Limit) -> Self {
         Self::Limited(limit)
     }
@@ -127,7 +125,7 @@ impl<R> From<Limit> for Stop<R> {
 
 impl Refusal {
     pub(super) fn new(sub: &Fsm, sup: &Fsm, failure: Failure) -> Self {
-        let (sup_state, action) = match failure.reason.sup {
+        let (sup_state, action) = match failure.sup {
             Blame::State(state) => (StateId::from_index(state as usize), None),
             Blame::Transition(id) => {
                 let id = TransitionId::from_index(id as usize);
@@ -135,10 +133,10 @@ impl Refusal {
             }
         };
         let mut refusal = Self {
-            rule: failure.reason.rule,
+            rule: failure.rule,
             path: failure.path,
             sub_state: StateId::from_index(failure.sub_state as usize),
-            sub: failure.reason.sub,
+            sub: failure.sub,
             sup_state,
             sup: action,
             cycle: failure.cycle,
@@ -167,20 +165,17 @@ impl Refusal {
             })
         };
         if let Some(candidate) = candidates.iter().find(same_label) {
-            let alternative = alternatives
-                .iter()
-                .find(|other| other.action.message.label == candidate.action.message.label);
+            let own = &candidate.action.message.label;
+            let alternative = alternatives.iter().find(|it| it.action.message.label == *own);
             self.sub = Some(candidate.id);
             self.sup = alternative.map(|other| other.id).or(self.sup);
             self.rule = Rule::PayloadDiffers;
             return;
         }
 
-        let later: HashSet<&Action> = sup
-            .reachable_from(promised.target)
-            .flat_map(|state| sup.transitions_from(state))
-            .map(|transition| transition.action)
-            .collect();
+        let later = sup.reachable_from(promised.target);
+        let later = later.flat_map(|state| sup.transitions_from(state));
+        let later: HashSet<&Action> = later.map(|transition| transition.action).collect();
         let early = candidates.iter().find(|candidate| later.contains(candidate.action));
         match (self.rule, early) {
             (Rule::InputNotHandled, Some(candidate)) => {

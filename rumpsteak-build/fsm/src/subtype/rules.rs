@@ -40,7 +40,7 @@
 use super::anticipation::{Anticipation, Way, mismatch};
 use super::pair::{Act, Edge, Kind, Pair, State};
 use super::prefix::{Prefix, Promise, Rest, Segment};
-use super::refusal::{Blame, Reason, Rule, Stop};
+use super::refusal::{Blame, Failure, Result, Rule, Stop};
 use super::sequences::{CHOOSE, EMPTY, Sequence};
 use crate::verdict::Limit;
 
@@ -145,7 +145,7 @@ impl<'a> Rules<'a> {
     }
 
     /// The situations after the subtype's next action; none if it ends.
-    pub(super) fn successors(&mut self, situation: Situation) -> Result<Vec<Successor>, Stop> {
+    pub(super) fn successors(&mut self, situation: Situation) -> Result<Vec<Successor>> {
         match self.pair.sub.state(situation.state) {
             State::End => self.end(&situation.prefix),
             State::Send(kind) => self.outputs(situation, kind),
@@ -153,7 +153,7 @@ impl<'a> Rules<'a> {
         }
     }
 
-    fn end(&self, prefix: &Prefix) -> Result<Vec<Successor>, Stop> {
+    fn end(&self, prefix: &Prefix) -> Result<Vec<Successor>> {
         let sup = match (prefix.head(), &prefix.rest) {
             (Some(promise), _) => Blame::Transition(promise.origin),
             (None, &Rest::State(end)) => match self.pair.sup.edges(end).first() {
@@ -167,7 +167,7 @@ impl<'a> Rules<'a> {
     }
 
     /// Rules OI and OO.
-    fn outputs(&mut self, situation: Situation, kind: Kind) -> Result<Vec<Successor>, Stop> {
+    fn outputs(&mut self, situation: Situation, kind: Kind) -> Result<Vec<Successor>> {
         let pair = self.pair;
         let Situation { state, mut prefix, lossy } = situation;
         let edges = pair.sub.edges(state);
@@ -175,10 +175,8 @@ impl<'a> Rules<'a> {
         let mut rules = CHOOSE;
         for (index, edge) in edges.iter().enumerate() {
             let last = index + 1 == edges.len();
-            let refused = |mut reason: Reason, lossy| {
-                (reason.sub, reason.lossy) = (Some(edge.id), lossy);
-                Stop::Refused(reason)
-            };
+            let refused =
+                |failure, lossy| Stop::Refused(Failure { sub: Some(edge.id), lossy, ..failure });
             let after = |prefix, lossy, rules| Successor {
                 transition: edge.id.index() as u32,
                 situation: Situation { state: edge.target, prefix, lossy },
@@ -198,7 +196,7 @@ impl<'a> Rules<'a> {
             let found = self.anticipation.take(&prefix.rest, edge.act, edge.target);
             let lossy = lossy || self.anticipation.lossy;
             let ways = found.map_err(|stop| match stop {
-                Stop::Refused(reason) => refused(reason, lossy),
+                Stop::Refused(failure) => refused(failure, lossy),
                 limited => limited,
             })?;
             let count = ways.len();
@@ -214,7 +212,7 @@ impl<'a> Rules<'a> {
     }
 
     /// Rules II and IO.
-    fn inputs(&mut self, situation: Situation, kind: Kind) -> Result<Vec<Successor>, Stop> {
+    fn inputs(&mut self, situation: Situation, kind: Kind) -> Result<Vec<Successor>> {
         let pair = self.pair;
         let Situation { state, mut prefix, lossy } = situation;
         let edges = pair.sub.edges(state);
@@ -259,12 +257,7 @@ impl<'a> Rules<'a> {
 
     /// All ways on which the supertype comes from `start` to an input of `kind` over an A(p), that
     /// is over inputs of other kinds; each with that input. `sub` is the subtype's input.
-    fn next_inputs(
-        &mut self,
-        start: u32,
-        kind: Kind,
-        sub: &Edge,
-    ) -> Result<Vec<(Promise, Way)>, Stop> {
+    fn next_inputs(&mut self, start: u32, kind: Kind, sub: &Edge) -> Result<Vec<(Promise, Way)>> {
         let sup = &self.pair.sup;
         let mut found = vec![];
         let mut unfoldings = 0;
@@ -318,5 +311,5 @@ impl<'a> Rules<'a> {
 }
 
 fn refused(rule: Rule, sup: Blame, sub: Option<&Edge>) -> Stop {
-    Stop::Refused(Reason::of(rule, sup, sub))
+    Stop::Refused(Failure::of(rule, sup, sub))
 }

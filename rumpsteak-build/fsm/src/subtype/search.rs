@@ -11,7 +11,7 @@ use super::pair::Pair;
 use super::prefix::Prefix;
 use super::proof::{Evidence, Proof};
 use super::record::{Done, encode};
-use super::refusal::{Failure, Stop};
+use super::refusal::{Failure, Result, Stop};
 use super::rules::{Rules, Situation, Successor};
 use super::sequences::Sequence;
 use crate::verdict::{Limit, Limits};
@@ -64,7 +64,7 @@ impl<'a> Search<'a> {
                         break;
                     }
                 }
-                Err(Stop::Refused(failure)) if failure.reason.lossy => dropped = true,
+                Err(Stop::Refused(failure)) if failure.lossy => dropped = true,
                 Err(Stop::Refused(failure)) => return Outcome::Fails(failure),
             }
         }
@@ -85,7 +85,7 @@ impl<'a> Search<'a> {
     }
 
     /// Follows a situation to one that was met before, to a branching or to the end.
-    fn follow(&mut self, mut situation: Situation, mut way: Way) -> Result<(), Stop<Failure>> {
+    fn follow(&mut self, mut situation: Situation, mut way: Way) -> Result<()> {
         loop {
             if self.pair.sub.is_anchor(situation.state) {
                 match self.arrive(&mut situation, way)? {
@@ -142,11 +142,7 @@ impl<'a> Search<'a> {
 
     /// Compares a situation with earlier ones. `None` if it was met before (rule ASM), otherwise
     /// the way from it.
-    fn arrive(
-        &mut self,
-        situation: &mut Situation,
-        way: Way,
-    ) -> Result<Option<Way>, Stop<Failure>> {
+    fn arrive(&mut self, situation: &mut Situation, way: Way) -> Result<Option<Way>> {
         // If no output is pending, every choice is made.
         situation.lossy &= situation.prefix.awaits_send(self.pair);
         let (state, prefix) = (situation.state, &situation.prefix);
@@ -157,22 +153,20 @@ impl<'a> Search<'a> {
         };
         match self.assumptions.avoided(node) {
             Some(mut failure) => {
-                failure.reason.lossy = situation.lossy;
+                failure.lossy = situation.lossy;
                 Err(Stop::Refused(failure))
             }
             None => Ok(Some(way)),
         }
     }
 
-    fn halt(&self, stop: Stop, way: &Way, sub_state: u32) -> Stop<Failure> {
+    fn halt(&self, stop: Stop, way: &Way, sub_state: u32) -> Stop {
         match stop {
-            Stop::Limited(limit) => limit.into(),
-            Stop::Refused(reason) => Stop::Refused(Failure {
-                reason,
-                path: self.assumptions.path(way),
-                sub_state,
-                cycle: vec![],
-            }),
+            Stop::Refused(failure) => {
+                let path = self.assumptions.path(way);
+                Stop::Refused(Failure { path, sub_state, ..failure })
+            }
+            limited => limited,
         }
     }
 }

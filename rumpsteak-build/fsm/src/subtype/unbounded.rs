@@ -320,10 +320,8 @@ impl<'a> Search<'a> {
             (0..rules.len()).filter(ahead).partition(|&id| is_left(id));
         let steps = bounded.iter().flat_map(|&id| rules[id].steps(id));
         let unfoldings = heights(rules.len(), steps.map(|(from, to, _)| (from, to)));
-        let left: BTreeSet<StateId> = left
-            .into_iter()
-            .map(|id| StateId::from_index(self.judgements[id].claim.sup as usize))
-            .collect();
+        let sup = |id: usize| StateId::from_index(self.judgements[id].claim.sup as usize);
+        let left: BTreeSet<StateId> = left.into_iter().map(sup).collect();
         Ok(FairInvariant {
             drains,
             unfoldings: unfoldings.into_iter().collect::<Option<_>>().ok_or(Stop::Stuck)?,
@@ -477,22 +475,16 @@ impl<'a> Search<'a> {
 
     fn matched(&self, claim: &Claim, kind: Kind) -> Result<Vec<Successor>, Stop> {
         let (own, theirs) = (&self.pair.sub, &self.pair.sup);
-        let &Claim { sub, sup, .. } = claim;
-        let successor =
-            |sub, sup| Successor { done: Some(kind), claim: Claim { sub, sup, ..claim.clone() } };
-        if self.pair.sends(kind) {
-            if self.is_fair && own.edges(sub).len() != theirs.edges(sup).len() {
-                return Err(Stop::Stuck);
-            }
-            let both = own.edges(sub).iter().map(|edge| {
-                let other = theirs.edge(sup, edge.act).ok_or(Stop::Stuck)?;
-                Ok(successor(edge.target, other.target))
-            });
-            return both.collect();
+        let (sub, sup) = (own.edges(claim.sub), theirs.edges(claim.sup));
+        let is_send = self.pair.sends(kind);
+        if is_send && self.is_fair && sub.len() != sup.len() {
+            return Err(Stop::Stuck);
         }
-        let both = theirs.edges(sup).iter().map(|edge| {
-            let own = own.edge(sub, edge.act).ok_or(Stop::Stuck)?;
-            Ok(successor(own.target, edge.target))
+        // The subtype chooses among outputs, and its peers among inputs.
+        let both = if is_send { sub } else { sup }.iter().map(|edge| {
+            let sub = own.edge(claim.sub, edge.act).ok_or(Stop::Stuck)?.target;
+            let sup = theirs.edge(claim.sup, edge.act).ok_or(Stop::Stuck)?.target;
+            Ok(Successor { done: Some(kind), claim: Claim { sub, sup, ..claim.clone() } })
         });
         both.collect()
     }

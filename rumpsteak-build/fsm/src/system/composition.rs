@@ -26,7 +26,7 @@ impl System {
         for machine in &system.machines {
             let role = machine.role();
             if let Some(by) = machine.transitions().find(|by| by.action.peer == *role) {
-                return Err(SystemError::SelfMessage { role: role.clone(), transition: by.id });
+                return Err(SystemError::SelfMessage(role.clone(), by.id));
             }
         }
         Ok(system)
@@ -37,7 +37,7 @@ impl System {
         let mut indices = HashMap::new();
         for (index, machine) in machines.iter().enumerate() {
             if indices.insert(machine.role().clone(), index).is_some() {
-                return Err(SystemError::Duplicate { role: machine.role().clone() });
+                return Err(SystemError::Duplicate(machine.role().clone()));
             }
         }
         for machine in &machines {
@@ -70,17 +70,9 @@ impl System {
 #[non_exhaustive]
 pub enum SystemError {
     /// Two machines have one role.
-    Duplicate {
-        /// The role.
-        role: Role,
-    },
-    /// A machine exchanges a message with itself.
-    SelfMessage {
-        /// Its role.
-        role: Role,
-        /// The transition.
-        transition: TransitionId,
-    },
+    Duplicate(Role),
+    /// The machine of this role exchanges a message with itself, by this transition.
+    SelfMessage(Role, TransitionId),
     /// A machine's peer has no machine.
     UnknownPeer {
         /// The machine's role.
@@ -95,10 +87,10 @@ pub enum SystemError {
 impl fmt::Display for SystemError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Duplicate { role } => {
+            Self::Duplicate(role) => {
                 write!(f, "there are two machines of `{role}`; a system has one for each role")
             }
-            Self::SelfMessage { role, .. } => {
+            Self::SelfMessage(role, _) => {
                 write!(f, "`{role}` exchanges a message with itself; name another role as its peer")
             }
             Self::UnknownPeer { role, peer, .. } => {

@@ -178,11 +178,9 @@ fn neglected(system: &System, explorer: &Explorer<'_>, for_sure: bool) -> Vec<Fo
             && !explorer.can_move(node, machine)
     };
     let ignored = |node, channel: ChannelIndex| {
+        let mut moves = explorer.moves(node, interned.ends[channel].1).map(|by| interned.get(by));
         explorer.held(node, channel) > 0
-            && !explorer
-                .moves(node, interned.ends[channel].1)
-                .map(|by| interned.get(by))
-                .any(|by| by.channel as ChannelIndex == channel && explorer.is_enabled(node, by))
+            && !moves.any(|by| by.channel as usize == channel && explorer.is_enabled(node, by))
     };
     let waiting = (0..interned.machines()).filter_map(|machine| {
         let idle = idle(&system.machines()[machine]);
@@ -191,11 +189,8 @@ fn neglected(system: &System, explorer: &Explorer<'_>, for_sure: bool) -> Vec<Fo
         // A machine stays in one state while it waits.
         let busy = |node| in_vain(node, machine) && !is_idle(node);
         let busy = (!idle.is_clear()).then(|| stays(explorer, for_sure, busy));
-        Some(match busy {
-            Some(None) => (machine, None, true, waits),
-            Some(Some(waits)) => (machine, None, false, waits),
-            None => (machine, None, false, waits),
-        })
+        let is_idle = busy == Some(None);
+        Some((machine, None, is_idle, busy.flatten().unwrap_or(waits)))
     });
     let unread = (0..interned.channels()).filter_map(|channel| {
         let stays = stays(explorer, for_sure, |node| ignored(node, channel))?;

@@ -49,10 +49,7 @@ pub enum Failure {
         to: Role,
     },
     /// A role waits for a message that can never come, while others may go on.
-    Starvation {
-        /// The role.
-        role: Role,
-    },
+    Starvation(Role),
     /// A role cannot receive the next message in the state where it waits for it.
     UnspecifiedReception {
         /// The sender.
@@ -79,7 +76,7 @@ impl fmt::Display for Failure {
         match self {
             Self::Deadlock => write!(f, "no role can move"),
             Self::Orphan { from, to } => write!(f, "{to} never receives the message from {from}"),
-            Self::Starvation { role } => write!(f, "{role} waits for ever"),
+            Self::Starvation(role) => write!(f, "{role} waits for ever"),
             Self::UnspecifiedReception { from, to } => {
                 write!(f, "{to} cannot receive the next message from {from}")
             }
@@ -110,15 +107,11 @@ pub struct Neglected {
 impl Neglected {
     /// The consequence, in one sentence without a full stop.
     pub fn meaning(&self) -> String {
-        let Self { role, from, .. } = self;
-        match from {
-            None => format!(
-                "no deadlock: the others go on, and none of them ever has to send to `{role}`"
-            ),
-            Some(from) => format!(
-                "no deadlock: the others go on, and the message from `{from}` stays in its queue"
-            ),
-        }
+        let meanwhile = match &self.from {
+            None => format!("none of them ever has to send to `{}`", self.role),
+            Some(from) => format!("the message from `{from}` stays in its queue"),
+        };
+        format!("no deadlock: the others go on, and {meanwhile}")
     }
 }
 
@@ -260,23 +253,17 @@ impl<'a> Replay<'a> {
     fn step(&mut self, step: &Step) -> Option<()> {
         let mover = self.system.index_of(&step.role)?;
         let machine = &self.system.machines()[mover];
-        let transition = machine
-            .transitions_from(self.states[mover])
-            .find(|transition| transition.id == step.transition)?;
-        if *transition.action != step.action {
-            return None;
-        }
-        let peer = self.system.index_of(&transition.action.peer)?;
-        match transition.action.direction {
-            Direction::Send => self.queues[mover][peer].push_back(&transition.action.message),
+        let mut here = machine.transitions_from(self.states[mover]);
+        let by = here.find(|by| by.id == step.transition && *by.action == step.action)?;
+        let Action { peer, direction, message } = by.action;
+        let peer = self.system.index_of(peer)?;
+        match direction {
+            Direction::Send => self.queues[mover][peer].push_back(message),
             Direction::Receive => {
-                let head = self.queues[peer][mover].pop_front()?;
-                if *head != transition.action.message {
-                    return None;
-                }
+                self.queues[peer][mover].pop_front().filter(|head| *head == message)?;
             }
         }
-        self.states[mover] = transition.target;
+        self.states[mover] = by.target;
         Some(())
     }
 
@@ -315,25 +302,16 @@ impl<'a> Replay<'a> {
     }
 
     fn waits(&self) -> Vec<Wait> {
-        let machines = self.system.machines();
-        (0..machines.len())
-            .filter(|&index| {
-                // A role on demand that has got a message waits, even in its initial state.
-                let is_asked = self.queues.iter().any(|from| !from[index].is_empty());
-                let state = self.states[index];
-                let is_over = machines[index].is_terminal(state)
-                    || (machines[index].may_end(state) && !is_asked);
-                !is_over && !self.can_move(index)
-            })
-            .map(|index| Wait {
-                role: machines[index].role().clone(),
-                state: self.states[index],
-                transitions: machines[index]
-                    .transitions_from(self.states[index])
-                    .map(|transition| (transition.id, transition.action.clone()))
-                    .collect(),
-            })
-            .collect()
+        let wait = |(index, machine): (usize, &Fsm)| {
+            let state = self.states[index];
+            // A role on demand that has got a message waits, even in its initial state.
+            let is_asked = self.queues.iter().any(|from| !from[index].is_empty());
+            let is_over = machine.is_terminal(state) || (machine.may_end(state) && !is_asked);
+            let due = machine.transitions_from(state).map(|by| (by.id, by.action.clone()));
+            let (role, transitions) = (machine.role().clone(), due.collect());
+            (!is_over && !self.can_move(index)).then_some(Wait { role, state, transitions })
+        };
+        self.system.machines().iter().enumerate().filter_map(wait).collect()
     }
 
     fn shows(&self, failure: &Failure) -> bool {
@@ -343,7 +321,7 @@ impl<'a> Replay<'a> {
                 let anyone = (0..machines.len()).any(|index| self.can_move(index));
                 !anyone && !self.waits().is_empty()
             }
-            Failure::Starvation { role } | Failure::Neglect(Neglected { role, from: None, .. }) => {
+            Failure::Starvation(role) | Failure::Neglect(Neglected { role, from: None, .. }) => {
                 self.waits().iter().any(|wait| wait.role == *role)
             }
             Failure::Orphan { from, to }

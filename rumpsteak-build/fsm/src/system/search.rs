@@ -121,8 +121,7 @@ impl<'a> Search<'a> {
             !by.is_send && head.is_some_and(|head| head != by.message)
         };
         moves.all(is_refused).then(|| {
-            let ends = explorer.system.end_roles(first.channel as ChannelIndex);
-            let (from, to) = ends;
+            let (from, to) = explorer.system.end_roles(first.channel as ChannelIndex);
             Failure::UnspecifiedReception { from, to }
         })
     }
@@ -237,7 +236,7 @@ impl<'a> Search<'a> {
             let starved = lost(node)
                 .find(|&event| event < system.machines() && !self.explorer.may_end(node, event))?;
             let role = system.role(starved);
-            Some((node, Failure::Starvation { role }))
+            Some((node, Failure::Starvation(role)))
         })
     }
 

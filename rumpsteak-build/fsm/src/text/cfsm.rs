@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use super::error::SpannedMessage;
+use super::error::{Result, SpannedMessage};
 use super::form::{Form, PrintError};
 use super::lexer::{Kind, Lexer, is_name};
 use super::named::{Named, NamedBuilder};
 use super::types::{payload, unquoted};
 use crate::machine::interned::IndexSet;
-use crate::machine::{Action, Fsm, Role, StateId};
+use crate::machine::{Action, Fsm, Role, StateId, Transition};
 
 /// A machine before all participants are known.
 struct Machine<'a> {
@@ -18,7 +18,7 @@ struct Machine<'a> {
     peers: Vec<(&'a str, Range<usize>)>,
 }
 
-pub(super) fn parse(source: &str) -> Result<Vec<Named>, SpannedMessage> {
+pub(super) fn parse(source: &str) -> Result<Vec<Named>> {
     let mut lexer = Lexer::new(source);
     let mut machines: Vec<Machine<'_>> = vec![];
     let mut roles: IndexSet<Role> = IndexSet::default();
@@ -45,7 +45,7 @@ pub(super) fn parse(source: &str) -> Result<Vec<Named>, SpannedMessage> {
 }
 
 /// `.outputs .state graph transition+ .marking STATE .end`
-fn machine<'a>(lexer: &mut Lexer<'a>, role: &str) -> Result<Machine<'a>, SpannedMessage> {
+fn machine<'a>(lexer: &mut Lexer<'a>, role: &str) -> Result<Machine<'a>> {
     keyword(lexer, &["outputs"])?;
     keyword(lexer, &["state", "graph"])?;
     let mut builder = NamedBuilder::new(role);
@@ -86,7 +86,7 @@ fn machine<'a>(lexer: &mut Lexer<'a>, role: &str) -> Result<Machine<'a>, Spanned
     Ok(Machine { builder, initial, peers })
 }
 
-fn keyword(lexer: &mut Lexer<'_>, words: &[&str]) -> Result<(), SpannedMessage> {
+fn keyword(lexer: &mut Lexer<'_>, words: &[&str]) -> Result<()> {
     lexer.skip_roles()?;
     let written = words.join(" ");
     let dot = lexer.next()?;
@@ -104,7 +104,7 @@ fn keyword(lexer: &mut Lexer<'_>, words: &[&str]) -> Result<(), SpannedMessage> 
 }
 
 /// Replaces the numbers of peers by their roles.
-fn resolve(machine: Machine<'_>, roles: &IndexSet<Role>) -> Result<Named, SpannedMessage> {
+fn resolve(machine: Machine<'_>, roles: &IndexSet<Role>) -> Result<Named> {
     let Machine { mut builder, initial, peers } = machine;
     let role = |(peer, span): (&str, Range<usize>)| {
         let role = peer.parse::<usize>().ok().and_then(|number| roles.get_index(number));
@@ -144,8 +144,7 @@ pub(super) fn print(machines: &[Fsm]) -> Result<String, PrintError> {
             text.push_str(&format!("--@role {}\n", fsm.role()));
         }
         text.push_str(".outputs\n.state graph\n");
-        for transition in fsm.transitions() {
-            let action = transition.action;
+        for Transition { source, action, target, .. } in fsm.transitions() {
             let label = action.message.label.as_str();
             let Some(peer) = roles.get_index_of(&action.peer) else {
                 return refuse(format!(
@@ -156,15 +155,9 @@ pub(super) fn print(machines: &[Fsm]) -> Result<String, PrintError> {
             if !is_name(label) {
                 return Err(unquoted(Form::Cfsm, fsm, "label", label));
             }
-            text.push_str(&format!(
-                "q{} {peer} {} {label}{} q{}\n",
-                transition.source,
-                action.direction,
-                payload(Form::Cfsm, fsm, action)?,
-                transition.target
-            ));
-            is_said[transition.source.index()] = true;
-            is_said[transition.target.index()] = true;
+            let (direction, payload) = (action.direction, payload(Form::Cfsm, fsm, action)?);
+            text += &format!("q{source} {peer} {direction} {label}{payload} q{target}\n");
+            (is_said[source.index()], is_said[target.index()]) = (true, true);
         }
         if fsm.transition_count() == 0 {
             return refuse(

@@ -38,6 +38,8 @@ impl fmt::Display for ParseError {
 
 impl Error for ParseError {}
 
+pub(crate) type Result<T, E = SpannedMessage> = std::result::Result<T, E>;
+
 /// A [`ParseError`] before its line is counted.
 #[derive(Debug)]
 pub(crate) struct SpannedMessage {

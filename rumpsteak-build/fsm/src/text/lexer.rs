@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::error::SpannedMessage;
+use super::error::{Result, SpannedMessage};
 use crate::machine::{Direction, Message};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,23 +47,20 @@ impl<'a> Lexer<'a> {
         Self { source, at, peeked: None }
     }
 
-    pub(super) fn peek(&mut self) -> Result<Token<'a>, SpannedMessage> {
-        let token = match self.peeked.take() {
-            Some(token) => token,
-            None => self.scan()?,
-        };
+    pub(super) fn peek(&mut self) -> Result<Token<'a>> {
+        let token = self.peeked.take().map_or_else(|| self.scan(), Ok)?;
         self.peeked = Some(token.clone());
         Ok(token)
     }
 
-    pub(super) fn next(&mut self) -> Result<Token<'a>, SpannedMessage> {
+    pub(super) fn next(&mut self) -> Result<Token<'a>> {
         let token = self.peek()?;
         self.peeked = None;
         Ok(token)
     }
 
     /// Takes the next token if it is this mark.
-    pub(super) fn follows(&mut self, mark: char) -> Result<bool, SpannedMessage> {
+    pub(super) fn follows(&mut self, mark: char) -> Result<bool> {
         let follows = self.peek()?.kind == Kind::Mark(mark);
         if follows {
             self.peeked = None;
@@ -71,7 +68,7 @@ impl<'a> Lexer<'a> {
         Ok(follows)
     }
 
-    pub(super) fn expect(&mut self, mark: char, context: &str) -> Result<(), SpannedMessage> {
+    pub(super) fn expect(&mut self, mark: char, context: &str) -> Result<()> {
         let token = self.next()?;
         match token.kind == Kind::Mark(mark) {
             true => Ok(()),
@@ -79,7 +76,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    pub(super) fn name(&mut self, what: &str) -> Result<(&'a str, Range<usize>), SpannedMessage> {
+    pub(super) fn name(&mut self, what: &str) -> Result<(&'a str, Range<usize>)> {
         let token = self.next()?;
         match token.kind {
             Kind::Name(name) => Ok((name, token.span)),
@@ -88,7 +85,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Skips `--@role` where it is a comment.
-    pub(super) fn skip_roles(&mut self) -> Result<(), SpannedMessage> {
+    pub(super) fn skip_roles(&mut self) -> Result<()> {
         while let Kind::Role(_) = self.peek()?.kind {
             self.peeked = None;
         }
@@ -96,10 +93,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Reads `label<sort, …>`; also returns the place of the label.
-    pub(super) fn message(
-        &mut self,
-        what: &str,
-    ) -> Result<(Message, Range<usize>), SpannedMessage> {
+    pub(super) fn message(&mut self, what: &str) -> Result<(Message, Range<usize>)> {
         let (label, span) = self.name(what)?;
         let payload = self.payload()?.into_iter().map(Into::into).collect();
         let label = label.into();
@@ -107,7 +101,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Reads `<sort, …>` if it is there; the sorts are trimmed.
-    fn payload(&mut self) -> Result<Vec<&'a str>, SpannedMessage> {
+    fn payload(&mut self) -> Result<Vec<&'a str>> {
         let opening = self.peek()?;
         if opening.kind != Kind::Mark('<') {
             return Ok(vec![]);
@@ -122,12 +116,10 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    fn scan(&mut self) -> Result<Token<'a>, SpannedMessage> {
+    fn scan(&mut self) -> Result<Token<'a>> {
         loop {
-            let rest = &self.source[self.at..];
-            let blank = rest.len() - rest.trim_start().len();
-            self.at += blank;
-            let rest = &self.source[self.at..];
+            let rest = self.source[self.at..].trim_start();
+            self.at = self.source.len() - rest.len();
             if let Some(comment) = rest.strip_prefix("--") {
                 let start = self.at;
                 let line = comment.lines().next().unwrap_or("");

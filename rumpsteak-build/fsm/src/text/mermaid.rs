@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::machine::Fsm;
+use crate::machine::{Fsm, Transition};
 
 /// One diagram; several machines are states of it, each with a diagram inside.
 ///
@@ -35,14 +35,9 @@ fn body(fsm: &Fsm, prefix: &str, indent: &str, text: &mut String) {
     for state in fsm.states() {
         let _ = writeln!(text, "{indent}state \"{state}\" as {prefix}{state}");
     }
-    for transition in fsm.transitions() {
-        let _ = writeln!(
-            text,
-            "{indent}{prefix}{} --> {prefix}{}: {}",
-            transition.source,
-            transition.target,
-            escape(&transition.action.to_string())
-        );
+    for Transition { source, action, target, .. } in fsm.transitions() {
+        let action = escape(&action.to_string());
+        let _ = writeln!(text, "{indent}{prefix}{source} --> {prefix}{target}: {action}");
     }
     for state in fsm.states().filter(|&state| fsm.may_end(state)) {
         let _ = writeln!(text, "{indent}{prefix}{state} --> [*]");

@@ -22,16 +22,11 @@ pub struct Decision {
 pub enum Grounds {
     /// All configurations that matter were explored.
     Explored(Coverage),
-    /// The system is k-MC, for this k.
-    Compatible {
-        /// The least k that was found.
-        bound: usize,
-    },
-    /// All queues can always be emptied, however long they are.
-    Drained {
-        /// The number of situations in the [certificate](crate::certificate::drained).
-        situations: usize,
-    },
+    /// The system is k-MC: the least k that was found.
+    Compatible(usize),
+    /// All queues can always be emptied, however long they are. The number of situations in the
+    /// [certificate](crate::certificate::drained).
+    Drained(usize),
 }
 
 /// Decides if a system is safe: explores it. At a limit, asks k-MC, and then [`drain`].
@@ -54,16 +49,14 @@ pub fn decide(system: &System, limits: &Limits) -> Decision {
         // A system that is k-MC starves no role.
         &Verdict::Undecided(limit) if exploration.starvation.is_some() => Verdict::Undecided(limit),
         &Verdict::Undecided(limit) => match kmc::check(system, limits).verdict {
-            kmc::Verdict::Safe(bound) => Verdict::Safe(Grounds::Compatible { bound }),
-            kmc::Verdict::Unsafe(run) if matches!(run.failure, Failure::Starvation { .. }) => {
+            kmc::Verdict::Safe(bound) => Verdict::Safe(Grounds::Compatible(bound)),
+            kmc::Verdict::Unsafe(run) if matches!(run.failure, Failure::Starvation(_)) => {
                 exploration.starvation = Some(*run);
                 Verdict::Undecided(limit)
             }
             kmc::Verdict::Unsafe(run) => Verdict::Unsafe(run),
             kmc::Verdict::Undecided(_) => match drain(system, limits) {
-                Some(found) => {
-                    Verdict::Safe(Grounds::Drained { situations: found.situations.len() })
-                }
+                Some(found) => Verdict::Safe(Grounds::Drained(found.situations.len())),
                 None => Verdict::Undecided(limit),
             },
         },

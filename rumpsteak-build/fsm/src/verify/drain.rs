@@ -13,9 +13,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use hashbrown::HashMap;
+
 use crate::certificate::drained::{self, Drained, Plan, Progress, Situation, Words};
 use crate::machine::interned::IndexSet;
-use crate::machine::{Fsm, StateId, TransitionId};
+use crate::machine::{Fsm, TransitionId};
 use crate::system::System;
 use crate::system::interned::{InternedSystem, Move};
 use crate::verdict::Limits;
@@ -45,8 +47,8 @@ fn drain_with(system: &System, longest: usize, budget: usize) -> Option<Drained>
     let plans = search.plans()?;
     let situations = search.rows.iter().zip(&search.queues).zip(plans).enumerate();
     let situations = situations.map(|(node, ((row, queues), planned))| {
-        let machines = row[..interned.machines()].iter().zip(&search.bases);
-        let states = machines.map(|(&state, base)| StateId::from_index((state - base) as usize));
+        let states = row[..interned.machines()].iter().enumerate();
+        let states = states.map(|(machine, &state)| interned.own_state(machine, state));
         let filled = queues.iter().enumerate().filter(|(_, words)| !words.first.is_empty());
         Some(Situation {
             states: states.collect(),
@@ -73,8 +75,8 @@ struct Choice {
 
 struct Search<'a> {
     system: &'a InternedSystem<'a>,
-    /// For each machine the number of its first state.
-    bases: Vec<u32>,
+    /// The message of each transition of a machine.
+    messages: HashMap<(u32, TransitionId), u32>,
     longest: usize,
     /// The states of the machines, and the lengths of the queues.
     rows: IndexSet<Vec<u32>>,
@@ -85,18 +87,15 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn new(system: &'a InternedSystem<'a>, longest: usize) -> Self {
-        let states = system.fsms().scan(0, |base, fsm| {
-            let own = *base;
-            *base += fsm.len() as u32;
-            Some(own)
-        });
+        let moves = (0..system.states()).flat_map(|state| system.all_from(state));
+        let messages = moves.map(|by| ((by.machine, by.transition), by.message));
         let mut row = system.initial.clone();
         row.resize(system.machines() + system.channels(), 0);
         let queues = vec![vec![Words::default(); system.channels()]];
         Self {
             system,
             longest,
-            bases: states.collect(),
+            messages: messages.collect(),
             rows: IndexSet::from_iter([row]),
             queues,
             options: Vec::new(),
@@ -104,11 +103,7 @@ impl<'a> Search<'a> {
     }
 
     fn letter(&self, channel: usize, letter: TransitionId) -> u32 {
-        let sender = self.system.ends[channel].0;
-        let fsm = &self.system.whole.machines()[sender];
-        let state = self.bases[sender] as usize + fsm.transition(letter).source.index();
-        let mut moves = self.system.all_from(state as u32).iter();
-        moves.find(|by| by.transition == letter).map_or(u32::MAX, |by| by.message)
+        self.messages[&(self.system.ends[channel].0 as u32, letter)]
     }
 
     /// The words that a move may leave in its queue: for a receive, with each first letter.

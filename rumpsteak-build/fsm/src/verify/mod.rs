@@ -159,10 +159,7 @@ pub fn verify_fair<P: Borrow<Fsm>>(
     let peers: Vec<&Fsm> = peers.iter().map(P::borrow).collect();
     let is_directed = |fsm: &Fsm| fsm.check_directed().is_ok();
     let are_directed = is_directed(written) && is_directed(projected);
-    let proof = match are_directed {
-        true => certified_fair(written, projected, limits)?,
-        false => None,
-    };
+    let proof = if are_directed { certified_fair(written, projected, limits)? } else { None };
     let proof = match proof {
         Some(proof) => {
             let parts = parts(Some(&proof), written, projected, &peers);
@@ -212,7 +209,7 @@ fn among(
     let Together { verdict, condition, starvation, .. } = together(&parts, limits)?;
     let condition = condition.map(|(_, condition)| condition);
     let starves =
-        |run: &Run| matches!(&run.failure, Failure::Starvation { role } if role == written.role());
+        |run: &Run| matches!(&run.failure, Failure::Starvation(role) if role == written.role());
     let verdict = match (verdict, starvation.filter(starves)) {
         (Verdict::Safe(()), Some(run)) => Verdict::Unsafe(Box::new(run)),
         (unsafe_verdict @ Verdict::Unsafe(_), _) => unsafe_verdict,

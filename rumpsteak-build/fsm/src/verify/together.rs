@@ -157,25 +157,13 @@ impl<'a> Part<'a> {
 /// Why subtyping alone is not enough.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// The machine does actions before their turn, and a peer is not directed.
-    UndirectedPeer {
-        /// The peer.
-        peer: Role,
-        /// The defect of its projection.
-        defect: Defect,
-    },
+    /// The machine does actions before their turn, and this peer is not directed: the defect is of
+    /// its projection.
+    UndirectedPeer(Role, Defect),
     /// The machine does actions before their turn, and it or its projection is not directed.
-    Undirected {
-        /// The defect.
-        defect: Defect,
-    },
-    /// The machine leaves out an option of a choice.
-    NarrowedChoice {
-        /// Its state.
-        state: StateId,
-        /// The first of the options that it leaves out.
-        option: Action,
-    },
+    Undirected(Defect),
+    /// The machine leaves out options of a choice in this state. The action is the first of them.
+    NarrowedChoice(StateId, Action),
 }
 
 /// The result of [`together`].
@@ -200,7 +188,7 @@ pub struct Together {
 pub fn together(parts: &[Part<'_>], limits: &Limits) -> Result<Together, VerifyError> {
     let narrowed = parts.iter().enumerate().find_map(|(position, part)| {
         let (state, option) = part.left_out()?;
-        Some((position, Condition::NarrowedChoice { state, option }))
+        Some((position, Condition::NarrowedChoice(state, option)))
     });
     let undirected = undirected(parts);
     let is_directed = undirected.is_none();
@@ -218,12 +206,10 @@ pub fn together(parts: &[Part<'_>], limits: &Limits) -> Result<Together, VerifyE
         (_, Some(run)) if !is_directed => Verdict::Unsafe(Box::new(run.clone())),
         (Verdict::Undecided(limit), _) => Verdict::Undecided(limit),
         (Verdict::Safe(_), _) if !is_directed => {
-            let asked = |role: &Role| {
-                let mut asked = parts.iter().filter(|part| part.in_every_run);
-                asked.any(|part| part.written.role() == role)
-            };
+            let asked = parts.iter().filter(|part| part.in_every_run);
+            let asked: BTreeSet<&Role> = asked.map(|part| part.written.role()).collect();
             let promised = compose(parts.iter().map(|part| part.projected))?;
-            match keeps_promises(&system, &promised, asked, limits) {
+            match keeps_promises(&system, &promised, |role| asked.contains(role), limits) {
                 Verdict::Undecided(_) if !parts.iter().any(|part| part.is_strict) => {
                     Verdict::Safe(())
                 }
@@ -245,13 +231,13 @@ pub(super) fn undirected(parts: &[Part<'_>]) -> Option<(usize, Condition)> {
     if let Some(position) = parts.iter().position(|part| !part.is_subtype) {
         let Part { written, projected, .. } = parts[position];
         let defect = [projected, written].into_iter().find_map(|fsm| fsm.check_directed().err())?;
-        return Some((position, Condition::Undirected { defect }));
+        return Some((position, Condition::Undirected(defect)));
     }
     let position = parts.iter().position(|part| part.runs_ahead)?;
     parts.iter().find_map(|part| {
         let peer = part.projected.role().clone();
         let defect = part.projected.check_directed().err()?;
-        Some((position, Condition::UndirectedPeer { peer, defect }))
+        Some((position, Condition::UndirectedPeer(peer, defect)))
     })
 }
 

@@ -30,7 +30,7 @@ fn streams_both_ways_are_safe() {
     let duplex = system(&DUPLEX);
     let Some(Drained { longest: 1, situations }) = of(&duplex) else { panic!("one is enough") };
     let found = decide(&duplex, &Limits::default());
-    let grounds = Grounds::Drained { situations: situations.len() };
+    let grounds = Grounds::Drained(situations.len());
     assert_eq!(found.verdict, Verdict::Safe(grounds));
     // A stream through a third role; and rounds that are told apart by the lengths of queues.
     for safe in [

@@ -104,12 +104,12 @@ fn charts_stay_within_80_columns() {
 #[test]
 fn machines_that_make_no_system_are_refused() {
     let error = |lines: &str| System::new(common::machines(lines)).unwrap_err();
-    assert_eq!(error("a: 0 b!x 1\na: 0 b!x 1"), SystemError::Duplicate { role: "a".into() });
+    assert_eq!(error("a: 0 b!x 1\na: 0 b!x 1"), SystemError::Duplicate("a".into()));
     assert_eq!(
         error("a: 0 b!x 1").to_string(),
         "`a` talks to `b`, which has no machine; add it to the system"
     );
-    assert!(matches!(error("a: 0 a!x 1"), SystemError::SelfMessage { .. }));
+    assert!(matches!(error("a: 0 a!x 1"), SystemError::SelfMessage(..)));
 }
 
 #[test]

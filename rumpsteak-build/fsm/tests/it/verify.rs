@@ -118,11 +118,11 @@ fn accepted(Accepted { proof, condition }: &Accepted) -> String {
 
 fn because(condition: &Condition) -> String {
     match condition {
-        Condition::NarrowedChoice { state, option } => {
+        Condition::NarrowedChoice(state, option) => {
             format!("state {state} leaves out {option}")
         }
-        Condition::Undirected { defect } => format!("it is not directed: {defect}"),
-        Condition::UndirectedPeer { peer, defect } => format!("{peer} is not directed: {defect}"),
+        Condition::Undirected(defect) => format!("it is not directed: {defect}"),
+        Condition::UndirectedPeer(peer, defect) => format!("{peer} is not directed: {defect}"),
     }
 }
 
@@ -153,7 +153,7 @@ fn subtypes_that_are_harmless_alone_are_judged_together() {
 
     let found = together(&[a, narrow, c, Part::projection(d)], &limits).unwrap();
     assert_eq!(found.verdict, Verdict::Safe(()));
-    let expected = Failure::Starvation { role: "a".into() };
+    let expected = Failure::Starvation("a".into());
     assert_eq!(found.starvation.unwrap().failure, expected);
     assert!(found.alone);
 
@@ -165,7 +165,7 @@ fn subtypes_that_are_harmless_alone_are_judged_together() {
     let run = found.verdict.refusal().unwrap();
     let expected = Failure::Orphan { from: "d".into(), to: "a".into() };
     assert_eq!((&run.failure, run.steps.len()), (&expected, 1));
-    assert!(matches!(found.condition, Some((1, Condition::NarrowedChoice { .. }))));
+    assert!(matches!(found.condition, Some((1, Condition::NarrowedChoice(..)))));
 }
 
 /// `b` may leave out options that no role waits for, whatever the others leave out.
@@ -184,7 +184,7 @@ fn an_option_that_nobody_needs_is_left_out_with_any_others() {
         [Part::projection(&projections[0]), Part::new(&narrow, &projections[1], Some(&proof))];
     let found = together(&parts, &limits).unwrap();
     assert_eq!((found.verdict, found.starvation), (Verdict::Safe(()), None));
-    assert!(matches!(found.condition, Some((1, Condition::NarrowedChoice { .. }))));
+    assert!(matches!(found.condition, Some((1, Condition::NarrowedChoice(..)))));
     assert!(!found.alone);
 }
 

@@ -411,7 +411,7 @@ fn judge_written(
             continue;
         }
         // That a role waits for ever is a warning to some.
-        let starves = matches!(run.failure, Failure::Starvation { .. });
+        let starves = matches!(run.failure, Failure::Starvation(_));
         let other = tally
             .accepted
             .iter()
@@ -511,7 +511,7 @@ fn judge_alone(
             } else if is_asked {
                 return Err(format!("subtyping does not judge {machine:?}"));
             }
-            let may_starve = matches!(condition, Some(Condition::NarrowedChoice { .. }));
+            let may_starve = matches!(condition, Some(Condition::NarrowedChoice(..)));
             Known::of(system)?.check(Judge::Alone, may_starve)?;
             return Ok(Some(Accepted { proof, condition }));
         }
@@ -531,7 +531,7 @@ fn judge_alone(
             let valid = certificate::check(&proof.certificate(), machine, own);
             valid.map_err(|invalid| invalid.to_string())?;
         }
-        let may_starve = matches!(condition, Some(Condition::NarrowedChoice { .. }));
+        let may_starve = matches!(condition, Some(Condition::NarrowedChoice(..)));
         Known::of(system)?.check(Judge::Fair, may_starve)?;
     }
     Ok(fair)

@@ -79,7 +79,7 @@ fn candidates(system: &System, end: &Configuration, failure: &Failure) -> Vec<Fa
             }
             _ => vec![],
         },
-        Failure::Starvation { role } => {
+        Failure::Starvation(role) => {
             let fault = |machine| Fault::Starvation { machine };
             position(role).map(fault).into_iter().collect()
         }

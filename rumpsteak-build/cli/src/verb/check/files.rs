@@ -9,16 +9,16 @@ use serde_json::{Value, json};
 
 use super::arguments::{Arguments, Form};
 use crate::input::Reader;
-use crate::json::{self, Answer};
+use crate::json;
 use crate::liveness::tell;
 use crate::machines::{Machine, mark_waits, of_projections};
 use crate::modules::{self, Module};
 use crate::options::Liveness;
-use crate::outcome::Outcome;
+use crate::outcome::{Answer, Outcome};
 use crate::terminal::Terminal;
 
 /// Checks all files, and goes on after one that is bad.
-pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> (Outcome, Value) {
+pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Answer {
     let mut output = Output { arguments, terminal, files: vec![], gravest: None };
     let mut reader = Reader::default();
     for path in &arguments.files {
@@ -27,8 +27,7 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> (Outcome, V
             Err(report) => {
                 output.open_file(&path.display().to_string());
                 output.report(&report);
-                let answer = Answer::because(&report.message);
-                output.weigh(Outcome::BadInput, answer.object(Outcome::BadInput));
+                output.weigh(Answer::because(Outcome::BadInput, &report.message));
             }
         }
     }
@@ -42,8 +41,7 @@ fn check_module(module: &Module, output: &mut Output<'_>) {
     let reports = unreadable.chain(module.reports(warnings)).chain(module.reports(diagnostics));
     reports.for_each(|report| output.report(&report));
     if let Some(first) = diagnostics.first() {
-        let outcome = gravest(diagnostics).into();
-        output.weigh(outcome, Answer::because(&first.message).object(outcome));
+        output.weigh(Answer::because(gravest(diagnostics).into(), &first.message));
     } else if protocols.is_empty() {
         let note = Notice::note(format!("`{}` declares no protocol to check", module.name()));
         let help = "`aux` protocols and those with parameters are checked when others call them";
@@ -57,12 +55,12 @@ fn check_protocol(module: &Module, protocol: &Protocol, output: &mut Output<'_>)
         Ok(projections) => projections,
         Err(diagnostics) => {
             module.reports(&diagnostics).for_each(|report| output.report(&report));
-            let outcome = gravest(&diagnostics).into();
             let first = diagnostics.first();
             let limit = first.and_then(|first| first.limit);
+            let limit = limit.map(|(name, value)| json!({"setting": name, "value": value}));
             let reason = first.map(|first| first.message.clone());
-            let verdict = Answer { limit, reason, ..Answer::default() }.object(outcome);
-            return output.verdict(protocol, outcome, verdict, "");
+            let answer = Answer::new(gravest(&diagnostics).into()).with("limit", limit);
+            return output.verdict(protocol, answer.with("reason", reason), "");
         }
     };
     let lines = output.arguments.generated_lines;
@@ -74,8 +72,8 @@ fn check_protocol(module: &Module, protocol: &Protocol, output: &mut Output<'_>)
         // This does not happen to a well-formed protocol.
         Err(error) => {
             output.report(&Notice::error(error.to_string()));
-            let verdict = Answer::because(error.to_string()).object(Outcome::Fails);
-            return output.verdict(protocol, Outcome::Fails, verdict, "");
+            let answer = Answer::because(Outcome::Fails, error.to_string());
+            return output.verdict(protocol, answer, "");
         }
     };
     let outcome = judge(module, protocol, &machines, &system, output);
@@ -106,8 +104,8 @@ fn judge(
             let evidence = format!("{configurations} explored with queues of up to {queues}");
             Ok((Some(coverage.bound), evidence))
         }
-        Verdict::Safe(Grounds::Compatible { bound }) => Ok((Some(bound), format!("{bound}-MC"))),
-        Verdict::Safe(Grounds::Drained { .. }) => {
+        Verdict::Safe(Grounds::Compatible(bound)) => Ok((Some(bound), format!("{bound}-MC"))),
+        Verdict::Safe(Grounds::Drained(_)) => {
             Ok((None, "queues of any length can always be emptied".to_owned()))
         }
         Verdict::Unsafe(run) => Err(*run),
@@ -117,25 +115,24 @@ fn judge(
             None => Ok((None, "by construction: every role can be projected".to_owned())),
         },
     };
-    let (outcome, mut verdict, line) = match found {
+    let (mut answer, line) = match found {
         Ok((bound, evidence)) => {
             let file = visible(module.name());
             let roles = count(protocol.roles().len(), "role");
             let line = format!("{file}: `{name}` is safe: {roles}, {evidence}\n");
-            let answer = Answer { bound, ..Answer::default() };
-            (Outcome::Holds, answer.object(Outcome::Holds), line)
+            (Answer::holds(bound), line)
         }
         Err(run) => {
             let title =
                 format!("the projections of `{name}` are not safe together: {}", run.failure);
             output.report(&with_run(Notice::error(title), &run));
-            (Outcome::Fails, json::unsafe_run(&run), String::new())
+            (json::unsafe_run(&run), String::new())
         }
     };
-    if let (Some(run), Outcome::Holds) = (&exploration.starvation, outcome) {
+    if let (Some(run), Outcome::Holds) = (&exploration.starvation, answer.outcome) {
         let title = format!("in `{name}`, {}", run.failure);
         output.report(&with_run(Notice::note(title), run));
-        verdict["starvation"] = json::run(run);
+        answer = answer.with("starvation", json::run(run));
     }
     let asked = output.arguments.liveness;
     let live = match (asked, &exploration.starvation) {
@@ -149,17 +146,9 @@ fn judge(
             EveryRun { limit: None, ..live }
         }
     };
-    let notice = if asked.is_some() { Notice::error } else { Notice::warning };
-    let before = verdict["verdict"].clone();
-    let told = tell(&live, Some(name.as_str()), notice, &mut verdict, |it| output.report(&it));
-    let outcome = match asked {
-        Some(_) => outcome.max(told),
-        None => {
-            verdict["verdict"] = before;
-            outcome
-        }
-    };
-    output.verdict(protocol, outcome, verdict, &line);
+    tell(&live, Some(name.as_str()), asked.is_some(), &mut answer, |it| output.report(&it));
+    let outcome = answer.outcome;
+    output.verdict(protocol, answer, &line);
     outcome
 }
 
@@ -170,7 +159,7 @@ struct Output<'a> {
     /// The objects of the files so far, for `--format json`.
     files: Vec<Value>,
     /// The gravest verdict so far.
-    gravest: Option<(Outcome, Value)>,
+    gravest: Option<Answer>,
 }
 
 impl Output<'_> {
@@ -189,32 +178,30 @@ impl Output<'_> {
 
     /// The verdict on a protocol of the file that was opened last; `line` says it to people, if
     /// there is anything to say beyond the diagnostics.
-    fn verdict(&mut self, protocol: &Protocol, outcome: Outcome, verdict: Value, line: &str) {
+    fn verdict(&mut self, protocol: &Protocol, answer: Answer, line: &str) {
         let roles = protocol.roles().iter().map(|role| role.as_str());
         let named = json!({
             "protocol": protocol.name().as_str(),
             "roles": roles.collect::<Vec<_>>(),
         });
-        let object = json::joined(named, verdict.clone());
+        let object = json::joined(named, answer.object.clone());
         match self.arguments.format {
             Form::Text => self.terminal.print(line),
             Form::Json => {}
             Form::JsonLines => self.line("protocol", object.clone()),
         }
         self.append("protocols", object);
-        self.weigh(outcome, verdict);
+        self.weigh(answer);
     }
 
-    fn weigh(&mut self, outcome: Outcome, verdict: Value) {
-        let graver = match &self.gravest {
-            None => true,
-            Some((Outcome::Holds, known)) if outcome == Outcome::Holds => {
-                verdict["bound"].as_u64() > known["bound"].as_u64()
-            }
-            Some((known, _)) => outcome > *known,
+    fn weigh(&mut self, answer: Answer) {
+        // Of two that hold, the one with the larger bound.
+        let weight = |of: &Answer| {
+            let bound = of.object["bound"].as_u64().filter(|_| of.outcome == Outcome::Holds);
+            (of.outcome, bound)
         };
-        if graver {
-            self.gravest = Some((outcome, verdict));
+        if self.gravest.as_ref().is_none_or(|known| weight(&answer) > weight(known)) {
+            self.gravest = Some(answer);
         }
     }
 
@@ -231,13 +218,11 @@ impl Output<'_> {
     }
 
     /// The gravest verdict, with the objects of all files.
-    fn finish(self) -> (Outcome, Value) {
-        let holds = || (Outcome::Holds, Answer::default().object(Outcome::Holds));
-        let (outcome, mut object) = self.gravest.unwrap_or_else(holds);
+    fn finish(self) -> Answer {
+        let answer = self.gravest.unwrap_or(Answer::new(Outcome::Holds));
         if self.arguments.format == Form::JsonLines {
-            self.terminal.print(&json::line("finished", object.clone()));
+            self.terminal.print(&json::line("finished", answer.object.clone()));
         }
-        object["files"] = Value::Array(self.files);
-        (outcome, object)
+        answer.with("files", self.files)
     }
 }

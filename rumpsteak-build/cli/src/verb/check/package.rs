@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::arguments::{Arguments, Form};
 use super::settings;
-use crate::json::{self, Answer};
-use crate::outcome::{Outcome, Reply};
+use crate::json;
+use crate::outcome::{Answer, Outcome, Reply};
 use crate::terminal::Terminal;
 
 pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
@@ -31,12 +31,12 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     let limits = arguments.reading.limits.build(arguments.generated_lines);
     let check = configuration.check(&folder, &limits);
 
-    let outcome = check.gravest().into();
-    let mut object = object(&check, outcome);
+    let mut answer = answer(&check);
     match arguments.format {
-        Form::JsonLines => print_lines(&check, object.clone(), terminal),
+        Form::JsonLines => print_lines(&check, answer.object.clone(), terminal),
         Form::Json => {
             print_diagnostics(&check, terminal);
+            let object = &mut answer.object;
             object["problems"] = problems(&check).collect();
             object["reports"] = check.reports.iter().map(ToString::to_string).collect();
             object["warnings"] = check.warnings.iter().map(String::as_str).collect();
@@ -45,7 +45,7 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
             print_diagnostics(&check, terminal);
             // If errors left nothing to verify, the numbers mean nothing.
             let summary = check.summary;
-            if summary.verified > 0 || outcome == Outcome::Holds {
+            if summary.verified > 0 || answer.outcome == Outcome::Holds {
                 let sessions = count(summary.sessions, "session");
                 let protocols = count(summary.protocols, "protocol");
                 let verified = summary.verified;
@@ -57,7 +57,7 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
             }
         }
     }
-    Ok((outcome, object))
+    Ok(answer)
 }
 
 /// The nearest folder with a manifest, from the current one upwards, as Cargo looks for it.
@@ -97,15 +97,15 @@ fn print_diagnostics(check: &Check, terminal: &mut Terminal) {
     }
 }
 
-fn object(check: &Check, outcome: Outcome) -> Value {
+fn answer(check: &Check) -> Answer {
     let problem = check.problems.first().map(|problem| problem.text.clone());
     let first = problem.or(check.reports.first().map(ToString::to_string));
     let reason = first.and_then(|text| Some(text.lines().next()?.to_owned()));
-    let mut object = Answer { reason, ..Answer::default() }.object(outcome);
-    object["protocols"] = check.summary.protocols.into();
-    object["sessions"] = check.summary.sessions.into();
-    object["verified"] = check.summary.verified.into();
-    object
+    Answer::new(check.gravest().into())
+        .with("reason", reason)
+        .with("protocols", check.summary.protocols)
+        .with("sessions", check.summary.sessions)
+        .with("verified", check.summary.verified)
 }
 
 fn problems(check: &Check) -> impl Iterator<Item = Value> + '_ {

@@ -9,10 +9,9 @@ use std::{env, fs};
 
 use clap::Args;
 use rumpsteak_build::command::Notice;
-use serde_json::Value;
 
 use super::generate;
-use crate::outcome::{Outcome, Reply};
+use crate::outcome::{Answer, Outcome, Reply};
 use crate::terminal::Terminal;
 
 /// Makes a package that verifies and runs: a protocol, a build script and a program of two roles
@@ -48,7 +47,7 @@ const HELLO: &str = "fn main() {\n    println!(\"Hello, world!\");\n}\n";
 pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     let Arguments { folder, source, protocol } = arguments;
     let Some(files) = files(protocol.as_deref(), terminal)? else {
-        return Ok((Outcome::Fails, Value::Null));
+        return Ok(Answer::new(Outcome::Fails));
     };
     let own = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let source = source.clone().unwrap_or_else(own);
@@ -113,7 +112,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
         files.join(", "),
         std::path::absolute(folder).as_deref().unwrap_or(folder).display()
     ));
-    Ok((Outcome::Holds, Value::Null))
+    Ok(Answer::new(Outcome::Holds))
 }
 
 /// The files of a package: the example, or those for a protocol, with processes to fill in. `None`

@@ -20,10 +20,10 @@ use serde_json::{Value, json};
 
 use self::data::Data;
 use crate::input::Reader;
-use crate::json::{self, Answer};
+use crate::json;
 use crate::modules::{self, Module};
 use crate::options::Scribble;
-use crate::outcome::{Outcome, Reply};
+use crate::outcome::{Answer, Outcome, Reply};
 use crate::terminal::Terminal;
 
 /// Proposes orders of a role's sends and receives that are faster, and proven safe
@@ -173,18 +173,14 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     Ok(reply.unwrap_or_else(|error| impossible(&error, terminal)))
 }
 
-fn refuse(
-    module: &Module,
-    diagnostics: &[Diagnostic],
-    terminal: &mut Terminal,
-) -> (Outcome, Value) {
+fn refuse(module: &Module, diagnostics: &[Diagnostic], terminal: &mut Terminal) -> Answer {
     let outcome = module.complain(diagnostics, terminal);
     let first = diagnostics.first().map(|found| found.message.as_str());
-    (outcome, Answer::because(first.unwrap_or_default()).object(outcome))
+    Answer::because(outcome, first.unwrap_or_default())
 }
 
 /// The answer for a role that cannot be judged.
-fn impossible(error: &VerifyError, terminal: &mut Terminal) -> (Outcome, Value) {
+fn impossible(error: &VerifyError, terminal: &mut Terminal) -> Answer {
     let (text, by_hand) = match error {
         VerifyError::Machine(error) => (error.defect.to_string(), Some(BY_HAND)),
         error => (error.to_string(), None),
@@ -192,7 +188,7 @@ fn impossible(error: &VerifyError, terminal: &mut Terminal) -> (Outcome, Value) 
     let (text, way_out) = split_way_out(&text);
     let notice = Notice::error(format!("undecided whether another order is faster: {text}"));
     terminal.say_notice(&notice.maybe_help(by_hand.or(way_out)));
-    (Outcome::Undecided, Answer::because(text).object(Outcome::Undecided))
+    Answer::because(Outcome::Undecided, text)
 }
 
 const BY_HAND: &str =
@@ -226,11 +222,7 @@ struct Optimiser<'a> {
 }
 
 impl Optimiser<'_> {
-    fn one(
-        &self,
-        position: usize,
-        terminal: &mut Terminal,
-    ) -> Result<(Outcome, Value), VerifyError> {
+    fn one(&self, position: usize, terminal: &mut Terminal) -> Result<Answer, VerifyError> {
         let role = self.machines[position].role();
         let found = self.search(position, &[])?;
         let faster = found.proposals.iter().filter(|proposal| proposal.time < found.time);
@@ -320,7 +312,7 @@ impl Optimiser<'_> {
         ))))
     }
 
-    fn all(&self, terminal: &mut Terminal) -> Result<(Outcome, Value), VerifyError> {
+    fn all(&self, terminal: &mut Terminal) -> Result<Answer, VerifyError> {
         let depends = |position: usize, send: &_, receive: &_| {
             self.data[position].depends(send, receive, &[])
         };
@@ -354,7 +346,7 @@ impl Optimiser<'_> {
             "roles": of_roles.collect::<Vec<_>>(),
         });
         let reply = self.reply(verdict, more, terminal);
-        if reply.0 == Outcome::Holds {
+        if reply.outcome == Outcome::Holds {
             for proposal in proposals() {
                 let summary = format!("\n`{}`: {}\n", proposal.fsm.role(), windows(proposal));
                 self.arguments.say(&summary, terminal);
@@ -395,12 +387,12 @@ impl Optimiser<'_> {
         (outcome, summary): (Outcome, String),
         more: Value,
         terminal: &mut Terminal,
-    ) -> (Outcome, Value) {
+    ) -> Answer {
         self.arguments.say(&format!("{summary}\n"), terminal);
         let reason = Some(summary).filter(|_| outcome != Outcome::Holds);
-        let mut object = Answer { reason, ..Answer::default() }.object(outcome);
-        object["protocol"] = self.protocol.name().as_str().into();
-        (outcome, json::joined(object, more))
+        let answer = Answer::new(outcome).with("reason", reason);
+        let answer = answer.with("protocol", self.protocol.name().as_str());
+        Answer { object: json::joined(answer.object, more), ..answer }
     }
 
     fn wants(&self, format: Format) -> bool {

@@ -124,6 +124,7 @@ struct Claim {
     ranks: Vec<u32>,
 }
 
+#[derive(Clone)]
 struct Goal {
     /// An output that the subtype chose, and which is to be taken.
     own: Option<Act>,
@@ -263,13 +264,8 @@ impl<'a> Checker<'a> {
         }
         // Backwards, so that the first is on top. It takes the tree itself.
         for output in outputs[1..].iter().rev() {
-            goals.push(Goal {
-                own: Some(self.sub_acts[output.id.index()]),
-                state: output.target,
-                tree: goal.tree.clone(),
-                done: goal.done.clone(),
-                moved: goal.moved,
-            });
+            let own = Some(self.sub_acts[output.id.index()]);
+            goals.push(Goal { own, state: output.target, ..goal.clone() });
         }
         goal.own = Some(self.sub_acts[outputs[0].id.index()]);
         goal.state = outputs[0].target;
@@ -300,11 +296,8 @@ impl<'a> Checker<'a> {
         }
         let branch = goal.tree.at(path)?;
         let End::State(state) = branch.tail else { return Err(Fault::WrongRule) };
-        let next: Vec<_> = self
-            .sup
-            .transitions_from(state)
-            .map(|next| (self.sup_acts[next.id.index()], next.target))
-            .collect();
+        let next = self.sup.transitions_from(state);
+        let next: Vec<_> = next.map(|next| (self.sup_acts[next.id.index()], next.target)).collect();
         match next.as_slice() {
             [] => return Err(Fault::WrongRule),
             &[(act, target)] => {
@@ -347,9 +340,8 @@ impl<'a> Checker<'a> {
         if spine.first_send().is_some_and(|send| send < place) {
             return Err(Fault::Order);
         }
-        let input = inputs()
-            .find(|input| self.sub_acts[input.id.index()] == act)
-            .ok_or(Fault::NotHandled)?;
+        let input = inputs().find(|input| self.sub_acts[input.id.index()] == act);
+        let input = input.ok_or(Fault::NotHandled)?;
         spine.take(kind);
         goal.done[kind as usize] = true;
         goal.state = input.target;

@@ -30,9 +30,8 @@ pub(crate) fn check(
     }
 
     for (index, (judgement, claim)) in invariant.judgements.iter().zip(&claims).enumerate() {
-        let Applied { goals, taken } = checker
-            .apply(judgement.rule, &claim.goal)
-            .map_err(|fault| Invalid::at(index, 0, fault))?;
+        let applied = checker.apply(judgement.rule, &claim.goal);
+        let Applied { goals, taken } = applied.map_err(|fault| Invalid::at(index, 0, fault))?;
         for (number, goal) in goals.iter().enumerate() {
             let reached = match judgement.next.get(number) {
                 Some(&next) => claims.get(next as usize).ok_or(Fault::Unknown),
@@ -82,13 +81,10 @@ impl Claim<'_> {
     /// Checks that all situations of a goal are in the claim that is reached.
     fn leads_to(&self, goal: &Goal<'_>, to: &Self) -> Result<(), Fault> {
         let known = &to.goal;
+        let mut both = goal.pending.values().zip(known.pending.values());
         let within = (goal.sub, goal.sup) == (known.sub, known.sup)
             && goal.pending.keys().eq(known.pending.keys())
-            && goal
-                .pending
-                .iter()
-                .zip(&known.pending)
-                .all(|((_, words), (_, known))| known.contains(words));
+            && both.all(|(words, known)| known.contains(words));
         within.then_some(()).ok_or(Fault::OtherClaim)
     }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::machine::{Action, Direction, Message, Sort};
-use crate::text::error::SpannedMessage;
+use crate::text::error::{Result, SpannedMessage};
 
 /// The label of the initial state of a machine that plays on demand.
 pub(super) const ON_DEMAND: &str = "on demand";
@@ -19,7 +19,7 @@ pub(super) const ON_DEMAND: &str = "on demand";
 ///
 /// A name has no blanks, and a message may have none, as in Scribble: `s!()`. A sort is any text
 /// whose brackets match. A backslash makes the next character ordinary.
-pub(super) fn parse(text: &[(usize, char)], span: Range<usize>) -> Result<Action, SpannedMessage> {
+pub(super) fn parse(text: &[(usize, char)], span: Range<usize>) -> Result<Action> {
     let end = match text.last() {
         Some(&(position, c)) => position + c.len_utf8(),
         // Just inside the quotes.
@@ -73,7 +73,7 @@ impl Reader<'_> {
         SpannedMessage::new(position(self.at)..position(self.at + 1), message)
     }
 
-    fn name(&mut self, what: &str) -> Result<String, SpannedMessage> {
+    fn name(&mut self, what: &str) -> Result<String> {
         self.peek();
         let mut name = String::new();
         while let Some(&(_, c)) = self.text.get(self.at) {
@@ -91,14 +91,14 @@ impl Reader<'_> {
         }
     }
 
-    fn escaped(&mut self) -> Result<char, SpannedMessage> {
+    fn escaped(&mut self) -> Result<char> {
         self.at += 1;
         let escaped = self.text.get(self.at).map(|&(_, c)| c);
         escaped.ok_or_else(|| self.problem("expected a character after the backslash"))
     }
 
     /// `(i32, x: u8)`, from its opening parenthesis.
-    fn payload(&mut self) -> Result<Vec<Sort>, SpannedMessage> {
+    fn payload(&mut self) -> Result<Vec<Sort>> {
         let opening = self.at;
         self.at += 1;
         let mut sorts = vec![];
@@ -115,7 +115,7 @@ impl Reader<'_> {
     }
 
     /// One sort, up to the `,` or `)` that ends it.
-    fn sort(&mut self, opening: usize) -> Result<Sort, SpannedMessage> {
+    fn sort(&mut self, opening: usize) -> Result<Sort> {
         let mut sort = String::new();
         // The length of `sort` that is kept although it ends with blanks.
         let mut kept = 0;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use crate::text::error::SpannedMessage;
+use crate::text::error::{Result, SpannedMessage};
 
 #[derive(Debug)]
 pub(super) struct Token {
@@ -61,7 +61,7 @@ impl<'a> Lexer<'a> {
         Self { source, at }
     }
 
-    pub(super) fn token(&mut self) -> Result<Token, SpannedMessage> {
+    pub(super) fn token(&mut self) -> Result<Token> {
         self.skip_blanks()?;
         let (start, rest) = (self.at, &self.source[self.at..]);
         let kind = match rest.chars().next() {
@@ -99,7 +99,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Skips blanks and comments.
-    fn skip_blanks(&mut self) -> Result<(), SpannedMessage> {
+    fn skip_blanks(&mut self) -> Result<()> {
         loop {
             let rest = self.source[self.at..].trim_start();
             self.at = self.source.len() - rest.len();
@@ -121,7 +121,7 @@ impl<'a> Lexer<'a> {
 
     /// A quoted name. Graphviz's line breaks (`\n`, `\l` and `\r`) become `\n`; a backslash at the
     /// end of a line joins it with the next; any other escape is left to the label's grammar.
-    fn quoted(&mut self) -> Result<Text, SpannedMessage> {
+    fn quoted(&mut self) -> Result<Text> {
         let mut text = Text::default();
         let mut chars = self.source[self.at + 1..].char_indices();
         let place = |at| self.at + 1 + at;
@@ -146,7 +146,7 @@ impl<'a> Lexer<'a> {
         Err(self.open(1, "this name has no end; close it with `\"`"))
     }
 
-    fn markup(&mut self) -> Result<Kind, SpannedMessage> {
+    fn markup(&mut self) -> Result<Kind> {
         let mut depth = 0_usize;
         for (at, c) in self.source[self.at..].char_indices() {
             match c {

@@ -5,10 +5,10 @@ use std::ops::Range;
 use super::action::{self, ON_DEMAND};
 use super::lexer::{Kind, Lexer, Text, Token};
 use crate::machine::StateId;
-use crate::text::error::SpannedMessage;
+use crate::text::error::{Result, SpannedMessage};
 use crate::text::named::{Named, NamedBuilder};
 
-pub(in crate::text) fn file(source: &str) -> Result<Vec<Named>, SpannedMessage> {
+pub(in crate::text) fn file(source: &str) -> Result<Vec<Named>> {
     let mut lexer = Lexer::new(source);
     let next = lexer.token()?;
     let mut parser = Parser { lexer, next };
@@ -29,7 +29,7 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    fn advance(&mut self) -> Result<Token, SpannedMessage> {
+    fn advance(&mut self) -> Result<Token> {
         let next = self.lexer.token()?;
         Ok(std::mem::replace(&mut self.next, next))
     }
@@ -38,7 +38,7 @@ impl Parser<'_> {
         self.next.kind == Kind::Punctuation(punctuation)
     }
 
-    fn eat(&mut self, punctuation: char) -> Result<bool, SpannedMessage> {
+    fn eat(&mut self, punctuation: char) -> Result<bool> {
         let found = self.at(punctuation);
         if found {
             self.advance()?;
@@ -55,7 +55,7 @@ impl Parser<'_> {
         SpannedMessage::new(self.next.span.clone(), message)
     }
 
-    fn digraph(&mut self) -> Result<Named, SpannedMessage> {
+    fn digraph(&mut self) -> Result<Named> {
         if self.at_keyword("strict") {
             self.advance()?;
         }
@@ -91,7 +91,7 @@ impl Parser<'_> {
     }
 
     /// Adds a statement; returns true if it says that the machine plays on demand.
-    fn statement(&mut self, builder: &mut NamedBuilder) -> Result<bool, SpannedMessage> {
+    fn statement(&mut self, builder: &mut NamedBuilder) -> Result<bool> {
         if self.eat(';')? || self.eat(',')? {
             return Ok(false);
         }
@@ -145,7 +145,7 @@ impl Parser<'_> {
     }
 
     /// Skips `:port` or `:port:compass` after a node.
-    fn port(&mut self) -> Result<(), SpannedMessage> {
+    fn port(&mut self) -> Result<()> {
         while self.eat(':')? {
             self.name("a port")?;
         }
@@ -153,7 +153,7 @@ impl Parser<'_> {
     }
 
     /// Any number of `[a=b, c; d]`; the last `label` among them.
-    fn attributes(&mut self) -> Result<Option<Name>, SpannedMessage> {
+    fn attributes(&mut self) -> Result<Option<Name>> {
         let mut label = None;
         while self.eat('[')? {
             while !self.eat(']')? {
@@ -173,7 +173,7 @@ impl Parser<'_> {
     }
 
     /// The value of an attribute; markup counts as an empty text.
-    fn value(&mut self) -> Result<Name, SpannedMessage> {
+    fn value(&mut self) -> Result<Name> {
         if self.next.kind == Kind::Html {
             let span = self.advance()?.span;
             return Ok(Name { text: Text::default(), span });
@@ -182,7 +182,7 @@ impl Parser<'_> {
     }
 
     /// A bare name, or quoted ones joined by `+`.
-    fn name(&mut self, expected: &str) -> Result<Name, SpannedMessage> {
+    fn name(&mut self, expected: &str) -> Result<Name> {
         if !matches!(self.next.kind, Kind::Bare(_) | Kind::Quoted(_)) {
             return Err(self.unexpected(expected));
         }

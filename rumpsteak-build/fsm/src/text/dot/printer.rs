@@ -54,9 +54,8 @@ pub fn escape(text: &str) -> String {
 }
 
 fn graph_name(role: &str) -> String {
-    let keyword = ["digraph", "edge", "graph", "node", "strict", "subgraph"]
-        .iter()
-        .any(|keyword| role.eq_ignore_ascii_case(keyword));
+    let keywords = ["digraph", "edge", "graph", "node", "strict", "subgraph"];
+    let keyword = keywords.iter().any(|keyword| role.eq_ignore_ascii_case(keyword));
     let mut chars = role.chars();
     let bare = chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
         && chars.all(|c| c.is_ascii_alphanumeric() || c == '_');

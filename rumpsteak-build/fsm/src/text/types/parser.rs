@@ -5,7 +5,7 @@ use std::ops::Range;
 use hashbrown::{HashMap, HashSet};
 
 use crate::machine::{Action, Direction, StateId};
-use crate::text::error::SpannedMessage;
+use crate::text::error::{Result, SpannedMessage};
 use crate::text::lexer::{Kind, Lexer, Token};
 use crate::text::named::{Named, NamedBuilder};
 
@@ -13,7 +13,7 @@ const BINARY_ROLE: &str = "self";
 const BINARY_PEER: &str = "peer";
 
 /// `A: type B: type …`
-pub(in crate::text) fn parse_local(source: &str) -> Result<Vec<Named>, SpannedMessage> {
+pub(in crate::text) fn parse_local(source: &str) -> Result<Vec<Named>> {
     let mut lexer = Lexer::new(source);
     let mut machines = vec![];
     let mut known = HashSet::new();
@@ -30,7 +30,7 @@ pub(in crate::text) fn parse_local(source: &str) -> Result<Vec<Named>, SpannedMe
     Ok(machines)
 }
 
-pub(in crate::text) fn parse_binary(source: &str) -> Result<Vec<Named>, SpannedMessage> {
+pub(in crate::text) fn parse_binary(source: &str) -> Result<Vec<Named>> {
     let mut lexer = Lexer::new(source);
     let machine = parse(&mut lexer, BINARY_ROLE, false)?;
     if !at_end(&mut lexer)? {
@@ -40,13 +40,13 @@ pub(in crate::text) fn parse_binary(source: &str) -> Result<Vec<Named>, SpannedM
     Ok(vec![machine])
 }
 
-fn at_end(lexer: &mut Lexer<'_>) -> Result<bool, SpannedMessage> {
+fn at_end(lexer: &mut Lexer<'_>) -> Result<bool> {
     lexer.skip_roles()?;
     Ok(lexer.peek()?.kind == Kind::End)
 }
 
 /// Reads one type; actions name their peers if `peers`.
-fn parse(lexer: &mut Lexer<'_>, role: &str, peers: bool) -> Result<Named, SpannedMessage> {
+fn parse(lexer: &mut Lexer<'_>, role: &str, peers: bool) -> Result<Named> {
     let machine = NamedBuilder::new(role);
     let (open, binders, transitions) = (vec![], HashMap::new(), vec![]);
     let mut reading = Reading { lexer, peers, machine, end: None, open, binders, transitions };
@@ -88,7 +88,7 @@ struct Reading<'a, 'b> {
 
 impl<'a> Reading<'a, '_> {
     /// Reads the beginning of a type; returns its state if that is the whole type.
-    fn begin(&mut self) -> Result<Option<StateId>, SpannedMessage> {
+    fn begin(&mut self) -> Result<Option<StateId>> {
         self.lexer.skip_roles()?;
         let Token { kind, span } = self.lexer.next()?;
         let is_branch = matches!(self.open.last(), Some(Open::Choice { .. }));
@@ -142,12 +142,7 @@ impl<'a> Reading<'a, '_> {
     }
 
     /// `label<sorts>;` after the peer and the direction.
-    fn action(
-        &mut self,
-        peer: &str,
-        direction: Direction,
-        start: usize,
-    ) -> Result<(), SpannedMessage> {
+    fn action(&mut self, peer: &str, direction: Direction, start: usize) -> Result<()> {
         let (message, span) = self.lexer.message("the label of a message, as in `B!a; end`")?;
         let context = match self.lexer.peek()?.kind {
             Kind::Mark('(') => {
@@ -164,7 +159,7 @@ impl<'a> Reading<'a, '_> {
     }
 
     /// A choice after its sign.
-    fn choice(&mut self, bracket: Token<'a>) -> Result<(), SpannedMessage> {
+    fn choice(&mut self, bracket: Token<'a>) -> Result<()> {
         let closing = match bracket.kind {
             Kind::Mark('{') => '}',
             Kind::Mark('[') => ']',
@@ -180,11 +175,7 @@ impl<'a> Reading<'a, '_> {
 
     /// `end`, a variable or `rec X .`; returns the state if that is a whole type. A variable may be
     /// called `end` or `rec`.
-    fn word(
-        &mut self,
-        word: &'a str,
-        span: Range<usize>,
-    ) -> Result<Option<StateId>, SpannedMessage> {
+    fn word(&mut self, word: &'a str, span: Range<usize>) -> Result<Option<StateId>> {
         if word == "end" {
             let end = self.end.unwrap_or_else(|| self.machine.add_state());
             self.end = Some(end);
@@ -231,7 +222,7 @@ impl<'a> Reading<'a, '_> {
 
     /// Hands the state of a whole type to the parts that are open around it. Returns the initial
     /// state if the text of the type is over.
-    fn finish(&mut self, mut done: StateId) -> Result<Option<StateId>, SpannedMessage> {
+    fn finish(&mut self, mut done: StateId) -> Result<Option<StateId>> {
         while let Some(open) = self.open.pop() {
             match open {
                 Open::Action(number) => {

@@ -131,7 +131,7 @@ fn the_corpora_have_their_verdicts() {
             }
             Verdict::Undecided(_) => {
                 let obstacle = match report.obstacle {
-                    Some(Obstacle::Bound(Witness { flaw: Flaw::Blocked { .. }, .. })) => "grows",
+                    Some(Obstacle::Bound(Witness { flaw: Flaw::Blocked(..), .. })) => "grows",
                     Some(Obstacle::Bound(_)) => "depends on the bound",
                     Some(Obstacle::Machine(..)) => "no CSA",
                     _ => "unknown",

@@ -281,23 +281,22 @@ impl<'a> Reference<'a> {
             at = edge.to;
         }
         let role_is_there = match flaw {
-            Flaw::Blocked { role, send } => {
+            Flaw::Blocked(role, send) => {
                 let machine = self.system.index_of(role).unwrap();
                 let transitions = self.transitions(at, machine);
                 transitions.iter().any(|t| t.id == *send && !self.is_enabled(at, machine, t))
             }
-            Flaw::Competing { role, first, second }
-            | Flaw::Partial { role, possible: first, blocked: second } => {
+            Flaw::Competing(role, first, second) | Flaw::Partial(role, first, second) => {
                 let machine = self.system.index_of(role).unwrap();
                 let transitions = self.transitions(at, machine);
                 transitions.iter().any(|t| t.id == *first && self.is_enabled(at, machine, t))
                     && transitions.iter().any(|t| t.id == *second)
             }
-            Flaw::Lost { from, to } => {
+            Flaw::Lost(from, to) => {
                 let index = |role| self.system.index_of(role).unwrap();
                 !self.queue(at, (index(from), index(to))).is_empty()
             }
-            Flaw::Waits { role } => {
+            Flaw::Waits(role) => {
                 let machine = self.system.index_of(role).unwrap();
                 !self.transitions(at, machine).is_empty()
                     && !self.edges[at].iter().any(|edge| edge.machine == machine)
