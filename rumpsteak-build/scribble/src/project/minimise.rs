@@ -99,3 +99,54 @@ pub(super) fn classes(states: usize, moves: &[Move]) -> Vec<u32> {
     }
     classes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(states: usize, moves: &[(u32, u32, u32)], expected: &[&[u32]]) {
+        let moves: Vec<_> =
+            moves.iter().map(|&(source, letter, target)| Move { source, letter, target }).collect();
+        let classes = classes(states, &moves);
+        let mut groups: Vec<Vec<u32>> = Vec::new();
+        for state in 0..states {
+            let class = classes[state];
+            match groups.iter_mut().find(|group| classes[group[0] as usize] == class) {
+                Some(group) => group.push(state as u32),
+                None => groups.push(vec![state as u32]),
+            }
+        }
+        assert_eq!(groups, expected);
+    }
+
+    #[test]
+    fn a_machine_without_moves_is_one_class() {
+        check(1, &[], &[&[0]]);
+        check(3, &[], &[&[0, 1, 2]]);
+    }
+
+    #[test]
+    fn an_unrolled_loop_is_rolled_up() {
+        check(3, &[(0, 7, 1), (1, 7, 2), (2, 7, 0)], &[&[0, 1, 2]]);
+        check(3, &[(0, 7, 1), (1, 7, 2), (2, 8, 0)], &[&[0], &[1], &[2]]);
+    }
+
+    #[test]
+    fn a_letter_that_occurs_once_tells_its_state_from_all_others() {
+        let moves = [(0, 4, 1), (0, 2, 3), (1, 0, 0), (2, 3, 0)];
+        check(5, &moves, &[&[0], &[1], &[2], &[3, 4]]);
+        check(2, &[(0, 1, 1), (1, 0, 0)], &[&[0], &[1]]);
+    }
+
+    #[test]
+    fn equal_tails_are_shared() {
+        // 0 -a-> 1 -c-> 3, 0 -b-> 2 -c-> 4; 3 and 4 are finished.
+        check(5, &[(0, 0, 1), (0, 1, 2), (1, 2, 3), (2, 2, 4)], &[&[0], &[1, 2], &[3, 4]]);
+    }
+
+    #[test]
+    fn being_finished_differs_from_going_on() {
+        check(2, &[(0, 0, 1)], &[&[0], &[1]]);
+        check(3, &[(0, 0, 1), (1, 0, 1), (2, 0, 2)], &[&[0, 1, 2]]);
+    }
+}
