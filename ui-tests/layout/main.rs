@@ -27,7 +27,7 @@ const FOR_TESTS: [&str; 5] = ["fsm-tests", "fuzz", "layout", "oracle", "ui-tests
 
 /// Lines of `src` without tests, comments included, of the published packages: to be lowered with
 /// what is removed. Without `net` they are to be 40,000 in the end.
-const PRODUCT: usize = 61_466;
+const PRODUCT: usize = 60_990;
 /// Lines of tests, of the published packages and of those that exist for tests only: likewise.
 const TESTS: usize = 36_858;
 /// Lines of a module without its tests.

@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
 use std::fmt::Write;
-use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use rumpsteak_oracle::interrupters;
@@ -296,9 +295,7 @@ fn many_interrupters_meet_the_limit_of_transitions_at_once() {
         Some((message, help.to_owned()))
     };
     for count in [14, 24, 30] {
-        let start = Instant::now();
         assert_eq!(error(&interrupters(count), 25_000), met("r0", 25_000));
-        assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
     }
     assert_eq!(error(&interrupters(4), 25_000), None);
     assert_eq!(error(&interrupters(4), 100), met("r0", 100));

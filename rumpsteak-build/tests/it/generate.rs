@@ -123,7 +123,7 @@ pub enum CYesOrNoGather {
     All(Select<P, CCommitOrAbort>),
 }"
     );
-    // Linear in the number of peers, and quick.
+    // Linear in the number of peers.
     let parts = (1..=16).map(|w| format!("{{ result(u64) from w{w} to m; }}"));
     let all = (1..=16).map(|w| format!("w{w}")).collect::<Vec<_>>();
     let (parts, roles) = (parts.collect::<Vec<_>>().join(" and "), all.join(", role "));
@@ -131,9 +131,7 @@ pub enum CYesOrNoGather {
     let farm = format!(
         "global protocol Farm(role m, role {roles}) {{ job(String) from m to {all}; par {parts} done() from m to {all}; }}"
     );
-    let start = std::time::Instant::now();
     let farm = self::text("farm", &farm);
-    assert!(start.elapsed() < std::time::Duration::from_secs(2), "{:?}", start.elapsed());
     assert!(farm.lines().count() < 400, "{farm}");
 }
 

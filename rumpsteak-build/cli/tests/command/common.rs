@@ -76,11 +76,10 @@ impl Folder {
     }
 }
 
-/// The command in an environment without settings for colours and the folders of builds. Another
-/// build of it is tested if `RUMPSTEAK_COMMAND` has its path.
+/// The command, or the one at `RUMPSTEAK_COMMAND`, without settings for colours and folders.
 pub(crate) fn command() -> Command {
-    let built = env!("CARGO_BIN_EXE_cargo-rumpsteak").into();
-    let mut command = Command::new(env::var_os("RUMPSTEAK_COMMAND").unwrap_or(built));
+    let built = || env!("CARGO_BIN_EXE_cargo-rumpsteak").into();
+    let mut command = Command::new(env::var_os("RUMPSTEAK_COMMAND").unwrap_or_else(built));
     for name in
         ["NO_COLOR", "CARGO_TERM_COLOR", "TERM", "CARGO_TARGET_DIR", "CARGO_BUILD_BUILD_DIR"]
     {

@@ -99,15 +99,14 @@ fn an_action_before_the_choice_that_decides_about_it_is_to_blame() {
     };
     // `go` is sent before `yes` or `no` is chosen: the subtype stops at `no` only.
     let sup = "s: {l!yes; l?ok; c!go; end, l!no; end}";
-    let told = ["l!yes", "l!no", "l!yes"].map(str::to_owned).to_vec();
+    let told = |names: [&str; 3]| names.map(str::to_owned).to_vec();
     let early = "s: c!go; {l!yes; l?ok; end, l!no; end}";
-    assert_eq!(blamed(sup, early), ("c!go".to_owned(), told));
+    assert_eq!(blamed(sup, early), ("c!go".to_owned(), told(["l!yes", "l!no", "l!yes"])));
     // With `yes` alone, the early `go` is right. Another mistake is told as before.
     let other = "s: c!go; l!yes; end";
     assert_eq!(blamed(sup, other).1, Vec::<String>::new());
     // The subtype is one `put` ahead, as it may be, but `count` comes only after `finish`.
     let sup = "s: rec X . {v!put; v?stored; X, v!finish; j?count; end}";
     let ahead = "s: v!put; v!put; v?stored; v?stored; j?count; v!finish; end";
-    let told = ["v!put", "v!finish", "v!finish"].map(str::to_owned).to_vec();
-    assert_eq!(blamed(sup, ahead), ("j?count".to_owned(), told));
+    assert_eq!(blamed(sup, ahead), ("j?count".to_owned(), told(["v!put", "v!finish", "v!finish"])));
 }
