@@ -8,7 +8,6 @@ use futures::future::try_join;
 use rumpsteak::{Error, try_run};
 use rumpsteak_net::transport::{Transports, WebSocket};
 use rumpsteak_net::{Host, Limits};
-#[cfg(target_family = "wasm")]
 use wasm_bindgen::prelude::wasm_bindgen;
 
 #[rumpsteak::protocol(
@@ -27,7 +26,7 @@ const NUMBERS: u64 = 1_000;
 
 /// Uses both applications of the portal at this address at once. A token is shown to the portal and
 /// to the servers.
-#[cfg_attr(target_family = "wasm", wasm_bindgen)]
+#[wasm_bindgen]
 pub async fn user(portal: String, token: Option<String>) -> Result<String, String> {
     let socket = WebSocket::default();
     let socket = token.into_iter().fold(socket, |socket, token| socket.with_token(token));
@@ -86,7 +85,6 @@ fn texts(error: &(dyn StdError + 'static)) -> String {
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
-#[cfg(target_family = "wasm")]
 #[wasm_bindgen]
 extern "C" {
     #[wasm_bindgen(js_namespace = console, js_name = error)]
@@ -94,7 +92,6 @@ extern "C" {
 }
 
 /// A panic is printed on the console of the browser.
-#[cfg(target_family = "wasm")]
 #[wasm_bindgen(start)]
 fn start() {
     std::panic::set_hook(Box::new(|panic| print(&panic.to_string())));

@@ -18,7 +18,6 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
-use wasm_bindgen_cli_support::Bindgen;
 
 /// The page shows its result in the text of an element. One page has a frame for each test.
 const FRAMES: &str = r#"<!doctype html><body><script>
@@ -101,10 +100,11 @@ fn compile(folder: &Path) {
     let messages = String::from_utf8(output.stdout).unwrap();
     let ends = |end: &&str| end.ends_with("rumpsteak_browser.wasm");
     let module = messages.split('"').find(ends).expect("Cargo names the module");
-    let mut bindgen = Bindgen::new();
-    bindgen.input_path(module).out_name("browser").omit_default_module_path(false);
-    bindgen.web(true).unwrap();
-    bindgen.generate(folder).unwrap();
+    let status = Command::new(env!("CARGO"))
+        .args(["run", "--locked", "--quiet", "-p", "rumpsteak-bindgen", "--", module])
+        .arg(folder)
+        .status();
+    assert!(status.unwrap().success());
 }
 
 /// The results that the frames tell, and the signal to close one of them.
