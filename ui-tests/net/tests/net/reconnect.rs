@@ -440,7 +440,7 @@ fn who_cannot_leave_says_so_though_its_process_has_succeeded() {
         played.err()
     });
     assert_eq!(
-        format!("{:?}", ended.unwrap()).split_once(" or ended").unwrap().0,
+        format!("{:?}", ended.unwrap()).split_once(" or its program ended").unwrap().0,
         "`a` has completed its sessions, but cannot know if its peers got its last messages: `b` is lost,"
     );
 }
