@@ -299,6 +299,10 @@ mod tests {
         assert_eq!(told("struct Pong; use super::Ping;")?, [ping]);
         let meant = "`Ping` is not an item of this module [V0101]; help: did you mean `Pin`?";
         assert_eq!(told("struct Pong; struct Pin;")?, [meant]);
+        let choice = "`Options` is not an item of this module [V0101]; help: declare it, with an option \
+                      for each message: `enum Options { Label(Label, …), … }`";
+        let other = "struct Ping; struct Pong; #[session(C)] type Other = Branch<S, Options>;";
+        assert_eq!(told(other)?, [choice]);
         Ok(())
     }
 

@@ -29,7 +29,7 @@ const FOR_TESTS: [&str; 5] = ["fsm-tests", "fuzz", "layout", "oracle", "ui-tests
 /// what is removed. Without `net` they are to be 40,000 in the end.
 const PRODUCT: usize = 60_990;
 /// Lines of tests, of the published packages and of those that exist for tests only: likewise.
-const TESTS: usize = 36_858;
+const TESTS: usize = 36_855;
 /// Lines of a module without its tests.
 const MODULE: usize = 700;
 /// Lines of a function, unless its documentation has a sentence that begins with "Long because".

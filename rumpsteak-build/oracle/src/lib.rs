@@ -28,6 +28,7 @@ mod report;
 mod shrink;
 mod successive;
 mod system;
+mod texts;
 
 pub use bounded::{Bounded, Hangs};
 pub use environment::{corpus, seeds};
@@ -39,3 +40,4 @@ pub use report::{Coverage, Fault, FaultKind, Finding, Limits, Neglect, Report};
 pub use shrink::{Rewritten, shrink};
 pub use successive::Successive;
 pub use system::{Configuration, Step, System, SystemError};
+pub use texts::{begins, ends, says};

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rumpsteak_build::command::{Check, Problem};
 use rumpsteak_build::{Limits, configure};
+pub(crate) use rumpsteak_oracle::{begins, ends, says};
 
 /// PPoPP'22, Listing 1.
 pub(crate) const PROTOCOL: &str = "\
@@ -110,19 +111,4 @@ pub(crate) fn only(check: &Check) -> &Problem {
         [problem] => problem,
         problems => panic!("{problems:?}"),
     }
-}
-
-#[track_caller]
-pub(crate) fn says(text: &str, part: &str) {
-    assert!(text.contains(part), "{part:?} is not in:\n{text}");
-}
-
-#[track_caller]
-pub(crate) fn begins(text: &str, start: &str) {
-    assert!(text.starts_with(start), "not {start:?}:\n{text}");
-}
-
-#[track_caller]
-pub(crate) fn ends(text: &str, end: &str) {
-    assert!(text.ends_with(end), "not {end:?}:\n{text}");
 }

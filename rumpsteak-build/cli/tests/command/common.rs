@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
+pub(crate) use rumpsteak_oracle::{begins, ends, says};
 use serde_json::Value;
 
 /// PPoPP'22, Listing 1.
@@ -130,19 +131,4 @@ impl Run {
             other => panic!("no JSON object: {other:?}\n{}", self.stdout),
         }
     }
-}
-
-#[track_caller]
-pub(crate) fn says(text: &str, part: &str) {
-    assert!(text.contains(part), "{part:?} is not in:\n{text}");
-}
-
-#[track_caller]
-pub(crate) fn begins(text: &str, start: &str) {
-    assert!(text.starts_with(start), "not {start:?}:\n{text}");
-}
-
-#[track_caller]
-pub(crate) fn ends(text: &str, end: &str) {
-    assert!(text.ends_with(end), "not {end:?}:\n{text}");
 }

@@ -34,7 +34,7 @@ macro_rules! faults {
 
 faults! {
     NotDirected: "a machine is not a local type",
-    Initial: "the first claim is not that of the initial states",
+    Initial: "the first claim is missing, or not about the initial states",
     Unknown: "something is named that does not exist",
     NoWords: "what is pending is not written as a set of words",
     TooDeep: "choices are too deep inside each other",

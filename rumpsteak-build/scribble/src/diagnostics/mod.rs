@@ -11,7 +11,7 @@
 ///     help "advice";
 /// ```
 ///
-/// Where a name is unknown, `suggest name, known;` gives the advice.
+/// `suggest name, known;` is the advice for an unknown name.
 macro_rules! errors {
     ($($(#[$doc:meta])* $name:ident($($parameter:ident: $type:ty),*) = $code:ident at $place:expr,
         $message:literal, $label:literal $([$other:expr => $there:literal])* $(help $help:literal)? $(suggest $unknown:expr, $known:expr)?;)+
