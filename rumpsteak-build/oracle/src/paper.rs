@@ -8,7 +8,7 @@
 //! at most `visits` times on a path. Prefixes are copied, assumptions are searched one by one, and
 //! the call stack is the search stack, so that each line can be compared with the paper.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use rumpsteak_fsm::{Action, Direction, Fsm, Role, StateId};
 
@@ -29,14 +29,8 @@ pub enum Answer {
 /// Both machines must be directed; transitions of other peers or directions than a state's first
 /// are ignored otherwise.
 pub fn subtype(sub: &Fsm, sup: &Fsm, visits: usize, budget: usize) -> Answer {
-    let mut visitor = Visitor {
-        sub,
-        sup,
-        budget,
-        remaining: vec![visits; sub.len() * sup.len()],
-        rho: vec![],
-        sigma: vec![],
-    };
+    let mut visitor =
+        Visitor { sub, sup, budget, visits, visited: HashMap::new(), rho: vec![], sigma: vec![] };
     match visitor.visit(sub.initial(), sup.initial(), vec![], vec![]) {
         Some(true) => Answer::Subtype,
         Some(false) => Answer::NoDerivation,
@@ -57,8 +51,10 @@ struct Visitor<'a> {
     sub: &'a Fsm,
     sup: &'a Fsm,
     budget: usize,
-    /// How often each pair of states may still be visited on this path.
-    remaining: Vec<usize>,
+    /// How often a pair of states may be visited on a path.
+    visits: usize,
+    /// How often each pair of states was visited on this path.
+    visited: HashMap<(StateId, StateId), usize>,
     /// Everything that the subtype has done on this path.
     rho: Vec<Action>,
     /// The assumptions of this path.
@@ -92,11 +88,11 @@ impl Visitor<'_> {
         }
 
         // [μl], [μr]: the bound on unrolling, here on visits of a pair of states.
-        let pair = p.index() * self.sup.len() + q.index();
-        if self.remaining[pair] == 0 {
+        let visited = self.visited.entry((p, q)).or_default();
+        if *visited == self.visits {
             return Some(false);
         }
-        self.remaining[pair] -= 1;
+        *visited += 1;
         self.sigma.push(Assumption {
             states: (p, q),
             prefixes: (pi.clone(), pi_sup.clone()),
@@ -104,7 +100,7 @@ impl Visitor<'_> {
         });
         let result = self.actions(p, q, &pi, &pi_sup);
         self.sigma.pop();
-        self.remaining[pair] += 1;
+        self.visited.entry((p, q)).and_modify(|visited| *visited -= 1);
         result
     }
 
