@@ -88,7 +88,7 @@ pub fn figures() -> Vec<Figure> {
             )],
             points: |_| vec![0, 1, 2, 3],
             cases: ring_orders,
-            notes: "tokio's timer has a resolution of 1 ms and never fires early: a delay takes between one and two.",
+            notes: "tokio's timer has a resolution of 1 ms and never fires early: here each delay takes a little more than two.",
         },
         Figure {
             name: KERNELS,
@@ -112,8 +112,8 @@ pub fn figures() -> Vec<Figure> {
             ],
             points: |_| vec![0, 1, 2],
             cases: kernels,
-            notes: "`mpstthree` cannot express the strong optimisation. Threads sleep for a little more than 1 ms, tokio's timer for one to two: compare `ours` with \
-                    itself, and `mpstthree` with `ours, threads`.",
+            notes: "`mpstthree` cannot express the strong optimisation. Threads sleep for a little more than 1 ms, tokio's timer for a little more than two: compare \
+                    `ours` with itself, and `mpstthree` with `ours, threads`.",
         },
     ]
 }

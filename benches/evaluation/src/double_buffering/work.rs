@@ -18,7 +18,7 @@ pub(super) fn figure() -> Figure {
         name: NAME,
         title: "Double buffering, with work",
         about: "As in COORDINATION'21, Fig. 5, but the processor is busy: the source works so long on each buffer before it sends it, and the kernel when it has received \
-                it. Without overlap, a run takes four times as long; with the faster order, three times.",
+                it. Without overlap, a run has four such times, one after the other; with the faster order, three. Waiting and waking come on top.",
         x: XAxis { label: "µs of work on a buffer", log: false, names: &[] },
         y: YAxis { label: "time (µs)", log: true, scale: 1e6 },
         series: vec![

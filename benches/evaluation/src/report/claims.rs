@@ -20,7 +20,8 @@ pub struct Claim {
     pub verdict: Verdict,
 }
 
-/// The verdict on a claim. Of several verdicts, the last one here counts.
+/// The verdict on a claim. Of several verdicts, the last one here counts; without a wanted ratio, the
+/// first one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// It was not measured.
@@ -375,8 +376,10 @@ impl<'a, 's> Comparison<'a, 's> {
             let bare = bare.iter().find(|(at, ..)| *at == x).map(|(.., bare)| bare.factor);
             verdict(ratio, bare, self.wanted)
         });
+        // Without a wanted ratio, a single difference beyond the noise is told.
+        let verdict = if self.wanted.is_some() { verdict.max() } else { verdict.min() };
         Claim {
-            verdict: verdict.max().unwrap_or(Verdict::Unmeasured),
+            verdict: verdict.unwrap_or(Verdict::Unmeasured),
             wanted: self.wanted.map_or_else(String::new, |wanted| format!("≥ {wanted}×")),
             measured: last_and_least(&ours, self.ours.len() > 1),
             bare: last_and_least(&bare, true),

@@ -86,7 +86,8 @@ fn claims_table(page: &mut String, data: &Data<'_>) {
     line!(
         page,
         "\nA bare program does the same work at the least cost: nothing is checked, and no role can leave. \
-         A ratio that even a bare program misses is *out of reach*.\n"
+         A ratio that even a bare program misses is *out of reach*. \
+         With a wanted ratio, *within noise* holds at one x or more, otherwise at every x.\n"
     );
 }
 
@@ -110,9 +111,10 @@ fn losses(page: &mut String, data: &Data<'_>) {
                 .collect::<Vec<_>>();
             if !lost.is_empty() {
                 any = true;
+                let code = if peer.contains('`') { "" } else { "`" };
                 line!(
                     page,
-                    "- [{}](#{}): `{peer}` is better than the best of ours: {}.",
+                    "- [{}](#{}): {code}{peer}{code} is better than the best of ours: {}.",
                     figure.title,
                     figure.name,
                     lost.join("; ")
