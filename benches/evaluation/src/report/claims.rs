@@ -20,8 +20,8 @@ pub struct Claim {
     pub verdict: Verdict,
 }
 
-/// The verdict on a claim. Of several verdicts, the last one here counts; without a wanted ratio, the
-/// first one.
+/// The verdict on a claim. Of several verdicts, the last one here counts, or the first one if no
+/// ratio is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// It was not measured.
