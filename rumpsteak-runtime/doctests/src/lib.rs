@@ -125,6 +125,7 @@ documents! {
     feature = "net",
     net_readme: "net/README.md"
     net_delegation: "net/guide/delegation.md"
+    net_stored: "net/guide/stored.md"
     net_failure: "net/guide/failure.md"
     net_transports: "net/guide/transports.md"
 }

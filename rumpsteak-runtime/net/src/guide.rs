@@ -4,6 +4,7 @@
 //! [Browser]: self::browser
 //! [Failure]: self::failure
 //! [Delegation]: self::delegation
+//! [Stored roles]: self::stored
 //!
 #![doc = include_str!("../guide/README.md")]
 
@@ -19,6 +20,7 @@ macro_rules! chapters {
             /// [`peer`]: crate::Join::peer
             /// [Browser]: crate::guide::browser
             /// [Transports]: crate::guide::transports
+            /// [stored]: crate::guide::stored
             /// [channels]: rumpsteak_runtime::guide::channels
             /// [peers]: rumpsteak_runtime::guide::peers
             #[cfg_attr(feature = "websocket", doc = "[`WebSocket::over`]: crate::transport::WebSocket")]
@@ -30,4 +32,4 @@ macro_rules! chapters {
     };
 }
 
-chapters!(transports browser failure delegation);
+chapters!(transports browser failure delegation stored);

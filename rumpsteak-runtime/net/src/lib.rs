@@ -40,6 +40,8 @@ macro_rules! debug {
 }
 
 /// The crates whose types the interface names.
+#[cfg(feature = "nats")]
+pub use async_nats;
 pub use {bytes, futures_core, futures_sink, tokio, tokio_util};
 
 mod address;
@@ -47,6 +49,8 @@ mod error;
 #[cfg(not(doctest))]
 pub mod guide;
 mod host;
+#[cfg(feature = "nats")]
+mod journal;
 mod limits;
 mod platform;
 mod route;
@@ -57,7 +61,11 @@ mod wire;
 pub use address::{Address, AddressError, Directory};
 pub use error::{CodecError, NetError, Refusal};
 pub use host::Host;
+#[cfg(feature = "nats")]
+pub use journal::Journal;
 pub use limits::Limits;
 pub use route::{Bridge, Inbox, Net, Outbox, Peer};
 pub use session::{Invitation, Join, Joined, Joins, Parcel, Service};
+#[cfg(feature = "nats")]
+pub use session::{Stored, StoredSessions};
 pub use wire::{Blob, Codec, Portable, Postcard};

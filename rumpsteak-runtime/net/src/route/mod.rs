@@ -17,4 +17,6 @@ pub(crate) use self::outbox::{LocalQueue, Next, Outgoing, Write};
 pub(crate) use self::reconnect::{Remote, answered_at, run};
 pub use self::status::Peer;
 pub(crate) use self::status::SharedStatus;
+#[cfg(feature = "nats")]
+pub(crate) use self::window::Taken;
 pub(crate) use self::window::{Reports, Window};

@@ -37,6 +37,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+#[cfg(feature = "nats")]
+use std::task::Poll;
 
 use atomic_waker::AtomicWaker;
 
@@ -88,6 +90,22 @@ impl Taken {
     fn load(&self, report_at: u64) -> u64 {
         self.report_at.store(report_at, Ordering::SeqCst);
         self.messages.load(Ordering::SeqCst)
+    }
+}
+
+#[cfg(feature = "nats")]
+impl Taken {
+    pub(crate) fn messages(&self) -> u64 {
+        self.messages.load(Ordering::SeqCst)
+    }
+
+    /// Waits until the role has taken so many messages.
+    pub(crate) async fn reach(&self, messages: u64) {
+        std::future::poll_fn(|context| {
+            self.lane.register(context.waker());
+            if self.load(messages) < messages { Poll::Pending } else { Poll::Ready(()) }
+        })
+        .await;
     }
 }
 

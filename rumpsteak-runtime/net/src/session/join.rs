@@ -308,7 +308,7 @@ impl<M: Labelled + Portable, C: Codec> MessageCodec<M> for C {
         theirs: Hello,
         status: SharedStatus,
     ) -> LaneTask {
-        let LocalQueue { queue, sent, taken } = incoming;
+        let LocalQueue { queue, sent, taken, .. } = incoming;
         let count = window(queue.queue().capacity);
         let incoming = Incoming::Messages(queue, reader(&remote.own.route.peer, self.clone()));
         // The role first takes what the peer has sent here.

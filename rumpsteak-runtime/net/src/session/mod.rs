@@ -3,9 +3,13 @@
 mod invitation;
 mod join;
 mod parcel;
+#[cfg(feature = "nats")]
+mod stored;
 mod wiring;
 
 pub use self::invitation::Invitation;
 pub use self::join::{Join, Joined, Service};
 pub use self::parcel::Parcel;
+#[cfg(feature = "nats")]
+pub use self::stored::{Stored, StoredSessions};
 pub use self::wiring::Joins;

@@ -156,7 +156,7 @@ pub(super) fn hellos<R: Joins, C: Codec>(
 
 /// The parts of a greeting that a role always says: the fingerprint of its protocol, the
 /// projections and the format of messages. They are found once, because that takes long.
-fn told<R: Joins, C: Codec>() -> Result<Told, NetError> {
+pub(super) fn told<R: Joins, C: Codec>() -> Result<Told, NetError> {
     type Key = (TypeId, &'static str, bool, &'static str, u64);
     static FOUND: Mutex<BTreeMap<Key, Told>> = Mutex::new(BTreeMap::new());
     let Played { projections, closed, .. } = R::PLAYED.0;

@@ -42,6 +42,8 @@ pub use self::connection::*;
 pub use self::memory::Memory;
 #[cfg(feature = "nats")]
 pub use self::nats::Nats;
+#[cfg(feature = "nats")]
+pub(crate) use self::nats::Server;
 #[cfg(feature = "quic")]
 pub use self::quic::Quic;
 #[cfg(not(target_family = "wasm"))]

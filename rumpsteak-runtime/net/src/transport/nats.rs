@@ -30,25 +30,33 @@ use crate::Address;
 /// replaced. As long as both ends live, messages are delivered exactly once and in order, even if
 /// the server restarts. Several instances of a service may listen under one name: a new peer
 /// reaches any of them, and a peer that resumes reaches the same instance again.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Nats {
     /// By server.
     servers: Arc<Mutex<BTreeMap<String, Server>>>,
+    options: ConnectOptions,
 }
 
+debug!([] Nats, "servers": |it| Arc::clone(&it.servers));
+
 #[derive(Clone, Debug)]
-struct Server {
-    client: Client,
+pub(crate) struct Server {
+    pub(crate) client: Client,
     /// The last error that the server reported.
     denied: watch::Receiver<String>,
+    /// Changes when the client has a connection again.
+    pub(crate) connected: watch::Receiver<()>,
 }
 
 impl Server {
-    async fn connect(server: &str) -> io::Result<Self> {
+    async fn connect(server: &str, options: ConnectOptions) -> io::Result<Self> {
         let (sender, denied) = watch::channel(String::new());
-        let options = ConnectOptions::new().event_callback(move |event| {
-            if let Event::ServerError(ServerError::Other(text)) = event {
-                sender.send_replace(text);
+        let (connects, connected) = watch::channel(());
+        let options = options.event_callback(move |event| {
+            match event {
+                Event::ServerError(ServerError::Other(text)) => drop(sender.send_replace(text)),
+                Event::Connected => connects.send_replace(()),
+                _ => {}
             }
             std::future::ready(())
         });
@@ -66,7 +74,7 @@ impl Server {
             // Its text includes the source.
             io::Error::new(kind, error.to_string())
         })?;
-        Ok(Self { client, denied })
+        Ok(Self { client, denied, connected })
     }
 
     /// Runs an operation on these subjects until the server denies it. The server reports that to
@@ -111,8 +119,20 @@ const NUMBER: usize = 8;
 const GONE: u64 = u64::MAX;
 
 impl Nats {
-    /// The client of a server, and the name at it.
+    /// Connects with these options: credentials, or certificates for TLS.
+    #[must_use]
+    pub fn with_options(options: ConnectOptions) -> Self {
+        Self { options, ..Self::default() }
+    }
+
+    /// The client of a server, and the subject of a listener at it.
     async fn server(&self, place: &str) -> io::Result<(Server, String)> {
+        let (server, name) = self.server_at(place).await?;
+        Ok((server, format!("{LISTENERS}{name}")))
+    }
+
+    /// The client of a server, and the name at it.
+    pub(crate) async fn server_at(&self, place: &str) -> io::Result<(Server, String)> {
         let (server, name) = place.split_once('/').unwrap_or((place, ""));
         if name.is_empty() || name.contains(|c: char| c.is_whitespace() || "*>".contains(c)) {
             let text = format!("`{place}` is not a place at NATS: write `server:4222/name`");
@@ -120,9 +140,9 @@ impl Nats {
         }
         let mut servers = self.servers.lock().await;
         if !servers.contains_key(server) {
-            servers.insert(server.to_owned(), Server::connect(server).await?);
+            servers.insert(server.to_owned(), Server::connect(server, self.options.clone()).await?);
         }
-        Ok((servers[server].clone(), format!("{LISTENERS}{name}")))
+        Ok((servers[server].clone(), name.to_owned()))
     }
 }
 

@@ -1,0 +1,445 @@
+//! Roles that are stored, and survive their processes.
+//!
+//! A stored role has no connection with its peers. Each [entry](Entry) of its log has what it sends
+//! in a step, what it has taken until then, the state of its session, and the value of the program.
+//! So a step and its record cannot come apart: there is only one write. A peer takes the messages of
+//! an entry when it reads the log, each once, because they are numbered.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll, Waker};
+
+use async_nats::Subscriber;
+use futures_core::Stream as _;
+use rumpsteak_runtime::channel::{QueueReceiver, QueueSender};
+use rumpsteak_runtime::private::{ByMacro, Leaves, Structure};
+use rumpsteak_runtime::states::{Plays, Session, State};
+use rumpsteak_runtime::{Detached, Role};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+use super::join::MessageCodec as _;
+use super::wiring::{Families, queues, role_of, token, told};
+use crate::error::LONGEST_NAME;
+use crate::journal::{Channel, Entry, LOOK, Log, Phase, encoded, failed, next};
+use crate::route::{Read, SharedStatus, Taken, Unsaved, net_of_messages, reader};
+use crate::wire::schema;
+use crate::{Joins, Journal, NetError, Postcard, Refusal};
+
+/// A stored role between two steps of its session, with a value of the program.
+///
+/// The program that is killed, and started again, joins the session [again](Journal::join), and
+/// continues after the last step that it [saved](Self::save). For the role and its peers, nothing
+/// happened after that step: the messages that it sent have not left, and it takes again what it
+/// had received. The [guide](crate::guide::stored) shows a program.
+///
+/// Dropping it stops the role as the death of the process would, and it can be joined again.
+#[must_use = "the role stops here, until it joins again"]
+pub struct Stored<R: Role, V> {
+    /// The value of the program: what it has to remember. It is saved with each step.
+    pub value: V,
+    role: R,
+    log: Arc<Log>,
+    /// The last entry.
+    entry: Entry,
+    lanes: Vec<Lane<R::Message>>,
+    unsaved: Unsaved,
+    /// True from the time when a step takes the session until it is saved.
+    is_taken: bool,
+    /// The steps whose messages the peers may not have taken, and the number of messages that were
+    /// sent to each peer until then.
+    sent: VecDeque<(u64, Vec<u64>)>,
+    _tasks: JoinSet<()>,
+}
+
+/// The messages between the role and a peer.
+struct Lane<M> {
+    peer: String,
+    outgoing: QueueReceiver<M>,
+    /// The number of messages that the role has taken since it joined, and before.
+    taken: (Arc<Taken>, u64),
+}
+
+/// The sessions in which others wait for a role, or did when the process before was killed. Made by
+/// [`Journal::serve`].
+pub struct StoredSessions {
+    journal: Journal,
+    protocol: &'static str,
+    role: &'static str,
+    program: u64,
+    calls: Subscriber,
+    /// Names that were not looked at.
+    found: Vec<String>,
+    /// False before the first look, which finds the sessions of the process before.
+    has_looked: bool,
+}
+
+/// The number of steps after which a role looks what its peers have taken.
+const LOOKS: u64 = 16;
+
+/// The fingerprint of the protocol and the messages of a role.
+fn program_of<R: Joins>() -> Result<u64, NetError> {
+    let (fingerprint, _, format) = told::<R, Postcard>()?;
+    let bytes = postcard::to_stdvec(&(fingerprint, &*format)).map_err(failed)?;
+    Ok(schema::fingerprint(bytes.into_iter()))
+}
+
+impl Journal {
+    /// Joins a session as a role that is stored: in its first state `S` with this value, or where
+    /// its last entry says. All roles of the session join it through journals at the same server.
+    /// It need not be at the same time.
+    ///
+    /// Fails if another instance plays the role; if the server does not answer; if the entry is of
+    /// another version of the program; or if the role plays on demand, or has such a peer, or a
+    /// family. If the future is dropped, the role can join again.
+    pub async fn join<S, R, V>(&self, session: &str, value: V) -> Result<Stored<R, V>, NetError>
+    where
+        S: Session<State = State<'static, R>> + Structure,
+        R: Joins + Leaves<()> + Plays<S>,
+        V: Serialize + DeserializeOwned,
+    {
+        const { assert!(<R as Plays<S>>::VERIFIED) };
+        let families = Families::new();
+        if R::PLAYED.0.is_family || !R::PLAYED.0.on_demand.is_empty() {
+            return Err(NetError::NotStorable { role: R::NAME });
+        }
+        let peers = queues::<R>(&families).map_err(|_| NetError::NotStorable { role: R::NAME })?;
+        if session.len() > LONGEST_NAME {
+            let (start, bytes) = (session.chars().take(40).collect(), session.len());
+            return Err(NetError::SessionName { start, bytes });
+        }
+        let (program, owner) = (program_of::<R>()?, token()?);
+        let log = Log::open(self, [R::PROTOCOL, &encoded(session)], R::NAME, owner).await?;
+        log.create().await.map_err(failed)?;
+        let entry = loop {
+            let (last, mut entry) = match log.last(R::NAME).await? {
+                Some((_, entry)) if entry.phase == Phase::GivenUp => {
+                    return Err(NetError::GaveUp { peer: R::NAME.to_owned() });
+                }
+                Some((last, entry)) => (last, entry),
+                None => (0, self.claim(session.to_owned(), program)),
+            };
+            if entry.instance != self.instance() {
+                return Err(failed(format!("`{}` plays `{}`", entry.instance, R::NAME)));
+            }
+            if last > 0 {
+                entry.advance();
+            }
+            entry.owner = owner;
+            if entry.phase == Phase::Claimed {
+                entry.phase = Phase::At(S::FINGERPRINT);
+                entry.value = postcard::to_stdvec(&value).map_err(failed)?;
+            }
+            if entry.program != program {
+                return Err(NetError::OtherSession { role: R::NAME });
+            }
+            if log.begin(last, &entry).await? {
+                break entry;
+            }
+        };
+        let Ok(value) = postcard::from_bytes(&entry.value) else {
+            return Err(NetError::OtherSession { role: R::NAME });
+        };
+        let (log, unsaved, mut tasks) = (Arc::new(log), Unsaved::default(), JoinSet::new());
+        let (mut ends, mut lanes) = (Vec::new(), Vec::new());
+        for peer in peers.into_iter().map(|queue| queue.peer) {
+            let before = entry.channels.get(&peer).map_or(0, |channel| channel.received);
+            let (end, incoming, outgoing, status, taken) = net_of_messages(Some(&unsaved));
+            let source = Source { log: Arc::clone(&log), peer: peer.clone(), program, before };
+            let read = reader::<R::Message, _>(&peer, Postcard);
+            tasks.spawn(source.read(incoming, read, Arc::clone(&taken), status));
+            ends.push(end);
+            lanes.push(Lane { peer, outgoing, taken: (taken, before) });
+        }
+        let followed = Arc::clone(&log);
+        tasks.spawn(async move {
+            while followed.follow().await.is_err() {
+                sleep(LOOK).await
+            }
+        });
+        let role = role_of::<R>(ends, &families);
+        let sent = VecDeque::new();
+        Ok(Stored { value, role, log, entry, lanes, unsaved, is_taken: false, sent, _tasks: tasks })
+    }
+
+    /// Plays the role `R` in all sessions in which others wait for it, unless another instance does:
+    /// see [`StoredSessions::next`].
+    pub async fn serve<R: Joins>(&self) -> Result<StoredSessions, NetError> {
+        let (protocol, role, program) = (R::PROTOCOL, R::NAME, program_of::<R>()?);
+        let (calls, found) = (self.calls(protocol).await?, Vec::new());
+        let journal = self.clone();
+        Ok(StoredSessions { journal, protocol, role, program, calls, found, has_looked: false })
+    }
+
+    /// The first entry of a role in a session.
+    fn claim(&self, session: String, program: u64) -> Entry {
+        let (instance, channels) = (self.instance().to_owned(), BTreeMap::new());
+        let (phase, value) = (Phase::Claimed, Vec::new());
+        Entry { session, instance, owner: 0, program, step: 1, phase, value, channels }
+    }
+}
+
+impl StoredSessions {
+    /// The name of the next session for this instance to [join](Journal::join). First come the
+    /// sessions that the process before had. Fails if the server does not answer. If the future is
+    /// dropped, a session may be announced only to the next process of the instance.
+    pub async fn next(&mut self) -> Result<String, NetError> {
+        let mut connected = self.journal.connected();
+        loop {
+            if !self.has_looked {
+                self.found = self.journal.sessions(self.protocol).await?;
+            }
+            while let Some(name) = self.found.pop() {
+                if let Some(session) = self.claim(&name).await? {
+                    return Ok(session);
+                }
+            }
+            self.has_looked = true;
+            tokio::select! {
+                call = next(&mut self.calls) => {
+                    let name = call.ok_or_else(|| failed("the client is closed"))?.payload;
+                    self.found.extend(String::from_utf8(name.into()));
+                }
+                _ = connected.changed() => self.found = self.journal.sessions(self.protocol).await?,
+            }
+        }
+    }
+
+    /// Returns the session of this encoded name if it is for this instance.
+    async fn claim(&self, name: &str) -> Result<Option<String>, NetError> {
+        let log = Log::open(&self.journal, [self.protocol, name], self.role, token()?).await?;
+        if let Some((_, entry)) = log.last(self.role).await? {
+            let is_own = entry.instance == self.journal.instance() && !entry.has_left();
+            return Ok((is_own && !self.has_looked).then_some(entry.session));
+        }
+        let Some((_, first)) = log.next("*", 1).await? else { return Ok(None) };
+        let mut claim = self.journal.claim(first.session.clone(), self.program);
+        claim.owner = log.owner;
+        Ok(log.begin(0, &claim).await?.then_some(first.session))
+    }
+}
+
+/// The log of a peer, and what the role had taken of it when it joined.
+struct Source {
+    log: Arc<Log>,
+    peer: String,
+    program: u64,
+    before: u64,
+}
+
+impl Source {
+    /// Moves the messages for the role into the queue. Ready when the peer sends no more, or the
+    /// role has left.
+    async fn read<M>(
+        self,
+        mut queue: QueueSender<M>,
+        read: Read<M>,
+        taken: Arc<Taken>,
+        status: SharedStatus,
+    ) {
+        let moved = self.try_read(&mut queue, read, &taken).await;
+        // Before the queue is dropped, which wakes the role.
+        moved.unwrap_or_else(|error| status.fail(error));
+    }
+
+    /// Moves the messages of an entry when the role has taken all others.
+    async fn try_read<M>(
+        self,
+        queue: &mut QueueSender<M>,
+        read: Read<M>,
+        taken: &Taken,
+    ) -> Result<(), NetError> {
+        let Self { log, peer, program, before } = self;
+        let (mut news, mut at, mut step, mut moved) = (log.news(), 1, 0, before);
+        let mut connections = *news.borrow_and_update();
+        loop {
+            let Ok(Some((number, entry))) = log.next(&peer, at).await else {
+                // If the server is gone, it may come back.
+                if news.changed().await.is_err() {
+                    return Ok(());
+                }
+                if std::mem::replace(&mut connections, *news.borrow_and_update()) != connections {
+                    at = 1;
+                }
+                continue;
+            };
+            at = number + 1;
+            if entry.step <= step {
+                continue;
+            }
+            step = entry.step;
+            if entry.program != program {
+                let refusal = Refusal::Protocol("their programs differ".to_owned());
+                return Err(NetError::Refused { peer, refusal });
+            }
+            let nothing = Channel::default();
+            let channel = entry.channels.get(log.role).unwrap_or(&nothing);
+            if channel.sent > moved {
+                return Err(failed(format!("messages of `{peer}` are not at the server any more")));
+            }
+            let known = usize::try_from(moved - channel.sent).unwrap_or(usize::MAX);
+            for message in channel.messages.iter().skip(known) {
+                if queue.try_send(read(message, None)?).is_err() {
+                    return Ok(());
+                }
+                moved += 1;
+            }
+            match entry.phase {
+                Phase::GivenUp => return Err(NetError::GaveUp { peer }),
+                Phase::Over | Phase::Left => return Ok(()),
+                Phase::Claimed | Phase::At(_) => taken.reach(moved - before).await,
+            }
+        }
+    }
+}
+
+impl<R: Joins + Leaves<()>, V: Serialize> Stored<R, V> {
+    /// True if the session is over, and only has to be [finished](Self::finish).
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        !matches!(self.entry.phase, Phase::At(_))
+    }
+
+    /// The session, if it was saved in the state `S`: for a step, which [runs](Detached::run) it,
+    /// and takes the rest away by [`Detached::new`]. `None` if the session is in another state, or
+    /// was not saved since the last step.
+    ///
+    /// A step receives any number of messages, and then sends any number. If it receives after it
+    /// has sent, the error is [`NetError::Unsaved`].
+    pub fn session<S>(&mut self) -> Option<Detached<S>>
+    where
+        S: Session<State = State<'static, R>> + Structure,
+    {
+        if self.is_taken || self.entry.phase != Phase::At(S::FINGERPRINT) {
+            return None;
+        }
+        self.is_taken = true;
+        Some(Detached::from_role(&mut self.role, ByMacro(())))
+    }
+
+    /// Saves a step: the rest of the session, which the step has returned, and the value. When the
+    /// future is ready, both are stored, with the messages of the step. Fails if `rest` was
+    /// continued, if a message cannot be written, if the server does not answer, or if another
+    /// process plays the role now. After an error, or if the future is dropped, drop the role and
+    /// join again.
+    pub async fn save<S>(&mut self, rest: Detached<S>) -> Result<(), NetError>
+    where
+        S: Session<State = State<'static, R>> + Structure,
+    {
+        let role = rest.into_role(ByMacro(()));
+        self.role = role.ok_or(NetError::NotHere { role: R::NAME })?;
+        self.add(Phase::At(S::FINGERPRINT)).await?;
+        self.is_taken = false;
+        if self.entry.step % LOOKS == 0 {
+            // It is tried again.
+            let _ = self.forget().await;
+        }
+        Ok(())
+    }
+
+    /// Finishes a session that has ended: saves this with the value, waits until it is over for all
+    /// roles, runs `end`, and leaves. The role that leaves last removes the session from the server.
+    /// If the program is killed in between, the session [is over](Self::is_over) when it joins
+    /// again; to finish it then may run `end` again. Fails if no step has continued the session, if
+    /// a peer has given the session up, or if the server does not answer.
+    pub async fn finish<T>(mut self, end: impl AsyncFnOnce(&V) -> T) -> Result<T, NetError> {
+        if !self.is_over() && !self.is_taken {
+            return Err(NetError::NotHere { role: R::NAME });
+        }
+        if self.entry.phase != Phase::Left {
+            self.add(Phase::Over).await?;
+            if let Err(error) = self.wait_for_peers().await {
+                self.leave(Phase::GivenUp).await?;
+                return Err(error);
+            }
+        }
+        let ended = end(&self.value).await;
+        self.leave(Phase::Left).await?;
+        Ok(ended)
+    }
+
+    /// Waits until the session is over for all peers.
+    async fn wait_for_peers(&self) -> Result<(), NetError> {
+        let mut news = self.log.news();
+        for Lane { peer, .. } in &self.lanes {
+            loop {
+                // If the server is gone, it may come back.
+                let last = self.log.last(peer).await.unwrap_or_default();
+                match last.map(|(_, entry)| entry.phase) {
+                    Some(Phase::Over | Phase::Left) => break,
+                    Some(Phase::GivenUp) => {
+                        return Err(NetError::GaveUp { peer: peer.clone() });
+                    }
+                    _ => news.changed().await.map_err(failed)?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the session up. Its peers get [`NetError::GaveUp`], after the messages that were
+    /// saved. Fails if the server does not answer.
+    pub async fn abandon(mut self) -> Result<(), NetError> {
+        self.leave(Phase::GivenUp).await
+    }
+
+    async fn leave(&mut self, phase: Phase) -> Result<(), NetError> {
+        self.add(phase).await?;
+        self.log.close(self.lanes.iter().map(|lane| &*lane.peer)).await
+    }
+
+    /// Adds an entry with all that the role has sent and taken.
+    async fn add(&mut self, phase: Phase) -> Result<(), NetError> {
+        let value = postcard::to_stdvec(&self.value).map_err(failed)?;
+        self.entry.advance();
+        (self.entry.phase, self.entry.value) = (phase, value);
+        for Lane { peer, outgoing, taken: (taken, before) } in &mut self.lanes {
+            let mut context = Context::from_waker(Waker::noop());
+            let messages =
+                std::iter::from_fn(|| match Pin::new(&mut *outgoing).poll_next(&mut context) {
+                    Poll::Ready(message) => message,
+                    Poll::Pending => None,
+                });
+            let messages = Postcard.bytes_of(peer, messages.collect())?;
+            let channel = self.entry.channels.entry(peer.clone()).or_default();
+            (channel.received, channel.messages) = (*before + taken.messages(), messages);
+        }
+        self.log.add(&self.entry).await?;
+        self.unsaved.store(false, Ordering::Relaxed);
+        let sent = |lane: &Lane<_>| {
+            let channel = self.entry.channels.get(&lane.peer);
+            channel.map_or(0, |channel| channel.sent + channel.messages.len() as u64)
+        };
+        self.sent.push_back((self.entry.step, self.lanes.iter().map(sent).collect()));
+        Ok(())
+    }
+
+    /// Removes the entries from the server whose messages the peers have taken.
+    async fn forget(&mut self) -> Result<(), NetError> {
+        let mut taken = Vec::new();
+        for Lane { peer, .. } in &self.lanes {
+            let last = self.log.last(peer).await?;
+            let channel = last.as_ref().and_then(|(_, entry)| entry.channels.get(R::NAME));
+            taken.push(channel.map_or(0, |channel| channel.received));
+        }
+        let is_taken = |sent: &Vec<u64>| sent.iter().zip(&taken).all(|(sent, taken)| sent <= taken);
+        let mut last = None;
+        while let Some((step, sent)) = self.sent.front()
+            && is_taken(sent)
+        {
+            last = Some(*step);
+            self.sent.pop_front();
+        }
+        match last {
+            Some(step) => self.log.keep(self.entry.step - step).await,
+            None => Ok(()),
+        }
+    }
+}
+
+debug!([] StoredSessions, "role": |it| it.role);
+debug!([R: Role, V] Stored<R, V>, "role": |it| (R::PROTOCOL, it.entry.session.clone(), R::NAME));
