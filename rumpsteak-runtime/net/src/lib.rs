@@ -65,7 +65,7 @@ pub use host::Host;
 pub use journal::Journal;
 pub use limits::Limits;
 pub use route::{Bridge, Inbox, Net, Outbox, Peer};
-pub use session::{Invitation, Join, Joined, Joins, Parcel, Service};
 #[cfg(feature = "nats")]
-pub use session::{Stored, StoredSessions};
+pub use session::Stored;
+pub use session::{Invitation, Join, Joined, Joins, Parcel, Service};
 pub use wire::{Blob, Codec, Portable, Postcard};

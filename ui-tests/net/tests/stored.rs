@@ -197,6 +197,15 @@ async fn take(
     Ok(role.finish(end).await?)
 }
 
+/// The first session that is served.
+async fn served(journal: &Journal) -> String {
+    let (sender, mut session) = tokio::sync::mpsc::unbounded_channel();
+    tokio::select! {
+        ended = journal.serve::<Q>(|name| sender.send(name).unwrap()) => panic!("{ended:?}"),
+        session = session.recv() => session.unwrap(),
+    }
+}
+
 /// A server of NATS with JetStream, in this folder.
 struct Broker {
     at: At,
@@ -319,10 +328,7 @@ async fn a_process() {
     let ended = match &*part {
         "give" => give(&journal, &mut random, write).await,
         "take" if has_ended => take(&journal, "the 1st", &mut random, write).await,
-        _ => {
-            let session = journal.serve::<Q>().await.unwrap().next().await.unwrap();
-            take(&journal, &session, &mut random, write).await
-        }
+        _ => take(&journal, &served(&journal).await, &mut random, write).await,
     };
     ended.unwrap();
 }
@@ -460,7 +466,7 @@ async fn what_peers_have_taken_is_removed_and_a_name_can_be_used_again() {
         let is_whole = async |memory: &Memory| assert!(memory.is_whole(), "{memory:?}");
         let given = give(&gives, one, is_whole);
         let taken = async {
-            let session = takes.serve::<Q>().await.unwrap().next().await.unwrap();
+            let session = served(&takes).await;
             assert_eq!(session, "the 1st");
             take(&takes, &session, two, is_whole).await
         };

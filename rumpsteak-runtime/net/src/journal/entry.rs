@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Entry {
     pub(crate) session: String,
+    pub(crate) role: String,
     /// The instance that plays the role.
     pub(crate) instance: String,
     /// A random number of the process that plays the role.

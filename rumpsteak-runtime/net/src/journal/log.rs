@@ -1,29 +1,105 @@
 //! The log of a role: its entries in the stream of a session.
 //!
 //! A stream has one subject for each role of the session. The process that plays a role adds an
-//! entry only after its own last one, so two processes never play one role. A peer that adds an
-//! entry says so to the others ([`follow`](Log::follow)), which then read it; they also look from
-//! time to time. Nothing at the server outlives the stream.
+//! entry only after its own last one, so two processes never play one role. It then tells its
+//! peers, which read the entry; they also look from time to time. Nothing else is at the server.
 //!
 //! A server that was killed may have lost the last entries, or the stream. The process writes them
-//! again, and reads all others again. An entry has a number, so nobody takes it twice.
+//! again, and reads all others again. An entry has a number, so no process takes it twice.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::future::poll_fn;
+use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
-use async_nats::Error;
-use async_nats::jetstream::ErrorCode;
 use async_nats::jetstream::context::{CreateStreamError, PublishError, PublishErrorKind};
 use async_nats::jetstream::message::{PublishMessage, StreamMessage};
 use async_nats::jetstream::stream::{Config, RawMessageError, RawMessageErrorKind, Stream};
+use async_nats::jetstream::{self, Context, ErrorCode};
+use async_nats::{Error, Subscriber};
 use bytes::Bytes;
 use tokio::sync::{Mutex, watch};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::{CALLS, Entry, Journal, NEWS, Phase, SESSIONS, encoded, failed, stream_of};
+use super::Entry;
 use crate::NetError;
+use crate::transport::{Nats, Server};
+
+/// The sessions that NATS JetStream stores, for an instance of a program: [`join`](Self::join) one
+/// of them, or [`serve`](Self::serve) all in which others wait for a role.
+///
+/// A session of one replica is as safe as the disk of its server. A cluster that has three replicas
+/// may lose one of its servers.
+#[derive(Clone, Debug)]
+pub struct Journal {
+    server: Server,
+    context: Context,
+    pub(crate) instance: String,
+    replicas: usize,
+}
+
+impl Journal {
+    /// The journal at a server, for an instance of this name, as `server:4222/instance`. New
+    /// sessions have so many replicas. Start a program again with the name of its instance, and it
+    /// has the sessions of the process before. Fails if the server is absent, refuses the client,
+    /// or has no JetStream.
+    pub async fn open(nats: &Nats, place: &str, replicas: usize) -> io::Result<Self> {
+        let (server, instance) = nats.server_at(place).await?;
+        let context = jetstream::new(server.client.clone());
+        // Every server with JetStream answers this, and no other one does.
+        next(&mut context.stream_names()).await.transpose().map_err(|error| {
+            let text = format!(
+                "the server has no JetStream for this account: start it with `nats-server -js`, or \
+                 ask who runs it ({error})"
+            );
+            io::Error::new(io::ErrorKind::Unsupported, text)
+        })?;
+        Ok(Self { server, context, instance, replicas })
+    }
+
+    /// Changes when the client has a connection again.
+    pub(crate) fn connected(&self) -> watch::Receiver<()> {
+        let mut connected = self.server.connected.clone();
+        connected.mark_unchanged();
+        connected
+    }
+
+    /// The encoded names of new sessions of the protocol.
+    pub(crate) async fn calls(&self, protocol: &str) -> Result<Subscriber, NetError> {
+        self.server.client.subscribe(subject("calls", [&encoded(protocol)])).await.map_err(failed)
+    }
+
+    /// The encoded names of all stored sessions of the protocol.
+    pub(crate) async fn sessions(&self, protocol: &str) -> Result<Vec<String>, NetError> {
+        let (mut names, mut found) = (self.context.stream_names(), Vec::new());
+        let start = format!("rumpsteak-{}-", encoded(protocol));
+        while let Some(name) = next(&mut names).await {
+            found.extend(name.map_err(failed)?.strip_prefix(&*start).map(str::to_owned));
+        }
+        // nats-server 2.9 crashes when it is asked for a message of a stream that it still makes.
+        sleep(PAUSE).await;
+        Ok(found)
+    }
+}
+
+fn subject<const N: usize>(kind: &str, names: [&str; N]) -> String {
+    format!("rumpsteak.{kind}.{}", names.join("."))
+}
+
+/// A name as part of a subject.
+pub(crate) fn encoded(name: &str) -> String {
+    let part = |byte: u8| match byte {
+        b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'_' => char::from(byte).to_string(),
+        _ => format!("-{byte:02X}"),
+    };
+    name.bytes().map(part).collect()
+}
+
+pub(crate) fn failed(error: impl Into<Error>) -> NetError {
+    NetError::Store(Arc::new(io::Error::other(error)))
+}
 
 pub(crate) struct Log {
     journal: Journal,
@@ -83,24 +159,27 @@ impl Log {
     ) -> Result<Self, NetError> {
         let names = [encoded(protocol), session.to_owned()];
         let config = Config {
-            name: stream_of(protocol, session),
-            subjects: vec![format!("{SESSIONS}{}.{session}.*", names[0])],
-            num_replicas: journal.0.replicas,
+            name: format!("rumpsteak-{}-{session}", names[0]),
+            subjects: vec![subject("sessions", [&names[0], session, "*"])],
+            num_replicas: journal.replicas,
             ..Config::default()
         };
-        let context = &journal.0.context;
-        let stream = context.get_stream_no_info(&config.name).await.map_err(failed)?;
+        let stream = journal.context.get_stream_no_info(&config.name).await.map_err(failed)?;
         let (tail, (news, _)) = (Mutex::default(), watch::channel(0));
         Ok(Self { journal: journal.clone(), config, stream, names, role, owner, tail, news })
     }
 
     /// Makes the stream of the session, unless it is there.
     pub(crate) async fn create(&self) -> Result<(), CreateStreamError> {
-        self.journal.0.context.create_stream(&self.config).await.map(drop)
+        self.journal.context.create_stream(&self.config).await.map(drop)
     }
 
     fn subject(&self, role: &str) -> String {
-        format!("{SESSIONS}{}.{}.{role}", self.names[0], self.names[1])
+        subject("sessions", [&self.names[0], &self.names[1], role])
+    }
+
+    fn subject_of_news(&self) -> String {
+        subject("news", [&self.names[0], &self.names[1]])
     }
 
     /// The first entry of a role, or of any with `*`, from this message on, and its number.
@@ -123,7 +202,7 @@ impl Log {
     /// Returns false if another process was faster.
     pub(crate) async fn begin(&self, last: u64, entry: &Entry) -> Result<bool, NetError> {
         let bytes = self.bytes_of(entry)?;
-        let sequence = match self.publish(last, &bytes).await {
+        let sequence = match self.publish(after(last), &bytes).await {
             Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => return Ok(false),
             sequence => sequence.map_err(failed)?,
         };
@@ -131,9 +210,8 @@ impl Log {
         tail.written = (entry.step, sequence);
         tail.keep(entry.step, bytes);
         if entry.step == 1 {
-            let calls = format!("{CALLS}{}", self.names[0]);
-            let call = self.journal.0.server.client.publish(calls, self.names[1].clone().into());
-            call.await.map_err(failed)?;
+            let (calls, name) = (subject("calls", [&self.names[0]]), self.names[1].clone());
+            self.journal.server.client.publish(calls, name.into()).await.map_err(failed)?;
         }
         Ok(true)
     }
@@ -148,16 +226,15 @@ impl Log {
 
     fn bytes_of(&self, entry: &Entry) -> Result<Bytes, NetError> {
         let bytes = postcard::to_stdvec(entry).map_err(failed)?;
-        let most = self.journal.0.server.client.max_payload().saturating_sub(HEADERS);
-        if bytes.len() > most {
-            let text = format!(
-                "the step has {} bytes, and the server takes {most}: save more often, or raise its \
-                 `max_payload`",
-                bytes.len()
-            );
-            return Err(failed(text));
+        let most = self.journal.server.client.max_payload().saturating_sub(HEADERS);
+        if bytes.len() <= most {
+            return Ok(bytes.into());
         }
-        Ok(bytes.into())
+        let why = "save more often, or raise its `max_payload`";
+        Err(failed(format!(
+            "the step has {} bytes, and the server takes {most}: {why}",
+            bytes.len()
+        )))
     }
 
     /// Writes the entries that the server does not have.
@@ -196,18 +273,16 @@ impl Log {
         }
         let (written, mut sequence) = tail.written;
         for (step, bytes) in tail.kept.iter().filter(|(step, _)| *step > written) {
-            sequence = self.publish(sequence, bytes).await?;
+            sequence = self.publish(after(sequence), bytes).await?;
             tail.written = (*step, sequence);
         }
-        let news = format!("{NEWS}{}.{}", self.names[0], self.names[1]);
-        Ok(self.journal.0.server.client.publish(news, Bytes::new()).await?)
+        Ok(self.journal.server.client.publish(self.subject_of_news(), Bytes::new()).await?)
     }
 
-    /// Adds a message to the subject of the role, after the one of this number. Returns its number.
-    async fn publish(&self, last: u64, bytes: &Bytes) -> Result<u64, PublishError> {
-        let message = PublishMessage::build().payload(bytes.clone());
-        let message = message.expected_last_subject_sequence(last);
-        let stored = self.journal.0.context.send_publish(self.subject(self.role), message).await?;
+    /// Adds a message to the subject of the role, and returns its number.
+    async fn publish(&self, message: PublishMessage, bytes: &Bytes) -> Result<u64, PublishError> {
+        let message = message.payload(bytes.clone());
+        let stored = self.journal.context.send_publish(self.subject(self.role), message).await?;
         Ok(stored.await?.sequence)
     }
 
@@ -219,10 +294,8 @@ impl Log {
 
     /// Receives the news of the session.
     pub(crate) async fn follow(&self) -> Result<(), NetError> {
-        let client = &self.journal.0.server.client;
-        let news = format!("{NEWS}{}.{}", self.names[0], self.names[1]);
-        let (mut peers, mut connected) =
-            (client.subscribe(news).await.map_err(failed)?, self.journal.connected());
+        let news = self.journal.server.client.subscribe(self.subject_of_news());
+        let (mut peers, mut connected) = (news.await.map_err(failed)?, self.journal.connected());
         loop {
             tokio::select! {
                 told = next(&mut peers) => {
@@ -242,28 +315,50 @@ impl Log {
         }
     }
 
-    /// Removes the entries of the role but for the last ones.
-    pub(crate) async fn keep(&self, last: u64) -> Result<(), NetError> {
-        let purge = self.stream.purge().filter(self.subject(self.role)).keep(last.max(1));
-        purge.await.map(drop).map_err(failed)
+    /// Removes the message of an entry.
+    pub(crate) async fn remove(&self, number: u64) -> Result<(), NetError> {
+        self.stream.delete_message(number).await.map(drop).map_err(failed)
     }
 
-    /// Removes the stream if the role is the last one that leaves the session. Others have left
-    /// before, and do not remove it.
-    pub(crate) async fn close(&self, peers: impl Iterator<Item = &str>) -> Result<(), NetError> {
-        let own = self.last(self.role).await?;
-        for peer in peers {
-            let has_left = match (&own, self.last(peer).await?) {
-                (Some((own, _)), Some((at, entry))) => entry.has_left() && at < *own,
-                // The peer never came.
-                (Some((_, own)), None) => own.phase == Phase::GivenUp,
-                (None, _) => false,
+    /// Adds the last entry of the role. If the last entries of all other roles are there, this one
+    /// removes the stream. Only one role adds its entry after all others, since an entry is refused
+    /// if there is another one that it does not know.
+    pub(crate) async fn leave(&self, entry: &Entry) -> Result<(), NetError> {
+        let (bytes, until) = (self.bytes_of(entry)?, Instant::now() + WAITS);
+        loop {
+            let error = match timeout(TRY, self.try_leave(&bytes)).await {
+                Ok(Ok(())) => return Ok(()),
+                Ok(Err(error)) => error,
+                Err(error) => failed(error),
             };
-            if !has_left {
-                return Ok(());
+            if Instant::now() > until {
+                return Err(error);
             }
+            sleep(PAUSE).await;
         }
-        self.journal.0.context.delete_stream(&self.config.name).await.map(drop).map_err(failed)
+    }
+
+    async fn try_leave(&self, bytes: &Bytes) -> Result<(), NetError> {
+        let (mut at, mut last) = (0, BTreeMap::new());
+        while let Some((number, entry)) = self.next("*", at + 1).await? {
+            at = number;
+            last.insert(entry.role.clone(), entry);
+        }
+        if last.remove(self.role).is_some_and(|entry| entry.owner != self.owner) {
+            return Err(failed(Final::Taken(self.role)));
+        }
+        // Without an entry the others have left, and removed the stream.
+        if at > 0 {
+            let message = PublishMessage::build().expected_last_sequence(at);
+            self.publish(message, bytes).await.map_err(failed)?;
+            if last.values().all(Entry::has_left) {
+                let removed = self.journal.context.delete_stream(&self.config.name).await;
+                return removed.map(drop).map_err(failed);
+            }
+            let news = self.journal.server.client.publish(self.subject_of_news(), Bytes::new());
+            return news.await.map_err(failed);
+        }
+        Ok(())
     }
 }
 
@@ -279,6 +374,11 @@ impl Tail {
             self.kept.pop_front();
         }
     }
+}
+
+/// A message that follows the one of this number, as the last one of a role.
+fn after(last: u64) -> PublishMessage {
+    PublishMessage::build().expected_last_subject_sequence(last)
 }
 
 /// The entry of a message, and its number. `None` if there is no message.

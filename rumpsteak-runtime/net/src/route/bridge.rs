@@ -56,7 +56,7 @@ impl Bridge {
         C: Encoder<M, Error = E> + Decoder<Item = M, Error = E> + Send + Unpin + 'static,
         E: From<io::Error> + Into<CodecError>,
     {
-        let (near, incoming, outgoing, status, _) = net_of_messages(None);
+        let (near, incoming, outgoing, status, _) = net_of_messages();
         let mut frames = Framed::with_capacity(stream, codec, BUFFER);
         frames.set_backpressure_boundary(BUFFER);
         let mut queues = (Some(incoming), Some(outgoing));

@@ -18,5 +18,7 @@ pub(crate) use self::reconnect::{Remote, answered_at, run};
 pub use self::status::Peer;
 pub(crate) use self::status::SharedStatus;
 #[cfg(feature = "nats")]
+pub(crate) use self::status::Unsaved;
+#[cfg(feature = "nats")]
 pub(crate) use self::window::Taken;
 pub(crate) use self::window::{Reports, Window};

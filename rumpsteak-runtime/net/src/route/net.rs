@@ -4,7 +4,6 @@ use std::any::Any;
 use std::cell::Cell;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker, ready};
 
 use futures_core::Stream;
@@ -42,14 +41,9 @@ pub struct Inbox<M> {
 }
 
 enum Source<M> {
-    /// A stored role has a flag.
-    Messages(QueueReceiver<M>, Option<Unsaved>),
+    Messages(QueueReceiver<M>),
     Frames(Box<Frames<M>>),
 }
-
-/// True if a stored role has sent messages since it was saved. They only leave when it is saved, so
-/// it must not wait for an answer.
-pub(crate) type Unsaved = Arc<AtomicBool>;
 
 /// The frames that have come over a connection. The role decodes their messages one at a time, so
 /// that the messages of a frame are not all in memory at once, perhaps on another core.
@@ -127,17 +121,14 @@ impl<M> Source<M> {
     #[inline]
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<M, NetError>>> {
         match self {
-            Self::Messages(_, unsaved) if is_set(unsaved.as_ref()) => {
-                Poll::Ready(Some(Err(NetError::Unsaved)))
-            }
-            Self::Messages(queue, _) => Pin::new(queue).poll_next(context).map(|next| next.map(Ok)),
+            Self::Messages(queue) => Pin::new(queue).poll_next(context).map(|next| next.map(Ok)),
             Self::Frames(frames) => frames.poll_next(context),
         }
     }
 
     fn left_after(&self) -> usize {
         match self {
-            Self::Messages(queue, _) => queue.left_after(),
+            Self::Messages(queue) => queue.left_after(),
             Self::Frames(frames) => frames.queue.left_after(),
         }
     }
@@ -150,7 +141,7 @@ pub(crate) fn wired<M: 'static>(sent: Queue, received: Queue) -> [(Net<M>, Share
     let [near, far] = [(); 2].map(|()| Arc::default());
     [(out, &far, inbox, &near), (far_out, &near, far_in, &far)].map(|(out, far, inbox, near)| {
         let outbox = Outbox::to(out, far, &status);
-        let route = route(outbox, Source::Messages(inbox, None), near, &status, false);
+        let route = route(outbox, Source::Messages(inbox), near, &status, false);
         (route, Arc::clone(&status))
     })
 }
@@ -190,25 +181,17 @@ pub(crate) fn net<M: 'static>(
     (near, FarEnd { incoming: Incoming::Frames(far_out), outgoing, status, taken: (taken, 0) })
 }
 
-/// A route to a peer without sessions, or of a stored role. Also returns the queues of its other
-/// end, its status, and the number of messages that the role takes.
-pub(crate) fn net_of_messages<M: 'static>(
-    unsaved: Option<&Unsaved>,
-) -> (Net<M>, QueueSender<M>, QueueReceiver<M>, SharedStatus, Arc<Taken>) {
+/// A route to a peer without sessions, or of a stored role: with the queues and the status of its
+/// task, and the number of messages that the role takes.
+pub(crate) fn net_of_messages<M: 'static>()
+-> (Net<M>, QueueSender<M>, QueueReceiver<M>, SharedStatus, Arc<Taken>) {
     let (status, taken) = (SharedStatus::default(), Arc::default());
     let ((far_out, queue), (out, mut far_in)) = (pair(Queue::default()), pair(Queue::default()));
     // The peer never reports a completed session.
     far_in.complete(usize::MAX);
-    let mut outbox = Outbox::to(out, &taken, &status);
-    if let Some(unsaved) = unsaved {
-        outbox = outbox.noting(unsaved);
-    }
-    let near = route(outbox, Source::Messages(queue, unsaved.cloned()), &taken, &status, true);
+    let outbox = Outbox::to(out, &taken, &status);
+    let near = route(outbox, Source::Messages(queue), &taken, &status, true);
     (near, far_out, far_in, status, taken)
-}
-
-fn is_set(unsaved: Option<&Unsaved>) -> bool {
-    unsaved.is_some_and(|unsaved| unsaved.load(Ordering::Relaxed))
 }
 
 fn route<M: 'static>(
@@ -232,7 +215,7 @@ pub(crate) fn queues<M>(
     (outbox, inbox): (Outbox<M>, Inbox<M>),
 ) -> Option<(LocalQueue<M>, QueueReceiver<M>)> {
     match inbox.source {
-        Source::Messages(queue, _) => Some((outbox.into_local()?, queue)),
+        Source::Messages(queue) => Some((outbox.into_local()?, queue)),
         Source::Frames(_) => None,
     }
 }
@@ -251,7 +234,7 @@ impl<M: 'static> Inbox<M> {
     /// Notes that the role has completed so many sessions.
     fn complete(&mut self, sessions: usize) {
         match &mut self.source {
-            Source::Messages(queue, _) => queue.complete(sessions),
+            Source::Messages(queue) => queue.complete(sessions),
             Source::Frames(frames) => frames.queue.complete(sessions),
         }
         self.taken.lane.wake();
@@ -265,8 +248,8 @@ impl<M: 'static> Inbox<M> {
         context: &Context<'_>,
     ) -> Poll<bool> {
         match &mut self.source {
-            Source::Messages(_, unsaved) if is_set(unsaved.as_ref()) => Poll::Ready(true),
-            Source::Messages(queue, _) => {
+            Source::Messages(_) if self.status.is_unsaved() => Poll::Ready(true),
+            Source::Messages(queue) => {
                 let found = Cell::new(true);
                 let look = |message: &M| {
                     found.set(is_wanted(message));
@@ -309,6 +292,9 @@ impl<M> Stream for Inbox<M> {
     #[inline]
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
+        if this.status.is_unsaved() {
+            return Poll::Ready(Some(Err(NetError::Unsaved.into())));
+        }
         Poll::Ready(match ready!(this.source.poll_next(context)) {
             Some(Ok(message)) => {
                 this.count();
@@ -332,7 +318,7 @@ impl<M: 'static> Pair<Inbox<M>> for Outbox<M> {
         let (queue, receiver) = Pair::pair_as(sent, received);
         let (status, taken) = (SharedStatus::default(), Arc::default());
         let outbox = Outbox::to(queue, &taken, &status);
-        (outbox, Inbox { source: Source::Messages(receiver, None), status, taken, received: 0 })
+        (outbox, Inbox { source: Source::Messages(receiver), status, taken, received: 0 })
     }
 
     const HALVES: (Half<Self>, Half<Inbox<M>>) = (Outbox::HALF, Inbox::HALF);

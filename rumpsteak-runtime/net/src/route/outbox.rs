@@ -6,7 +6,6 @@
 
 use std::collections::VecDeque;
 use std::pin::Pin;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker, ready};
 
@@ -17,7 +16,6 @@ use rumpsteak_runtime::channel::{Queue, QueueReceiver, QueueSender};
 use rumpsteak_runtime::error::BoxError;
 use rumpsteak_runtime::transport::{Half, KnownRoom, Pair};
 
-use super::net::Unsaved;
 use super::status::SharedStatus;
 use super::window::{Taken, Window};
 use crate::NetError;
@@ -42,8 +40,6 @@ pub(crate) struct LocalQueue<M> {
     pub(crate) sent: u64,
     /// Counts the messages that the other role has taken.
     pub(crate) taken: Arc<Taken>,
-    /// Set with each message of a stored role.
-    unsaved: Option<Unsaved>,
 }
 
 /// Adds a message to a batch, and frames that are full to the others. Returns its size.
@@ -172,16 +168,8 @@ impl<M> Outbox<M> {
 
     /// To a queue whose other end counts what it takes.
     pub(super) fn to(queue: QueueSender<M>, taken: &Arc<Taken>, status: &SharedStatus) -> Self {
-        let local = LocalQueue { queue, sent: 0, taken: Arc::clone(taken), unsaved: None };
+        let local = LocalQueue { queue, sent: 0, taken: Arc::clone(taken) };
         Self { sink: Target::Local(local), status: Arc::clone(status) }
-    }
-
-    /// Of a stored role.
-    pub(super) fn noting(mut self, unsaved: &Unsaved) -> Self {
-        if let Target::Local(local) = &mut self.sink {
-            local.unsaved = Some(Arc::clone(unsaved));
-        }
-        self
     }
 
     /// To the task of a lane, through a queue with this capacity.
@@ -310,9 +298,7 @@ impl<M> Sink<M> for Outbox<M> {
         let sent = match sink {
             Target::Local(it) => {
                 it.sent += 1;
-                if let Some(unsaved) = &it.unsaved {
-                    unsaved.store(true, Ordering::Relaxed);
-                }
+                status.note_sent();
                 Pin::new(&mut it.queue).start_send(message)
             }
             Target::Lane(it) => return it.start_send(&message, status),

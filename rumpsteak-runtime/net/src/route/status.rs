@@ -1,6 +1,6 @@
 //! The state that a role and the task of its lane share.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use atomic_waker::AtomicWaker;
@@ -24,7 +24,13 @@ pub(crate) struct RouteStatus {
     /// has taken.
     progress: [AtomicU64; 3],
     connection: Mutex<Option<Connected>>,
+    /// Of a stored role.
+    pub(crate) unsaved: OnceLock<Unsaved>,
 }
+
+/// True if a stored role has sent messages since it was saved. They only leave when it is saved, so
+/// it must not wait for an answer.
+pub(crate) type Unsaved = Arc<AtomicBool>;
 
 /// The last connection.
 #[derive(Debug)]
@@ -45,6 +51,18 @@ impl RouteStatus {
 
     pub(crate) fn check(&self) -> Result<(), NetError> {
         self.failed.get().cloned().map_or(Ok(()), Err)
+    }
+
+    #[inline]
+    pub(super) fn note_sent(&self) {
+        if let Some(unsaved) = self.unsaved.get() {
+            unsaved.store(true, Ordering::Relaxed);
+        }
+    }
+
+    #[inline]
+    pub(super) fn is_unsaved(&self) -> bool {
+        self.unsaved.get().is_some_and(|unsaved| unsaved.load(Ordering::Relaxed))
     }
 
     /// The role has a connection with its peer.

@@ -11,5 +11,5 @@ pub use self::invitation::Invitation;
 pub use self::join::{Join, Joined, Service};
 pub use self::parcel::Parcel;
 #[cfg(feature = "nats")]
-pub use self::stored::{Stored, StoredSessions};
+pub use self::stored::Stored;
 pub use self::wiring::Joins;

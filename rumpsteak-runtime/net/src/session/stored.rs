@@ -5,13 +5,12 @@
 //! So a step and its record cannot come apart: there is only one write. A peer takes the messages of
 //! an entry when it reads the log, each once, because they are numbered.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
-use async_nats::Subscriber;
 use futures_core::Stream as _;
 use rumpsteak_runtime::channel::{QueueReceiver, QueueSender};
 use rumpsteak_runtime::private::{ByMacro, Leaves, Structure};
@@ -50,10 +49,8 @@ pub struct Stored<R: Role, V> {
     unsaved: Unsaved,
     /// True from the time when a step takes the session until it is saved.
     is_taken: bool,
-    /// The steps whose messages the peers may not have taken, and the number of messages that were
-    /// sent to each peer until then.
-    sent: VecDeque<(u64, Vec<u64>)>,
-    _tasks: JoinSet<()>,
+    /// Receives the news of the session.
+    follows: JoinSet<()>,
 }
 
 /// The messages between the role and a peer.
@@ -62,20 +59,8 @@ struct Lane<M> {
     outgoing: QueueReceiver<M>,
     /// The number of messages that the role has taken since it joined, and before.
     taken: (Arc<Taken>, u64),
-}
-
-/// The sessions in which others wait for a role, or did when the process before was killed. Made by
-/// [`Journal::serve`].
-pub struct StoredSessions {
-    journal: Journal,
-    protocol: &'static str,
-    role: &'static str,
-    program: u64,
-    calls: Subscriber,
-    /// Names that were not looked at.
-    found: Vec<String>,
-    /// False before the first look, which finds the sessions of the process before.
-    has_looked: bool,
+    /// Ends when the session is over for the peer.
+    reader: JoinSet<Result<(), NetError>>,
 }
 
 /// The number of steps after which a role looks what its peers have taken.
@@ -121,9 +106,9 @@ impl Journal {
                     return Err(NetError::GaveUp { peer: R::NAME.to_owned() });
                 }
                 Some((last, entry)) => (last, entry),
-                None => (0, self.claim(session.to_owned(), program)),
+                None => (0, self.claim(R::NAME, session.to_owned(), owner, program)),
             };
-            if entry.instance != self.instance() {
+            if entry.instance != self.instance {
                 return Err(failed(format!("`{}` plays `{}`", entry.instance, R::NAME)));
             }
             if last > 0 {
@@ -144,82 +129,75 @@ impl Journal {
         let Ok(value) = postcard::from_bytes(&entry.value) else {
             return Err(NetError::OtherSession { role: R::NAME });
         };
-        let (log, unsaved, mut tasks) = (Arc::new(log), Unsaved::default(), JoinSet::new());
+        let (log, unsaved, mut follows) = (Arc::new(log), Unsaved::default(), JoinSet::new());
         let (mut ends, mut lanes) = (Vec::new(), Vec::new());
         for peer in peers.into_iter().map(|queue| queue.peer) {
             let before = entry.channels.get(&peer).map_or(0, |channel| channel.received);
-            let (end, incoming, outgoing, status, taken) = net_of_messages(Some(&unsaved));
+            let (end, incoming, outgoing, status, taken) = net_of_messages();
+            let _ = status.unsaved.set(Arc::clone(&unsaved));
             let source = Source { log: Arc::clone(&log), peer: peer.clone(), program, before };
-            let read = reader::<R::Message, _>(&peer, Postcard);
-            tasks.spawn(source.read(incoming, read, Arc::clone(&taken), status));
+            let (read, taken_here) = (reader::<R::Message, _>(&peer, Postcard), Arc::clone(&taken));
+            let mut reader = JoinSet::new();
+            reader.spawn(source.read(incoming, read, taken_here, status));
             ends.push(end);
-            lanes.push(Lane { peer, outgoing, taken: (taken, before) });
+            lanes.push(Lane { peer, outgoing, taken: (taken, before), reader });
         }
         let followed = Arc::clone(&log);
-        tasks.spawn(async move {
+        follows.spawn(async move {
             while followed.follow().await.is_err() {
-                sleep(LOOK).await
+                sleep(LOOK).await;
             }
         });
         let role = role_of::<R>(ends, &families);
-        let sent = VecDeque::new();
-        Ok(Stored { value, role, log, entry, lanes, unsaved, is_taken: false, sent, _tasks: tasks })
+        let (is_taken, follows) = (false, follows);
+        Ok(Stored { value, role, log, entry, lanes, unsaved, is_taken, follows })
     }
 
-    /// Plays the role `R` in all sessions in which others wait for it, unless another instance does:
-    /// see [`StoredSessions::next`].
-    pub async fn serve<R: Joins>(&self) -> Result<StoredSessions, NetError> {
-        let (protocol, role, program) = (R::PROTOCOL, R::NAME, program_of::<R>()?);
-        let (calls, found) = (self.calls(protocol).await?, Vec::new());
-        let journal = self.clone();
-        Ok(StoredSessions { journal, protocol, role, program, calls, found, has_looked: false })
-    }
-
-    /// The first entry of a role in a session.
-    fn claim(&self, session: String, program: u64) -> Entry {
-        let (instance, channels) = (self.instance().to_owned(), BTreeMap::new());
-        let (phase, value) = (Phase::Claimed, Vec::new());
-        Entry { session, instance, owner: 0, program, step: 1, phase, value, channels }
-    }
-}
-
-impl StoredSessions {
-    /// The name of the next session for this instance to [join](Journal::join). First come the
-    /// sessions that the process before had. Fails if the server does not answer. If the future is
-    /// dropped, a session may be announced only to the next process of the instance.
-    pub async fn next(&mut self) -> Result<String, NetError> {
-        let mut connected = self.journal.connected();
+    /// Names each session in which others wait for the role `R`, unless another instance plays it:
+    /// [join](Self::join) it. First come the sessions that the process before had. Fails if the
+    /// server does not answer. If the future is dropped, a session may be named only to the next
+    /// process of the instance.
+    pub async fn serve<R: Joins>(&self, mut begin: impl FnMut(String)) -> Result<(), NetError> {
+        let (mut calls, mut connected) = (self.calls(R::PROTOCOL).await?, self.connected());
+        let (mut names, mut is_first) = (self.sessions(R::PROTOCOL).await?, true);
         loop {
-            if !self.has_looked {
-                self.found = self.journal.sessions(self.protocol).await?;
-            }
-            while let Some(name) = self.found.pop() {
-                if let Some(session) = self.claim(&name).await? {
-                    return Ok(session);
+            for name in names {
+                if let Some(session) = self.claimed::<R>(&name, is_first).await? {
+                    begin(session);
                 }
             }
-            self.has_looked = true;
-            tokio::select! {
-                call = next(&mut self.calls) => {
-                    let name = call.ok_or_else(|| failed("the client is closed"))?.payload;
-                    self.found.extend(String::from_utf8(name.into()));
-                }
-                _ = connected.changed() => self.found = self.journal.sessions(self.protocol).await?,
-            }
+            is_first = false;
+            names = tokio::select! {
+                call = next(&mut calls) => match call {
+                    Some(name) => String::from_utf8(name.payload.into()).into_iter().collect(),
+                    None => return Ok(()),
+                },
+                _ = connected.changed() => self.sessions(R::PROTOCOL).await?,
+            };
         }
     }
 
     /// Returns the session of this encoded name if it is for this instance.
-    async fn claim(&self, name: &str) -> Result<Option<String>, NetError> {
-        let log = Log::open(&self.journal, [self.protocol, name], self.role, token()?).await?;
-        if let Some((_, entry)) = log.last(self.role).await? {
-            let is_own = entry.instance == self.journal.instance() && !entry.has_left();
-            return Ok((is_own && !self.has_looked).then_some(entry.session));
+    async fn claimed<R: Joins>(
+        &self,
+        name: &str,
+        is_first: bool,
+    ) -> Result<Option<String>, NetError> {
+        let log = Log::open(self, [R::PROTOCOL, name], R::NAME, token()?).await?;
+        if let Some((_, entry)) = log.last(R::NAME).await? {
+            let is_own = entry.instance == self.instance && !entry.has_left();
+            return Ok((is_own && is_first).then_some(entry.session));
         }
-        let Some((_, first)) = log.next("*", 1).await? else { return Ok(None) };
-        let mut claim = self.journal.claim(first.session.clone(), self.program);
-        claim.owner = log.owner;
-        Ok(log.begin(0, &claim).await?.then_some(first.session))
+        let Some((_, Entry { session, .. })) = log.next("*", 1).await? else { return Ok(None) };
+        let claim = self.claim(R::NAME, session.clone(), log.owner, program_of::<R>()?);
+        Ok(log.begin(0, &claim).await?.then_some(session))
+    }
+
+    /// The first entry of a role in a session.
+    fn claim(&self, role: &str, session: String, owner: u128, program: u64) -> Entry {
+        let (instance, channels) = (self.instance.clone(), BTreeMap::new());
+        let (role, phase, value) = (role.to_owned(), Phase::Claimed, Vec::new());
+        Entry { session, role, instance, owner, program, step: 1, phase, value, channels }
     }
 }
 
@@ -232,18 +210,18 @@ struct Source {
 }
 
 impl Source {
-    /// Moves the messages for the role into the queue. Ready when the peer sends no more, or the
-    /// role has left.
+    /// Moves the messages for the role into the queue. Ready when the session is over for the peer,
+    /// or the role has gone.
     async fn read<M>(
         self,
         mut queue: QueueSender<M>,
         read: Read<M>,
         taken: Arc<Taken>,
         status: SharedStatus,
-    ) {
+    ) -> Result<(), NetError> {
         let moved = self.try_read(&mut queue, read, &taken).await;
         // Before the queue is dropped, which wakes the role.
-        moved.unwrap_or_else(|error| status.fail(error));
+        moved.inspect_err(|error| status.fail(error.clone()))
     }
 
     /// Moves the messages of an entry when the role has taken all others.
@@ -352,33 +330,18 @@ impl<R: Joins + Leaves<()>, V: Serialize> Stored<R, V> {
         }
         if self.entry.phase != Phase::Left {
             self.add(Phase::Over).await?;
-            if let Err(error) = self.wait_for_peers().await {
-                self.leave(Phase::GivenUp).await?;
-                return Err(error);
+            for Lane { taken, reader, .. } in &mut self.lanes {
+                // The role takes no more, if the peer sent something that it did not need.
+                taken.0.store(u64::MAX);
+                if let Some(Ok(Err(error))) = reader.join_next().await {
+                    self.leave(Phase::GivenUp).await?;
+                    return Err(error);
+                }
             }
         }
         let ended = end(&self.value).await;
         self.leave(Phase::Left).await?;
         Ok(ended)
-    }
-
-    /// Waits until the session is over for all peers.
-    async fn wait_for_peers(&self) -> Result<(), NetError> {
-        let mut news = self.log.news();
-        for Lane { peer, .. } in &self.lanes {
-            loop {
-                // If the server is gone, it may come back.
-                let last = self.log.last(peer).await.unwrap_or_default();
-                match last.map(|(_, entry)| entry.phase) {
-                    Some(Phase::Over | Phase::Left) => break,
-                    Some(Phase::GivenUp) => {
-                        return Err(NetError::GaveUp { peer: peer.clone() });
-                    }
-                    _ => news.changed().await.map_err(failed)?,
-                }
-            }
-        }
-        Ok(())
     }
 
     /// Gives the session up. Its peers get [`NetError::GaveUp`], after the messages that were
@@ -388,8 +351,11 @@ impl<R: Joins + Leaves<()>, V: Serialize> Stored<R, V> {
     }
 
     async fn leave(&mut self, phase: Phase) -> Result<(), NetError> {
-        self.add(phase).await?;
-        self.log.close(self.lanes.iter().map(|lane| &*lane.peer)).await
+        self.entry.advance();
+        self.entry.phase = phase;
+        self.lanes.clear();
+        self.follows.abort_all();
+        self.log.leave(&self.entry).await
     }
 
     /// Adds an entry with all that the role has sent and taken.
@@ -397,7 +363,7 @@ impl<R: Joins + Leaves<()>, V: Serialize> Stored<R, V> {
         let value = postcard::to_stdvec(&self.value).map_err(failed)?;
         self.entry.advance();
         (self.entry.phase, self.entry.value) = (phase, value);
-        for Lane { peer, outgoing, taken: (taken, before) } in &mut self.lanes {
+        for Lane { peer, outgoing, taken: (taken, before), .. } in &mut self.lanes {
             let mut context = Context::from_waker(Waker::noop());
             let messages =
                 std::iter::from_fn(|| match Pin::new(&mut *outgoing).poll_next(&mut context) {
@@ -406,40 +372,35 @@ impl<R: Joins + Leaves<()>, V: Serialize> Stored<R, V> {
                 });
             let messages = Postcard.bytes_of(peer, messages.collect())?;
             let channel = self.entry.channels.entry(peer.clone()).or_default();
-            (channel.received, channel.messages) = (*before + taken.messages(), messages);
+            (channel.received, channel.messages) =
+                (before.saturating_add(taken.messages()), messages);
         }
         self.log.add(&self.entry).await?;
         self.unsaved.store(false, Ordering::Relaxed);
-        let sent = |lane: &Lane<_>| {
-            let channel = self.entry.channels.get(&lane.peer);
-            channel.map_or(0, |channel| channel.sent + channel.messages.len() as u64)
-        };
-        self.sent.push_back((self.entry.step, self.lanes.iter().map(sent).collect()));
         Ok(())
     }
 
     /// Removes the entries from the server whose messages the peers have taken.
-    async fn forget(&mut self) -> Result<(), NetError> {
-        let mut taken = Vec::new();
+    async fn forget(&self) -> Result<(), NetError> {
+        let mut taken = BTreeMap::new();
         for Lane { peer, .. } in &self.lanes {
-            let last = self.log.last(peer).await?;
-            let channel = last.as_ref().and_then(|(_, entry)| entry.channels.get(R::NAME));
-            taken.push(channel.map_or(0, |channel| channel.received));
+            let last = self.log.last(peer).await?.map(|(_, entry)| entry);
+            let channel = last.as_ref().and_then(|entry| entry.channels.get(R::NAME));
+            taken.insert(peer, channel.map_or(0, |channel| channel.received));
         }
-        let is_taken = |sent: &Vec<u64>| sent.iter().zip(&taken).all(|(sent, taken)| sent <= taken);
-        let mut last = None;
-        while let Some((step, sent)) = self.sent.front()
-            && is_taken(sent)
+        let is_taken = |(peer, Channel { sent, messages, .. }): (&String, &Channel)| {
+            taken.get(peer).is_some_and(|taken| sent + messages.len() as u64 <= *taken)
+        };
+        let mut at = 1;
+        while let Some((number, entry)) = self.log.next(R::NAME, at).await?
+            && entry.step < self.entry.step
+            && entry.channels.iter().all(is_taken)
         {
-            last = Some(*step);
-            self.sent.pop_front();
+            self.log.remove(number).await?;
+            at = number + 1;
         }
-        match last {
-            Some(step) => self.log.keep(self.entry.step - step).await,
-            None => Ok(()),
-        }
+        Ok(())
     }
 }
 
-debug!([] StoredSessions, "role": |it| it.role);
 debug!([R: Role, V] Stored<R, V>, "role": |it| (R::PROTOCOL, it.entry.session.clone(), R::NAME));
