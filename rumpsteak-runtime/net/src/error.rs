@@ -122,10 +122,6 @@ pub enum NetError {
     /// is saved, so it might wait for ever.
     #[error("the role is stored, and receives after it has sent: save it in between")]
     Unsaved,
-    /// A role that is to be [stored](crate::Stored) plays on demand, or has such a peer, or a
-    /// family.
-    #[error("`{role}` cannot be stored: it plays on demand, or has such a peer, or a family")]
-    NotStorable { role: &'static str },
     /// A [stored](crate::Stored) role has [given its session up](crate::Stored::abandon).
     #[error("`{peer}` has given the session up")]
     GaveUp { peer: String },

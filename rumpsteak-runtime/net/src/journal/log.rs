@@ -12,6 +12,7 @@ use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use async_nats::jetstream::context::{CreateStreamError, PublishError, PublishErrorKind};
@@ -21,6 +22,7 @@ use async_nats::jetstream::{self, Context, ErrorCode};
 use async_nats::{Error, Subscriber};
 use bytes::Bytes;
 use tokio::sync::{Mutex, watch};
+use tokio::time::error::Elapsed;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::Entry;
@@ -59,11 +61,9 @@ impl Journal {
         Ok(Self { server, context, instance, replicas })
     }
 
-    /// Changes when the client has a connection again.
-    pub(crate) fn connected(&self) -> watch::Receiver<()> {
-        let mut connected = self.server.connected.clone();
-        connected.mark_unchanged();
-        connected
+    /// The number of connections that the client has had.
+    pub(crate) fn connects(&self) -> u64 {
+        self.server.client.statistics().connects.load(Ordering::Relaxed)
     }
 
     /// The encoded names of new sessions of the protocol.
@@ -109,8 +109,9 @@ pub(crate) struct Log {
     names: [String; 2],
     pub(crate) role: &'static str,
     pub(crate) owner: u128,
+    pub(crate) program: u64,
     tail: Mutex<Tail>,
-    /// Changes with news of a peer. Counts the connections.
+    /// Changes with news of a peer. The number of connections that the client has had.
     news: watch::Sender<u64>,
 }
 
@@ -122,11 +123,10 @@ struct Tail {
     is_doubtful: bool,
     /// The entries of this process, from this step on.
     kept: VecDeque<(u64, Bytes)>,
-    bytes: usize,
 }
 
-/// How long an entry waits for a server that is restarted, how long one try may take, and the pause
-/// before the next one.
+/// How long a server may take that is restarted, how long one try may take, and the pause before
+/// the next one.
 const WAITS: Duration = Duration::from_secs(30);
 const TRY: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(100);
@@ -134,8 +134,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// How often a process looks for what it was not told.
 pub(crate) const LOOK: Duration = Duration::from_secs(1);
 
-/// The size of entries that are written again if the server has lost them.
-const KEPT: usize = 4 << 20;
+/// The number of entries that are written again if the server has lost them.
+const KEPT: usize = 8;
 
 /// The bytes that the server adds to an entry, at most.
 const HEADERS: usize = 512;
@@ -156,6 +156,7 @@ impl Log {
         [protocol, session]: [&str; 2],
         role: &'static str,
         owner: u128,
+        program: u64,
     ) -> Result<Self, NetError> {
         let names = [encoded(protocol), session.to_owned()];
         let config = Config {
@@ -165,8 +166,9 @@ impl Log {
             ..Config::default()
         };
         let stream = journal.context.get_stream_no_info(&config.name).await.map_err(failed)?;
-        let (tail, (news, _)) = (Mutex::default(), watch::channel(0));
-        Ok(Self { journal: journal.clone(), config, stream, names, role, owner, tail, news })
+        let (tail, news) = (Mutex::default(), watch::Sender::new(journal.connects()));
+        let journal = journal.clone();
+        Ok(Self { journal, config, stream, names, role, owner, program, tail, news })
     }
 
     /// Makes the stream of the session, unless it is there.
@@ -206,9 +208,9 @@ impl Log {
             Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => return Ok(false),
             sequence => sequence.map_err(failed)?,
         };
-        let mut tail = self.tail.lock().await;
-        tail.written = (entry.step, sequence);
-        tail.keep(entry.step, bytes);
+        let kept = VecDeque::from([(entry.step, bytes)]);
+        *self.tail.lock().await =
+            Tail { written: (entry.step, sequence), kept, is_doubtful: false };
         if entry.step == 1 {
             let (calls, name) = (subject("calls", [&self.names[0]]), self.names[1].clone());
             self.journal.server.client.publish(calls, name.into()).await.map_err(failed)?;
@@ -220,7 +222,17 @@ impl Log {
     pub(crate) async fn add(&self, entry: &Entry) -> Result<(), NetError> {
         let bytes = self.bytes_of(entry)?;
         let mut tail = self.tail.lock().await;
-        tail.keep(entry.step, bytes);
+        if tail.kept.len() == KEPT {
+            tail.kept.pop_front();
+        }
+        tail.kept.push_back((entry.step, bytes));
+        self.write(&mut tail).await
+    }
+
+    /// Writes what the server may have lost.
+    async fn repair(&self) -> Result<(), NetError> {
+        let mut tail = self.tail.lock().await;
+        tail.is_doubtful = true;
         self.write(&mut tail).await
     }
 
@@ -241,21 +253,14 @@ impl Log {
     async fn write(&self, tail: &mut Tail) -> Result<(), NetError> {
         let until = Instant::now() + WAITS;
         loop {
-            let error: Error = match timeout(TRY, self.try_write(tail)).await {
-                Ok(Ok(())) => return Ok(()),
-                Ok(Err(error)) => error,
-                Err(error) => error.into(),
-            };
-            tail.is_doubtful = true;
-            if error.is::<Final>() || Instant::now() > until {
-                return Err(failed(error));
+            if let Some(done) = settled(timeout(TRY, self.try_write(tail)).await, until).await {
+                return done;
             }
-            sleep(PAUSE).await;
         }
     }
 
     async fn try_write(&self, tail: &mut Tail) -> Result<(), Error> {
-        if tail.is_doubtful {
+        if std::mem::replace(&mut tail.is_doubtful, true) {
             self.create().await?;
             let message =
                 self.stream.raw_message_builder().last_by_subject(self.subject(self.role));
@@ -269,13 +274,17 @@ impl Log {
             if tail.kept.front().is_some_and(|first| first.0 > tail.written.0 + 1) {
                 return Err(Final::Lost.into());
             }
-            tail.is_doubtful = false;
         }
         let (written, mut sequence) = tail.written;
         for (step, bytes) in tail.kept.iter().filter(|(step, _)| *step > written) {
             sequence = self.publish(after(sequence), bytes).await?;
             tail.written = (*step, sequence);
         }
+        tail.is_doubtful = false;
+        self.tell().await
+    }
+
+    async fn tell(&self) -> Result<(), Error> {
         Ok(self.journal.server.client.publish(self.subject_of_news(), Bytes::new()).await?)
     }
 
@@ -295,23 +304,17 @@ impl Log {
     /// Receives the news of the session.
     pub(crate) async fn follow(&self) -> Result<(), NetError> {
         let news = self.journal.server.client.subscribe(self.subject_of_news());
-        let (mut peers, mut connected) = (news.await.map_err(failed)?, self.journal.connected());
+        let (mut peers, mut connects) = (news.await.map_err(failed)?, *self.news.borrow());
         loop {
-            tokio::select! {
-                told = next(&mut peers) => {
-                    told.ok_or_else(|| failed("the client is closed"))?;
-                    self.news.send_modify(|_| {});
-                }
-                changed = connected.changed() => {
-                    changed.map_err(failed)?;
-                    let mut tail = self.tail.lock().await;
-                    tail.is_doubtful = true;
-                    // If this fails, the next entry tries again.
-                    let _ = self.write(&mut tail).await;
-                    self.news.send_modify(|connections| *connections += 1);
-                }
-                () = sleep(LOOK) => self.news.send_modify(|_| {}),
+            if let Ok(None) = timeout(LOOK, next(&mut peers)).await {
+                return Err(failed("the client is closed"));
             }
+            if connects != self.journal.connects() {
+                connects = self.journal.connects();
+                // If this fails, the next entry tries again.
+                let _ = self.repair().await;
+            }
+            self.news.send_replace(connects);
         }
     }
 
@@ -324,55 +327,45 @@ impl Log {
     /// removes the stream. Only one role adds its entry after all others, since an entry is refused
     /// if there is another one that it does not know.
     pub(crate) async fn leave(&self, entry: &Entry) -> Result<(), NetError> {
-        let (bytes, until) = (self.bytes_of(entry)?, Instant::now() + WAITS);
+        let bytes = self.bytes_of(entry)?;
+        self.repair().await?;
+        let until = Instant::now() + WAITS;
         loop {
-            let error = match timeout(TRY, self.try_leave(&bytes)).await {
-                Ok(Ok(())) => return Ok(()),
-                Ok(Err(error)) => error,
-                Err(error) => failed(error),
-            };
-            if Instant::now() > until {
-                return Err(error);
+            if let Some(done) = settled(timeout(TRY, self.try_leave(&bytes)).await, until).await {
+                return done;
             }
-            sleep(PAUSE).await;
         }
     }
 
-    async fn try_leave(&self, bytes: &Bytes) -> Result<(), NetError> {
-        let (mut at, mut last) = (0, BTreeMap::new());
+    async fn try_leave(&self, bytes: &Bytes) -> Result<(), Error> {
+        let (mut at, mut have_left) = (0, BTreeMap::new());
         while let Some((number, entry)) = self.next("*", at + 1).await? {
             at = number;
-            last.insert(entry.role.clone(), entry);
+            have_left.insert(entry.role.clone(), entry.has_left());
         }
-        if last.remove(self.role).is_some_and(|entry| entry.owner != self.owner) {
-            return Err(failed(Final::Taken(self.role)));
-        }
+        have_left.remove(self.role);
         // Without an entry the others have left, and removed the stream.
         if at > 0 {
-            let message = PublishMessage::build().expected_last_sequence(at);
-            self.publish(message, bytes).await.map_err(failed)?;
-            if last.values().all(Entry::has_left) {
-                let removed = self.journal.context.delete_stream(&self.config.name).await;
-                return removed.map(drop).map_err(failed);
+            self.publish(PublishMessage::build().expected_last_sequence(at), bytes).await?;
+            if have_left.into_values().all(|has_left| has_left) {
+                self.journal.context.delete_stream(&self.config.name).await?;
             }
-            let news = self.journal.server.client.publish(self.subject_of_news(), Bytes::new());
-            return news.await.map_err(failed);
         }
-        Ok(())
+        self.tell().await
     }
 }
 
-impl Tail {
-    fn keep(&mut self, step: u64, bytes: Bytes) {
-        self.bytes += bytes.len();
-        self.kept.push_back((step, bytes));
-        while let Some((step, bytes)) = self.kept.front()
-            && self.bytes > KEPT
-            && *step <= self.written.0
-        {
-            self.bytes -= bytes.len();
-            self.kept.pop_front();
+/// The result of a try, or `None` after a pause if the next one may succeed until then.
+async fn settled(
+    tried: Result<Result<(), Error>, Elapsed>,
+    until: Instant,
+) -> Option<Result<(), NetError>> {
+    match tried.map_err(Error::from).flatten() {
+        Err(error) if !error.is::<Final>() && Instant::now() < until => {
+            sleep(PAUSE).await;
+            None
         }
+        done => Some(done.map_err(failed)),
     }
 }
 
@@ -381,23 +374,17 @@ fn after(last: u64) -> PublishMessage {
     PublishMessage::build().expected_last_subject_sequence(last)
 }
 
-/// The entry of a message, and its number. `None` if there is no message.
+/// The entry of a message, and its number. `None` if the message, or the stream, is absent.
 fn read(message: Result<StreamMessage, RawMessageError>) -> Result<Option<(u64, Entry)>, Error> {
-    match message {
-        Err(error) if is_absent(&error.kind()) => Ok(None),
-        message => {
-            let message = message?;
-            Ok(Some((message.sequence, postcard::from_bytes(&message.payload)?)))
+    match message.map_err(|error| (error.kind(), error)) {
+        Err((RawMessageErrorKind::NoMessageFound, _)) => Ok(None),
+        Err((RawMessageErrorKind::JetStream(error), _))
+            if error.error_code() == ErrorCode::STREAM_NOT_FOUND =>
+        {
+            Ok(None)
         }
-    }
-}
-
-/// Returns true if there is no such message, or no stream.
-fn is_absent(error: &RawMessageErrorKind) -> bool {
-    match error {
-        RawMessageErrorKind::NoMessageFound => true,
-        RawMessageErrorKind::JetStream(error) => error.error_code() == ErrorCode::STREAM_NOT_FOUND,
-        _ => false,
+        Err((_, error)) => Err(error.into()),
+        Ok(message) => Ok(Some((message.sequence, postcard::from_bytes(&message.payload)?))),
     }
 }
 

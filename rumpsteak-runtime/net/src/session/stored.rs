@@ -2,8 +2,8 @@
 //!
 //! A stored role has no connection with its peers. Each [entry](Entry) of its log has what it sends
 //! in a step, what it has taken until then, the state of its session, and the value of the program.
-//! So a step and its record cannot come apart: there is only one write. A peer takes the messages of
-//! an entry when it reads the log, each once, because they are numbered.
+//! So a step and its record cannot come apart: there is only one write. A peer takes the messages
+//! of an entry when it reads the log, each once, because they are numbered.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -13,19 +13,18 @@ use std::task::{Context, Poll, Waker};
 
 use futures_core::Stream as _;
 use rumpsteak_runtime::channel::{QueueReceiver, QueueSender};
-use rumpsteak_runtime::private::{ByMacro, Leaves, Structure};
+use rumpsteak_runtime::private::{ByMacro, Leaves, Played, Structure};
 use rumpsteak_runtime::states::{Plays, Session, State};
 use rumpsteak_runtime::{Detached, Role};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::task::JoinSet;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use super::join::MessageCodec as _;
 use super::wiring::{Families, queues, role_of, token, told};
-use crate::error::LONGEST_NAME;
 use crate::journal::{Channel, Entry, LOOK, Log, Phase, encoded, failed, next};
-use crate::route::{Read, SharedStatus, Taken, Unsaved, net_of_messages, reader};
+use crate::route::{Read, Taken, Unsaved, net_of_messages, reader};
 use crate::wire::schema;
 use crate::{Joins, Journal, NetError, Postcard, Refusal};
 
@@ -79,26 +78,28 @@ impl Journal {
     /// It need not be at the same time.
     ///
     /// Fails if another instance plays the role; if the server does not answer; if the entry is of
-    /// another version of the program; or if the role plays on demand, or has such a peer, or a
-    /// family. If the future is dropped, the role can join again.
+    /// another version of the program; or if a peer is a family. A role that is a family, or has to
+    /// do with a role on demand, does not compile. If the future is dropped, the role can join
+    /// again.
     pub async fn join<S, R, V>(&self, session: &str, value: V) -> Result<Stored<R, V>, NetError>
     where
         S: Session<State = State<'static, R>> + Structure,
         R: Joins + Leaves<()> + Plays<S>,
         V: Serialize + DeserializeOwned,
     {
-        const { assert!(<R as Plays<S>>::VERIFIED) };
+        const {
+            assert!(<R as Plays<S>>::VERIFIED);
+            let Played { is_family, on_demand, .. } = R::PLAYED.0;
+            assert!(
+                !is_family && on_demand.is_empty(),
+                "a family, or a role on demand, is not stored"
+            );
+        }
         let families = Families::new();
-        if R::PLAYED.0.is_family || !R::PLAYED.0.on_demand.is_empty() {
-            return Err(NetError::NotStorable { role: R::NAME });
-        }
-        let peers = queues::<R>(&families).map_err(|_| NetError::NotStorable { role: R::NAME })?;
-        if session.len() > LONGEST_NAME {
-            let (start, bytes) = (session.chars().take(40).collect(), session.len());
-            return Err(NetError::SessionName { start, bytes });
-        }
+        let peers = queues::<R>(&families)?;
         let (program, owner) = (program_of::<R>()?, token()?);
-        let log = Log::open(self, [R::PROTOCOL, &encoded(session)], R::NAME, owner).await?;
+        let names = [R::PROTOCOL, &encoded(session)];
+        let log = Log::open(self, names, R::NAME, owner, program).await?;
         log.create().await.map_err(failed)?;
         let entry = loop {
             let (last, mut entry) = match log.last(R::NAME).await? {
@@ -106,7 +107,7 @@ impl Journal {
                     return Err(NetError::GaveUp { peer: R::NAME.to_owned() });
                 }
                 Some((last, entry)) => (last, entry),
-                None => (0, self.claim(R::NAME, session.to_owned(), owner, program)),
+                None => (0, self.claim(session.to_owned(), &log)),
             };
             if entry.instance != self.instance {
                 return Err(failed(format!("`{}` plays `{}`", entry.instance, R::NAME)));
@@ -135,12 +136,16 @@ impl Journal {
             let before = entry.channels.get(&peer).map_or(0, |channel| channel.received);
             let (end, incoming, outgoing, status, taken) = net_of_messages();
             let _ = status.unsaved.set(Arc::clone(&unsaved));
-            let source = Source { log: Arc::clone(&log), peer: peer.clone(), program, before };
-            let (read, taken_here) = (reader::<R::Message, _>(&peer, Postcard), Arc::clone(&taken));
-            let mut reader = JoinSet::new();
-            reader.spawn(source.read(incoming, read, taken_here, status));
+            let mut lane = Lane { peer, outgoing, taken: (taken, before), reader: JoinSet::new() };
+            let (log, peer, taken) = (Arc::clone(&log), lane.peer.clone(), lane.taken.clone());
+            lane.reader.spawn(async move {
+                let (mut queue, decode) = (incoming, reader::<R::Message, _>(&peer, Postcard));
+                let read = read(&log, peer, &mut queue, decode, taken).await;
+                // Before the queue is dropped, which wakes the role.
+                read.inspect_err(|error| status.fail(error.clone()))
+            });
             ends.push(end);
-            lanes.push(Lane { peer, outgoing, taken: (taken, before), reader });
+            lanes.push(lane);
         }
         let followed = Arc::clone(&log);
         follows.spawn(async move {
@@ -148,8 +153,7 @@ impl Journal {
                 sleep(LOOK).await;
             }
         });
-        let role = role_of::<R>(ends, &families);
-        let (is_taken, follows) = (false, follows);
+        let (role, is_taken) = (role_of::<R>(ends, &families), false);
         Ok(Stored { value, role, log, entry, lanes, unsaved, is_taken, follows })
     }
 
@@ -158,22 +162,25 @@ impl Journal {
     /// server does not answer. If the future is dropped, a session may be named only to the next
     /// process of the instance.
     pub async fn serve<R: Joins>(&self, mut begin: impl FnMut(String)) -> Result<(), NetError> {
-        let (mut calls, mut connected) = (self.calls(R::PROTOCOL).await?, self.connected());
+        let (mut calls, mut connects) = (self.calls(R::PROTOCOL).await?, self.connects());
         let (mut names, mut is_first) = (self.sessions(R::PROTOCOL).await?, true);
         loop {
-            for name in names {
+            for name in std::mem::take(&mut names) {
                 if let Some(session) = self.claimed::<R>(&name, is_first).await? {
                     begin(session);
                 }
             }
             is_first = false;
-            names = tokio::select! {
-                call = next(&mut calls) => match call {
-                    Some(name) => String::from_utf8(name.payload.into()).into_iter().collect(),
-                    None => return Ok(()),
-                },
-                _ = connected.changed() => self.sessions(R::PROTOCOL).await?,
-            };
+            match timeout(LOOK, next(&mut calls)).await {
+                Ok(Some(call)) => names.extend(String::from_utf8(call.payload.into())),
+                Ok(None) => return Ok(()),
+                // Calls may have been lost.
+                Err(_) if connects != self.connects() => {
+                    connects = self.connects();
+                    names = self.sessions(R::PROTOCOL).await?;
+                }
+                Err(_) => {}
+            }
         }
     }
 
@@ -183,94 +190,70 @@ impl Journal {
         name: &str,
         is_first: bool,
     ) -> Result<Option<String>, NetError> {
-        let log = Log::open(self, [R::PROTOCOL, name], R::NAME, token()?).await?;
+        let names = [R::PROTOCOL, name];
+        let log = Log::open(self, names, R::NAME, token()?, program_of::<R>()?).await?;
         if let Some((_, entry)) = log.last(R::NAME).await? {
             let is_own = entry.instance == self.instance && !entry.has_left();
             return Ok((is_own && is_first).then_some(entry.session));
         }
         let Some((_, Entry { session, .. })) = log.next("*", 1).await? else { return Ok(None) };
-        let claim = self.claim(R::NAME, session.clone(), log.owner, program_of::<R>()?);
-        Ok(log.begin(0, &claim).await?.then_some(session))
+        let is_first = log.begin(0, &self.claim(session.clone(), &log)).await?;
+        Ok(is_first.then_some(session))
     }
 
     /// The first entry of a role in a session.
-    fn claim(&self, role: &str, session: String, owner: u128, program: u64) -> Entry {
-        let (instance, channels) = (self.instance.clone(), BTreeMap::new());
-        let (role, phase, value) = (role.to_owned(), Phase::Claimed, Vec::new());
+    fn claim(&self, session: String, log: &Log) -> Entry {
+        let &Log { role, owner, program, .. } = log;
+        let (role, instance, channels) = (role.to_owned(), self.instance.clone(), BTreeMap::new());
+        let (phase, value) = (Phase::Claimed, Vec::new());
         Entry { session, role, instance, owner, program, step: 1, phase, value, channels }
     }
 }
 
-/// The log of a peer, and what the role had taken of it when it joined.
-struct Source {
-    log: Arc<Log>,
+/// Moves the messages of a peer into the queue to the role, those of an entry when it has taken all
+/// others. Ready when the session is over for the peer.
+async fn read<M>(
+    log: &Log,
     peer: String,
-    program: u64,
-    before: u64,
-}
-
-impl Source {
-    /// Moves the messages for the role into the queue. Ready when the session is over for the peer,
-    /// or the role has gone.
-    async fn read<M>(
-        self,
-        mut queue: QueueSender<M>,
-        read: Read<M>,
-        taken: Arc<Taken>,
-        status: SharedStatus,
-    ) -> Result<(), NetError> {
-        let moved = self.try_read(&mut queue, read, &taken).await;
-        // Before the queue is dropped, which wakes the role.
-        moved.inspect_err(|error| status.fail(error.clone()))
-    }
-
-    /// Moves the messages of an entry when the role has taken all others.
-    async fn try_read<M>(
-        self,
-        queue: &mut QueueSender<M>,
-        read: Read<M>,
-        taken: &Taken,
-    ) -> Result<(), NetError> {
-        let Self { log, peer, program, before } = self;
-        let (mut news, mut at, mut step, mut moved) = (log.news(), 1, 0, before);
-        let mut connections = *news.borrow_and_update();
-        loop {
-            let Ok(Some((number, entry))) = log.next(&peer, at).await else {
-                // If the server is gone, it may come back.
-                if news.changed().await.is_err() {
-                    return Ok(());
-                }
-                if std::mem::replace(&mut connections, *news.borrow_and_update()) != connections {
-                    at = 1;
-                }
-                continue;
-            };
-            at = number + 1;
-            if entry.step <= step {
-                continue;
+    queue: &mut QueueSender<M>,
+    decode: Read<M>,
+    (taken, before): (Arc<Taken>, u64),
+) -> Result<(), NetError> {
+    let (mut news, mut at, mut step, mut moved) = (log.news(), 1, 0, before);
+    let mut connections = *news.borrow_and_update();
+    loop {
+        let Ok(Some((number, entry))) = log.next(&peer, at).await else {
+            // If the server is gone, it may come back.
+            let _ = news.changed().await;
+            if std::mem::replace(&mut connections, *news.borrow_and_update()) != connections {
+                at = 1;
             }
-            step = entry.step;
-            if entry.program != program {
-                let refusal = Refusal::Protocol("their programs differ".to_owned());
-                return Err(NetError::Refused { peer, refusal });
-            }
-            let nothing = Channel::default();
-            let channel = entry.channels.get(log.role).unwrap_or(&nothing);
-            if channel.sent > moved {
-                return Err(failed(format!("messages of `{peer}` are not at the server any more")));
-            }
-            let known = usize::try_from(moved - channel.sent).unwrap_or(usize::MAX);
-            for message in channel.messages.iter().skip(known) {
-                if queue.try_send(read(message, None)?).is_err() {
-                    return Ok(());
-                }
-                moved += 1;
-            }
-            match entry.phase {
-                Phase::GivenUp => return Err(NetError::GaveUp { peer }),
-                Phase::Over | Phase::Left => return Ok(()),
-                Phase::Claimed | Phase::At(_) => taken.reach(moved - before).await,
-            }
+            continue;
+        };
+        at = number + 1;
+        if entry.step <= step {
+            continue;
+        }
+        step = entry.step;
+        if entry.program != log.program {
+            let refusal = Refusal::Protocol("their programs differ".to_owned());
+            return Err(NetError::Refused { peer, refusal });
+        }
+        let nothing = Channel::default();
+        let channel = entry.channels.get(log.role).unwrap_or(&nothing);
+        if channel.sent > moved {
+            return Err(failed(format!("messages of `{peer}` are not at the server any more")));
+        }
+        let known = usize::try_from(moved - channel.sent).unwrap_or(usize::MAX);
+        for message in channel.messages.iter().skip(known) {
+            // A role that has ended does not take what it does not need.
+            let _ = queue.try_send(decode(message, None)?);
+            moved += 1;
+        }
+        match entry.phase {
+            Phase::GivenUp => return Err(NetError::GaveUp { peer }),
+            Phase::Over | Phase::Left => return Ok(()),
+            Phase::Claimed | Phase::At(_) => taken.reach(moved - before).await,
         }
     }
 }
@@ -320,7 +303,7 @@ impl<R: Joins + Leaves<()>, V: Serialize> Stored<R, V> {
     }
 
     /// Finishes a session that has ended: saves this with the value, waits until it is over for all
-    /// roles, runs `end`, and leaves. The role that leaves last removes the session from the server.
+    /// peers, runs `end`, and leaves. The last role to leave removes the session from the server.
     /// If the program is killed in between, the session [is over](Self::is_over) when it joins
     /// again; to finish it then may run `end` again. Fails if no step has continued the session, if
     /// a peer has given the session up, or if the server does not answer.

@@ -44,19 +44,14 @@ pub(crate) struct Server {
     pub(crate) client: Client,
     /// The last error that the server reported.
     denied: watch::Receiver<String>,
-    /// Changes when the client has a connection again.
-    pub(crate) connected: watch::Receiver<()>,
 }
 
 impl Server {
     async fn connect(server: &str, options: ConnectOptions) -> io::Result<Self> {
         let (sender, denied) = watch::channel(String::new());
-        let (connects, connected) = watch::channel(());
         let options = options.event_callback(move |event| {
-            match event {
-                Event::ServerError(ServerError::Other(text)) => drop(sender.send_replace(text)),
-                Event::Connected => connects.send_replace(()),
-                _ => {}
+            if let Event::ServerError(ServerError::Other(text)) = event {
+                sender.send_replace(text);
             }
             std::future::ready(())
         });
@@ -74,7 +69,7 @@ impl Server {
             // Its text includes the source.
             io::Error::new(kind, error.to_string())
         })?;
-        Ok(Self { client, denied, connected })
+        Ok(Self { client, denied })
     }
 
     /// Runs an operation on these subjects until the server denies it. The server reports that to
