@@ -295,7 +295,7 @@ impl<R: Joins + Leaves<()>, V: Serialize> Stored<R, V> {
         self.role = role.ok_or(NetError::NotHere { role: R::NAME })?;
         self.add(Phase::At(S::FINGERPRINT)).await?;
         self.is_taken = false;
-        if self.entry.step % LOOKS == 0 {
+        if self.entry.step.is_multiple_of(LOOKS) {
             // It is tried again.
             let _ = self.forget().await;
         }
