@@ -161,9 +161,9 @@ impl<'m> Resolver<'_, 'm> {
             let targets: HashSet<u32> = self.recursions.targets.iter().copied().collect();
             let once =
                 body.interactions().filter_map(|(id, interaction)| match &interaction.kind {
-                    InteractionKind::Rec { variable, .. } if !targets.contains(&id.0) => {
-                        Some(global_errors::done_once(interaction.span, variable.as_str()))
-                    }
+                    InteractionKind::Rec { variable, .. } if !targets.contains(&id.0) => Some(
+                        global_errors::done_once(interaction.span, variable.as_str()).warning(),
+                    ),
                     _ => None,
                 });
             self.diagnostics.extend(once.take(MOST));
