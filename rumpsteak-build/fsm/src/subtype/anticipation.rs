@@ -24,7 +24,7 @@ use hashbrown::HashMap;
 use super::pair::{Act, Edge, Pair, State};
 use super::prefix::{Alternative, Promise, Rest, Segment};
 use super::reachability::{Futures, NEVER, ranks};
-use super::refusal::{Blame, Failure, Result, Rule, Stop};
+use super::refusal::{Blame, Refusal, Result, Rule, Stop};
 use super::sequences::{EMPTY, Sequence, Sequences};
 use crate::verdict::Limit;
 
@@ -85,18 +85,18 @@ struct Found {
     /// The numbers of the others.
     dropped: Vec<u32>,
     /// Why the last of the others fails.
-    reason: Option<Failure>,
+    reason: Option<Refusal>,
 }
 
 impl Found {
-    fn add(&mut self, index: usize, promise: Promise, ways: Result<Vec<Way>>) -> Result<(), Limit> {
+    fn add(&mut self, index: usize, promise: Promise, ways: Result<Vec<Way>>) -> Result<()> {
         match ways {
             Ok(ways) => self.alternatives.push((promise, ways)),
-            Err(Stop::Limited(limit)) => return Err(limit),
             Err(Stop::Refused(reason)) => {
                 self.dropped.push(index as u32);
                 self.reason = Some(reason);
             }
+            Err(stop) => return Err(stop),
         }
         Ok(())
     }
@@ -347,7 +347,7 @@ impl<'a> Anticipation<'a> {
 
     /// Finds a way on which peers keep the supertype from ever doing `act`, from a state without a
     /// rank.
-    fn explain(&self, mut state: u32, act: Act, ranks: &[u32]) -> Failure {
+    fn explain(&self, mut state: u32, act: Act, ranks: &[u32]) -> Refusal {
         let (sup, kind) = (&self.pair.sup, self.pair.kind(act));
         let mut seen = vec![false; sup.len()];
         loop {
@@ -369,10 +369,10 @@ impl<'a> Anticipation<'a> {
 }
 
 /// The refusal if the supertype's next action of the kind is `promise`, and not the wanted one.
-pub(super) fn mismatch(promise: Promise) -> Failure {
-    Failure::of(Rule::OutputsToOnePeer, Blame::Transition(promise.origin), None)
+pub(super) fn mismatch(promise: Promise) -> Refusal {
+    Refusal::of(Rule::OutputsToOnePeer, Blame::Transition(promise.origin), None)
 }
 
-fn not_reached(sup: Blame) -> Failure {
-    Failure::of(Rule::OutputNotReached, sup, None)
+fn not_reached(sup: Blame) -> Refusal {
+    Refusal::of(Rule::OutputNotReached, sup, None)
 }
