@@ -594,9 +594,8 @@ pub(crate) enum Constructor {
 impl Constructor {
     pub(crate) fn of(word: &Ident) -> Option<Self> {
         Some(match word.to_string().as_str() {
-            "Branch" => Self::Choice(Some(Direction::Receive)),
+            "Branch" | "Gather" => Self::Choice(Some(Direction::Receive)),
             "End" => Self::End,
-            "Gather" => Self::Choice(Some(Direction::Receive)),
             "Race" => Self::Choice(None),
             "Receive" => Self::Action(Direction::Receive),
             "Select" => Self::Choice(Some(Direction::Send)),

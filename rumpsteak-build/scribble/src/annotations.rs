@@ -73,7 +73,10 @@ pub(crate) fn unknown_dependencies<'p>(
                     let labels = depending.get(&origin).into_iter().flatten();
                     for &(at, label) in labels.filter(|(_, label)| !received.contains(label)) {
                         unknown.entry((at.span, label)).or_insert_with(|| {
-                            name_errors::unknown_dependency(at, label, (role, origin), received)
+                            // Bounds the time for comparing labels.
+                            let known: Vec<_> = received.iter().copied().take(256).collect();
+                            name_errors::unknown_dependency(at, label, role, origin, &known)
+                                .warning()
                         });
                     }
                 }

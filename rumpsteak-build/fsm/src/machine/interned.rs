@@ -9,7 +9,6 @@ use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::action::{Action, Direction, Transition};
 use super::ids::{StateId, TransitionId};
-use super::names::Role;
 
 /// A peer and a direction, `p?` or `p!`. Dense.
 pub(crate) type Kind = u32;
@@ -68,14 +67,11 @@ impl Names {
     fn new(actions: Vec<Action>) -> Self {
         let mut kind_of = Vec::with_capacity(actions.len());
         let mut is_send = vec![];
-        let mut last: Option<(&Role, Direction)> = None;
-        for action in &actions {
-            let kind = (&action.peer, action.direction);
-            if last != Some(kind) {
-                is_send.push(action.direction == Direction::Send);
-                last = Some(kind);
-            }
-            kind_of.push(is_send.len() as Kind - 1);
+        let is_same =
+            |one: &Action, next: &Action| one.direction == next.direction && one.peer == next.peer;
+        for of_kind in actions.chunk_by(is_same) {
+            kind_of.resize(kind_of.len() + of_kind.len(), is_send.len() as Kind);
+            is_send.push(of_kind[0].direction == Direction::Send);
         }
         Self { actions, kind_of, is_send }
     }

@@ -24,8 +24,9 @@ use hashbrown::HashMap;
 use super::pair::{Act, Edge, Pair, State};
 use super::prefix::{Alternative, Promise, Rest, Segment};
 use super::reachability::{Futures, NEVER, ranks};
-use super::refusal::{Blame, Failure, Result, Rule, Stop};
+use super::refusal::{Blame, Refusal, Result, Rule, Stop};
 use super::sequences::{EMPTY, Sequence, Sequences};
+use crate::machine::interned::lasso;
 use crate::verdict::Limit;
 
 /// The most branching states on a path, and the depth of the recursion.
@@ -85,18 +86,18 @@ struct Found {
     /// The numbers of the others.
     dropped: Vec<u32>,
     /// Why the last of the others fails.
-    reason: Option<Failure>,
+    reason: Option<Refusal>,
 }
 
 impl Found {
-    fn add(&mut self, index: usize, promise: Promise, ways: Result<Vec<Way>>) -> Result<(), Limit> {
+    fn add(&mut self, index: usize, promise: Promise, ways: Result<Vec<Way>>) -> Result<()> {
         match ways {
             Ok(ways) => self.alternatives.push((promise, ways)),
-            Err(Stop::Limited(limit)) => return Err(limit),
             Err(Stop::Refused(reason)) => {
                 self.dropped.push(index as u32);
                 self.reason = Some(reason);
             }
+            Err(stop) => return Err(stop),
         }
         Ok(())
     }
@@ -347,32 +348,29 @@ impl<'a> Anticipation<'a> {
 
     /// Finds a way on which peers keep the supertype from ever doing `act`, from a state without a
     /// rank.
-    fn explain(&self, mut state: u32, act: Act, ranks: &[u32]) -> Failure {
+    fn explain(&self, state: u32, act: Act, ranks: &[u32]) -> Refusal {
         let (sup, kind) = (&self.pair.sup, self.pair.kind(act));
-        let mut seen = vec![false; sup.len()];
-        loop {
-            seen[state as usize] = true;
-            if sup.state(state) == State::Send(kind) {
-                return mismatch(Promise::of(&sup.edges(state)[0]));
-            }
-            let lost = |target: u32| ranks[target as usize] == NEVER;
-            let Some(edge) = sup.edges(state).iter().find(|edge| lost(edge.target)) else {
-                // The end, or a choice between outputs that the subtype never makes.
-                return not_reached(Blame::State(state));
-            };
-            if seen[edge.target as usize] {
-                return not_reached(Blame::of(edge));
-            }
-            state = edge.target;
+        let sends = |state| sup.state(state) == State::Send(kind);
+        let onward = |state| {
+            let mut edges = sup.edges(state).iter().filter(|_| !sends(state));
+            let edge = edges.find(|edge| ranks[edge.target as usize] == NEVER)?;
+            Some((edge, edge.target))
+        };
+        let (_, cycle, end) = lasso(state, onward);
+        match cycle.last() {
+            Some(edge) => not_reached(Blame::of(edge)),
+            None if sends(end) => mismatch(Promise::of(&sup.edges(end)[0])),
+            // The end, or a choice between outputs that the subtype never makes.
+            None => not_reached(Blame::State(end)),
         }
     }
 }
 
 /// The refusal if the supertype's next action of the kind is `promise`, and not the wanted one.
-pub(super) fn mismatch(promise: Promise) -> Failure {
-    Failure::of(Rule::OutputsToOnePeer, Blame::Transition(promise.origin), None)
+pub(super) fn mismatch(promise: Promise) -> Refusal {
+    Refusal::of(Rule::OutputsToOnePeer, Blame::Transition(promise.origin), None)
 }
 
-fn not_reached(sup: Blame) -> Failure {
-    Failure::of(Rule::OutputNotReached, sup, None)
+fn not_reached(sup: Blame) -> Refusal {
+    Refusal::of(Rule::OutputNotReached, sup, None)
 }

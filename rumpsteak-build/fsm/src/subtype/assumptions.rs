@@ -13,11 +13,11 @@ use hashbrown::HashMap;
 use super::pair::{Kind, Pair};
 use super::reachability::{NEVER, heights, inevitable, is_near};
 use super::record::{Done, Record, Then};
-use super::refusal::{Blame, Failure, Rule};
+use super::refusal::{Blame, Refusal, Rule};
 use super::rules::Situation;
 use super::sequences::Sequences;
-use crate::machine::TransitionId;
 use crate::machine::interned::lasso;
+use crate::machine::{StateId, TransitionId};
 
 pub(super) struct Assumptions<'a> {
     pair: &'a Pair,
@@ -157,7 +157,7 @@ impl<'a> Assumptions<'a> {
     /// Refuses a situation from which the subtype need never do a promised action: whatever inputs
     /// come, it can choose its outputs so that the action stays pending. Without this, an
     /// anticipation that grows in each round of such a loop would end at a limit instead.
-    pub(super) fn avoided(&mut self, node: u32) -> Option<Failure> {
+    pub(super) fn avoided(&mut self, node: u32) -> Option<Refusal> {
         let Self { pair, nodes, inevitable: known, .. } = self;
         let Node { state, promises, .. } = &nodes[node as usize];
         let is_avoided = |&&(kind, _): &&(Kind, u32)| {
@@ -172,7 +172,7 @@ impl<'a> Assumptions<'a> {
     }
 
     /// Follows such a choice to the end or around a loop.
-    fn avoiding(&self, node: u32, origin: u32, ranks: &[u32]) -> Failure {
+    fn avoiding(&self, node: u32, origin: u32, ranks: &[u32]) -> Refusal {
         let onward = |at| {
             let mut edges = self.pair.sub.edges(at).iter();
             let edge = edges.find(|edge| ranks[edge.target as usize] == NEVER)?;
@@ -187,11 +187,11 @@ impl<'a> Assumptions<'a> {
     /// The act check: finds a loop in which an action is pending that the loop never does. Without
     /// such a loop, the ranks are recorded: for each kind, the most successive steps while it is
     /// pending and not done.
-    pub(super) fn forgotten(&mut self) -> Option<Failure> {
+    pub(super) fn forgotten(&mut self) -> Option<Refusal> {
         (0..self.pair.kinds() as Kind).find_map(|kind| self.forgotten_kind(kind))
     }
 
-    fn forgotten_kind(&mut self, kind: Kind) -> Option<Failure> {
+    fn forgotten_kind(&mut self, kind: Kind) -> Option<Refusal> {
         let origin = |node: &Node| {
             let own = node.promises.iter().find(|(own, _)| *own == kind);
             own.map(|&(_, origin)| origin)
@@ -229,7 +229,7 @@ impl<'a> Assumptions<'a> {
         node: u32,
         steps: impl Iterator<Item = &'s Step>,
         promised: &[Option<u32>],
-    ) -> Failure {
+    ) -> Refusal {
         let mut onward: HashMap<u32, &Step> = HashMap::new();
         for step in steps {
             let known = onward.entry(step.from).or_insert(step);
@@ -265,7 +265,8 @@ fn forgotten(
     path: Vec<TransitionId>,
     sub_state: u32,
     cycle: Vec<TransitionId>,
-) -> Failure {
-    let failure = Failure::of(Rule::Forgotten, Blame::Transition(origin), None);
-    Failure { path, sub_state, cycle, ..failure }
+) -> Refusal {
+    let refusal = Refusal::of(Rule::Forgotten, Blame::Transition(origin), None);
+    let sub_state = StateId::from_index(sub_state as usize);
+    Refusal { path, sub_state, cycle, ..refusal }
 }

@@ -103,7 +103,7 @@ mod unbounded;
 
 use self::draining::Stop;
 use self::pair::Pair;
-use self::search::{Outcome, Search};
+use self::search::Search;
 use crate::certificate::Certificate;
 use crate::machine::Fsm;
 use crate::verdict::{Limit, Limits, Verdict};
@@ -202,13 +202,16 @@ fn remembered(pair: &Pair, sub: &Fsm, sup: &Fsm, limits: &Limits) -> Verdict<Pro
     let mut slack = 0;
     loop {
         match Search::new(pair, limits, slack).run() {
-            Outcome::Holds(proof) => return Verdict::Safe(proof),
-            Outcome::Fails(failure) => return Verdict::Unsafe(Refusal::new(sub, sup, failure)),
-            Outcome::Limited(limit) => return Verdict::Undecided(limit),
-            Outcome::Lossy if slack >= limits.branching => {
+            Some(mut verdict) => {
+                if let Verdict::Unsafe(refusal) = &mut verdict {
+                    refusal.classify(sub, sup);
+                }
+                return verdict;
+            }
+            None if slack >= limits.branching => {
                 return Verdict::Undecided(Limit::Branching(limits.branching));
             }
-            Outcome::Lossy => slack = (2 * slack + 1).min(limits.branching),
+            None => slack = (2 * slack + 1).min(limits.branching),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The actions that a machine must, may and need never do from a state on, computed backwards in
 //! O(transitions).
 
-use super::pair::{Act, Edge, Kind, Machine, Pair, State};
+use super::pair::{Act, Edge, Kind, Pair, State};
 use crate::machine::interned::{Groups, IndexSet, digraph};
 use crate::system::explorer::Continuations;
 
@@ -26,26 +26,28 @@ pub(super) fn ranks(pair: &Pair, act: Act, allowed: impl Fn(Act) -> bool) -> Vec
         State::Send(_) => 1,
         State::Receive(_) => sup.edges(state).len(),
     };
-    let counts = |edge: &Edge| match sup.state(edge.source) {
+    let counts = |edge: &&Edge| match sup.state(edge.source) {
         State::Send(_) => allowed(edge.act),
         State::Receive(_) | State::End => true,
     };
-    rounds(sup, needed, counts)
+    let source = |edge| Some(sup.nth_edge(edge)).filter(counts).map(|edge| edge.source);
+    rounds(sup.incoming(), needed, source)
 }
 
 /// The number of needed edges of a state that gets no rank.
 const NONE_SUFFICE: usize = usize::MAX;
 
 /// By state, a rank: 0 if no edge is `needed`, and otherwise one more than the rank of the state to
-/// which the last needed edge that `counts` leads. [`NEVER`] if there are not enough.
+/// which the last needed edge leads. [`NEVER`] if there are not enough. An edge without a `source`
+/// does not count.
 fn rounds(
-    machine: &Machine,
+    incoming: &Groups,
     needed: impl Fn(u32) -> usize,
-    counts: impl Fn(&Edge) -> bool,
+    source: impl Fn(u32) -> Option<u32>,
 ) -> Vec<u32> {
-    let mut missing = vec![0_usize; machine.len()];
-    let mut ranks = vec![NEVER; machine.len()];
-    let mut open: Vec<u32> = Vec::with_capacity(machine.len());
+    let mut missing = vec![0_usize; incoming.len()];
+    let mut ranks = vec![NEVER; incoming.len()];
+    let mut open: Vec<u32> = Vec::with_capacity(incoming.len());
     for (state, missing) in missing.iter_mut().enumerate() {
         *missing = needed(state as u32);
         if *missing == 0 {
@@ -53,18 +55,16 @@ fn rounds(
             open.push(state as u32);
         }
     }
-    let incoming = machine.incoming();
     let mut at = 0;
     // In the order of ranks.
     while let Some(&state) = open.get(at) {
-        for &edge in incoming.of(state) {
-            let edge = machine.nth_edge(edge);
-            let source = edge.source as usize;
-            if missing[source] > 0 && counts(edge) {
-                missing[source] -= 1;
-                if missing[source] == 0 {
-                    ranks[source] = ranks[state as usize] + 1;
-                    open.push(edge.source);
+        for source in incoming.of(state).iter().filter_map(|&edge| source(edge)) {
+            let missing = &mut missing[source as usize];
+            if *missing > 0 {
+                *missing -= 1;
+                if *missing == 0 {
+                    ranks[source as usize] = ranks[state as usize] + 1;
+                    open.push(source);
                 }
             }
         }
@@ -113,7 +113,7 @@ pub(super) fn inevitable(pair: &Pair, kind: Kind) -> Vec<u32> {
         State::Send(_) => sub.edges(state).len(),
         State::Receive(_) => 1,
     };
-    rounds(sub, needed, |_| true)
+    rounds(sub.incoming(), needed, |edge| Some(sub.nth_edge(edge).source))
 }
 
 /// True if a few actions without a choice lead from a state of the subtype to one of `kind`: then
@@ -132,25 +132,12 @@ pub(super) fn is_near(pair: &Pair, kind: Kind, state: u32) -> bool {
 }
 
 /// By node of a graph, the greatest number of steps from it. `None` if there is an endless way.
-///
-/// Nodes without a step onward are taken away one by one; the rest has endless ways.
 pub(super) fn heights(len: usize, steps: impl Iterator<Item = (usize, usize)>) -> Vec<Option<u32>> {
     let steps: Vec<(usize, usize)> = steps.collect();
     let incoming = Groups::new(len, steps.iter().map(|&(_, to)| to as u32));
-    let mut onward = vec![0_usize; len];
+    let mut onward = vec![0; len];
     steps.iter().for_each(|&(from, _)| onward[from] += 1);
-    let mut heights = vec![0_u32; len];
-    let mut open: Vec<usize> = (0..len).filter(|&node| onward[node] == 0).collect();
-    while let Some(node) = open.pop() {
-        for &step in incoming.of(node as u32) {
-            let (from, _) = steps[step as usize];
-            heights[from] = heights[from].max(heights[node] + 1);
-            onward[from] -= 1;
-            if onward[from] == 0 {
-                open.push(from);
-            }
-        }
-    }
-    let ended = |(height, onward)| (onward == 0).then_some(height);
-    heights.into_iter().zip(onward).map(ended).collect()
+    let needed = |node: u32| onward[node as usize];
+    let heights = rounds(&incoming, needed, |step| Some(steps[step as usize].0 as u32));
+    heights.into_iter().map(|height| (height != NEVER).then_some(height)).collect()
 }

@@ -77,7 +77,6 @@ impl fmt::Display for Rule {
 }
 
 /// The part of the supertype that a refusal names.
-#[derive(Clone, Copy, Debug)]
 pub(super) enum Blame {
     State(u32),
     Transition(u32),
@@ -89,32 +88,14 @@ impl Blame {
     }
 }
 
-/// Why no inference rule applies, in the numbers of the search. The fields are as in [`Refusal`];
-/// the search adds the path and the state.
-pub(super) struct Failure {
-    pub(super) rule: Rule,
-    pub(super) sup: Blame,
-    pub(super) sub: Option<TransitionId>,
-    /// True if a dropped alternative may be the reason.
-    pub(super) lossy: bool,
-    pub(super) path: Vec<TransitionId>,
-    pub(super) sub_state: u32,
-    pub(super) cycle: Vec<TransitionId>,
-}
-
-impl Failure {
-    pub(super) fn of(rule: Rule, sup: Blame, sub: Option<&Edge>) -> Self {
-        let (sub, path, cycle) = (sub.map(|edge| edge.id), vec![], vec![]);
-        Self { rule, sup, sub, lossy: false, path, sub_state: 0, cycle }
-    }
-}
-
 pub(super) type Result<T, E = Stop> = std::result::Result<T, E>;
 
 /// Why a search stops.
 pub(super) enum Stop {
     Limited(Limit),
-    Refused(Failure),
+    Refused(Refusal),
+    /// No inference rule applies, and a dropped alternative may be the reason.
+    Lossy,
 }
 
 impl From<Limit> for Stop {
@@ -124,30 +105,21 @@ impl From<Limit> for Stop {
 }
 
 impl Refusal {
-    pub(super) fn new(sub: &Fsm, sup: &Fsm, failure: Failure) -> Self {
-        let (sup_state, action) = match failure.sup {
+    /// No inference rule applies. The search adds the path and the state of the subtype.
+    pub(super) fn of(rule: Rule, sup: Blame, sub: Option<&Edge>) -> Self {
+        let (sub_state, sub) = (StateId::from_index(0), sub.map(|edge| edge.id));
+        let (sup_state, sup) = match sup {
             Blame::State(state) => (StateId::from_index(state as usize), None),
-            Blame::Transition(id) => {
-                let id = TransitionId::from_index(id as usize);
-                (sup.transition(id).source, Some(id))
-            }
+            Blame::Transition(id) => (sub_state, Some(TransitionId::from_index(id as usize))),
         };
-        let mut refusal = Self {
-            rule: failure.rule,
-            path: failure.path,
-            sub_state: StateId::from_index(failure.sub_state as usize),
-            sub: failure.sub,
-            sup_state,
-            sup: action,
-            cycle: failure.cycle,
-        };
-        refusal.classify(sub, sup);
-        refusal
+        Self { rule, path: vec![], sub_state, sub, sup_state, sup, cycle: vec![] }
     }
 
-    /// Distinguishes a wrong order, a wrong label and a wrong payload, which are one to the search.
-    fn classify(&mut self, sub: &Fsm, sup: &Fsm) {
+    /// Adds the source of `sup`, and distinguishes a wrong order, a wrong label and a wrong
+    /// payload, which are one to the search.
+    pub(super) fn classify(&mut self, sub: &Fsm, sup: &Fsm) {
         let Some(promised) = self.sup.map(|id| sup.transition(id)) else { return };
+        self.sup_state = promised.source;
         let candidates: Vec<_> = match (self.rule, self.sub) {
             (Rule::OutputsToOnePeer, Some(id)) => vec![sub.transition(id)],
             (Rule::InputNotHandled, _) => sub.transitions_from(self.sub_state).collect(),

@@ -40,7 +40,7 @@
 use super::anticipation::{Anticipation, Way, mismatch};
 use super::pair::{Act, Edge, Kind, Pair, State};
 use super::prefix::{Prefix, Promise, Rest, Segment};
-use super::refusal::{Blame, Failure, Result, Rule, Stop};
+use super::refusal::{Blame, Refusal, Result, Rule, Stop};
 use super::sequences::{CHOOSE, EMPTY, Sequence};
 use crate::verdict::Limit;
 
@@ -175,8 +175,10 @@ impl<'a> Rules<'a> {
         let mut rules = CHOOSE;
         for (index, edge) in edges.iter().enumerate() {
             let last = index + 1 == edges.len();
-            let refused =
-                |failure, lossy| Stop::Refused(Failure { sub: Some(edge.id), lossy, ..failure });
+            let refused = |refusal, lossy| match lossy {
+                true => Stop::Lossy,
+                false => Stop::Refused(Refusal { sub: Some(edge.id), ..refusal }),
+            };
             let after = |prefix, lossy, rules| Successor {
                 transition: edge.id.index() as u32,
                 situation: Situation { state: edge.target, prefix, lossy },
@@ -196,8 +198,8 @@ impl<'a> Rules<'a> {
             let found = self.anticipation.take(&prefix.rest, edge.act, edge.target);
             let lossy = lossy || self.anticipation.lossy;
             let ways = found.map_err(|stop| match stop {
-                Stop::Refused(failure) => refused(failure, lossy),
-                limited => limited,
+                Stop::Refused(refusal) => refused(refusal, lossy),
+                other => other,
             })?;
             let count = ways.len();
             for (nth, Way { segment, rules: own }) in ways.into_iter().enumerate() {
@@ -311,5 +313,5 @@ impl<'a> Rules<'a> {
 }
 
 fn refused(rule: Rule, sup: Blame, sub: Option<&Edge>) -> Stop {
-    Stop::Refused(Failure::of(rule, sup, sub))
+    Stop::Refused(Refusal::of(rule, sup, sub))
 }

@@ -11,18 +11,11 @@ use super::pair::Pair;
 use super::prefix::Prefix;
 use super::proof::{Evidence, Proof};
 use super::record::{Done, encode};
-use super::refusal::{Failure, Result, Stop};
+use super::refusal::{Refusal, Result, Stop};
 use super::rules::{Rules, Situation, Successor};
 use super::sequences::Sequence;
-use crate::verdict::{Limit, Limits};
-
-pub(super) enum Outcome {
-    Holds(Proof),
-    Fails(Failure),
-    /// No derivation was found; a dropped alternative may be the reason.
-    Lossy,
-    Limited(Limit),
-}
+use crate::machine::StateId;
+use crate::verdict::{Limit, Limits, Verdict};
 
 pub(super) struct Search<'a> {
     pair: &'a Pair,
@@ -52,7 +45,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    pub(super) fn run(mut self) -> Outcome {
+    /// `None` if no derivation was found, and a dropped alternative may be the reason.
+    pub(super) fn run(mut self) -> Option<Verdict<Proof, Refusal>> {
         let mut dropped = false;
         let mut limit = None;
         while let Some((situation, way)) = self.tasks.pop_front() {
@@ -64,22 +58,23 @@ impl<'a> Search<'a> {
                         break;
                     }
                 }
-                Err(Stop::Refused(failure)) if failure.lossy => dropped = true,
-                Err(Stop::Refused(failure)) => return Outcome::Fails(failure),
+                Err(Stop::Lossy) => dropped = true,
+                Err(Stop::Refused(refusal)) => return Some(Verdict::Unsafe(refusal)),
             }
         }
         // The graph may be incomplete, but its loops are real.
-        if let Some(failure) = self.assumptions.forgotten() {
-            return Outcome::Fails(failure);
+        if let Some(refusal) = self.assumptions.forgotten() {
+            return Some(Verdict::Unsafe(refusal));
         }
         match (limit, dropped) {
-            (Some(limit), _) => Outcome::Limited(limit),
-            (None, true) => Outcome::Lossy,
+            (Some(limit), _) => Some(Verdict::Undecided(limit)),
+            (None, true) => None,
             (None, false) => {
                 let situations = self.assumptions.len();
                 let record = self.assumptions.into_record(self.rules.anticipation.sequences);
                 let evidence = Evidence::Recorded(Arc::new(record));
-                Outcome::Holds(Proof { situations, anticipation: Some(self.longest), evidence })
+                let anticipation = Some(self.longest);
+                Some(Verdict::Safe(Proof { situations, anticipation, evidence }))
             }
         }
     }
@@ -152,21 +147,20 @@ impl<'a> Search<'a> {
             return Ok(None);
         };
         match self.assumptions.avoided(node) {
-            Some(mut failure) => {
-                failure.lossy = situation.lossy;
-                Err(Stop::Refused(failure))
-            }
+            Some(_) if situation.lossy => Err(Stop::Lossy),
+            Some(refusal) => Err(Stop::Refused(refusal)),
             None => Ok(Some(way)),
         }
     }
 
     fn halt(&self, stop: Stop, way: &Way, sub_state: u32) -> Stop {
         match stop {
-            Stop::Refused(failure) => {
+            Stop::Refused(refusal) => {
                 let path = self.assumptions.path(way);
-                Stop::Refused(Failure { path, sub_state, ..failure })
+                let sub_state = StateId::from_index(sub_state as usize);
+                Stop::Refused(Refusal { path, sub_state, ..refusal })
             }
-            limited => limited,
+            other => other,
         }
     }
 }

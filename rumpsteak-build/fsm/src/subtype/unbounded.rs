@@ -438,9 +438,8 @@ impl<'a> Search<'a> {
                 return Ok((Step::End, vec![]));
             }
             (State::End, _) => return Err(Stop::Stuck),
-            (State::Send(kind), _) => kind,
             (State::Receive(_), _) if output => return Err(Stop::Stuck),
-            (State::Receive(kind), _) => kind,
+            (State::Send(kind) | State::Receive(kind), _) => kind,
         };
         if !pending[kind as usize].is_empty() {
             return Ok((Step::Take, self.take(claim, kind)?));

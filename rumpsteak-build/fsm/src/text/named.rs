@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use hashbrown::HashMap;
-
+use crate::machine::interned::IndexSet;
 use crate::machine::{Action, Fsm, FsmBuilder, StateId, TransitionId};
 
 /// A machine, with the names of its states and the places of its actions.
@@ -19,34 +18,30 @@ pub struct Named {
 
 pub(super) struct NamedBuilder {
     pub(super) fsm: FsmBuilder,
-    ids: HashMap<String, StateId>,
-    states: Vec<String>,
+    states: IndexSet<String>,
     actions: Vec<Range<usize>>,
 }
 
 impl NamedBuilder {
     pub(super) fn new(role: &str) -> Self {
-        let (ids, states, actions) = (HashMap::new(), vec![], vec![]);
-        Self { fsm: Fsm::builder(role), ids, states, actions }
+        Self { fsm: Fsm::builder(role), states: IndexSet::default(), actions: vec![] }
     }
 
     /// The state with this name; a new one if the name is new.
     pub(super) fn state(&mut self, name: &str) -> StateId {
         self.known(name).unwrap_or_else(|| {
-            let state = self.fsm.add_state();
-            self.states.push(name.to_owned());
-            self.ids.insert(name.to_owned(), state);
-            state
+            self.states.insert(name.to_owned());
+            self.fsm.add_state()
         })
     }
 
     pub(super) fn known(&self, name: &str) -> Option<StateId> {
-        self.ids.get(name).copied()
+        self.states.get_index_of(name).map(StateId::from_index)
     }
 
     /// Adds a state that is called by its number.
     pub(super) fn add_state(&mut self) -> StateId {
-        self.states.push(self.states.len().to_string());
+        self.states.insert(self.states.len().to_string());
         self.fsm.add_state()
     }
 
@@ -63,6 +58,7 @@ impl NamedBuilder {
 
     /// The machine, if it has a state `initial`.
     pub(super) fn build(self, initial: StateId) -> Named {
-        Named { fsm: self.fsm.build(initial), states: self.states, actions: self.actions }
+        let (fsm, states) = (self.fsm.build(initial), self.states.into_iter().collect());
+        Named { fsm, states, actions: self.actions }
     }
 }

@@ -79,17 +79,24 @@ errors! {
         "an interrupt may end the block around too, or the role takes no part in this one"
         help "interrupt the block around, or let the role take part in this one";
 
+    /// A recursion without a `continue`.
+    done_once(rec: Span, name: &str) = DoneOnce at rec,
+        "`rec {name}` is done once", "without a `continue {name}`, not needed"
+        help "add `continue {name};` where it repeats";
+
+    /// `label` is the label with which the branches begin; `first` and `second` are messages of
+    /// `sender` with which they part. The protocol is safe.
+    other_decides(
+        chooser: &str, choice: Span, label: &str, sender: &str, first: Span, second: Span
+    ) = NoSubject at choice,
+        "branches begin with the same `{label}`: `{sender}` decides, not `{chooser}`",
+        "`{chooser}` chooses here"
+        [first => "`{sender}` decides: it sends this"] [second => "or this"]
+        help "use different labels, or write `{label}` once and then `choice at {sender}`";
+
     too_large(span: Span, limit: usize) = TooLarge at span,
         "the protocol has more than {limit} states", "too large to be checked"
         help "call fewer protocols in sequence, or raise the limit `global_states`";
-}
-
-/// A recursion without a `continue`: a warning.
-pub(crate) fn done_once(rec: Span, name: &str) -> Diagnostic {
-    let (message, label) =
-        (format!("`rec {name}` is done once"), format!("without a `continue {name}`, not needed"));
-    let help = format!("add `continue {name};` where it repeats");
-    Diagnostic::new(Code::DoneOnce, message, rec, label).help(help).warning()
 }
 
 /// `branch` is the number of the branch, or `None` if all of them begin with that role.
@@ -120,25 +127,8 @@ pub(crate) fn equal_beginning(mut diagnostic: Diagnostic, equal: &[Span]) -> Dia
     for (&span, label) in equal.iter().zip(first.chain(iter::repeat("and with this"))) {
         diagnostic = diagnostic.with(span, label);
     }
-    diagnostic.help("begin the branches with different messages")
-}
-
-/// `equal` is the label with which the branches begin, and its places; `first` and `second` are
-/// messages of `sender` with which they part. A warning: the protocol is safe.
-pub(crate) fn other_decides(
-    (chooser, choice): (&str, Span),
-    (label, equal): (&str, &[Span]),
-    (sender, first, second): (&str, Span, Span),
-) -> Diagnostic {
-    let message =
-        format!("branches begin with the same `{label}`: `{sender}` decides, not `{chooser}`");
-    let diagnostic =
-        Diagnostic::new(Code::NoSubject, message, choice, format!("`{chooser}` chooses here"))
-            .with(first, format!("`{sender}` decides: it sends this"))
-            .with(second, "or this");
-    let help =
-        format!("use different labels, or write `{label}` once and then `choice at {sender}`");
-    equal_beginning(diagnostic, equal).help(help).warning()
+    let help = diagnostic.help.take();
+    diagnostic.help(help.as_deref().unwrap_or("begin the branches with different messages"))
 }
 
 pub(crate) fn end_or_continue(

@@ -1,7 +1,5 @@
 //! `S02..`: names.
 
-use std::collections::BTreeSet;
-
 use rumpsteak_fsm::Role;
 
 use super::code::Code;
@@ -108,6 +106,13 @@ errors! {
     annotation_without_colon(at: &Name, keyword: &str, names: &str) = UnknownAnnotation at at.span,
         "`{keyword}` without `:`", "this annotation has no meaning"
         help "write `@\"{keyword}: {names}\"`";
+
+    /// `role`, which sends the message at `sent`, receives the `known` labels.
+    unknown_dependency(at: &Name, label: &str, role: &Role, sent: Span, known: &[&str]) =
+        UnknownDependency at at.span,
+        "unknown label in `depends: {label}`", "`{role}` never receives `{label}`"
+        [sent => "`{role}` sends this"]
+        suggest label, known;
 }
 
 /// "Did you mean" for an unknown name, or else a list of the known names.
@@ -172,21 +177,4 @@ pub(crate) fn argument_count(
     };
     let message = format!("`{protocol}` {takes}, and {given}");
     Diagnostic::new(Code::ArgumentCount, message, span, given).with(protocol.span, takes)
-}
-
-/// `received` are the labels that `role`, which sends the message at `sent`, receives.
-pub(crate) fn unknown_dependency(
-    at: &Name,
-    label: &str,
-    (role, sent): (&Role, Span),
-    received: &BTreeSet<&str>,
-) -> Diagnostic {
-    // Bounds the time for comparing labels.
-    let known: Vec<&str> = received.iter().copied().take(256).collect();
-    let message = format!("unknown label in `depends: {label}`");
-    let here = format!("`{role}` never receives `{label}`");
-    Diagnostic::new(Code::UnknownDependency, message, at.span, here)
-        .with(sent, format!("`{role}` sends this"))
-        .maybe_help(suggest(label, &known))
-        .warning()
 }

@@ -43,22 +43,6 @@ pub(crate) struct Early {
     pub(crate) by_label: bool,
 }
 
-#[derive(Clone, Copy)]
-pub(crate) enum ProblemKind {
-    /// `one` is a send that is impossible in another branch.
-    SendUnknown,
-    /// `one` is a send, and `other` a receive.
-    SendOrReceive,
-    /// `one` is a receive, and another branch has no more actions of the role.
-    NeverTold,
-    /// `one` can arrive first in the branch of `other`.
-    Overtaken,
-    /// Two receives with one label and different payloads.
-    PayloadUnknown,
-    /// `one` is a block, and another branch has something else.
-    BlockUnknown,
-}
-
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
     /// `value(i32)`
@@ -137,7 +121,7 @@ fn line(run: &[String]) -> String {
 /// A role cannot follow the protocol: in one branch it does `one`, in another one `other` or
 /// nothing. `ends` is true if the protocol may be over there.
 pub(crate) fn problem(
-    kind: ProblemKind,
+    code: Code,
     role: &str,
     (one, other): (Step, Option<Step>),
     ends: bool,
@@ -147,30 +131,26 @@ pub(crate) fn problem(
     let label = one.label;
     let other_label = other.as_ref().map_or("", |other| &other.label);
     let told = format!("first tell `{role}` the branch, by a different message in each");
-    let (code, message, here, there, mut help) = match kind {
-        ProblemKind::SendUnknown => (
-            Code::SendUnknown,
+    let (message, here, there, mut help) = match code {
+        Code::SendUnknown => (
             format!("`{role}` must send `{label}` without knowing the branch"),
             format!("`{role}` sends this in one branch, and not in another"),
             String::new(),
             told,
         ),
-        ProblemKind::Overtaken => (
-            Code::Overtaken,
+        Code::Overtaken => (
             format!("`{role}` cannot tell branches apart, since messages may overtake"),
             "this can arrive first in both branches".to_owned(),
             format!("in one of them `{role}` waits for this first"),
             String::new(),
         ),
-        ProblemKind::SendOrReceive => (
-            Code::SendOrReceive,
+        Code::SendOrReceive => (
             format!("`{role}` does not know whether to send or to wait"),
             format!("in one branch `{role}` sends this"),
             "in another it waits for this".to_owned(),
             told,
         ),
-        ProblemKind::NeverTold => (
-            Code::NeverTold,
+        Code::NeverTold => (
             format!("`{role}` may wait for `{label}` for ever"),
             if ends {
                 format!("`{role}` waits, but the protocol may be over without it")
@@ -180,15 +160,14 @@ pub(crate) fn problem(
             String::new(),
             format!("tell `{role}` in the other branch too"),
         ),
-        ProblemKind::BlockUnknown => (
-            Code::BlockUnknown,
+        Code::BlockUnknown => (
             format!("`{role}` does not know whether this block begins"),
             format!("`{role}` takes part in it in one branch, and not in another"),
             "in another branch this comes".to_owned(),
             told,
         ),
-        ProblemKind::PayloadUnknown => (
-            Code::PayloadUnknown,
+        // Two receives with one label: `Code::PayloadUnknown`.
+        _ => (
             format!("`{role}` cannot tell `{label}` from `{other_label}`"),
             "this one".to_owned(),
             "or this one, under the same label".to_owned(),
@@ -252,8 +231,7 @@ pub(crate) fn without_continue(mut error: Diagnostic, variable: &Name, last: Spa
 pub(crate) fn projection_too_large(
     role: &str,
     declared: Span,
-    limit: &'static str,
-    value: usize,
+    (limit, value): (&'static str, usize),
 ) -> Diagnostic {
     let message = format!("projecting onto `{role}` meets the limit {value} of `{limit}`");
     let label = "too large to be projected";

@@ -32,11 +32,11 @@ pub(crate) fn nameless(ty: &Name, declared: &[(&str, &str)]) -> Diagnostic {
     Diagnostic::new(Code::RustType, message, ty.span, label).help(help)
 }
 
-/// The type `()` in the place of a sort. `without` is the message without it.
-pub(crate) fn unit(ty: &Name, without: &str) -> Diagnostic {
-    let message = "`()` carries no data, and has no name in protocols";
-    Diagnostic::new(Code::RustType, message, ty.span, "no payload")
-        .help(format!("write `{without}`"))
+errors! {
+    /// The type `()` in the place of a sort. `without` is the message without it.
+    unit(ty: &Name, without: &str) = RustType at ty.span,
+        "`()` carries no data, and has no name in protocols", "no payload"
+        help "write `{without}`";
 }
 
 /// A name for a type, and the text of the type in a declaration: declared names are replaced by

@@ -13,7 +13,7 @@ use crate::search::reached;
 use crate::syntax::ast::Link;
 
 /// The automaton of one protocol. State 0 is the initial one. A state without edges is an end.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Global {
     pub(crate) roles: Vec<Role>,
     pub(crate) messages: Arc<[Message]>,
@@ -64,17 +64,10 @@ pub(crate) struct Edge {
 }
 
 impl Global {
-    /// An automaton of these roles with nothing else.
-    pub(super) fn empty(roles: Vec<Role>) -> Self {
-        let (messages, participants, starters) = (Arc::default(), Arc::default(), Arc::default());
-        let (letters, states, blocks) = (Vec::new(), Vec::new(), Vec::new());
-        Self { roles, messages, letters, states, participants, starters, blocks }
-    }
-
     /// An automaton without blocks, of the same roles and messages.
     pub(crate) fn with_states(&self, states: Vec<Vec<Edge>>, letters: Vec<Letter>) -> Self {
-        let messages = Arc::clone(&self.messages);
-        Self { messages, letters, states, ..Self::empty(self.roles.clone()) }
+        let (roles, messages) = (self.roles.clone(), Arc::clone(&self.messages));
+        Self { roles, messages, letters, states, ..Self::default() }
     }
 
     pub(crate) fn len(&self) -> usize {

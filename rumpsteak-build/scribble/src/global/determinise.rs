@@ -184,7 +184,7 @@ impl Determiniser<'_, '_> {
 
     /// The automaton that starts in a place, still without letters, messages and participants.
     fn automaton(&mut self, start: u32) -> Result<Global, TooLarge> {
-        let mut global = Global::empty(self.roles.clone());
+        let mut global = Global { roles: self.roles.clone(), ..Global::default() };
         (self.states, self.undecided) = (Sets::default(), IndexMap::default());
         self.beginnings = vec![Vec::new()];
         insert_set(&mut self.states, vec![start]);
@@ -367,11 +367,9 @@ impl Determiniser<'_, '_> {
         let message = self.letters[wrong.letter as usize].message;
         let message = &self.unfolding.program.messages[message as usize];
         let [chooser, sender] = [wrong.role, sender].map(|role| self.roles[role as usize].as_str());
-        Some(global_errors::other_decides(
-            (chooser, wrong.choice),
-            (message.label.as_str(), &wrong.equal),
-            (sender, first.origin, second.origin),
-        ))
+        let (label, one, two) = (message.label.as_str(), first.origin, second.origin);
+        let found = global_errors::other_decides(chooser, wrong.choice, label, sender, one, two);
+        Some(equal_beginning(found, &wrong.equal).warning())
     }
 
     /// The edges of a state: one for each letter, in the order of the text.

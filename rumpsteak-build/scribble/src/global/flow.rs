@@ -16,7 +16,8 @@
 
 use hashbrown::HashMap;
 use petgraph::algo::kosaraju_scc;
-use petgraph::graph::DiGraph;
+use petgraph::graph::{DiGraph, Edge, NodeIndex};
+use petgraph::visit::DfsPostOrder;
 
 use crate::diagnostics::diagnostic::Diagnostic;
 use crate::diagnostics::global_errors;
@@ -192,56 +193,41 @@ impl<'p, 'm> Flat<'p, 'm> {
         found
     }
 
-    /// S0301, for each edge that closes a cycle in a depth-first search.
+    /// S0301, for each edge that closes a cycle in a depth-first search, which leaves its target
+    /// last.
     fn unguarded(&self, reach: &Reach) -> Vec<(usize, Diagnostic)> {
-        #[derive(Clone, Copy, PartialEq)]
-        enum Mark {
-            New,
-            Open,
-            Done,
-        }
-        enum Task {
-            Enter(At, At),
-            /// Everything behind the node has been visited.
-            Leave(At),
-        }
         let silent = self.reach(true);
-        let mut found = Vec::new();
-        let mut marks = vec![Mark::New; self.len()];
-        let nodes = |root: usize| {
-            (0..index(self.program.protocols[root].nodes.len())).map(move |at| (root, at))
-        };
-        let starts = self
-            .valid()
-            .flat_map(nodes)
-            .filter(|&start| reach.nodes[self.number(start)])
-            .filter(|&start| !matches!(self.node(start).kind, NodeKind::Message { .. }));
-        for start in starts {
-            let mut tasks = vec![Task::Enter(start, start)];
-            while let Some(task) = tasks.pop() {
-                let (from, to) = match task {
-                    Task::Enter(_, (_, END)) => continue,
-                    Task::Enter(from, to) => (from, to),
-                    Task::Leave(at) => {
-                        marks[self.number(at)] = Mark::Done;
-                        continue;
-                    }
-                };
-                let mark = &mut marks[self.number(to)];
-                match *mark {
-                    Mark::Done => {}
-                    // The search came here through this node.
-                    Mark::Open => found.push((from.0, self.cycle(from, to))),
-                    Mark::New => {
-                        *mark = Mark::Open;
-                        tasks.push(Task::Leave(to));
-                        let next = self.successors(&silent, to).into_iter().rev();
-                        tasks.extend(next.map(|next| Task::Enter(to, next)));
-                    }
+        let mut graph: DiGraph<At, ()> = DiGraph::with_capacity(self.len(), self.len());
+        for (protocol, found) in self.program.protocols.iter().enumerate() {
+            (0..index(found.nodes.len())).for_each(|at| _ = graph.add_node((protocol, at)));
+        }
+        for from in graph.node_indices().filter(|from| reach.nodes[from.index()]) {
+            for to in self.successors(&silent, graph[from]) {
+                if to.1 != END {
+                    graph.add_edge(from, NodeIndex::new(self.number(to)), ());
                 }
             }
         }
-        found
+        let (mut search, mut left) = (DfsPostOrder::empty(&graph), vec![0; self.len()]);
+        let mut count = 0;
+        for start in
+            self.valid().flat_map(|protocol| self.bases[protocol]..self.bases[protocol + 1])
+        {
+            search.move_to(NodeIndex::new(start));
+            while let Some(node) = search.next(&graph) {
+                count += 1;
+                left[node.index()] = count;
+            }
+        }
+        let closing = graph.raw_edges().iter().filter(|edge| {
+            let from = left[edge.source().index()];
+            from > 0 && left[edge.target().index()] >= from
+        });
+        let cycle = |edge: &Edge<()>| {
+            let (from, to) = (graph[edge.source()], graph[edge.target()]);
+            (from.0, self.cycle(from, to))
+        };
+        closing.map(cycle).collect()
     }
 
     fn cycle(&self, from: At, to: At) -> Diagnostic {

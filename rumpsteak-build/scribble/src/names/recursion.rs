@@ -147,7 +147,8 @@ impl<'m> Recursions<'m> {
             if !beside.is_empty()
                 && closed(&parts[endless])
                 && parts[endless + 1..].iter().all(|part| part.ends && closed(part))
-                && disjoint(body, before[endless], beside, &mut budget)
+                && let Some(own) = roles(body, &[before[endless]], &mut budget)
+                && roles(body, beside, &mut budget).is_some_and(|roles| roles.is_disjoint(&own))
             {
                 let order = [&before[..endless], beside, &before[endless..]].concat();
                 let block = BlockId(index(number));
@@ -229,12 +230,7 @@ impl Summary {
     }
 }
 
-/// True if `one` and `others` share no role. False if the budget, in interactions, is used up.
-fn disjoint(body: &Body, one: InteractionId, others: &[InteractionId], budget: &mut usize) -> bool {
-    let (one, others) = (roles(body, &[one], budget), roles(body, others, budget));
-    one.zip(others).is_some_and(|(one, others)| one.is_disjoint(&others))
-}
-
+/// The roles in these interactions. `None` if the budget, in interactions, is used up.
 fn roles<'b>(
     body: &'b Body,
     items: &[InteractionId],

@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 
-use hashbrown::hash_map::Entry;
 use hashbrown::{HashMap, HashSet};
 use rumpsteak_fsm::{Label, Message, Sort};
 
@@ -94,13 +93,8 @@ fn duplicates(module: &Module, diagnostics: &mut Vec<Diagnostic>) {
 
 /// The place of the first name with the same text, unless `name` is the first.
 pub(super) fn earlier<'m>(seen: &mut HashMap<&'m str, Span>, name: &'m Name) -> Option<Span> {
-    match seen.entry(name.as_str()) {
-        Entry::Occupied(first) => Some(*first.get()),
-        Entry::Vacant(free) => {
-            free.insert(name.span);
-            None
-        }
-    }
+    let first = *seen.entry(name.as_str()).or_insert(name.span);
+    (first != name.span).then_some(first)
 }
 
 struct Resolver<'a, 'm> {
@@ -161,9 +155,9 @@ impl<'m> Resolver<'_, 'm> {
             let targets: HashSet<u32> = self.recursions.targets.iter().copied().collect();
             let once =
                 body.interactions().filter_map(|(id, interaction)| match &interaction.kind {
-                    InteractionKind::Rec { variable, .. } if !targets.contains(&id.0) => {
-                        Some(global_errors::done_once(interaction.span, variable.as_str()))
-                    }
+                    InteractionKind::Rec { variable, .. } if !targets.contains(&id.0) => Some(
+                        global_errors::done_once(interaction.span, variable.as_str()).warning(),
+                    ),
                     _ => None,
                 });
             self.diagnostics.extend(once.take(MOST));

@@ -376,9 +376,9 @@ impl Composer<'_> {
     }
 
     fn within_limits(&self, local: Local, role: u32) -> Result<Local, Vec<Diagnostic>> {
-        let Some((limit, value)) = local.exceeded(self.limits) else { return Ok(local) };
+        let Some(limit) = local.exceeded(self.limits) else { return Ok(local) };
         let Name { text, span } = &self.names[role as usize];
-        Err(vec![projection_errors::projection_too_large(text, *span, limit, value)])
+        Err(vec![projection_errors::projection_too_large(text, *span, limit)])
     }
 
     /// The machine with the interrupts that may be late.

@@ -4,8 +4,9 @@ use rumpsteak_fsm::{Label, Message};
 
 use super::merge::{Back, EdgeAt, Subsets, path};
 use super::validity::{Problem, can_end};
+use crate::diagnostics::code::Code;
 use crate::diagnostics::diagnostic::{self, Diagnostic};
-use crate::diagnostics::projection_errors::{Branches, Early, ProblemKind, problem};
+use crate::diagnostics::projection_errors::{Branches, Early, problem};
 use crate::diagnostics::span::Span;
 use crate::global::automaton::{Global, Letter};
 use crate::index::{IndexMap, IndexSet, NONE, index};
@@ -24,7 +25,7 @@ pub(super) fn explain(
     is_right: impl Fn(&Global) -> bool,
 ) -> Vec<Diagnostic> {
     let role = subsets.global.roles[subsets.role as usize].as_str();
-    let is_overtaken = |found: &Problem| matches!(found.kind, ProblemKind::Overtaken);
+    let is_overtaken = |found: &Problem| found.kind == Code::Overtaken;
     let by_label = problems.iter().any(is_overtaken) && is_right(&with_other_labels(subsets));
     let step = |edge: EdgeAt| (edge.1 != NONE).then(|| subsets.global.step(subsets.edge(edge)));
     let mut diagnostics: Vec<Diagnostic> = Vec::new();
@@ -41,11 +42,10 @@ pub(super) fn explain(
         explained.push(choice);
         let (blamed, beside) = match kind {
             // The second payload has to change.
-            ProblemKind::PayloadUnknown => (other, one),
+            Code::PayloadUnknown => (other, one),
             _ => (one, other),
         };
-        let ends =
-            matches!(kind, ProblemKind::NeverTold) && can_end(subsets.global)[other.0 as usize];
+        let ends = kind == Code::NeverTold && can_end(subsets.global)[other.0 as usize];
         let steps = (subsets.global.step(subsets.edge(blamed)), step(beside));
         let early = found.early.last().map(|&early| {
             let early = subsets.edge(early);
@@ -88,7 +88,7 @@ fn branches(subsets: &Subsets<'_>, problem: &Problem) -> Option<(u32, Branches)>
         one: global.step(edge),
         other: other.get(part).map(|&edge| global.step(subsets.edge(edge))),
         equal: part.checked_sub(1).map_or(Vec::new(), |before| equal(subsets, one[before])),
-        is_told: matches!(problem.kind, ProblemKind::NeverTold) && ends[0] == ends[1],
+        is_told: problem.kind == Code::NeverTold && ends[0] == ends[1],
         again: early.iter().any(|early| other.iter().any(|before| before.0 == early.0)),
         runs: runs.map(|run| run.iter().map(|&at| global.text(subsets.edge(at))).collect()),
     };

@@ -259,10 +259,10 @@ impl<'a> Interruption<'a> {
     ) {
         let states = index(machine.states.len());
         let end = self.own_end(machine).unwrap_or_else(|| machine.add());
-        let to: Vec<u32> =
-            self.pairs.keys().filter(|pair| pair.0 == role).map(|pair| pair.1).collect();
-        let sources: Vec<u32> =
-            self.pairs.keys().filter(|pair| pair.1 == role).map(|pair| pair.0).collect();
+        let pairs = self.pairs.keys();
+        let to = pairs.clone().filter(|pair| pair.0 == role).map(|pair| pair.1);
+        let sources = pairs.filter(|pair| pair.1 == role).map(|pair| pair.0);
+        let (to, sources): (Vec<u32>, Vec<u32>) = (to.collect(), sources.collect());
         let may_hear = |by: u32, state: u32| {
             closed.get(&(by, role)).is_some_and(|closed| !closed[state as usize])
         };
@@ -273,8 +273,8 @@ impl<'a> Interruption<'a> {
                 let drained = self.drain(machine, role, &sources, (interrupt, &[role], role), end);
                 let told = self.tell(machine, others, (interrupt, role), drained);
                 for (state, _) in (0..).zip(open).filter(|(_, is_open)| **is_open) {
-                    let action = self.action(first, Direction::Send, &interrupt.message);
-                    machine.connect(state, action, told, vec![self.block.span]);
+                    let action = (first, Direction::Send, &interrupt.message);
+                    self.connect(machine, state, action, told);
                 }
             }
             let by: Vec<u32> = by.iter().copied().filter(|&by| by != role).collect();
@@ -293,17 +293,25 @@ impl<'a> Interruption<'a> {
                     };
                     let is_sent = by.iter().any(|&by| may_hear(by, state));
                     if is_sent && (may_hear(heard, state) || waits()) {
-                        let action = self.action(heard, Direction::Receive, &interrupt.message);
-                        machine.connect(state, action, next, vec![self.block.span]);
+                        let action = (heard, Direction::Receive, &interrupt.message);
+                        self.connect(machine, state, action, next);
                     }
                 }
             }
         }
     }
 
-    pub(super) fn action(&self, peer: u32, direction: Direction, message: &Message) -> Action {
+    /// Adds a transition that the block does not have otherwise.
+    pub(super) fn connect(
+        &self,
+        machine: &mut Local,
+        from: u32,
+        (peer, direction, message): (u32, Direction, &Message),
+        to: u32,
+    ) {
         let peer = self.roles[peer as usize].clone();
-        Action { peer, direction, message: message.clone() }
+        let action = Action { peer, direction, message: message.clone() };
+        machine.connect(from, action, to, vec![self.block.span]);
     }
 
     /// A state from which these roles are told of an interrupt, before the state `next`.
@@ -316,8 +324,8 @@ impl<'a> Interruption<'a> {
     ) -> u32 {
         to.iter().rev().fold(next, |next, &to| {
             let state = machine.add();
-            let action = self.action(to, Direction::Send, interrupt.for_role(to, heard));
-            machine.connect(state, action, next, vec![self.block.span]);
+            let action = (to, Direction::Send, interrupt.for_role(to, heard));
+            self.connect(machine, state, action, next);
             state
         })
     }
@@ -335,26 +343,18 @@ impl<'a> Interruption<'a> {
     ) -> u32 {
         from.iter().rev().fold(next, |next, &from| {
             let state = machine.add();
-            let receive = |message: &Message| self.action(from, Direction::Receive, message);
             for dropped in self.pairs.get(&(from, role)).into_iter().flatten() {
-                machine.connect(state, receive(dropped), state, vec![self.block.span]);
+                self.connect(machine, state, (from, Direction::Receive, dropped), state);
             }
             for crossing in &self.interrupts {
                 // A role that has interrupted or heard of an interrupt does not interrupt.
-                let crosses = |by: u32, other: u32| other != by && other != role && other != heard;
-                let others = &crossing.by;
-                let may_come = crossing == interrupt
-                    || by
-                        .iter()
-                        .any(|&by| by != from && others.iter().any(|&other| crosses(by, other)));
-                if may_come {
-                    self.dropped(
-                        machine,
-                        (state, role, from),
-                        crossing,
-                        crossing == interrupt,
-                        next,
-                    );
+                let crosses = |by: u32| {
+                    let mut others = crossing.by.iter().filter(|&&other| other != by);
+                    by != from && others.any(|&other| other != role && other != heard)
+                };
+                let follows = crossing == interrupt;
+                if follows || by.iter().any(|&by| crosses(by)) {
+                    self.dropped(machine, (state, role, from), crossing, follows, next);
                 }
             }
             state
@@ -376,8 +376,7 @@ impl<'a> Interruption<'a> {
         let hears = || *by != [role] && self.hears_of_others(from, role);
         let message = Some(message).filter(|_| answer.is_none() || hears());
         for message in message.into_iter().chain(answer) {
-            let action = self.action(from, Direction::Receive, message);
-            machine.connect(state, action, next, vec![self.block.span]);
+            self.connect(machine, state, (from, Direction::Receive, message), next);
         }
     }
 }

@@ -281,8 +281,7 @@ impl Interruption<'_> {
                     let to: Vec<u32> = to.collect();
                     let next = self.wind_up(machine, (role, state), left, known, (end, late_sets));
                     let next = self.tell(machine, &to[1..], (interrupt, role), next);
-                    let action = self.action(to[0], Direction::Send, message);
-                    machine.connect(state, action, next, vec![self.block.span]);
+                    self.connect(machine, state, (to[0], Direction::Send, message), next);
                 }
                 for heard in others() {
                     let mut edges = original.edges(state).iter();
@@ -306,8 +305,7 @@ impl Interruption<'_> {
                         let to = others().filter(|&to| sends(to) || passes(to));
                         let to: Vec<u32> = to.collect();
                         let next = self.tell(machine, &to, (interrupt, heard), next);
-                        let action = self.action(heard, Direction::Receive, message);
-                        machine.connect(state, action, next, vec![self.block.span]);
+                        self.connect(machine, state, (heard, Direction::Receive, message), next);
                     }
                 }
             }
@@ -355,7 +353,6 @@ impl Interruption<'_> {
             for set in before.keys().filter(|set| !set.contains(&from)) {
                 let state = machine.add();
                 next.insert(set.clone(), state);
-                let receive = |message: &Message| self.action(from, Direction::Receive, message);
                 let late = set.iter().copied().chain(unsure.contains(&from).then_some(from));
                 let late: BTreeSet<u32> = late.collect();
                 for dropped in self.pairs.get(&(from, role)).into_iter().flatten() {
@@ -364,7 +361,7 @@ impl Interruption<'_> {
                     let is_sure = is_sure.is_some_and(|sure| sure.contains(dropped));
                     let after = before[if is_sure { set } else { &late }];
                     let target = if is_last { after } else { state };
-                    machine.connect(state, receive(dropped), target, vec![self.block.span]);
+                    self.connect(machine, state, (from, Direction::Receive, dropped), target);
                 }
                 for crossing in &self.interrupts {
                     // A role that has interrupted or heard of an interrupt does not interrupt.
@@ -402,8 +399,8 @@ impl Interruption<'_> {
         }
         let label = Label::from(late_sets.insert_full(late).0.to_string());
         let state = machine.add();
-        let action = self.action(role, Direction::Send, &Message { label, payload: Vec::new() });
-        machine.connect(state, action, end, vec![self.block.span]);
+        let mark = Message { label, payload: Vec::new() };
+        self.connect(machine, state, (role, Direction::Send, &mark), end);
         state
     }
 }

@@ -34,10 +34,7 @@ pub(super) struct Group {
 }
 
 /// The name and the value of the limit that was met.
-pub(super) struct TooLarge {
-    pub(super) limit: &'static str,
-    pub(super) value: usize,
-}
+pub(super) type TooLarge = (&'static str, usize);
 
 pub(super) struct Subsets<'g> {
     pub(super) global: &'g Global,
@@ -134,7 +131,7 @@ impl<'g> Subsets<'g> {
     pub(super) fn spend(&mut self, steps: usize) -> Result<(), TooLarge> {
         let value = self.limits.projection_steps;
         let left = self.steps.checked_sub(steps);
-        self.steps = left.ok_or(TooLarge { limit: "projection_steps", value })?;
+        self.steps = left.ok_or(("projection_steps", value))?;
         Ok(())
     }
 
@@ -195,7 +192,7 @@ impl<'g> Subsets<'g> {
         let (state, is_new) = insert_set(&mut self.states, states);
         if is_new {
             if self.parents.len() >= self.limits.local_states {
-                return Err(TooLarge { limit: "local_states", value: self.limits.local_states });
+                return Err(("local_states", self.limits.local_states));
             }
             self.parents.push(parent);
             self.machine.add();

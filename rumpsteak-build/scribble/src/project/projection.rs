@@ -61,8 +61,9 @@ use super::explain::explain;
 use super::local::Local;
 use super::merge::{Subsets, TooLarge};
 use super::validity::{self, Problem};
+use crate::diagnostics::code::Code;
 use crate::diagnostics::diagnostic::Diagnostic;
-use crate::diagnostics::projection_errors::{self, ProblemKind};
+use crate::diagnostics::projection_errors;
 use crate::diagnostics::span::Span;
 use crate::global::automaton::Global;
 use crate::index::index;
@@ -140,13 +141,13 @@ pub(super) fn local(
                 })
             })
         }),
-        Err(found) => Err(vec![too_large(global, role, declared, &found)]),
+        Err(limit) => Err(vec![too_large(global, role, declared, limit)]),
     }
 }
 
 /// The smallest machine of the role, if it only collects the messages that may overtake.
 fn collected(subsets: &Subsets<'_>, problems: &[Problem]) -> Option<Local> {
-    let is_overtaken = |found: &Problem| matches!(found.kind, ProblemKind::Overtaken);
+    let is_overtaken = |found: &Problem| found.kind == Code::Overtaken;
     if problems.len() >= MOST_PROBLEMS || !problems.iter().all(is_overtaken) {
         return None;
     }
@@ -154,9 +155,8 @@ fn collected(subsets: &Subsets<'_>, problems: &[Problem]) -> Option<Local> {
     collects(subsets, problems, &machine).then_some(machine)
 }
 
-fn too_large(global: &Global, role: u32, declared: Span, found: &TooLarge) -> Diagnostic {
-    let role = global.roles[role as usize].as_str();
-    projection_errors::projection_too_large(role, declared, found.limit, found.value)
+fn too_large(global: &Global, role: u32, declared: Span, limit: TooLarge) -> Diagnostic {
+    projection_errors::projection_too_large(global.roles[role as usize].as_str(), declared, limit)
 }
 
 /// Errors about messages that the role may receive first, and that a message of another branch, or
@@ -169,11 +169,10 @@ pub(crate) fn overtaken_at_first(
 ) -> Vec<Diagnostic> {
     match explore(global, role, limits) {
         Ok((subsets, mut problems)) => {
-            problems
-                .retain(|found| found.state == 0 && matches!(found.kind, ProblemKind::Overtaken));
+            problems.retain(|found| found.state == 0 && found.kind == Code::Overtaken);
             explain(&subsets, &problems, |_| false)
         }
-        Err(found) => vec![too_large(global, role, declared, &found)],
+        Err(limit) => vec![too_large(global, role, declared, limit)],
     }
 }
 

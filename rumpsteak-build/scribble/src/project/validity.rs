@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use fixedbitset::FixedBitSet;
 
 use super::merge::{Back, EdgeAt, Group, Subsets, TooLarge, path};
-use crate::diagnostics::projection_errors::ProblemKind;
+use crate::diagnostics::code::Code;
 use crate::global::automaton::{Global, Letter};
 use crate::index::{IndexMap, NONE, index};
 use crate::search::leads_to;
 
 pub(super) struct Problem {
     pub(super) state: u32,
-    pub(super) kind: ProblemKind,
+    pub(super) kind: Code,
     /// The edge that is impossible in some branch.
     pub(super) one: EdgeAt,
     /// Another edge; or a global state, with [`NONE`], from which `one` is impossible.
@@ -35,29 +35,29 @@ pub(super) fn check(
     };
     // A block is a send if the role may begin to send in it, and otherwise a receive.
     let is_block = |group: &Group| subsets.is_block(group.letter);
-    let kind = |group: &Group, kind| if is_block(group) { ProblemKind::BlockUnknown } else { kind };
+    let kind = |group: &Group, kind| if is_block(group) { Code::BlockUnknown } else { kind };
     let sends = subsets.sends(first.letter);
     let mixed = groups.iter().find(|group| subsets.sends(group.letter) != sends);
     if let Some((one, other)) = same_label(subsets, groups) {
-        add(ProblemKind::PayloadUnknown, one.edges[0], other.edges[0]);
+        add(Code::PayloadUnknown, one.edges[0], other.edges[0]);
     } else if let Some(other) = mixed {
         let send_first = if is_block(first) || is_block(other) { is_block(first) } else { sends };
         let (one, other) = if send_first { (first, other) } else { (other, first) };
-        add(kind(one, ProblemKind::SendOrReceive), one.edges[0], other.edges[0]);
+        add(kind(one, Code::SendOrReceive), one.edges[0], other.edges[0]);
     } else if sends {
         let mut steps = 0;
         for group in groups {
             steps += subsets.members().len();
             if let Some(stuck) = stuck(subsets, group.edges.iter()) {
-                add(kind(group, ProblemKind::SendUnknown), group.edges[0], (stuck, NONE));
+                add(kind(group, Code::SendUnknown), group.edges[0], (stuck, NONE));
             }
         }
         subsets.spend(steps)?;
     } else if let Some(stuck) = stuck(subsets, groups.iter().flat_map(|group| &group.edges)) {
         let first = groups.iter().find(|group| is_block(group)).unwrap_or(first);
-        add(kind(first, ProblemKind::NeverTold), first.edges[0], (stuck, NONE));
+        add(kind(first, Code::NeverTold), first.edges[0], (stuck, NONE));
     } else if let Some((one, other, early)) = overtaken(subsets, groups)? {
-        problems.push(Problem { state, kind: ProblemKind::Overtaken, one, other, early });
+        problems.push(Problem { state, kind: Code::Overtaken, one, other, early });
     }
     Ok(())
 }

@@ -173,7 +173,7 @@ impl BodyParser<'_, '_> {
             self.cursor.expect_word("by")?;
             let by = self.cursor.role("the role that may interrupt")?;
             let via = match self.cursor.take_word("via") {
-                true => self.roles("the role that passes it on")?,
+                true => self.cursor.several(|cursor| cursor.role("the role that passes it on"))?,
                 false => Vec::new(),
             };
             let is_answered = self.cursor.take_word("answered");
@@ -367,42 +367,11 @@ impl BodyParser<'_, '_> {
             return Err(self.no_sender(&message));
         }
         let mut each = Vec::new();
-        let from = self.participant("the role that sends", &mut each)?;
+        let from = participant(self.cursor, "the role that sends", &mut each)?;
         self.cursor.expect_word("to")?;
-        let mut to = vec![self.participant("the role that receives", &mut each)?];
-        while self.cursor.take(b',') {
-            to.push(self.participant("the role that receives", &mut each)?);
-        }
+        let receiver = |cursor: &mut _| participant(cursor, "the role that receives", &mut each);
+        let to = self.cursor.several(receiver)?;
         self.end(start, InteractionKind::Message { message, from, to, each, link: Link::Needs })
-    }
-
-    /// `A`, or `each A`.
-    fn participant(&mut self, what: &str, each: &mut Vec<Span>) -> Result<Name> {
-        // A role may have the name `each` or `some`.
-        let is_word = |word| {
-            self.cursor.is_word(word)
-                && self.cursor.kind_at(1) == TokenKind::Identifier
-                && !self.cursor.is_word_at(1, "to")
-        };
-        let (is_each, is_some) = (is_word("each"), is_word("some"));
-        if is_each || is_some {
-            self.cursor.advance();
-        }
-        if is_some {
-            self.cursor.unsupported_once(Construct::FAMILY, self.cursor.at() - 1);
-        }
-        let name = self.cursor.role(what)?;
-        each.extend(is_each.then_some(name.span));
-        Ok(name)
-    }
-
-    /// `A, B`
-    fn roles(&mut self, what: &str) -> Result<Vec<Name>> {
-        let mut roles = vec![self.cursor.role(what)?];
-        while self.cursor.take(b',') {
-            roles.push(self.cursor.role(what)?);
-        }
-        Ok(roles)
     }
 
     /// `connect A to B;`, with or without a message before it, or `disconnect A and B;`.
@@ -529,6 +498,26 @@ impl BodyParser<'_, '_> {
             }
         }
     }
+}
+
+/// `A`, or `each A`.
+fn participant(cursor: &mut Cursor<'_>, what: &str, each: &mut Vec<Span>) -> Result<Name> {
+    // A role may have the name `each` or `some`.
+    let is_word = |word| {
+        cursor.is_word(word)
+            && cursor.kind_at(1) == TokenKind::Identifier
+            && !cursor.is_word_at(1, "to")
+    };
+    let (is_each, is_some) = (is_word("each"), is_word("some"));
+    if is_each || is_some {
+        cursor.advance();
+    }
+    if is_some {
+        cursor.unsupported_once(Construct::FAMILY, cursor.at() - 1);
+    }
+    let name = cursor.role(what)?;
+    each.extend(is_each.then_some(name.span));
+    Ok(name)
 }
 
 fn role(cursor: &mut Cursor<'_>) -> Result<Name> {

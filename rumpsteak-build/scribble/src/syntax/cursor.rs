@@ -224,21 +224,27 @@ impl<'a> Cursor<'a> {
     pub(super) fn list<T>(
         &mut self,
         close: u8,
+        element: impl FnMut(&mut Self) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        if self.take(close) {
+            return Ok(Vec::new());
+        }
+        let elements = self.several(element)?;
+        let is_closed = self.take(close);
+        self.require(is_closed, &format!("`,` or `{}`", char::from(close)))?;
+        Ok(elements)
+    }
+
+    /// Takes `element, element`: at least one.
+    pub(super) fn several<T>(
+        &mut self,
         mut element: impl FnMut(&mut Self) -> Result<T>,
     ) -> Result<Vec<T>> {
-        let mut elements = Vec::new();
-        if self.take(close) {
-            return Ok(elements);
-        }
-        loop {
+        let mut elements = vec![element(self)?];
+        while self.take(b',') {
             elements.push(element(self)?);
-            if self.take(close) {
-                return Ok(elements);
-            }
-            if !self.take(b',') {
-                return Err(self.unexpected(&format!("`,` or `{}`", char::from(close))));
-            }
         }
+        Ok(elements)
     }
 
     /// Skips a pair of brackets and everything inside it.

@@ -183,28 +183,19 @@ impl Parser<'_> {
 
     /// A bare name, or quoted ones joined by `+`.
     fn name(&mut self, expected: &str) -> Result<Name> {
-        if !matches!(self.next.kind, Kind::Bare(_) | Kind::Quoted(_)) {
-            return Err(self.unexpected(expected));
-        }
-        let Token { kind, mut span } = self.advance()?;
-        let mut text = match kind {
-            Kind::Quoted(text) => text,
-            Kind::Bare(name) => {
-                let start = span.start;
-                Text(name.char_indices().map(|(at, c)| (start + at, c)).collect())
-            }
-            // Not reached, as just checked.
-            _ => Text::default(),
+        let start = self.next.span.start;
+        let mut text = match &mut self.next.kind {
+            Kind::Quoted(text) => std::mem::take(text),
+            Kind::Bare(name) => Text(name.char_indices().map(|(at, c)| (start + at, c)).collect()),
+            _ => return Err(self.unexpected(expected)),
         };
+        let mut span = self.advance()?.span;
         while self.eat('+')? {
-            if !matches!(self.next.kind, Kind::Quoted(_)) {
+            let Kind::Quoted(more) = &mut self.next.kind else {
                 return Err(self.unexpected("a quoted name after `+`"));
-            }
-            let more = self.advance()?;
-            span.end = more.span.end;
-            if let Kind::Quoted(more) = more.kind {
-                text.0.extend(more.0);
-            }
+            };
+            text.0.append(&mut more.0);
+            span.end = self.advance()?.span.end;
         }
         Ok(Name { text, span })
     }
