@@ -169,7 +169,7 @@ fn exists(command: &str) -> bool {
     let words: Vec<&str> = command.split_whitespace().collect();
     let there = |path: String| workspace().join(path).exists();
     match words[..] {
-        ["cargo", "test"] | ["echo" | "wasm-bindgen", ..] => true,
+        ["cargo", "test"] | ["apt-get" | "echo" | "nats-server" | "wasm-bindgen", ..] => true,
         ["cargo", "build", "--release", "--target", target] => target == "wasm32-unknown-unknown",
         ["cargo", "install", "--path", path] => there(path.to_owned()),
         ["cargo", "rumpsteak", verb, ..] => {
