@@ -22,7 +22,6 @@ use async_nats::jetstream::{self, Context, ErrorCode};
 use async_nats::{Error, Subscriber};
 use bytes::Bytes;
 use tokio::sync::{Mutex, watch};
-use tokio::time::error::Elapsed;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::Entry;
@@ -185,27 +184,29 @@ impl Log {
     }
 
     /// The first entry of a role, or of any with `*`, from this message on, and its number.
-    pub(crate) async fn next(
-        &self,
-        role: &str,
-        from: u64,
-    ) -> Result<Option<(u64, Entry)>, NetError> {
+    pub(crate) async fn next(&self, role: &str, from: u64) -> Result<Option<(u64, Entry)>, Error> {
         let message = self.stream.raw_message_builder().next_by_subject(self.subject(role));
-        read(message.sequence(from).send().await).map_err(failed)
+        read(message.sequence(from).send().await)
     }
 
     /// The last entry of a role, and its number.
-    pub(crate) async fn last(&self, role: &str) -> Result<Option<(u64, Entry)>, NetError> {
+    pub(crate) async fn last(&self, role: &str) -> Result<Option<(u64, Entry)>, Error> {
         let message = self.stream.raw_message_builder().last_by_subject(self.subject(role));
-        read(message.send().await).map_err(failed)
+        read(message.send().await)
     }
 
-    /// Adds the first entry of a process, after the last one of the role, whose number is given.
-    /// Returns false if another process was faster.
-    pub(crate) async fn begin(&self, last: u64, entry: &Entry) -> Result<bool, NetError> {
-        let bytes = self.bytes_of(entry)?;
+    /// Adds the first entry of this process: the next one after the last one of the role, whose
+    /// message has this number. Returns it, or `None` if another process was faster.
+    pub(crate) async fn begin(
+        &self,
+        last: u64,
+        mut entry: Entry,
+    ) -> Result<Option<Entry>, NetError> {
+        entry.advance();
+        entry.owner = self.owner;
+        let bytes = self.bytes_of(&entry)?;
         let sequence = match self.publish(after(last), &bytes).await {
-            Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => return Ok(false),
+            Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => return Ok(None),
             sequence => sequence.map_err(failed)?,
         };
         let kept = VecDeque::from([(entry.step, bytes)]);
@@ -215,7 +216,7 @@ impl Log {
             let (calls, name) = (subject("calls", [&self.names[0]]), self.names[1].clone());
             self.journal.server.client.publish(calls, name.into()).await.map_err(failed)?;
         }
-        Ok(true)
+        Ok(Some(entry))
     }
 
     /// Adds an entry. Ready when it is stored. If the future is dropped, it may be stored later.
@@ -226,14 +227,14 @@ impl Log {
             tail.kept.pop_front();
         }
         tail.kept.push_back((entry.step, bytes));
-        self.write(&mut tail).await
+        self.write(&mut tail, None).await
     }
 
     /// Writes what the server may have lost.
     async fn repair(&self) -> Result<(), NetError> {
         let mut tail = self.tail.lock().await;
         tail.is_doubtful = true;
-        self.write(&mut tail).await
+        self.write(&mut tail, None).await
     }
 
     fn bytes_of(&self, entry: &Entry) -> Result<Bytes, NetError> {
@@ -249,22 +250,22 @@ impl Log {
         )))
     }
 
-    /// Writes the entries that the server does not have.
-    async fn write(&self, tail: &mut Tail) -> Result<(), NetError> {
+    /// Writes the entries that the server does not have, and then the last one, if the role leaves.
+    async fn write(&self, tail: &mut Tail, last: Option<&Bytes>) -> Result<(), NetError> {
         let until = Instant::now() + WAITS;
         loop {
-            if let Some(done) = settled(timeout(TRY, self.try_write(tail)).await, until).await {
-                return done;
+            let tried = timeout(TRY, self.try_write(tail, last)).await;
+            match tried.map_err(Error::from).flatten() {
+                Err(error) if !error.is::<Final>() && Instant::now() < until => sleep(PAUSE).await,
+                done => return done.map_err(failed),
             }
         }
     }
 
-    async fn try_write(&self, tail: &mut Tail) -> Result<(), Error> {
+    async fn try_write(&self, tail: &mut Tail, last: Option<&Bytes>) -> Result<(), Error> {
         if std::mem::replace(&mut tail.is_doubtful, true) {
             self.create().await?;
-            let message =
-                self.stream.raw_message_builder().last_by_subject(self.subject(self.role));
-            tail.written = match read(message.send().await)? {
+            tail.written = match self.last(self.role).await? {
                 None => (0, 0),
                 Some((_, entry)) if entry.owner != self.owner => {
                     return Err(Final::Taken(self.role).into());
@@ -281,10 +282,9 @@ impl Log {
             tail.written = (*step, sequence);
         }
         tail.is_doubtful = false;
-        self.tell().await
-    }
-
-    async fn tell(&self) -> Result<(), Error> {
+        if let Some(bytes) = last {
+            self.write_last(bytes).await?;
+        }
         Ok(self.journal.server.client.publish(self.subject_of_news(), Bytes::new()).await?)
     }
 
@@ -301,14 +301,12 @@ impl Log {
         self.news.subscribe()
     }
 
-    /// Receives the news of the session.
-    pub(crate) async fn follow(&self) -> Result<(), NetError> {
+    /// Receives the news of the session. Ready if the client fails.
+    pub(crate) async fn follow(&self) {
         let news = self.journal.server.client.subscribe(self.subject_of_news());
-        let (mut peers, mut connects) = (news.await.map_err(failed)?, *self.news.borrow());
-        loop {
-            if let Ok(None) = timeout(LOOK, next(&mut peers)).await {
-                return Err(failed("the client is closed"));
-            }
+        let Ok(mut peers) = news.await else { return };
+        let mut connects = *self.news.borrow();
+        while !matches!(timeout(LOOK, next(&mut peers)).await, Ok(None)) {
             if connects != self.journal.connects() {
                 connects = self.journal.connects();
                 // If this fails, the next entry tries again.
@@ -319,8 +317,8 @@ impl Log {
     }
 
     /// Removes the message of an entry.
-    pub(crate) async fn remove(&self, number: u64) -> Result<(), NetError> {
-        self.stream.delete_message(number).await.map(drop).map_err(failed)
+    pub(crate) async fn remove(&self, number: u64) -> Result<(), Error> {
+        Ok(self.stream.delete_message(number).await.map(drop)?)
     }
 
     /// Adds the last entry of the role. If the last entries of all other roles are there, this one
@@ -328,16 +326,12 @@ impl Log {
     /// if there is another one that it does not know.
     pub(crate) async fn leave(&self, entry: &Entry) -> Result<(), NetError> {
         let bytes = self.bytes_of(entry)?;
-        self.repair().await?;
-        let until = Instant::now() + WAITS;
-        loop {
-            if let Some(done) = settled(timeout(TRY, self.try_leave(&bytes)).await, until).await {
-                return done;
-            }
-        }
+        let mut tail = self.tail.lock().await;
+        tail.is_doubtful = true;
+        self.write(&mut tail, Some(&bytes)).await
     }
 
-    async fn try_leave(&self, bytes: &Bytes) -> Result<(), Error> {
+    async fn write_last(&self, bytes: &Bytes) -> Result<(), Error> {
         let (mut at, mut have_left) = (0, BTreeMap::new());
         while let Some((number, entry)) = self.next("*", at + 1).await? {
             at = number;
@@ -351,21 +345,7 @@ impl Log {
                 self.journal.context.delete_stream(&self.config.name).await?;
             }
         }
-        self.tell().await
-    }
-}
-
-/// The result of a try, or `None` after a pause if the next one may succeed until then.
-async fn settled(
-    tried: Result<Result<(), Error>, Elapsed>,
-    until: Instant,
-) -> Option<Result<(), NetError>> {
-    match tried.map_err(Error::from).flatten() {
-        Err(error) if !error.is::<Final>() && Instant::now() < until => {
-            sleep(PAUSE).await;
-            None
-        }
-        done => Some(done.map_err(failed)),
+        Ok(())
     }
 }
 
