@@ -1,6 +1,5 @@
 //! Sessions that own their role.
 
-use std::fmt;
 use std::future::poll_fn;
 use std::task::{Poll, Waker};
 
@@ -161,8 +160,4 @@ impl<R: Role> Participant for Held<R> {
     }
 }
 
-impl<R: Role> fmt::Debug for Held<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Held").field(&R::NAME).finish()
-    }
-}
+debug!([R: Role] Held<R>, "role": |_| R::NAME);

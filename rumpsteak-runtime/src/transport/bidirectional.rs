@@ -2,7 +2,6 @@
 
 use std::any::{Any, TypeId};
 use std::cell::Cell;
-use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 
@@ -128,14 +127,7 @@ impl<Tx, Rx> Drop for Bidirectional<Tx, Rx> {
     }
 }
 
-impl<Tx, Rx> fmt::Debug for Bidirectional<Tx, Rx> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Bidirectional")
-            .field("closed", &self.is_closed())
-            .field("in_session", &self.mark.in_session())
-            .finish_non_exhaustive()
-    }
-}
+debug!([Tx, Rx] Bidirectional<Tx, Rx>, "closed": |it| it.is_closed(), "in_session": |it| it.mark.in_session());
 
 impl<Tx, Rx> Link for Bidirectional<Tx, Rx> {
     #[inline]

@@ -47,7 +47,7 @@ impl Journal {
     /// has the sessions of the process before. Fails if the server is absent, refuses the client,
     /// or has no JetStream.
     pub async fn open(nats: &Nats, place: &str, replicas: usize) -> io::Result<Self> {
-        let (server, instance) = nats.server_at(place).await?;
+        let (server, instance) = nats.server(place).await?;
         let context = jetstream::new(server.client.clone());
         // Every server with JetStream answers this, and no other one does.
         next(&mut context.stream_names()).await.transpose().map_err(|error| {
