@@ -86,7 +86,7 @@ pub(crate) fn held<R: Role>(role: R, watching: Watching) -> State<'static, Held<
     let is_watched = watching.set.is_some();
     let mut state = state_owning(Some(Box::new(Held(role, watching))));
     if is_watched {
-        state.watch();
+        state.claim.watch();
     }
     state
 }
@@ -94,7 +94,7 @@ pub(crate) fn held<R: Role>(role: R, watching: Watching) -> State<'static, Held<
 /// The role of a session that owns it.
 pub(crate) fn into_role<R: Role>(state: State<'_, Held<R>>) -> R {
     // Only a future gives its state away and remains, and nothing takes the state of a future.
-    let Some(role) = state.into_owned() else { unreachable!("the state owns its role") };
+    let Some(role) = state.owned else { unreachable!("the state owns its role") };
     role.0
 }
 

@@ -11,7 +11,7 @@ pub(crate) use tokio::{spawn, task, time};
 #[cfg(target_family = "wasm")]
 pub(crate) use self::browser::{spawn, task, time};
 
-/// Locks a mutex of which no holder panics half-way through a change.
+/// Locks a mutex whose holders never panic half-way through a change.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

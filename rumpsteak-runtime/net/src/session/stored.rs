@@ -195,7 +195,7 @@ impl Journal {
         Ok(claimed.map(|entry| entry.session))
     }
 
-    /// What comes before the first entry of a role in a session.
+    /// The entry of number 0 of a role in a session, which is never written.
     fn claim(&self, session: String, log: &Log) -> Entry {
         let &Log { role, owner, program, .. } = log;
         let (role, instance, channels) = (role.to_owned(), self.instance.clone(), BTreeMap::new());
