@@ -1,6 +1,5 @@
 //! Sessions that change hands.
 
-use std::fmt;
 use std::future::poll_fn;
 use std::marker::PhantomData;
 use std::pin::pin;
@@ -182,9 +181,4 @@ const fn assert_same<N: Structure, S: Structure>() {
     );
 }
 
-impl<S: Session<State: InRole>> fmt::Debug for Detached<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let role = <<S::State as InRole>::Role as Role>::NAME;
-        f.debug_struct("Detached").field("role", &role).finish_non_exhaustive()
-    }
-}
+debug!([S: Session<State: InRole>] Detached<S>, "role": |_| <<S::State as InRole>::Role as Role>::NAME);

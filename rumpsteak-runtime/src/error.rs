@@ -276,14 +276,7 @@ impl<L> From<Unsent<L>> for Error {
     }
 }
 
-impl<L> fmt::Debug for Unsent<L> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Unsent")
-            .field("error", &self.error)
-            .field("label_returned", &self.label.is_some())
-            .finish()
-    }
-}
+debug!([L] Unsent<L>, "error": |it| it.error, "label_returned": |it| it.label.is_some());
 
 impl<L> fmt::Display for Unsent<L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -72,7 +72,7 @@ impl<'s, R: Role> SessionGuard<'s, R> {
     /// Lets the session be [watched](crate::watch) if the role is.
     pub(crate) fn watch(&mut self) {
         if watch::begins(self.role()) {
-            self.state.watch();
+            self.state.claim.watch();
         }
     }
 

@@ -1,6 +1,5 @@
 //! Sessions that own their role.
 
-use std::fmt;
 use std::future::poll_fn;
 use std::task::{Poll, Waker};
 
@@ -87,7 +86,7 @@ pub(crate) fn held<R: Role>(role: R, watching: Watching) -> State<'static, Held<
     let is_watched = watching.set.is_some();
     let mut state = state_owning(Some(Box::new(Held(role, watching))));
     if is_watched {
-        state.watch();
+        state.claim.watch();
     }
     state
 }
@@ -95,7 +94,7 @@ pub(crate) fn held<R: Role>(role: R, watching: Watching) -> State<'static, Held<
 /// The role of a session that owns it.
 pub(crate) fn into_role<R: Role>(state: State<'_, Held<R>>) -> R {
     // Only a future gives its state away and remains, and nothing takes the state of a future.
-    let Some(role) = state.into_owned() else { unreachable!("the state owns its role") };
+    let Some(role) = state.owned else { unreachable!("the state owns its role") };
     role.0
 }
 
@@ -161,8 +160,4 @@ impl<R: Role> Participant for Held<R> {
     }
 }
 
-impl<R: Role> fmt::Debug for Held<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Held").field(&R::NAME).finish()
-    }
-}
+debug!([R: Role] Held<R>, "role": |_| R::NAME);

@@ -49,6 +49,24 @@
 //! answer, use a oneshot channel. For peers that come and go, verify the protocol of one connection
 //! and manage the set of connections yourself.
 
+/// Implements `Debug` for a type that cannot derive it: its name, and these fields.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! debug {
+    ([$($generics:tt)*] $name:ident$(<$($argument:tt),+>)?$(, $field:literal: |$it:pat_param| $value:expr)*) => {
+        impl<$($generics)*> ::std::fmt::Debug for $name$(<$($argument),+>)? {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                let mut shown = f.debug_struct(stringify!($name));
+                $({
+                    let $it = self;
+                    shown.field($field, &$value);
+                })*
+                shown.finish_non_exhaustive()
+            }
+        }
+    };
+}
+
 pub mod channel;
 mod detached;
 pub mod error;

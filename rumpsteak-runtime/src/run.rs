@@ -1,6 +1,5 @@
 //! Beginning and ending sessions.
 
-use std::fmt;
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -210,11 +209,7 @@ impl<R: Role, P, F: Future, T, E> Future for Running<'_, R, P, F, T, E> {
     }
 }
 
-impl<R: Role, P, F: Future, T, E, W> fmt::Debug for Running<'_, R, P, F, T, E, W> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Running").field("role", &R::NAME).finish_non_exhaustive()
-    }
-}
+debug!([R: Role, P, F: Future, T, E, W] Running<'_, R, P, F, T, E, W>, "role": |_| R::NAME);
 
 pin_project! {
     /// The future of the method `run` of a set of roles, which runs one process per role.
@@ -261,8 +256,4 @@ impl<J: Future, T> Future for RunningAll<J, T> {
     }
 }
 
-impl<J: Future, T, W> fmt::Debug for RunningAll<J, T, W> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RunningAll").finish_non_exhaustive()
-    }
-}
+debug!([J: Future, T, W] RunningAll<J, T, W>);

@@ -191,8 +191,8 @@ fn actions_say_where_they_are() {
         texts,
         [
             r#"Branching { role: "q", peer: "p", labels: ["Number", "Stop"] }"#,
-            r#"Returning(Sending { role: "p", peer: "q", label: "Number" })"#,
-            r#"Returning(Sending { role: "p", peer: "q", label: "Number", completed: true })"#,
+            r#"Returning { sending: Sending { role: "p", peer: "q", label: "Number" }, .. }"#,
+            r#"Returning { sending: Sending { role: "p", peer: "q", label: "Number", completed: true }, .. }"#,
         ]
     );
 }

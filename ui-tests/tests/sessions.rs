@@ -165,7 +165,7 @@ fn states_show_where_they_are() {
         let s = s.select(numbers::Stop).await?;
         assert_eq!(format!("{s:?}"), r#"Receive { role: "p", peer: "q", label: "sum" }"#);
         let (_, end) = s.receive().await?;
-        assert_eq!(format!("{end:?}"), r#"End { role: "p" }"#);
+        assert_eq!(format!("{end:?}"), r#"End { role: "p", .. }"#);
         Ok::<_, Error>(((), end))
     });
     let receiving = rumpsteak::try_run(&mut q, async |s: numbers::Consumer<'_>| {

@@ -53,7 +53,7 @@ pub async fn server(session: Server<'_>) -> Ended<'_, S> {
 ///         Poll::Ready(Ok(()))
 ///     }
 /// }
-/// impl<M> Incoming<M> for Elsewhere {
+/// impl<M: 'static> Incoming<M> for Elsewhere {
 ///     fn poll_receive(&mut self, _: &mut Context<'_>) -> Poll<Result<M, RouteError>> {
 ///         Poll::Pending
 ///     }

@@ -27,17 +27,8 @@
 //! Everything here needs a tokio runtime with time, and panics without one. Dropping a future is
 //! safe at any time, unless the documentation of a function says otherwise.
 
-/// Implements `Debug` for a type that cannot derive it: its name, and one field.
-macro_rules! debug {
-    ([$($generics:tt)*] $type:ty, $field:literal: $value:expr) => {
-        impl<$($generics)*> std::fmt::Debug for $type {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                let value: fn(&Self) -> _ = $value;
-                f.debug_struct(stringify!($type)).field($field, &value(self)).finish_non_exhaustive()
-            }
-        }
-    };
-}
+#[macro_use(debug)]
+extern crate rumpsteak_runtime;
 
 /// The crates whose types the interface names.
 #[cfg(feature = "nats")]

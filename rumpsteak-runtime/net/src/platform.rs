@@ -1,13 +1,20 @@
-//! Tasks and timers: tokio's, and in a browser what takes their place.
+//! Tasks and timers: tokio's, and in a browser what takes their place; and locks.
 //!
 //! A browser calls the code of a page, and the code must not block. So no runtime of tokio can run
 //! there. The tasks are tokio's all the same: the event loop of the browser drives a `LocalSet`.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 #[cfg(not(target_family = "wasm"))]
 pub(crate) use tokio::{spawn, task, time};
 
 #[cfg(target_family = "wasm")]
 pub(crate) use self::browser::{spawn, task, time};
+
+/// Locks a mutex whose holders never panic half-way through a change.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 #[cfg(target_family = "wasm")]
 mod browser {

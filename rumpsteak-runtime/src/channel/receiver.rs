@@ -1,8 +1,8 @@
 //! The receiving half of a queue.
 
+use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
-use std::{fmt, mem};
 
 use futures_core::Stream;
 
@@ -203,8 +203,4 @@ impl<M> Stream for QueueReceiver<M> {
 // It is never pinned: messages are only moved.
 impl<M> Unpin for QueueReceiver<M> {}
 
-impl<M> fmt::Debug for QueueReceiver<M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("QueueReceiver").field("queue", &self.queue()).finish_non_exhaustive()
-    }
-}
+debug!([M] QueueReceiver<M>, "queue": |it| it.queue());

@@ -1,6 +1,5 @@
 //! The sending half of a queue.
 
-use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -199,14 +198,7 @@ impl<M> Drop for QueueSender<M> {
 // It is never pinned: messages are only moved.
 impl<M> Unpin for QueueSender<M> {}
 
-impl<M> fmt::Debug for QueueSender<M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("QueueSender")
-            .field("queue", &self.queue())
-            .field("closed", &self.producer.has_ended())
-            .finish_non_exhaustive()
-    }
-}
+debug!([M] QueueSender<M>, "queue": |it| it.queue(), "closed": |it| it.producer.has_ended());
 
 /// The name of the queue in the message of a panic.
 fn name(Queue { from, to, .. }: Queue) -> String {

@@ -53,7 +53,7 @@ pub trait Participant: Sized + 'static {
 }
 
 /// Compares the capacity of a route with its declaration, before the first session over it.
-pub fn undersized<M: 'static, L: Link + 'static>(
+pub fn undersized<M: 'static, L: Link>(
     link: &L,
     [role, peer]: [&'static str; 2],
     declared: usize,
@@ -66,7 +66,7 @@ pub fn undersized<M: 'static, L: Link + 'static>(
 /// Begins the next session on a route if both ends count the same sessions. `others` is the result
 /// for the other routes.
 #[inline]
-pub fn poll_begin<M: 'static, L: Link + 'static>(
+pub fn poll_begin<M: 'static, L: Link>(
     link: &mut L,
     counts: bool,
     waker: &Waker,
@@ -80,7 +80,7 @@ pub fn poll_begin<M: 'static, L: Link + 'static>(
 
 /// Ends a session on a route. `counts` is true if both ends count the same sessions.
 #[inline]
-pub fn complete<M: 'static, L: Link + 'static>(link: &mut L, counts: bool) {
+pub fn complete<M: 'static, L: Link>(link: &mut L, counts: bool) {
     let sessions = link.mark().complete();
     if counts {
         link.complete::<M>(sessions);

@@ -46,7 +46,7 @@ pub trait Seats<P> {
 )]
 pub trait Joins<Peer, S>: 'static {
     /// The type of the route.
-    type Link: Link + 'static;
+    type Link: Link;
 
     /// [`Role::NAME`]. Without a `Role` bound, which would repeat the error of a failed derive.
     const NAME: &'static str;

@@ -107,11 +107,7 @@ impl<'s, R: Role, P, L, C> Receive<'s, R, P, L, C> {
     /// the errors and cancel safety of [`receive`](Receive::receive).
     pub fn receive_each(self, mut take: impl FnMut(usize, L)) -> impl Future<Output = Result<C>>
     where
-        R: Route<
-                P,
-                Link: Each<Link: Incoming<R::Message> + 'static>,
-                Message: Message<L> + 'static,
-            >,
+        R: Route<P, Link: Each<Link: Incoming<R::Message>>, Message: Message<L>>,
         P: Role,
         C: Session<State = State<'s, R>>,
     {

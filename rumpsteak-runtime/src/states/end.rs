@@ -1,5 +1,4 @@
 use std::convert::Infallible;
-use std::fmt;
 
 use super::state::{Session, State};
 use crate::error::{ErrorKind, Result};
@@ -123,8 +122,4 @@ impl<R: Role> Structure for End<'_, R> {
     const FINGERPRINT: u64 = fingerprint::mix(fingerprint::END, 0);
 }
 
-impl<R: Role> fmt::Debug for End<'_, R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("End").field("role", &self.state).finish()
-    }
-}
+debug!([R: Role] End<'_, R>, "role": |_| R::NAME);

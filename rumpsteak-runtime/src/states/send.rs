@@ -1,4 +1,3 @@
-use std::fmt;
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -144,12 +143,4 @@ impl<'s, R: Role, P, L, C: Follows<'s, R, P, L>> Future for Returning<'s, R, P, 
 
 state_with_label!(Send, SEND: Send, Sending);
 
-impl<R, P, L, C> fmt::Debug for Returning<'_, R, P, L, C>
-where
-    R: Role<Message: Message<L>>,
-    P: Role,
-{
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Returning").field(&self.sending).finish()
-    }
-}
+debug!([R: Role<Message: Message<L>>, P: Role, L, C] Returning<'_, R, P, L, C>, "sending": |it| it.sending);

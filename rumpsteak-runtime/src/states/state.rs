@@ -44,8 +44,8 @@ pub trait Session {
 /// Invariant: there is exactly one per session between its beginning and its end, because it can be
 /// neither cloned nor constructed outside this crate.
 pub struct State<'s, R: Role> {
-    pub(super) claim: Claim<'s, R>,
-    owned: R::Owned,
+    pub(crate) claim: Claim<'s, R>,
+    pub(crate) owned: R::Owned,
 }
 
 impl<'s, R: Role> State<'s, R> {
@@ -77,12 +77,6 @@ impl<'s, R: Role> State<'s, R> {
         Ok(())
     }
 
-    /// Marks that the role is [watched](crate::watch).
-    #[cold]
-    pub(crate) fn watch(&mut self) {
-        self.claim.watch();
-    }
-
     /// Takes the state out of a future, which thereby completes.
     #[inline(always)]
     pub(crate) fn take(&mut self) -> Self {
@@ -92,10 +86,6 @@ impl<'s, R: Role> State<'s, R> {
     /// Returns true if a future has given its state away. Not known of an owned role.
     pub(super) fn is_taken(&self) -> bool {
         self.claim.is_none() && size_of::<R::Owned>() == 0
-    }
-
-    pub(crate) fn into_owned(self) -> R::Owned {
-        self.owned
     }
 
     /// Completes the session if the state owns its role. Otherwise the process does.
@@ -144,8 +134,4 @@ pub(crate) fn polled_again() -> ! {
 /// that only the role decides if the state is `Send`.
 pub(super) type Names<T> = PhantomData<fn() -> T>;
 
-impl<R: Role> std::fmt::Debug for State<'_, R> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        std::fmt::Debug::fmt(R::NAME, f)
-    }
-}
+debug!([R: Role] State<'_, R>, "role": |_| R::NAME);

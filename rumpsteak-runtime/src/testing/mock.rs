@@ -1,6 +1,5 @@
 //! Peers that a test plays by hand.
 
-use std::fmt;
 use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -283,14 +282,5 @@ fn is_same(left: &str, right: &str) -> bool {
     normal(left) == normal(right)
 }
 
-impl<R: Role, T> fmt::Debug for Acting<'_, R, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Acting").field("mock", &self.mock).field("peer", &self.peer).finish()
-    }
-}
-
-impl<R: Role> fmt::Debug for Mock<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Mock").field("role", &R::NAME).field("state", &self.state).finish()
-    }
-}
+debug!([R: Role, T] Acting<'_, R, T>, "mock": |it| it.mock, "peer": |it| it.peer);
+debug!([R: Role] Mock<R>, "role": |_| R::NAME, "state": |it| it.state);

@@ -2,7 +2,6 @@
 
 use std::any::{Any, TypeId};
 use std::cell::Cell;
-use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 
@@ -120,39 +119,33 @@ impl<Tx, Rx> Bidirectional<Tx, Rx> {
     pub fn into_halves(mut self, _: ByMacro) -> Option<(Tx, Rx)> {
         self.halves.take()
     }
+
+    /// Drops both halves, in order unless a session has not ended.
+    fn leave(&mut self) {
+        let completed = if self.mark.in_session() { 0 } else { self.mark.completed() };
+        channel::leave(&mut self.halves, completed);
+    }
 }
 
 impl<Tx, Rx> Drop for Bidirectional<Tx, Rx> {
     fn drop(&mut self) {
-        self.close();
+        self.leave();
     }
 }
 
-impl<Tx, Rx> fmt::Debug for Bidirectional<Tx, Rx> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Bidirectional")
-            .field("closed", &self.is_closed())
-            .field("in_session", &self.mark.in_session())
-            .finish_non_exhaustive()
-    }
-}
+debug!([Tx, Rx] Bidirectional<Tx, Rx>, "closed": |it| it.is_closed(), "in_session": |it| it.mark.in_session());
 
-impl<Tx, Rx> Link for Bidirectional<Tx, Rx> {
+impl<Tx: 'static, Rx: 'static> Link for Bidirectional<Tx, Rx> {
     #[inline]
     fn mark(&self) -> &Mark {
         &self.mark
     }
 
-    /// Drops both halves, in order unless a session has not ended.
     fn close(&mut self) {
-        let completed = if self.mark.in_session() { 0 } else { self.mark.completed() };
-        channel::leave(&mut self.halves, completed);
+        self.leave();
     }
 
-    fn capacity<M: 'static>(&self) -> Option<usize>
-    where
-        Self: 'static,
-    {
+    fn capacity<M: 'static>(&self) -> Option<usize> {
         let tx: &dyn Any = self.halves.as_ref().map(|(tx, _)| tx)?;
         match tx.downcast_ref::<QueueSender<M>>().map(|queue| queue.queue().capacity) {
             Some(Capacity::AtMost(most) | Capacity::Waits(most)) => Some(most),
@@ -162,10 +155,7 @@ impl<Tx, Rx> Link for Bidirectional<Tx, Rx> {
     }
 
     #[inline]
-    fn poll_begin<M: 'static>(&mut self, session: usize, waker: &Waker) -> Poll<()>
-    where
-        Self: 'static,
-    {
+    fn poll_begin<M: 'static>(&mut self, session: usize, waker: &Waker) -> Poll<()> {
         // These type tests are constant at compile time, as all below.
         if TypeId::of::<Tx>() == TypeId::of::<Nil>() {
             return Poll::Ready(());
@@ -179,10 +169,7 @@ impl<Tx, Rx> Link for Bidirectional<Tx, Rx> {
     }
 
     #[inline]
-    fn complete<M: 'static>(&mut self, sessions: usize)
-    where
-        Self: 'static,
-    {
+    fn complete<M: 'static>(&mut self, sessions: usize) {
         if TypeId::of::<Rx>() == TypeId::of::<Nil>() {
             return;
         }
@@ -195,10 +182,7 @@ impl<Tx, Rx> Link for Bidirectional<Tx, Rx> {
     }
 
     #[inline]
-    fn keeps_sessions_apart<M: 'static>(&self) -> bool
-    where
-        Self: 'static,
-    {
+    fn keeps_sessions_apart<M: 'static>(&self) -> bool {
         TypeId::of::<Rx>() == TypeId::of::<QueueReceiver<M>>()
             || self
                 .halves
@@ -207,16 +191,16 @@ impl<Tx, Rx> Link for Bidirectional<Tx, Rx> {
     }
 }
 
-impl<Tx, Rx> Movable for Bidirectional<Tx, Rx> {
+impl<Tx: 'static, Rx: 'static> Movable for Bidirectional<Tx, Rx> {
     fn take(&mut self) -> Self {
         Self { halves: self.halves.take(), mark: self.mark.take(), abilities: self.abilities }
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<M, Tx, Rx> Outgoing<M> for Bidirectional<Tx, Rx>
+impl<M, Tx, Rx: 'static> Outgoing<M> for Bidirectional<Tx, Rx>
 where
-    Tx: Sink<M, Error: Into<BoxError>> + Unpin,
+    Tx: Sink<M, Error: Into<BoxError>> + Unpin + 'static,
 {
     #[inline]
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), RouteError>> {
@@ -259,9 +243,9 @@ where
 }
 
 #[diagnostic::do_not_recommend]
-impl<M, Tx, Rx> Incoming<M> for Bidirectional<Tx, Rx>
+impl<M: 'static, Tx: 'static, Rx> Incoming<M> for Bidirectional<Tx, Rx>
 where
-    Rx: Stream<Item: Arrival<M>> + Unpin,
+    Rx: Stream<Item: Arrival<M>> + Unpin + 'static,
 {
     // Inlined into the process, which matches on the result at once. Otherwise the result would go
     // through memory.
@@ -280,11 +264,7 @@ where
         waits: bool,
         is_wanted: impl Fn(&M) -> bool,
         context: &mut Context<'_>,
-    ) -> Poll<Result<Option<M>, RouteError>>
-    where
-        Self: 'static,
-        M: 'static,
-    {
+    ) -> Poll<Result<Option<M>, RouteError>> {
         let Some((_, rx)) = &mut self.halves else {
             return Poll::Ready(Err(RouteError::Closed));
         };
@@ -303,11 +283,7 @@ where
         self.poll_receive(context).map_ok(Some)
     }
 
-    fn is_empty(&mut self, is_wanted: impl Fn(&M) -> bool, context: &mut Context<'_>) -> bool
-    where
-        Self: 'static,
-        M: 'static,
-    {
+    fn is_empty(&mut self, is_wanted: impl Fn(&M) -> bool, context: &mut Context<'_>) -> bool {
         let Some((_, rx)) = &mut self.halves else { return false };
         let is_found = Cell::new(false);
         // Every message is left in place.
@@ -328,28 +304,16 @@ where
     }
 
     #[inline(always)]
-    fn is_idle(&self, waker: &Waker) -> bool
-    where
-        Self: 'static,
-        M: 'static,
-    {
+    fn is_idle(&self, waker: &Waker) -> bool {
         self.queue::<M>().is_none_or(|queue| queue.is_parked(waker))
     }
 
     #[inline(always)]
-    fn is_known_idle(&self, waker: &Waker) -> bool
-    where
-        Self: 'static,
-        M: 'static,
-    {
+    fn is_known_idle(&self, waker: &Waker) -> bool {
         self.queue::<M>().is_some_and(|queue| queue.is_parked(waker))
     }
 
-    fn has_left(&self, error: &RouteError) -> bool
-    where
-        Self: 'static,
-        M: 'static,
-    {
+    fn has_left(&self, error: &RouteError) -> bool {
         let ended = || self.queue::<M>().map(|queue| Left(queue.left_after()));
         let left = error.left().copied().or_else(ended);
         left.is_some_and(|left| left.0 > self.mark.completed())

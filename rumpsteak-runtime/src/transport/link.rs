@@ -32,7 +32,7 @@ impl RouteError {
     label = "not a route",
     note = "use `Channel<M>`, or wrap a sink and a stream: `Bidirectional<Tx, Rx>`, with `Nil` for a half that is not needed"
 )]
-pub trait Link {
+pub trait Link: 'static {
     /// True for the routes to a [family](crate::guide::families).
     #[doc(hidden)]
     const IS_FAMILY: bool = false;
@@ -49,7 +49,7 @@ pub trait Link {
     /// A role compares it with the declared capacity before its first session.
     fn capacity<M: 'static>(&self) -> Option<usize>
     where
-        Self: Sized + 'static,
+        Self: Sized,
     {
         None
     }
@@ -59,7 +59,7 @@ pub trait Link {
     /// end's last message.
     fn poll_begin<M: 'static>(&mut self, session: usize, waker: &Waker) -> Poll<()>
     where
-        Self: Sized + 'static,
+        Self: Sized,
     {
         let _ = (session, waker);
         Poll::Ready(())
@@ -69,7 +69,7 @@ pub trait Link {
     /// messages of the next one.
     fn complete<M: 'static>(&mut self, sessions: usize)
     where
-        Self: Sized + 'static,
+        Self: Sized,
     {
         let _ = sessions;
     }
@@ -78,7 +78,7 @@ pub trait Link {
     /// returns false, a role that receives from several peers in one state has only one session.
     fn keeps_sessions_apart<M: 'static>(&self) -> bool
     where
-        Self: Sized + 'static,
+        Self: Sized,
     {
         false
     }
@@ -146,7 +146,7 @@ pub trait Outgoing<M>: Link {
     note = "its second half must be a `Stream + Unpin` of `{M}` or of `Result<{M}, E>`; from a family, use \
             `receive_each`"
 )]
-pub trait Incoming<M>: Link {
+pub trait Incoming<M: 'static>: Link {
     /// Waits for the next message. Fails if the other end is gone and nothing is left in the queue,
     /// or if the transport failed.
     fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<M, RouteError>>;
@@ -166,8 +166,7 @@ pub trait Incoming<M>: Link {
         context: &mut Context<'_>,
     ) -> Poll<Result<Option<M>, RouteError>>
     where
-        Self: Sized + 'static,
-        M: 'static,
+        Self: Sized,
     {
         let _ = (waits, is_wanted);
         self.poll_receive(context).map_ok(Some)
@@ -179,8 +178,7 @@ pub trait Incoming<M>: Link {
     #[doc(hidden)]
     fn is_empty(&mut self, is_wanted: impl Fn(&M) -> bool, context: &mut Context<'_>) -> bool
     where
-        Self: Sized + 'static,
-        M: 'static,
+        Self: Sized,
     {
         let _ = (is_wanted, context);
         true
@@ -189,11 +187,7 @@ pub trait Incoming<M>: Link {
     /// Returns true if the last attempt to receive found nothing and the next message will wake
     /// `waker`. Returns false right after an attempt that [waits](Incoming::receive_if) if the
     /// waker is woken in any case.
-    fn is_idle(&self, waker: &Waker) -> bool
-    where
-        Self: 'static,
-        M: 'static,
-    {
+    fn is_idle(&self, waker: &Waker) -> bool {
         let _ = waker;
         true
     }
@@ -201,22 +195,14 @@ pub trait Incoming<M>: Link {
     /// Returns true if it is known that nothing has come since the last attempt to receive, and the
     /// next message will wake `waker`. A gather then does not look again.
     #[doc(hidden)]
-    fn is_known_idle(&self, waker: &Waker) -> bool
-    where
-        Self: 'static,
-        M: 'static,
-    {
+    fn is_known_idle(&self, waker: &Waker) -> bool {
         let _ = waker;
         false
     }
 
     /// Returns true if `error` means that the peer has left in order, after completing the session
     /// that this end is in. A choice among peers then waits for the others.
-    fn has_left(&self, error: &RouteError) -> bool
-    where
-        Self: 'static,
-        M: 'static,
-    {
+    fn has_left(&self, error: &RouteError) -> bool {
         error.left().is_some_and(|left| left.0 > self.mark().completed())
     }
 }

@@ -52,7 +52,7 @@ impl<L: KnownRoom<P>, P> KnownRoom<P> for Members<L> {}
 /// Compiles if this is a route to a family. Used by the macro.
 pub const fn to_family<L: Each>() {}
 
-impl<L: Link + 'static> Each for Members<L> {
+impl<L: Link> Each for Members<L> {
     type Link = L;
 
     fn links(&mut self) -> &mut [L] {
@@ -60,7 +60,7 @@ impl<L: Link + 'static> Each for Members<L> {
     }
 }
 
-impl<L: Link + 'static> Link for Members<L> {
+impl<L: Link> Link for Members<L> {
     const IS_FAMILY: bool = true;
 
     fn mark(&self) -> &Mark {

@@ -290,7 +290,7 @@ impl Shared {
         let RouteId { protocol, session, peer, .. } = &*own.route;
         let is_elsewhere = |slot: &Slot| matches!(slot.peer, SlotPeer::Remote(_));
         let first = (protocol.clone(), session.clone(), String::new());
-        let registry = self.registry();
+        let registry = lock(&self.registry);
         let roles = registry.roles.range(&first..);
         let mut roles = roles.take_while(|(at, _)| (&at.0, &at.1) == (protocol, session));
         lock(&self.listened).is_empty()
@@ -300,7 +300,7 @@ impl Shared {
     /// Notes the failed call of a peer, if a role waits for the peer in other sessions.
     pub(super) fn call_failed(&self, hello: &Hello) {
         let RouteId { protocol, session, role, peer } = &*hello.route;
-        for (endpoint, slots) in &mut self.registry().roles {
+        for (endpoint, slots) in &mut lock(&self.registry).roles {
             if (&endpoint.0, &endpoint.2) == (protocol, peer)
                 && let Some(slot) = slots.get_mut(role)
             {

@@ -63,7 +63,7 @@ impl Host {
             let mut changed = std::pin::pin!(self.shared.changed.notified());
             changed.as_mut().enable();
             let last = {
-                let moved = &self.shared.registry().moved;
+                let moved = &lock(&self.shared.registry).moved;
                 moved.values().flat_map(|moved| moved.asks.values()).max().copied()
             };
             let Some(until) = last.filter(|until| *until > Instant::now()) else { return };

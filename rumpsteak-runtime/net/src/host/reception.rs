@@ -138,7 +138,7 @@ impl Shared {
         };
         let said = Box::pin(dismiss(connection, answer.clone(), is_patient)).await;
         if matches!(answer, Answer::Moved(_))
-            && let Some(moved) = self.registry().moved.get_mut(&hello.route.far())
+            && let Some(moved) = lock(&self.registry).moved.get_mut(&hello.route.far())
         {
             let again = LONGEST_PAUSE + self.limits.handshake;
             // If the peer did not get the answer, it calls again by then.
@@ -149,7 +149,7 @@ impl Shared {
     }
 
     fn receive(&self, hello: &Hello, is_compared: bool) -> Reception {
-        let mut registry = self.registry();
+        let mut registry = lock(&self.registry);
         let (endpoint, peer, lane) = (hello.route.far(), &hello.route.role, &hello.lane);
         let refuse = |refusal| Reception::Dismiss(Answer::Refused(refusal));
         let Some(slots) = registry.roles.get_mut(&endpoint) else {

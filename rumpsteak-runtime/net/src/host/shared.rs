@@ -5,12 +5,13 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::sync::{Mutex as AsyncMutex, Notify, Semaphore, oneshot, watch};
 
+pub(super) use crate::platform::lock;
 use crate::platform::task::{AbortHandle, JoinHandle, JoinSet};
 use crate::platform::time::Instant;
 use crate::transport::{Connection, Streams, Transports};
@@ -187,11 +188,6 @@ pub(crate) enum Call {
 /// How long a connection may take to greet, or to close after its answer.
 pub(super) const MOMENT: Duration = Duration::from_secs(2);
 
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // No holder of the lock panics half-way through a change.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Shared {
     pub(super) fn new(transports: Transports, limits: Limits) -> Self {
         Self {
@@ -208,10 +204,6 @@ impl Shared {
         }
     }
 
-    pub(super) fn registry(&self) -> MutexGuard<'_, Registry> {
-        lock(&self.registry)
-    }
-
     /// The addresses at which sessions run on this host.
     pub(crate) fn listens(&self) -> Vec<Address> {
         let listened = lock(&self.listened);
@@ -224,7 +216,7 @@ impl Shared {
     pub(crate) fn serve(&self, protocol: &str, role: &str) -> UnboundedReceiver<String> {
         let (to, announced) = mpsc::unbounded_channel();
         let service = Announced { to, sessions: BTreeMap::new(), next_sweep: Instant::now() };
-        let mut registry = self.registry();
+        let mut registry = lock(&self.registry);
         registry.services.insert((protocol.to_owned(), role.to_owned()), service);
         let of_protocol = registry.roles.iter().filter(|(endpoint, _)| endpoint.0 == protocol);
         let slots = of_protocol.filter_map(|(_, slots)| slots.get(role));
@@ -249,7 +241,7 @@ impl Shared {
         hellos: &[Hello],
         mut wire: impl FnMut(&Hello, &Hello) -> Option<[Arrival; 2]>,
     ) -> Result<Vec<UnboundedReceiver<Box<Arrival>>>, NetError> {
-        let mut registry = self.registry();
+        let mut registry = lock(&self.registry);
         if registry.roles.contains_key(&endpoint) {
             let (_, session, role) = endpoint;
             return Err(NetError::Joined { role, session });
@@ -296,7 +288,7 @@ impl Shared {
         to: Vec<Address>,
         mut stay: impl FnMut(&Hello, Hello, UnboundedReceiver<Box<Arrival>>) -> Option<LaneTask>,
     ) -> BTreeMap<String, Leaving> {
-        let mut registry = self.registry();
+        let mut registry = lock(&self.registry);
         let now = Instant::now();
         registry.moved.retain(|_, moved| moved.until > now);
         let slots = registry.roles.remove(endpoint).unwrap_or_default();
@@ -327,7 +319,7 @@ impl Shared {
 
     /// Notes that a peer of a role that has moved will call it here.
     pub(crate) fn expects_call(&self, endpoint: &Endpoint, peer: &str) {
-        if let Some(moved) = self.registry().moved.get_mut(endpoint) {
+        if let Some(moved) = lock(&self.registry).moved.get_mut(endpoint) {
             moved.asks.entry(peer.to_owned()).or_insert(moved.until);
         }
     }
@@ -346,7 +338,7 @@ impl Shared {
         own: &Hello,
         change: impl FnOnce(&mut Slot) -> T,
     ) -> Option<T> {
-        self.registry().slot(&own.route.near(), &own.route.peer).map(change)
+        lock(&self.registry).slot(&own.route.near(), &own.route.peer).map(change)
     }
 
     /// Notes that the peer has left, so that it may use the name of the session again.
@@ -357,7 +349,7 @@ impl Shared {
 
     /// The greeting of the role that a peer calls, if the role is here.
     pub(crate) fn hello_to(&self, hello: &Hello) -> Option<Hello> {
-        let mut registry = self.registry();
+        let mut registry = lock(&self.registry);
         registry.slot(&hello.route.far(), &hello.route.role).map(|slot| slot.hello.clone())
     }
 }
@@ -412,7 +404,7 @@ impl Drop for Guard {
     /// If all peers of the role had come, no peer expects it in this session any more, and its
     /// service forgets the name.
     fn drop(&mut self) {
-        let mut registry = self.shared.registry();
+        let mut registry = lock(&self.shared.registry);
         let slots = registry.roles.remove(&self.endpoint);
         let (protocol, session, role) = &self.endpoint;
         if slots.is_some_and(|slots| slots.values().all(|slot| slot.peer.token().is_some()))

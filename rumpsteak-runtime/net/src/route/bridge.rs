@@ -59,7 +59,7 @@ impl Bridge {
         let (near, incoming, outgoing, status, _) = net_of_messages();
         let mut frames = Framed::with_capacity(stream, codec, BUFFER);
         frames.set_backpressure_boundary(BUFFER);
-        let mut queues = (Some(incoming), Some(outgoing));
+        let mut queues = (incoming, Some(outgoing));
         let peer = peer.to_owned();
         let task = spawn(async move {
             let moved = poll_fn(|context| poll_move(&mut frames, &mut queues, context)).await;
@@ -83,10 +83,10 @@ impl Bridge {
 }
 
 /// Moves messages between a stream and the queues of a route. Ready when the role or the peer has
-/// left. The queues become `None` when the role has left.
+/// left. The queue from the role becomes `None` when the role has left.
 fn poll_move<M, S, C, E>(
     frames: &mut Framed<S, C>,
-    (incoming, outgoing): &mut (Option<QueueSender<M>>, Option<QueueReceiver<M>>),
+    (incoming, outgoing): &mut (QueueSender<M>, Option<QueueReceiver<M>>),
     context: &mut Context<'_>,
 ) -> Poll<Result<(), E>>
 where
@@ -99,9 +99,7 @@ where
     while let Poll::Ready(next) = frames.as_mut().poll_next(context) {
         let Some(message) = next.transpose()? else { return Poll::Ready(Ok(())) };
         // The queue grows. It fails only if the role has left.
-        if incoming.as_mut().is_some_and(|queue| queue.try_send(message).is_err()) {
-            *incoming = None;
-        }
+        let _ = incoming.try_send(message);
     }
     while let Some(queue) = outgoing
         && frames.as_mut().poll_ready(context)?.is_ready()

@@ -59,8 +59,8 @@ const AHEAD: usize = 16;
 
 const INVALID: &str = "an invalid snapshot of a lane";
 
-pub(crate) fn unwritten<M: Labelled>(peer: &str, message: &M, error: CodecError) -> NetError {
-    NetError::Encode { peer: peer.to_owned(), label: message.label(), source: Arc::new(error) }
+pub(crate) fn unwritten(peer: &str, label: &'static str, error: CodecError) -> NetError {
+    NetError::Encode { peer: peer.to_owned(), label, source: Arc::new(error) }
 }
 
 /// The error of a message that was written before, and does not fit the connection.
@@ -71,7 +71,7 @@ fn encode_error<M: Labelled + Portable, C: Codec>(
     error: CodecError,
 ) -> NetError {
     let label = codec.decode::<M>(message).map_or("", |message| message.label());
-    NetError::Encode { peer: peer.to_owned(), label, source: Arc::new(error) }
+    unwritten(peer, label, error)
 }
 
 pub(crate) fn reader<M: Portable, C: Codec>(peer: &str, codec: C) -> Read<M> {
@@ -94,7 +94,7 @@ pub(crate) fn writer<M: Labelled + Portable, C: Codec>(
     let peer = peer.to_owned();
     Box::new(move |batch, frames, message| {
         let written = batch.add(largest, frames, |bytes| codec.encode(message, bytes));
-        written.map_err(|error| unwritten(&peer, message, error))
+        written.map_err(|error| unwritten(&peer, message.label(), error))
     })
 }
 
@@ -384,8 +384,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
                     return Err(self.violation("more messages than it was granted"));
                 }
                 // So many were untaken before the last one, at most.
-                let untaken =
-                    received.messages + but_one.messages - self.reports.reported().messages;
+                let untaken = received.messages + but_one.messages - self.reports.reported.messages;
                 if untaken >= self.reports.window.least
                     && received.bytes + but_one.bytes >= granted.bytes
                 {
@@ -496,7 +495,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
                     Some(Next::Message(message)) => {
                         let write = |bytes: &mut _| codec.encode(&message, bytes);
                         let added = batch.add(*largest, unacknowledged, write);
-                        added.map_err(|error| unwritten(peer, &message, error))
+                        added.map_err(|error| unwritten(peer, message.label(), error))
                     }
                     Some(Next::Frame(frame)) => {
                         let all = frame::amount(&frame);
@@ -584,7 +583,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             if !self.must_acknowledge && !is_due {
                 break;
             }
-            if !self.poll_ready(connection, context)? {
+            if Pin::new(&mut *connection).poll_ready(context)?.is_pending() {
                 return Ok(());
             }
             let (received, limit) = (self.state.received.messages, taken + self.room);
@@ -604,7 +603,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             if frame.len() > self.largest {
                 return Err(self.too_large(&frame).into());
             }
-            if !self.poll_ready(connection, context)? {
+            if Pin::new(&mut *connection).poll_ready(context)?.is_pending() {
                 return Ok(());
             }
             self.put(connection, frame)?;
@@ -616,15 +615,6 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     /// Returns true if the peer has not begun the session in which the role moved to this host.
     fn is_ahead(&self) -> bool {
         self.state.peer_completed < self.state.completed
-    }
-
-    /// Returns false if the connection has no room for a frame.
-    fn poll_ready(
-        &self,
-        connection: &mut Connection,
-        context: &mut Context<'_>,
-    ) -> Result<bool, Stop> {
-        Ok(Pin::new(connection).poll_ready(context)?.is_ready())
     }
 
     /// Writes one frame to the connection, which has room.
@@ -650,7 +640,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         }
         while self.heartbeat.poll_tick(context).is_ready() {
             // If the connection has no room, the peer notices the silence.
-            if self.poll_ready(connection, context)? {
+            if Pin::new(&mut *connection).poll_ready(context)?.is_ready() {
                 self.put(connection, frame::beat())?;
             }
         }

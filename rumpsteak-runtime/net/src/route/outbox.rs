@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker, ready};
 
 use bytes::Bytes;
@@ -19,6 +19,7 @@ use rumpsteak_runtime::transport::{Half, KnownRoom, Pair};
 use super::status::SharedStatus;
 use super::window::{Taken, Window};
 use crate::NetError;
+use crate::platform::lock;
 use crate::wire::{Amount, Batch, frame};
 
 /// The sending half of a [`Net`](crate::Net).
@@ -63,7 +64,8 @@ struct Writer<M> {
 /// it.
 struct Begun(#[expect(dead_code, reason = "a message of a queue has a size")] u8);
 
-/// The frames that have begun, and that the task has not taken. The batch is the last of them.
+/// The frames that have begun, and that the task has not taken. The batch is the last of them. If a
+/// codec panics, its message is not in it.
 #[derive(Default)]
 struct Frames {
     full: VecDeque<Bytes>,
@@ -77,11 +79,6 @@ impl Frames {
 }
 
 type SharedFrames = Arc<Mutex<Frames>>;
-
-fn lock(frames: &SharedFrames) -> MutexGuard<'_, Frames> {
-    // If a codec has panicked, its message is not in the frames.
-    frames.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 pub(super) fn pair<M>(queue: Queue) -> (QueueSender<M>, QueueReceiver<M>) {
     Pair::pair_as(queue, Queue::default())

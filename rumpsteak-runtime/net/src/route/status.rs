@@ -1,12 +1,13 @@
 //! The state that a role and the task of its lane share.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use atomic_waker::AtomicWaker;
 use rumpsteak_runtime::channel::Disconnected;
 use rumpsteak_runtime::error::BoxError;
 
+use crate::platform::lock;
 use crate::platform::time::Instant;
 use crate::transport::Connection;
 use crate::wire::Amount;
@@ -70,29 +71,25 @@ impl RouteStatus {
         let address = at.as_ref().map(Address::to_string);
         let address = address.or_else(|| caller.map(|address| address.to_string()));
         let transport = at.as_ref().map(|at| at.scheme().to_owned()).or_else(|| scheme.clone());
-        *self.connection() = Some(Connected { transport, address, heard: Instant::now() });
+        *lock(&self.connection) = Some(Connected { transport, address, heard: Instant::now() });
     }
 
     /// A frame has come from the peer.
     pub(crate) fn heard(&self) {
-        if let Some(connected) = &mut *self.connection() {
+        if let Some(connected) = &mut *lock(&self.connection) {
             connected.heard = Instant::now();
         }
     }
 
     /// Describes the connection, for the report of a watch.
     pub(crate) fn describe(&self) -> String {
-        match &*self.connection() {
+        match &*lock(&self.connection) {
             Some(Connected { address, heard, .. }) => {
                 let address = address.as_deref().unwrap_or("an unknown address");
                 format!("at {address}, the connection is silent for {:.1?}", heard.elapsed())
             }
             None => "no connection yet".to_owned(),
         }
-    }
-
-    fn connection(&self) -> MutexGuard<'_, Option<Connected>> {
-        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn note_progress(&self, progress: [u64; 3]) {
@@ -134,13 +131,13 @@ impl Peer {
     /// same host, and for one that has not come yet.
     #[must_use]
     pub fn transport(&self) -> Option<String> {
-        self.0.connection().as_ref()?.transport.clone()
+        lock(&self.0.connection).as_ref()?.transport.clone()
     }
 
     /// The address at which the peer was called, or from which it has called, if that is known.
     #[must_use]
     pub fn address(&self) -> Option<String> {
-        self.0.connection().as_ref()?.address.clone()
+        lock(&self.0.connection).as_ref()?.address.clone()
     }
 
     /// The number of messages that were sent to the peer.

@@ -119,7 +119,8 @@ pub(crate) struct Reports {
     /// All messages and bytes up to the end of each frame that the peer does not know to be taken.
     frames: VecDeque<Amount>,
     came: Amount,
-    reported: Amount,
+    /// The number of messages and bytes that the peer knows to be taken.
+    pub(crate) reported: Amount,
     /// The role reports after so many messages.
     every: u64,
 }
@@ -139,11 +140,6 @@ impl Reports {
     pub(crate) fn come(&mut self, frame: Amount) {
         self.came.add(frame);
         self.frames.push_back(self.came);
-    }
-
-    /// The number of messages and bytes that the peer knows to be taken.
-    pub(crate) fn reported(&self) -> Amount {
-        self.reported
     }
 
     /// The number of messages that the role has to take before the next report.

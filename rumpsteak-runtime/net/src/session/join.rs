@@ -296,7 +296,7 @@ impl<M: Labelled + Portable, C: Codec> MessageCodec<M> for C {
         let bytes = |message: &M| {
             let mut bytes = Vec::new();
             let written = self.encode(message, &mut bytes);
-            written.map(|()| bytes).map_err(|error| unwritten(peer, message, error))
+            written.map(|()| bytes).map_err(|error| unwritten(peer, message.label(), error))
         };
         messages.iter().map(bytes).collect()
     }

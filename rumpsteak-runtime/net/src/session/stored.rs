@@ -48,8 +48,9 @@ pub struct Stored<R: Role, V> {
     unsaved: Unsaved,
     /// True from the time when a step takes the session until it is saved.
     is_taken: bool,
-    /// Receives the news of the session.
-    follows: JoinSet<()>,
+    /// A reader for each lane, which ends when the session is over for the peer, and the task that
+    /// receives the news of the session, which never ends.
+    tasks: JoinSet<Result<(), NetError>>,
 }
 
 /// The messages between the role and a peer.
@@ -58,19 +59,10 @@ struct Lane<M> {
     outgoing: QueueReceiver<M>,
     /// The number of messages that the role has taken since it joined, and before.
     taken: (Arc<Taken>, u64),
-    /// Ends when the session is over for the peer.
-    reader: JoinSet<Result<(), NetError>>,
 }
 
 /// The number of steps after which a role looks what its peers have taken.
 const LOOKS: u64 = 16;
-
-/// The fingerprint of the protocol and the messages of a role.
-fn program_of<R: Joins>() -> Result<u64, NetError> {
-    let (fingerprint, _, format) = told::<R, Postcard>()?;
-    let bytes = postcard::to_stdvec(&(fingerprint, &*format)).map_err(failed)?;
-    Ok(schema::fingerprint(bytes.into_iter()))
-}
 
 impl Journal {
     /// Joins a session as a role that is stored: in its first state `S` with this value, or where
@@ -97,12 +89,10 @@ impl Journal {
         }
         let families = Families::new();
         let peers = queues::<R>(&families)?;
-        let (program, owner) = (program_of::<R>()?, token()?);
-        let names = [R::PROTOCOL, &encoded(session)];
-        let log = Log::open(self, names, R::NAME, owner, program).await?;
+        let log = self.log::<R>(&encoded(session)).await?;
         log.create().await.map_err(failed)?;
         let entry = loop {
-            let (last, mut entry) = match log.last(R::NAME).await? {
+            let (last, mut entry) = match log.last(R::NAME).await.map_err(failed)? {
                 Some((_, entry)) if entry.phase == Phase::GivenUp => {
                     return Err(NetError::GaveUp { peer: R::NAME.to_owned() });
                 }
@@ -112,33 +102,29 @@ impl Journal {
             if entry.instance != self.instance {
                 return Err(failed(format!("`{}` plays `{}`", entry.instance, R::NAME)));
             }
-            if last > 0 {
-                entry.advance();
-            }
-            entry.owner = owner;
             if entry.phase == Phase::Claimed {
                 entry.phase = Phase::At(S::FINGERPRINT);
                 entry.value = postcard::to_stdvec(&value).map_err(failed)?;
             }
-            if entry.program != program {
+            if entry.program != log.program {
                 return Err(NetError::OtherSession { role: R::NAME });
             }
-            if log.begin(last, &entry).await? {
+            if let Some(entry) = log.begin(last, entry).await? {
                 break entry;
             }
         };
         let Ok(value) = postcard::from_bytes(&entry.value) else {
             return Err(NetError::OtherSession { role: R::NAME });
         };
-        let (log, unsaved, mut follows) = (Arc::new(log), Unsaved::default(), JoinSet::new());
+        let (log, unsaved, mut tasks) = (Arc::new(log), Unsaved::default(), JoinSet::new());
         let (mut ends, mut lanes) = (Vec::new(), Vec::new());
         for peer in peers.into_iter().map(|queue| queue.peer) {
             let before = entry.channels.get(&peer).map_or(0, |channel| channel.received);
             let (end, incoming, outgoing, status, taken) = net_of_messages();
             let _ = status.unsaved.set(Arc::clone(&unsaved));
-            let mut lane = Lane { peer, outgoing, taken: (taken, before), reader: JoinSet::new() };
+            let lane = Lane { peer, outgoing, taken: (taken, before) };
             let (log, peer, taken) = (Arc::clone(&log), lane.peer.clone(), lane.taken.clone());
-            lane.reader.spawn(async move {
+            tasks.spawn(async move {
                 let (mut queue, decode) = (incoming, reader::<R::Message, _>(&peer, Postcard));
                 let read = read(&log, peer, &mut queue, decode, taken).await;
                 // Before the queue is dropped, which wakes the role.
@@ -148,13 +134,14 @@ impl Journal {
             lanes.push(lane);
         }
         let followed = Arc::clone(&log);
-        follows.spawn(async move {
-            while followed.follow().await.is_err() {
+        tasks.spawn(async move {
+            loop {
+                followed.follow().await;
                 sleep(LOOK).await;
             }
         });
         let (role, is_taken) = (role_of::<R>(ends, &families), false);
-        Ok(Stored { value, role, log, entry, lanes, unsaved, is_taken, follows })
+        Ok(Stored { value, role, log, entry, lanes, unsaved, is_taken, tasks })
     }
 
     /// Names each session in which others wait for the role `R`, unless another instance plays it:
@@ -184,29 +171,36 @@ impl Journal {
         }
     }
 
+    /// The log of a role in the session of this encoded name.
+    async fn log<R: Joins>(&self, session: &str) -> Result<Log, NetError> {
+        let (fingerprint, _, format) = told::<R, Postcard>()?;
+        let bytes = postcard::to_stdvec(&(fingerprint, &*format)).map_err(failed)?;
+        let program = schema::fingerprint(bytes.into_iter());
+        Log::open(self, [R::PROTOCOL, session], R::NAME, token()?, program).await
+    }
+
     /// Returns the session of this encoded name if it is for this instance.
     async fn claimed<R: Joins>(
         &self,
         name: &str,
         is_first: bool,
     ) -> Result<Option<String>, NetError> {
-        let names = [R::PROTOCOL, name];
-        let log = Log::open(self, names, R::NAME, token()?, program_of::<R>()?).await?;
-        if let Some((_, entry)) = log.last(R::NAME).await? {
+        let log = self.log::<R>(name).await?;
+        if let Some((_, entry)) = log.last(R::NAME).await.map_err(failed)? {
             let is_own = entry.instance == self.instance && !entry.has_left();
             return Ok((is_own && is_first).then_some(entry.session));
         }
-        let Some((_, Entry { session, .. })) = log.next("*", 1).await? else { return Ok(None) };
-        let is_first = log.begin(0, &self.claim(session.clone(), &log)).await?;
-        Ok(is_first.then_some(session))
+        let Some((_, of_peer)) = log.next("*", 1).await.map_err(failed)? else { return Ok(None) };
+        let claimed = log.begin(0, self.claim(of_peer.session, &log)).await?;
+        Ok(claimed.map(|entry| entry.session))
     }
 
-    /// The first entry of a role in a session.
+    /// The entry of number 0 of a role in a session, which is never written.
     fn claim(&self, session: String, log: &Log) -> Entry {
         let &Log { role, owner, program, .. } = log;
         let (role, instance, channels) = (role.to_owned(), self.instance.clone(), BTreeMap::new());
         let (phase, value) = (Phase::Claimed, Vec::new());
-        Entry { session, role, instance, owner, program, step: 1, phase, value, channels }
+        Entry { session, role, instance, owner, program, step: 0, phase, value, channels }
     }
 }
 
@@ -313,10 +307,10 @@ impl<R: Joins + Leaves<()>, V: Serialize> Stored<R, V> {
         }
         if self.entry.phase != Phase::Left {
             self.add(Phase::Over).await?;
-            for Lane { taken, reader, .. } in &mut self.lanes {
-                // The role takes no more, if the peer sent something that it did not need.
-                taken.0.store(u64::MAX);
-                if let Some(Ok(Err(error))) = reader.join_next().await {
+            // The role takes no more, if a peer sent something that it did not need.
+            self.lanes.iter().for_each(|lane| lane.taken.0.store(u64::MAX));
+            for _ in &self.lanes {
+                if let Some(Ok(Err(error))) = self.tasks.join_next().await {
                     self.leave(Phase::GivenUp).await?;
                     return Err(error);
                 }
@@ -336,8 +330,7 @@ impl<R: Joins + Leaves<()>, V: Serialize> Stored<R, V> {
     async fn leave(&mut self, phase: Phase) -> Result<(), NetError> {
         self.entry.advance();
         self.entry.phase = phase;
-        self.lanes.clear();
-        self.follows.abort_all();
+        self.tasks.abort_all();
         self.log.leave(&self.entry).await
     }
 
@@ -346,7 +339,7 @@ impl<R: Joins + Leaves<()>, V: Serialize> Stored<R, V> {
         let value = postcard::to_stdvec(&self.value).map_err(failed)?;
         self.entry.advance();
         (self.entry.phase, self.entry.value) = (phase, value);
-        for Lane { peer, outgoing, taken: (taken, before), .. } in &mut self.lanes {
+        for Lane { peer, outgoing, taken: (taken, before) } in &mut self.lanes {
             let mut context = Context::from_waker(Waker::noop());
             let messages =
                 std::iter::from_fn(|| match Pin::new(&mut *outgoing).poll_next(&mut context) {
@@ -364,7 +357,7 @@ impl<R: Joins + Leaves<()>, V: Serialize> Stored<R, V> {
     }
 
     /// Removes the entries from the server whose messages the peers have taken.
-    async fn forget(&self) -> Result<(), NetError> {
+    async fn forget(&self) -> Result<(), async_nats::Error> {
         let mut taken = BTreeMap::new();
         for Lane { peer, .. } in &self.lanes {
             let last = self.log.last(peer).await?.map(|(_, entry)| entry);

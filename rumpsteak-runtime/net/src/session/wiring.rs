@@ -2,7 +2,7 @@
 
 use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use rumpsteak_runtime::Role;
 use rumpsteak_runtime::channel::{Capacity, Queue};
@@ -12,6 +12,7 @@ use rumpsteak_runtime::transport::{Labelled, Members, Pair};
 
 use crate::error::LONGEST_NAME;
 use crate::host::{Arrival, Shared};
+use crate::platform::lock;
 use crate::route::{Lane, SharedStatus, WINDOW, Window, net, reader, wired, writer};
 use crate::transport::random;
 use crate::wire::{Contract, Format, Hello, LaneId, Room, RouteId, schema};
@@ -162,9 +163,7 @@ pub(super) fn told<R: Joins, C: Codec>() -> Result<Told, NetError> {
     let Played { projections, closed, .. } = R::PLAYED.0;
     let message = TypeId::of::<R::Message>();
     let key = (message, C::NAME, C::WRITES_NAMES, projections, closed);
-    // Nothing panics while it holds the lock.
-    let found = || FOUND.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(told) = found().get(&key) {
+    if let Some(told) = lock(&FOUND).get(&key) {
         return Ok(told.clone());
     }
     let types = if C::WRITES_NAMES { Ok(BTreeMap::new()) } else { schema::of::<R::Message>() };
@@ -177,7 +176,7 @@ pub(super) fn told<R: Joins, C: Codec>() -> Result<Told, NetError> {
     let is_told = cfg!(feature = "compat") && projections.len() <= LONGEST && closed == 0;
     let fingerprint = schema::fingerprint(projections.bytes().chain(closed.to_be_bytes()));
     let told = (fingerprint, if is_told { projections } else { "" }.into(), Arc::new(format));
-    found().insert(key, told.clone());
+    lock(&FOUND).insert(key, told.clone());
     Ok(told)
 }
 

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::net::IpAddr;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use tokio::io::{DuplexStream, duplex};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::connection::*;
+use crate::platform::lock;
 
 /// Connections within the process: `memory://name`. Messages become bytes as on any other
 /// transport. Roles of one [`Host`](crate::Host) are wired directly, without a transport.
@@ -29,16 +30,11 @@ static LISTENERS: Mutex<BTreeMap<String, UnboundedSender<DuplexStream>>> =
 /// The largest number of bytes under way in each direction.
 const WINDOW: usize = 64 << 10;
 
-fn listeners() -> MutexGuard<'static, BTreeMap<String, UnboundedSender<DuplexStream>>> {
-    // Nothing panics while it holds the lock.
-    LISTENERS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Transport for Memory {
     fn connect<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Connection> {
         Box::pin(async move {
             let (near, far) = duplex(WINDOW);
-            let taken = listeners().get(place).map(|listener| listener.send(far));
+            let taken = lock(&LISTENERS).get(place).map(|listener| listener.send(far));
             match taken {
                 Some(Ok(())) => Ok(framed(near, frame)),
                 _ => Err(io::ErrorKind::ConnectionRefused.into()),
@@ -48,7 +44,7 @@ impl Transport for Memory {
 
     fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Listens> {
         Box::pin(async move {
-            let mut listeners = listeners();
+            let mut listeners = lock(&LISTENERS);
             if listeners.contains_key(place) {
                 return Err(io::ErrorKind::AddrInUse.into());
             }
@@ -78,6 +74,6 @@ impl Listener for Listening {
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        listeners().remove(&self.name);
+        lock(&LISTENERS).remove(&self.name);
     }
 }

@@ -120,14 +120,8 @@ impl Nats {
         Self { options, ..Self::default() }
     }
 
-    /// The client of a server, and the subject of a listener at it.
-    async fn server(&self, place: &str) -> io::Result<(Server, String)> {
-        let (server, name) = self.server_at(place).await?;
-        Ok((server, format!("{LISTENERS}{name}")))
-    }
-
     /// The client of a server, and the name at it.
-    pub(crate) async fn server_at(&self, place: &str) -> io::Result<(Server, String)> {
+    pub(crate) async fn server(&self, place: &str) -> io::Result<(Server, String)> {
         let (server, name) = place.split_once('/').unwrap_or((place, ""));
         if name.is_empty() || name.contains(|c: char| c.is_whitespace() || "*>".contains(c)) {
             let text = format!("`{place}` is not a place at NATS: write `server:4222/name`");
@@ -157,7 +151,7 @@ impl Transport for Nats {
     fn connect<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Connection> {
         Box::pin(async move {
             let (server, name) = self.server(place).await?;
-            let client = server.client.clone();
+            let (client, name) = (server.client.clone(), format!("{LISTENERS}{name}"));
             let subject = own_subject()?;
             let called = server.unless_denied([&name, &subject], async {
                 let inbox = inbox(&client, &subject).await?;
@@ -182,7 +176,7 @@ impl Transport for Nats {
     fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Listens> {
         Box::pin(async move {
             let (server, name) = self.server(place).await?;
-            let client = server.client.clone();
+            let (client, name) = (server.client.clone(), format!("{LISTENERS}{name}"));
             let instance = format!("{name}.{:032x}", random()?);
             let [calls, returns] = server
                 .unless_denied([&name, &instance], async {

@@ -122,8 +122,9 @@ impl Tls {
 
     /// Decides which roles the other end of a stream may play.
     pub(super) fn may_play(&self, stream: &TlsStream<TcpStream>) -> Arc<MayPlay> {
+        let shown = stream.get_ref().1.peer_certificates().and_then(<[_]>::first);
         match self.server {
-            Some(_) => Arc::new(may_play(shown(stream))),
+            Some(_) => Arc::new(may_play(shown.map(|it| it.clone().into_owned()))),
             None => Arc::new(|_, _| true),
         }
     }
@@ -211,12 +212,6 @@ pub(super) fn is_denial(alert: u8) -> bool {
 pub(super) fn host_of(place: &str) -> &str {
     let host = place.rsplit_once(':').map_or(place, |(host, _)| host);
     host.trim_start_matches('[').trim_end_matches(']')
-}
-
-/// The certificate of the other end of a stream.
-pub(super) fn shown(stream: &TlsStream<TcpStream>) -> Option<CertificateDer<'static>> {
-    let shown = stream.get_ref().1.peer_certificates()?;
-    Some(shown.first()?.clone().into_owned())
 }
 
 /// Decides which roles the owner of a certificate may play.

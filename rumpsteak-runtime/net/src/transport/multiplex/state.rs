@@ -2,12 +2,13 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Waker};
 use std::time::Duration;
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 
+use crate::platform::lock;
 use crate::platform::time::Instant;
 use crate::transport::connection::*;
 use crate::transport::framing::Largest;
@@ -115,8 +116,7 @@ impl Multiplexer {
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing panics while it holds the lock.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 
