@@ -170,7 +170,7 @@ fn labels_and_their_names() {
     let source = "#[derive(Message, Debug)] enum Label { Ready(Ready), #[label(\"value\")] #[doc = \"\"] Item(labels::Value), \
                   Raw(Vec<u8>), }";
     let message = accept(MessageItem::parse, source);
-    assert!(message.name == "Label" && !message.is_struct && message.label.is_none());
+    assert!(message.name == "Label" && message.label.is_none());
     let variants = message.variants.iter();
     let labels: Vec<_> = variants
         .map(|it| (it.label.as_str(), text(&it.ty), it.ident.as_ref().map(ToString::to_string)))

@@ -11,10 +11,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::Ident;
-use rumpsteak_front::Module;
 use rumpsteak_front::module::Item;
-use rumpsteak_front::name;
 use rumpsteak_front::session::{Chain, Direction, SessionItem, Tail};
+use rumpsteak_front::{Module, RoleItem, name};
 
 use super::payloads::is_ident;
 use crate::words::list;
@@ -43,11 +42,7 @@ pub(crate) fn processes(module: &Module) -> Vec<(String, String)> {
             _ => {}
         }
     }
-    let roles = module.items.iter().filter_map(|item| match item {
-        Item::Role(item) => Some(item),
-        _ => None,
-    });
-    let process = |role: &rumpsteak_front::RoleItem| {
+    let process = |role: &RoleItem| {
         let root = sessions.values().find(|item| item.role.as_ref() == Some(&role.name))?;
         let text = format!(
             "async fn {}({}s: {}<'_>) -> Ended<'_, {}> {{\n",
@@ -63,17 +58,14 @@ pub(crate) fn processes(module: &Module) -> Vec<(String, String)> {
         let scribble = scribble.unwrap_or_else(|| name::snake(&role.name.to_string()));
         Some((scribble, writer.text + "}\n"))
     };
-    roles.filter_map(process).collect()
+    module.items.iter().filter_map(Item::role).filter_map(process).collect()
 }
 
 /// A program that runs a process for each role of a generated module. It gives the number of
 /// members of so many families.
 pub(crate) fn program(protocol: &str, module: &Module, sizes: usize) -> String {
     let functions: Vec<String> = processes(module).into_iter().map(|(_, text)| text).collect();
-    let roles = module.items.iter().filter_map(|item| match item {
-        Item::Role(item) => Some(function(&item.name)),
-        _ => None,
-    });
+    let roles = module.items.iter().filter_map(Item::role).map(|role| function(&role.name));
     let (roles, name) = (roles.collect::<Vec<_>>().join(", "), &module.name);
     let made = match sizes {
         0 => "default()".to_owned(),

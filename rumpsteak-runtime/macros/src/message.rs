@@ -11,16 +11,16 @@ use crate::tokens::at;
 /// The conversions between labels and messages.
 pub(crate) fn expand(item: &MessageItem, krate: &TokenStream) -> TokenStream {
     let MessageItem { name: message, variants, tokens, .. } = item;
-    let pattern = |variant: &MessageVariant| {
-        let name = &variant.name;
-        if item.is_struct { quote!(_) } else { quote!(Self::#name(_)) }
+    let pattern = |MessageVariant { name, .. }: &MessageVariant| match item.label {
+        Some(_) => quote!(_),
+        None => quote!(Self::#name(_)),
     };
     let patterns: Vec<_> = variants.iter().map(pattern).collect();
     let types = variants.iter().map(|variant| &variant.ty);
     // A struct travels without a number of its label.
-    let labels = variants.iter().map(|variant| match item.is_struct {
-        true => format!("struct {}", variant.label),
-        false => variant.label.clone(),
+    let labels = variants.iter().map(|variant| match item.label {
+        Some(_) => format!("struct {}", variant.label),
+        None => variant.label.clone(),
     });
     let labels = labels.collect::<Vec<_>>().join("\n");
     let conversions = variants.iter().enumerate();
@@ -51,10 +51,9 @@ fn conversion(
     variant: &MessageVariant,
 ) -> TokenStream {
     let MessageVariant { name, label, ty, .. } = variant;
-    let (upcast, downcast) = if item.is_struct {
-        (quote!(label), quote!(::core::result::Result::Ok(self)))
-    } else {
-        (
+    let (upcast, downcast) = match item.label {
+        Some(_) => (quote!(label), quote!(::core::result::Result::Ok(self))),
+        None => (
             quote!(Self::#name(label)),
             quote! {
                 match self {
@@ -63,7 +62,7 @@ fn conversion(
                     other => ::core::result::Result::Err(other),
                 }
             },
-        )
+        ),
     };
     let (message, krate) = (&item.name, at(krate, ty.span()));
     quote_spanned! {ty.span()=>

@@ -46,8 +46,7 @@ pub(crate) fn expand(item: &SessionItem, scope: &Scope<'_>) -> TokenStream {
     let expansion = Expansion::new(item, scope);
     let session = match &item.form {
         Form::Alias(chain) => expansion.alias(&expansion.parts(chain)),
-        Form::Choice(variants) => expansion.choice(variants, None),
-        Form::Gather(variants, rest) => expansion.choice(variants, Some(rest)),
+        Form::Choice(variants, rest) => expansion.choice(variants, rest.as_ref()),
         Form::Struct(chain) => expansion.structure(&expansion.parts(chain)),
     };
     let role = item.role.as_ref().filter(|role| scope.is_role(role) && is_first(item, scope));
