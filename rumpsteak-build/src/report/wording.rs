@@ -17,7 +17,7 @@ use rumpsteak_fsm::{Action, Defect, Message, Run};
 use rumpsteak_scribble::{Span, similar};
 
 use super::code::code;
-use super::excerpt::{Excerpt, declared_here};
+use super::excerpt::Excerpt;
 use super::failure;
 use super::notice::Report;
 use super::refusal;
@@ -334,7 +334,9 @@ fn unknown_label(ty: &str, label: &str, (protocol, file): (&Loaded, &ScrFile)) -
 }
 
 fn lacks((protocol, file): (&Loaded, &ScrFile), what: &str, advice: &str) -> String {
-    let (name, declared) = (protocol.name(), declared_here(protocol, file));
+    let (name, span) = (protocol.name(), protocol.protocol.name().span);
+    let declared = [(span, "declared here".to_owned())];
+    let declared = Excerpt::of_spans(&file.module.texts, &declared);
     format!("the protocol `{name}` has no {what}\n\n{declared}\n\nhelp: {advice}")
 }
 
