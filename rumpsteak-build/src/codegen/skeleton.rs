@@ -24,23 +24,16 @@ const MOST_LINES: usize = 1_000;
 
 /// The processes of the roles of a generated module, by the names of the roles in the protocol.
 pub(crate) fn processes(module: &Module) -> Vec<(String, String)> {
-    let mut sessions = BTreeMap::new();
-    let mut fields = BTreeMap::new();
+    let sessions = module.items.iter().filter_map(Item::session);
+    let sessions: BTreeMap<_, _> = sessions.map(|item| (item.name.to_string(), item)).collect();
+    let labels = module.items.iter().filter_map(Item::label);
+    let fields = labels.map(|of| (of.name.to_string(), of.fields.as_ref().map(Vec::len)));
+    let fields: BTreeMap<_, _> = fields.collect();
     let mut families = BTreeSet::new();
     for item in &module.items {
-        match item {
-            Item::Session(item) => {
-                sessions.insert(item.name.to_string(), item);
-            }
-            Item::Label(item) => {
-                fields.insert(item.name.to_string(), item.fields.as_ref().map(Vec::len));
-            }
-            Item::Set(item) => {
-                let members = item.fields.iter().filter(|of| of.is_family);
-                families.extend(members.map(|of| of.role.to_string()));
-            }
-            _ => {}
-        }
+        let Item::Set(set) = item else { continue };
+        let members = set.fields.iter().filter(|of| of.is_family);
+        families.extend(members.map(|of| of.role.to_string()));
     }
     let process = |role: &RoleItem| {
         let root = sessions.values().find(|item| item.role.as_ref() == Some(&role.name))?;
