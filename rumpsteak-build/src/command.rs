@@ -247,15 +247,10 @@ impl Code {
         };
         let item: TokenStream = tokens.into_iter().skip_while(is_attribute).collect();
         let name = format_ident!("{}", self.protocol);
-        Module::parse(ModuleKind::Protocol, quote!(#name), item).map_or_else(
-            |_| Default::default(),
-            |module| {
-                (
-                    skeleton::processes(&module),
-                    skeleton::program(&self.protocol, &module, self.sizes),
-                )
-            },
-        )
+        let module = Module::parse(ModuleKind::Protocol, quote!(#name), item);
+        let Ok(module) = module else { return Default::default() };
+        let program = skeleton::program(&self.protocol, &module, self.sizes);
+        (skeleton::processes(&module), program)
     }
 }
 
@@ -326,10 +321,7 @@ fn problems(analysis: &Analysis) -> Vec<Problem> {
             told.for_each(|(span, told)| add(place(*span), told, gravity));
         }
     }
-    problems.sort_by(|left, right| {
-        let at = |problem: &Problem| (problem.line, problem.column);
-        (left.file.cmp(&right.file)).then_with(|| at(left).cmp(&at(right)))
-    });
+    problems.sort_by_cached_key(|problem| (problem.file.clone(), problem.line, problem.column));
     problems
 }
 

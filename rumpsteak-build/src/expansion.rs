@@ -5,7 +5,6 @@
 
 use std::path::PathBuf;
 
-use proc_macro2::Ident;
 use rumpsteak_front::module::Module;
 
 use crate::package::{self, Package, RUNTIME};
@@ -30,7 +29,13 @@ pub struct Judged {
 pub fn judge(module: Module) -> Judged {
     let package = match Package::of_macro() {
         Ok(package) => package,
-        Err(reason) => return unverified(module, &reason),
+        Err(reason) => {
+            let at = module.arguments.protocol.as_ref().unwrap_or(&module.name);
+            let text = format!("`{at}` was not verified: {reason}");
+            let told = vec![(at.span(), ErrorText { text, code: None })];
+            let findings = Findings { told, ..Findings::default() };
+            return Judged { module, findings, files: Vec::new() };
+        }
     };
     let inputs = package.inputs(&module);
     let files = inputs.as_ref().map(|inputs| inputs.paths().cloned().collect());
@@ -46,12 +51,4 @@ pub fn judge(module: Module) -> Judged {
 /// The name of the runtime's crate in the package whose code rustc compiles.
 pub fn runtime_crate() -> String {
     std::env::var(RUNTIME).unwrap_or_else(|_| "rumpsteak".to_owned())
-}
-
-/// A module that could not be verified.
-fn unverified(module: Module, reason: &str) -> Judged {
-    let at: &Ident = module.arguments.protocol.as_ref().unwrap_or(&module.name);
-    let text = format!("`{at}` was not verified: {reason}");
-    let told = vec![(at.span(), ErrorText { text, code: None })];
-    Judged { module, findings: Findings { told, ..Findings::default() }, files: Vec::new() }
 }

@@ -119,9 +119,7 @@ impl Package {
         let mut protocols = Protocols { base, limits, ..Protocols::default() };
         match (&module.arguments.protocol, inputs) {
             (None, _) => {}
-            (_, Some(Inputs { imports, files })) => {
-                protocols.read(&files[0].0, imports);
-            }
+            (_, Some(Inputs { imports, files })) => protocols.read(&files[0].0, imports),
             (_, None) => protocols = Protocols::load(&self.base, &self.paths, limits),
         }
         Findings::of(module, &protocols)

@@ -3,7 +3,6 @@
 use rumpsteak_front::Arguments;
 use rumpsteak_front::arguments::Liveness;
 use rumpsteak_fsm::Role;
-use rumpsteak_fsm::verify::together::Part;
 
 use crate::fault::{Cause, Fault};
 use crate::limits::Limits;
@@ -69,13 +68,4 @@ pub(crate) fn fair(role: &Role) -> String {
 
 pub(crate) fn raised(limit: &str, value: usize) -> String {
     format!("limits({limit} = {})", value.saturating_mul(10))
-}
-
-/// A part of a system with the liveness that is required of it.
-pub(crate) fn part(part: Part<'_>, required: Option<Liveness>) -> Part<'_> {
-    match required {
-        Some(Liveness::Fair) => part.fair(),
-        Some(Liveness::EveryRun) => part.strict(),
-        None => part,
-    }
 }

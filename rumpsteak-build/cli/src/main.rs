@@ -23,9 +23,9 @@ mod verb;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, Parser};
+use clap::{ColorChoice, CommandFactory as _, Parser};
 
-use self::terminal::{Colour, Terminal};
+use self::terminal::Terminal;
 use self::verb::Verb;
 
 /// Checks, projects and compares communication protocols.
@@ -49,7 +49,7 @@ struct Arguments {
         hide_default_value = true,
         hide_possible_values = true
     )]
-    color: Colour,
+    color: ColorChoice,
 
     #[command(subcommand)]
     verb: Verb,

@@ -4,38 +4,10 @@ use std::collections::BTreeSet;
 use std::env;
 use std::io::{self, IsTerminal, Write};
 
-use clap::ValueEnum;
-
+use clap::ColorChoice;
 use rumpsteak_build::command::Notice;
 
 use crate::outcome::Outcome;
-
-/// When to use colours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Colour {
-    /// On a terminal, unless the environment says otherwise.
-    Auto,
-    Always,
-    Never,
-}
-
-impl Colour {
-    /// The option decides, then NO_COLOR (no-color.org), then CARGO_TERM_COLOR. If none is set, a
-    /// terminal that has colours gets them.
-    fn applies(self, is_terminal: bool) -> bool {
-        let set = |name| env::var_os(name).filter(|value| !value.is_empty());
-        match self {
-            Self::Always => true,
-            Self::Never => false,
-            Self::Auto if set("NO_COLOR").is_some() => false,
-            Self::Auto => match set("CARGO_TERM_COLOR") {
-                Some(value) if value == "always" => true,
-                Some(value) if value == "never" => false,
-                _ => is_terminal && set("TERM").is_none_or(|term| term != "dumb"),
-            },
-        }
-    }
-}
 
 /// Standard output for answers, standard error for diagnostics.
 ///
@@ -44,7 +16,7 @@ impl Colour {
 /// [`Outcome::BadInput`]: a part of the text must not be taken for the whole.
 #[derive(Debug)]
 pub(crate) struct Terminal {
-    colour: Colour,
+    colour: ColorChoice,
     /// True if the answer is a JSON object, in place of words.
     pub(crate) is_json: bool,
     /// The codes of reported diagnostics.
@@ -53,7 +25,7 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    pub(crate) fn new(colour: Colour) -> Self {
+    pub(crate) fn new(colour: ColorChoice) -> Self {
         Self { colour, is_json: false, codes: BTreeSet::new(), failure: None }
     }
 
@@ -65,8 +37,24 @@ impl Terminal {
         self.failure = out.write_all(text.as_bytes()).and_then(|()| out.flush()).err();
     }
 
+    /// The option decides, then NO_COLOR (no-color.org), then CARGO_TERM_COLOR. If none is set, a
+    /// terminal that has colours gets them.
+    fn has_colours(&self, is_terminal: bool) -> bool {
+        let set = |name| env::var_os(name).filter(|value| !value.is_empty());
+        match self.colour {
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto if set("NO_COLOR").is_some() => false,
+            ColorChoice::Auto => match set("CARGO_TERM_COLOR") {
+                Some(value) if value == "always" => true,
+                Some(value) if value == "never" => false,
+                _ => is_terminal && set("TERM").is_none_or(|term| term != "dumb"),
+            },
+        }
+    }
+
     pub(crate) fn colours_diagnostics(&self) -> bool {
-        self.colour.applies(io::stderr().is_terminal())
+        self.has_colours(io::stderr().is_terminal())
     }
 
     pub(crate) fn report(&mut self, notice: &Notice) {
@@ -94,7 +82,7 @@ impl Terminal {
 
     /// Prints a verdict that is drawn like a diagnostic, as a part of an answer in words.
     pub(crate) fn say_notice(&mut self, notice: &Notice) {
-        self.say(&paragraph(notice, self.colour.applies(io::stdout().is_terminal())));
+        self.say(&paragraph(notice, self.has_colours(io::stdout().is_terminal())));
     }
 
     /// Says how to read more about the codes, and returns the outcome if everything was written.

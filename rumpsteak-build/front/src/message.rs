@@ -21,8 +21,6 @@ use crate::set::bare;
 pub struct MessageItem {
     /// The name of the enum or struct.
     pub name: Ident,
-    /// True for a struct.
-    pub is_struct: bool,
     /// The labels, in order. A struct has one, which carries the struct itself.
     pub variants: Vec<MessageVariant>,
     /// The whole item as it is to be emitted: without the attributes of messages, and with `pub`
@@ -71,7 +69,7 @@ impl MessageItem {
         }
         let label = LabelItem::new(input);
         let (tokens, label) = (label.tokens.clone(), is_struct.then_some(label));
-        Ok(Self { name, is_struct, variants, tokens, label })
+        Ok(Self { name, variants, tokens, label })
     }
 }
 

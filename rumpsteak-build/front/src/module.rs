@@ -96,6 +96,23 @@ impl Item {
         })
     }
 
+    /// The struct or enum that may be a label, which may also be the message type.
+    pub fn label(&self) -> Option<&LabelItem> {
+        match self {
+            Self::Label(label) => Some(label),
+            Self::Message(message) => message.label.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// The role, if the item is one.
+    pub fn role(&self) -> Option<&RoleItem> {
+        match self {
+            Self::Role(role) => Some(role),
+            _ => None,
+        }
+    }
+
     /// The session, if the item is one.
     pub fn session(&self) -> Option<&SessionItem> {
         match self {

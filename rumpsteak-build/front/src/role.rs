@@ -42,8 +42,6 @@ pub struct RoleItem {
     pub message: Option<Ident>,
     /// The fields, in order. A role without fields is a unit struct.
     pub routes: Vec<Route>,
-    /// True for a tuple struct.
-    pub is_tuple: bool,
 }
 
 /// The role of a protocol that a struct plays.
@@ -84,7 +82,6 @@ impl RoleItem {
         let fields = std::mem::replace(&mut data.fields, Fields::Unit);
         let (link, message) = attributes(&mut input.attrs, &name)?;
         check_generics(&input, "a role has no parameters: it is one participant of one protocol")?;
-        let is_tuple = matches!(fields, Fields::Unnamed(_));
         let mut routes = Vec::<Route>::new();
         let members: Vec<Member> = fields.members().collect();
         for (field, member) in fields.into_iter().zip(members) {
@@ -104,7 +101,7 @@ impl RoleItem {
             routes.push(route);
         }
         let (attributes, visibility) = (input.attrs, input.vis);
-        Ok(Self { name, attributes, visibility, link, message, routes, is_tuple })
+        Ok(Self { name, attributes, visibility, link, message, routes })
     }
 }
 

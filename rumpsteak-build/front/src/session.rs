@@ -51,10 +51,9 @@ pub struct SessionItem {
 pub enum Form {
     /// `type`: transparent, as type aliases are.
     Alias(Chain),
-    /// `enum`: the options of a choice.
-    Choice(Vec<Variant>),
-    /// `enum`: the messages of a gather, each followed by `Self`, and what follows all of them.
-    Gather(Vec<Variant>, Rest),
+    /// `enum`: the options of a choice; or the messages of a gather, each followed by `Self`, and
+    /// what follows all of them.
+    Choice(Vec<Variant>, Option<Rest>),
     /// `struct`: nominal, so that it may be recursive.
     Struct(Chain),
 }
@@ -161,14 +160,14 @@ impl SessionItem {
     pub fn chain(&self) -> Option<&Chain> {
         match &self.form {
             Form::Alias(chain) | Form::Struct(chain) => Some(chain),
-            Form::Choice(_) | Form::Gather(..) => None,
+            Form::Choice(..) => None,
         }
     }
 
     /// Returns the options of a choice, or the messages of a gather.
     pub fn variants(&self) -> &[Variant] {
         match &self.form {
-            Form::Choice(variants) | Form::Gather(variants, _) => variants,
+            Form::Choice(variants, _) => variants,
             Form::Alias(_) | Form::Struct(_) => &[],
         }
     }
@@ -176,7 +175,7 @@ impl SessionItem {
     /// Returns the last variant of a gather.
     pub fn rest(&self) -> Option<&Rest> {
         match &self.form {
-            Form::Gather(_, rest) => Some(rest),
+            Form::Choice(_, rest) => rest.as_ref(),
             _ => None,
         }
     }
@@ -190,7 +189,7 @@ impl SessionItem {
             }
             _ => false,
         };
-        let Form::Choice(variants) = &self.form else { return None };
+        let Form::Choice(variants, None) = &self.form else { return None };
         let (mut out, mut peers) = (None, Vec::new());
         for Variant { then, .. } in variants.iter().filter(|of| of.head.action().is_none()) {
             match &then.tail {
@@ -345,7 +344,7 @@ fn choice(input: ParseStream<'_>) -> Result<Form> {
             .filter(|rest| rest.due().is_none() && read.iter().all(|it| it.due().is_some()));
         let rest = rest.and_then(Written::rest).ok_or(error)?;
         let due = read.into_iter().map(Written::option).collect::<Result<_>>()?;
-        return Ok(Form::Gather(due, rest));
+        return Ok(Form::Choice(due, Some(rest)));
     }
     let variants = read.into_iter().map(Written::option).collect::<Result<Vec<_>>>()?;
     let action = variants.iter().find_map(|it| it.head.action());
@@ -358,7 +357,7 @@ fn choice(input: ParseStream<'_>) -> Result<Form> {
         );
         return Err(Error::new(label.span(), text));
     }
-    Ok(Form::Choice(variants))
+    Ok(Form::Choice(variants, None))
 }
 
 /// A variant as it is written. `head` is an error for a session that does not begin with an action.

@@ -7,7 +7,7 @@
 
 use proc_macro2::{Ident, TokenStream};
 use syn::{
-    Attribute, Data, Error, Field, Fields, GenericArgument, Member, PathArguments, Result, Type,
+    Attribute, Data, Error, Field, GenericArgument, Member, PathArguments, Result, Type,
     Visibility, parse_quote_spanned,
 };
 
@@ -24,8 +24,6 @@ pub struct SetItem {
     pub visibility: Visibility,
     /// The fields.
     pub fields: Vec<SetField>,
-    /// True for a tuple struct.
-    pub is_tuple: bool,
 }
 
 /// A field of a set.
@@ -53,7 +51,6 @@ impl SetItem {
         let Data::Struct(data) = input.data else {
             return Err(Error::new(input.ident.span(), EXPECTED));
         };
-        let is_tuple = matches!(data.fields, Fields::Unnamed(_));
         let mut fields = Vec::<SetField>::new();
         let names: Vec<Member> = data.fields.members().collect();
         for (mut field, member) in data.fields.into_iter().zip(names) {
@@ -75,7 +72,7 @@ impl SetItem {
             return Err(Error::new(input.ident.span(), text));
         }
         let (name, attributes, visibility) = (input.ident, input.attrs, input.vis);
-        Ok(Self { name, attributes, visibility, fields, is_tuple })
+        Ok(Self { name, attributes, visibility, fields })
     }
 }
 

@@ -44,7 +44,6 @@ fn a_role_with_named_fields() {
     assert_eq!(role.message.unwrap(), "Label");
     assert_eq!(texts(&role.attributes), ["#[doc = \" Words.\"]", "#[derive(Debug)]"]);
     assert_eq!(text(&role.visibility), "pub");
-    assert!(!role.is_tuple);
     let routes = role.routes.iter();
     let routes: Vec<_> = routes
         .map(|it| {
@@ -62,7 +61,7 @@ fn the_papers_tuple_struct() {
         RoleItem::parse,
         "#[derive(rumpsteak::Role)] #[message(Label)] struct K(#[route(S)] Channel, #[route(T)] pub Channel);",
     );
-    assert!(role.link.is_none() && role.attributes.is_empty() && role.is_tuple);
+    assert!(role.link.is_none() && role.attributes.is_empty());
     assert_eq!(role.routes.iter().map(|route| text(&route.member)).collect::<String>(), "01");
     let source =
         "struct K(#[route(S, capacity = 4,)] C, #[route(T, unbounded)] C, #[route(U,)] C);";
@@ -170,7 +169,7 @@ fn labels_and_their_names() {
     let source = "#[derive(Message, Debug)] enum Label { Ready(Ready), #[label(\"value\")] #[doc = \"\"] Item(labels::Value), \
                   Raw(Vec<u8>), }";
     let message = accept(MessageItem::parse, source);
-    assert!(message.name == "Label" && !message.is_struct && message.label.is_none());
+    assert!(message.name == "Label" && message.label.is_none());
     let variants = message.variants.iter();
     let labels: Vec<_> = variants
         .map(|it| (it.label.as_str(), text(&it.ty), it.ident.as_ref().map(ToString::to_string)))
@@ -266,7 +265,7 @@ fn the_roles_of_a_set() {
     ] {
         let set = accept(SetItem::parse, source);
         let roles: Vec<_> = set.fields.iter().map(|field| field.role.to_string()).collect();
-        assert_eq!((roles.join(" ").as_str(), set.is_tuple), ("S K", is_tuple));
+        assert_eq!(roles, ["S", "K"]);
         assert_eq!(text(&set.fields[1].field.vis), "pub");
         assert_eq!(text(&set.fields[0].member) == "0", is_tuple);
     }

@@ -48,7 +48,7 @@ fn show_item(arguments: &str, item: &str) -> String {
     match &item.form {
         Form::Alias(chain) => format!("type {} = {}", item.name, show(chain)),
         Form::Struct(chain) => format!("struct {} = {}", item.name, show(chain)),
-        Form::Choice(_) | Form::Gather(..) => {
+        Form::Choice(..) => {
             let rest = item.rest().map(|rest| show(&rest.then));
             let variants: Vec<_> = item
                 .variants()

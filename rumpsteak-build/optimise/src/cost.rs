@@ -109,7 +109,14 @@ impl Work {
     /// The events of each role, each with the number of events found before.
     fn run(&self, machines: &[Fsm], costs: Option<&Costs<'_>>) -> Vec<Vec<(usize, Event)>> {
         let mut found = 0;
-        let mut roles: Vec<Player<'_>> = machines.iter().map(Player::new).collect();
+        let player = |machine| Player {
+            machine,
+            state: Fsm::initial(machine),
+            clock: 0,
+            choices: BTreeMap::new(),
+            events: Vec::new(),
+        };
+        let mut roles: Vec<Player<'_>> = machines.iter().map(player).collect();
         let mut queues: BTreeMap<(&Role, &Role), VecDeque<(u64, &Message)>> = BTreeMap::new();
         loop {
             let mut moved = false;
@@ -199,18 +206,6 @@ struct Player<'m> {
     clock: u64,
     choices: BTreeMap<BTreeSet<Action>, usize>,
     events: Vec<(usize, Event)>,
-}
-
-impl<'m> Player<'m> {
-    fn new(machine: &'m Fsm) -> Self {
-        Self {
-            machine,
-            state: machine.initial(),
-            clock: 0,
-            choices: BTreeMap::new(),
-            events: Vec::new(),
-        }
-    }
 }
 
 fn key(leaving: &[Transition<'_>]) -> BTreeSet<Action> {

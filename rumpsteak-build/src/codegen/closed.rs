@@ -19,10 +19,9 @@ pub(crate) fn closed(scope: &Scope<'_>) -> String {
     for (id, _, role) in scope.roots() {
         for item in reached(scope, id) {
             let Some(session) = scope.session(item) else { continue };
-            let named = session.actions().map(|action| (&action.peer, &action.label));
-            for (peer, label) in named {
-                connect(&mut peers, &mut order, role, peer);
-                note(&mut labels, label);
+            for action in session.actions() {
+                connect(&mut peers, &mut order, role, &action.peer);
+                note(&mut labels, &action.label);
             }
             session.variants().iter().for_each(|variant| note(&mut labels, variant.head.label()));
             for chain in session.chains() {

@@ -11,10 +11,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::Ident;
-use rumpsteak_front::Module;
 use rumpsteak_front::module::Item;
-use rumpsteak_front::name;
 use rumpsteak_front::session::{Chain, Direction, SessionItem, Tail};
+use rumpsteak_front::{Module, RoleItem, name};
 
 use super::payloads::is_ident;
 use crate::words::list;
@@ -25,29 +24,18 @@ const MOST_LINES: usize = 1_000;
 
 /// The processes of the roles of a generated module, by the names of the roles in the protocol.
 pub(crate) fn processes(module: &Module) -> Vec<(String, String)> {
-    let mut sessions = BTreeMap::new();
-    let mut fields = BTreeMap::new();
+    let sessions = module.items.iter().filter_map(Item::session);
+    let sessions: BTreeMap<_, _> = sessions.map(|item| (item.name.to_string(), item)).collect();
+    let labels = module.items.iter().filter_map(Item::label);
+    let fields = labels.map(|of| (of.name.to_string(), of.fields.as_ref().map(Vec::len)));
+    let fields: BTreeMap<_, _> = fields.collect();
     let mut families = BTreeSet::new();
     for item in &module.items {
-        match item {
-            Item::Session(item) => {
-                sessions.insert(item.name.to_string(), item);
-            }
-            Item::Label(item) => {
-                fields.insert(item.name.to_string(), item.fields.as_ref().map(Vec::len));
-            }
-            Item::Set(item) => {
-                let members = item.fields.iter().filter(|of| of.is_family);
-                families.extend(members.map(|of| of.role.to_string()));
-            }
-            _ => {}
-        }
+        let Item::Set(set) = item else { continue };
+        let members = set.fields.iter().filter(|of| of.is_family);
+        families.extend(members.map(|of| of.role.to_string()));
     }
-    let roles = module.items.iter().filter_map(|item| match item {
-        Item::Role(item) => Some(item),
-        _ => None,
-    });
-    let process = |role: &rumpsteak_front::RoleItem| {
+    let process = |role: &RoleItem| {
         let root = sessions.values().find(|item| item.role.as_ref() == Some(&role.name))?;
         let text = format!(
             "async fn {}({}s: {}<'_>) -> Ended<'_, {}> {{\n",
@@ -63,17 +51,14 @@ pub(crate) fn processes(module: &Module) -> Vec<(String, String)> {
         let scribble = scribble.unwrap_or_else(|| name::snake(&role.name.to_string()));
         Some((scribble, writer.text + "}\n"))
     };
-    roles.filter_map(process).collect()
+    module.items.iter().filter_map(Item::role).filter_map(process).collect()
 }
 
 /// A program that runs a process for each role of a generated module. It gives the number of
 /// members of so many families.
 pub(crate) fn program(protocol: &str, module: &Module, sizes: usize) -> String {
     let functions: Vec<String> = processes(module).into_iter().map(|(_, text)| text).collect();
-    let roles = module.items.iter().filter_map(|item| match item {
-        Item::Role(item) => Some(function(&item.name)),
-        _ => None,
-    });
+    let roles = module.items.iter().filter_map(Item::role).map(|role| function(&role.name));
     let (roles, name) = (roles.collect::<Vec<_>>().join(", "), &module.name);
     let made = match sizes {
         0 => "default()".to_owned(),

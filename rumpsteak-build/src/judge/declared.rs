@@ -38,11 +38,8 @@ use crate::settings::Settings;
 /// A queue with its declared capacity, and the place of the declaration.
 type Declared = (Queue, usize, Span);
 
-enum Refusal {
-    /// With the least capacity that is enough for all of these queues, if one was found.
-    Hangs(Box<Hang>, Option<usize>),
-    Undecided(String),
-}
+/// A hang, and the least capacity that is enough for all of these queues, if one was found.
+type Hanging = (Box<Hang>, Option<usize>);
 
 /// The largest capacity that is tried for advice, and the number of configurations for each.
 const ADVICE: (usize, usize) = (32, 5_000);
@@ -78,9 +75,9 @@ pub(crate) fn judge(
         let machines: Vec<Fsm> = chosen.iter().map(|(_, machine)| machine.fsm.clone()).collect();
         let roles = machines.iter().map(|fsm| (fsm.role().clone(), fsm.initial())).collect();
         let (hang, enough) = match judge_one(machines, &declared, settings) {
-            Ok(()) => continue,
-            Err(Refusal::Undecided(reason)) => return undecided(reason),
-            Err(Refusal::Hangs(hang, enough)) => (hang, enough),
+            Ok(None) => continue,
+            Ok(Some(hangs)) => hangs,
+            Err(reason) => return undecided(reason),
         };
         let is_full = |(queue, ..): &&Declared| {
             let mut full = hang.waits.iter().filter_map(|wait| wait.full.as_ref());
@@ -94,17 +91,13 @@ pub(crate) fn judge(
     None
 }
 
-/// Judges one combination of sessions.
+/// Judges one combination of sessions. An error is the reason why it is undecided.
 fn judge_one(
     machines: Vec<Fsm>,
     declared: &[Declared],
     settings: &Settings,
-) -> Result<(), Refusal> {
-    let undecided = |reason: String| Err(Refusal::Undecided(reason));
-    let system = match System::new(machines) {
-        Ok(system) => system,
-        Err(error) => return undecided(error.to_string()),
-    };
+) -> Result<Option<Hanging>, String> {
+    let system = System::new(machines).map_err(|error| error.to_string())?;
     let is_used = |queue: &Queue| {
         let sent = Direction::Send;
         let sends =
@@ -121,26 +114,25 @@ fn judge_one(
         });
         Bounded::new(system.machines().to_vec(), &topology).map(|of| of.check(&limits))
     };
-    match check(0, limits) {
-        Err(error) => return undecided(error.to_string()),
-        Ok(Verdict::Undecided(limit)) => return undecided(limit.to_string()),
-        Ok(Verdict::Unsafe(hang)) => {
+    match check(0, limits).map_err(|error| error.to_string())? {
+        Verdict::Undecided(limit) => return Err(limit.to_string()),
+        Verdict::Unsafe(hang) => {
             let (largest, configurations) = ADVICE;
             let few = limits.configurations(limits.configurations.min(configurations));
             let is_enough = |&all: &usize| check(all, few).is_ok_and(|found| found.is_safe());
-            return Err(Refusal::Hangs(hang, (1..=largest).find(is_enough)));
+            return Ok(Some((hang, (1..=largest).find(is_enough))));
         }
-        Ok(Verdict::Safe(safe)) => {
+        Verdict::Safe(safe) => {
             let is_directed = |fsm: &Fsm| fsm.check_directed().is_ok();
             if safe != Safe::AndLarger && !system.machines().iter().all(is_directed) {
-                return undecided(LARGER.to_owned());
+                return Err(LARGER.to_owned());
             }
         }
     }
     let required = &settings.required;
     let is_strict = |role: &Option<Liveness>| *role == Some(Liveness::EveryRun);
     let asks_some = required.iter().any(is_strict) && !required.iter().all(is_strict);
-    if asks_some { undecided(EVERY_RUN.to_owned()) } else { Ok(()) }
+    if asks_some { Err(EVERY_RUN.to_owned()) } else { Ok(None) }
 }
 
 const EVERY_RUN: &str = "only some roles are `every_run`, and a sender may wait for room while another role does something \

@@ -79,7 +79,7 @@ fn part(
         return Some(scope.name_of(root));
     }
     let Place { item, span } = session.states[state.index()];
-    let is_here = |tail: &&Tail| at(tail.ident().span()) == at(span);
+    let is_here = |tail: &&Tail| tail.ident().span().start() == span.start();
     let tails = scope.session(item)?.chains().map(|chain| &chain.tail);
     let tail = { tails }.find(is_here).and_then(|tail| match tail {
         Tail::Choice { constructor, peer, choice, .. } => {
@@ -91,11 +91,6 @@ fn part(
         _ => None,
     });
     Some(tail.unwrap_or_else(|| scope.name_of(item)))
-}
-
-fn at(span: Span) -> (usize, usize) {
-    let start = span.start();
-    (start.line, start.column)
 }
 
 /// The name of a session in the source.

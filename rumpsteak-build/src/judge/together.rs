@@ -28,7 +28,6 @@ use crate::fault::{Cause, Refusal, Subject};
 use crate::judge::closed_system;
 use crate::limits::Limits;
 use crate::protocols::Loaded;
-use crate::settings;
 
 /// A session that its projection accepts.
 #[derive(Clone, Copy, Debug)]
@@ -127,8 +126,12 @@ impl Combined {
             }
             None => Part::projection(protocol.due(role, false)),
         });
-        let parts: Vec<Part<'_>> =
-            parts.zip(required).map(|(part, &required)| settings::part(part, required)).collect();
+        let parts = parts.zip(required).map(|(part, required)| match required {
+            Some(Liveness::Fair) => part.fair(),
+            Some(Liveness::EveryRun) => part.strict(),
+            None => part,
+        });
+        let parts: Vec<Part<'_>> = parts.collect();
         let found = match together(&parts, &limits.scribble.verifier) {
             Ok(found) => found,
             Err(error) => {

@@ -6,7 +6,7 @@ use rumpsteak_fsm::subtype::Rule;
 use rumpsteak_fsm::verify::together::Condition;
 use rumpsteak_scribble::Code;
 
-use crate::fault::{Cause, NameProblem, Refusal};
+use crate::fault::{Cause, NameProblem};
 
 macro_rules! pages {
     ($($code:literal)+) => {
@@ -63,7 +63,11 @@ pub(super) fn code(cause: &Cause) -> Option<&'static str> {
         Cause::Idle { .. } => "V0302",
         Cause::RecursiveAlias { .. } => "V0303",
         Cause::OtherPayload { .. } => "V0404",
-        Cause::Refused(refusal) => of_refusal(refusal),
+        Cause::Refused(refusal) => match (&refusal.refused.refusal, &refusal.refused.condition) {
+            (Some(of), _) => of_rule(of.rule, of.sup.is_some(), refusal.misfit.as_ref()),
+            (None, Some(Condition::NarrowedChoice(..))) => "V0411",
+            (None, _) => "V0412",
+        },
         Cause::NotLive { .. } => "V0413",
         Cause::UnsafeSystem { .. } => "V0501",
         Cause::SilentRole { .. } => "V0502",
@@ -76,14 +80,6 @@ pub(super) fn code(cause: &Cause) -> Option<&'static str> {
         Cause::Machine { .. } => "V0603",
         Cause::Unwritable { .. } => "V0604",
     })
-}
-
-fn of_refusal(refusal: &Refusal) -> &'static str {
-    match (&refusal.refused.refusal, &refusal.refused.condition) {
-        (Some(found), _) => of_rule(found.rule, found.sup.is_some(), refusal.misfit.as_ref()),
-        (None, Some(Condition::NarrowedChoice(..))) => "V0411",
-        (None, _) => "V0412",
-    }
 }
 
 /// The code of a broken rule. `is_due` is true if another action is due; `misfit` is simpler.

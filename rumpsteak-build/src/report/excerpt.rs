@@ -10,7 +10,6 @@ use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snip
 use rumpsteak_scribble::Span;
 
 use crate::named_text::NamedText;
-use crate::protocols::{Loaded, ScrFile};
 use crate::words::visible;
 
 /// Places in texts. The first one is the primary place: the error itself.
@@ -71,11 +70,6 @@ impl Excerpt {
         }
         texts.into_iter().map(|(text, marks)| snippet(text, &marks)).collect()
     }
-}
-
-pub(super) fn declared_here(protocol: &Loaded, file: &ScrFile) -> Excerpt {
-    let declared = protocol.protocol.name().span;
-    Excerpt::of_spans(&file.module.texts, &[(declared, "declared here".to_owned())])
 }
 
 fn snippet<'a>(

@@ -17,7 +17,7 @@ use rumpsteak_fsm::{Action, Defect, Message, Run};
 use rumpsteak_scribble::{Span, similar};
 
 use super::code::code;
-use super::excerpt::{Excerpt, declared_here};
+use super::excerpt::Excerpt;
 use super::failure;
 use super::notice::Report;
 use super::refusal;
@@ -232,43 +232,43 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
 fn name_text(name: &str, problem: NameProblem, hint: Option<&str>) -> String {
     let (what, help) = match problem {
         NameProblem::Choice => (
-            "is a choice, which is neither a session nor a message".to_owned(),
+            "is a choice, which is neither a session nor a message",
             format!(
                 "write `Select<Role, {name}>` if this role chooses, `Branch<Role, {name}>` if the other one does"
             ),
         ),
         NameProblem::ChoiceAmongPeers(constructor) => (
-            "has options that name their peers".to_owned(),
+            "has options that name their peers",
             format!("write `{constructor}<{name}>`"),
         ),
         NameProblem::ChoiceOfOnePeer => (
-            "has options that do not say with whom the choice is".to_owned(),
+            "has options that do not say with whom the choice is",
             format!(
                 "write `Select<Role, {name}>` or `Branch<Role, {name}>`; or among several peers, \
                  `Variant(Send<Role, Label, Then>)` in `{name}`"
             ),
         ),
         NameProblem::Gather(true) => (
-            "has the messages of a gather, which come in any order".to_owned(),
+            "has the messages of a gather, which come in any order",
             format!("write `Gather<{name}>`"),
         ),
         NameProblem::Gather(false) => (
-            "is a choice, and no gather".to_owned(),
+            "is a choice, and no gather",
             format!(
                 "write `Branch<{name}>`; or in `{name}`, a message of each peer, \
                  `Variant(Receive<Role, Label, Self>)`, and last what follows: `All(End)`"
             ),
         ),
         NameProblem::NoChoice => (
-            "is not a choice".to_owned(),
+            "is not a choice",
             "a choice is an `enum` with one variant for each label".to_owned(),
         ),
         NameProblem::NoRole => (
-            "is not a role".to_owned(),
+            "is not a role",
             "a role is generated, or a struct of this module with `#[derive(Role)]`".to_owned(),
         ),
         NameProblem::NoSession => (
-            "is not a session".to_owned(),
+            "is not a session",
             "a session is a `type`, a `struct` or an `enum` of this module; `End` ends one".to_owned(),
         ),
         NameProblem::OtherDirection(direction) => {
@@ -282,21 +282,18 @@ fn name_text(name: &str, problem: NameProblem, hint: Option<&str>) -> String {
             );
         }
         NameProblem::OwnRole => (
-            "plays the role that this session is of, and no role talks to itself".to_owned(),
+            "plays the role that this session is of, and no role talks to itself",
             "name the role at the other end; or in `#[session(…)]` the role whose session this is".to_owned(),
         ),
         NameProblem::Swapped => {
-            ("is not a role, and a role comes before its label".to_owned(), String::new())
+            ("is not a role, and a role comes before its label", String::new())
         }
         NameProblem::Unresolved => (
-            "is not an item of this module".to_owned(),
+            "is not an item of this module",
             "everything that a session names is written here or generated; it is not imported, nor made by a macro".to_owned(),
         ),
     };
-    let help = match hint {
-        Some(hint) => hint.to_owned(),
-        None => help,
-    };
+    let help = hint.unwrap_or(&help);
     format!("`{name}` {what}\n\nhelp: {help}")
 }
 
@@ -337,7 +334,9 @@ fn unknown_label(ty: &str, label: &str, (protocol, file): (&Loaded, &ScrFile)) -
 }
 
 fn lacks((protocol, file): (&Loaded, &ScrFile), what: &str, advice: &str) -> String {
-    let (name, declared) = (protocol.name(), declared_here(protocol, file));
+    let (name, span) = (protocol.name(), protocol.protocol.name().span);
+    let declared = [(span, "declared here".to_owned())];
+    let declared = Excerpt::of_spans(&file.module.texts, &declared);
     format!("the protocol `{name}` has no {what}\n\n{declared}\n\nhelp: {advice}")
 }
 

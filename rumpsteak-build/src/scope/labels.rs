@@ -10,9 +10,10 @@ use std::collections::BTreeMap;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens as _;
 use rumpsteak_front::module::Item;
-use rumpsteak_front::{LabelItem, MessageItem, name};
+use rumpsteak_front::{MessageItem, name};
 use rumpsteak_fsm::{Message, Sort};
 use syn::Type;
+use syn::spanned::Spanned as _;
 
 use crate::fault::{Cause, Fault};
 use crate::protocols::{Loaded, ScrFile};
@@ -48,15 +49,8 @@ pub(super) fn of<'a>(
     for variant in &message.variants {
         // rustc or the macro reports a type that is not a name.
         let Some(ty) = &variant.ident else { continue };
-        let item = match &message.label {
-            Some(label) => Some(label),
-            None => find(ty).and_then(|item| match item {
-                Item::Label(label) => Some(label),
-                Item::Message(message) => message.label.as_ref(),
-                _ => None,
-            }),
-        };
-        let fields = item.and_then(|item: &LabelItem| item.fields.as_deref());
+        let item = message.label.as_ref().or_else(|| find(ty)?.label());
+        let fields = item.and_then(|item| item.fields.as_deref());
         let mut is_missing = message.label.is_none() && find(ty).is_none();
         let (mut message, checks) = match protocol {
             Some(own) => against((&variant.label, ty, fields), item.is_some(), own),
@@ -231,17 +225,13 @@ impl Label<'_> {
     pub(crate) fn fault(&self, used: Span) -> Option<Fault> {
         let cause = self.message.as_ref().err()?;
         let span = match cause {
-            Cause::OtherPayload { .. } => self.payload_span(),
+            Cause::OtherPayload { .. } => {
+                let first = self.fields.and_then(|fields| fields.first());
+                first.map_or_else(|| self.ty.span(), Type::span)
+            }
             _ => used,
         };
         Some(cause.clone().at(span))
-    }
-
-    /// The token to blame for a wrong payload.
-    fn payload_span(&self) -> Span {
-        use syn::spanned::Spanned as _;
-        let first = self.fields.and_then(|fields| fields.first());
-        first.map_or_else(|| self.ty.span(), |ty| ty.span())
     }
 }
 

@@ -25,13 +25,13 @@ use quote::{ToTokens as _, quote};
 use rumpsteak_build::expansion::{Findings, Judged, judge, runtime_crate};
 use rumpsteak_front::module::{BrokenItem, Item, ItemKind};
 use rumpsteak_front::name::snake;
-use rumpsteak_front::{LabelItem, Module, ModuleKind};
+use rumpsteak_front::{Module, ModuleKind};
 use syn::parse::{ParseStream, Parser as _};
 use syn::{Attribute, Error, Result, Token, Visibility};
 
 use crate::scope::{Scope, items};
 use crate::tokens::at;
-use crate::{message, payload, role, session, set};
+use crate::{message, role, session, set};
 
 pub(crate) fn expand(kind: ModuleKind, arguments: TokenStream, item: TokenStream) -> TokenStream {
     match Module::parse(kind, arguments, item.clone()) {
@@ -88,8 +88,9 @@ fn judged(judged: &Judged) -> TokenStream {
     let (marker, used) = (is_partial && !errors.is_empty()).then(marker).unzip();
     let beside = is_partial.then_some(&errors);
     let payloads = verdict.payloads.iter().filter_map(|check| {
-        let label = items(judged).filter_map(label).find(|label| label.name == check.label)?;
-        payload::check(check, label, &krate)
+        let mut labels = items(judged).filter_map(Item::label);
+        let label = labels.find(|label| label.name == check.label)?;
+        message::payload(check, label, &krate)
     });
     let files = files.iter().map(|file| file.to_string_lossy().into_owned());
     quote! {
@@ -163,14 +164,5 @@ fn broken(BrokenItem { name, kind }: &BrokenItem, scope: &Scope<'_>) -> TokenStr
         }
         ItemKind::Session | ItemKind::Set => session::nothing(name),
         ItemKind::Label | ItemKind::Other => TokenStream::new(),
-    }
-}
-
-/// The struct of a label, which may also be the message type.
-fn label(item: &Item) -> Option<&LabelItem> {
-    match item {
-        Item::Label(label) => Some(label),
-        Item::Message(message) => message.label.as_ref(),
-        _ => None,
     }
 }

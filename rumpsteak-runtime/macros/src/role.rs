@@ -12,9 +12,9 @@ use crate::scope::Scope;
 use crate::tokens::{at, body};
 
 pub(crate) fn expand(item: &RoleItem, scope: &Scope<'_>) -> TokenStream {
-    let RoleItem { attributes, visibility, name, routes, is_tuple, .. } = item;
+    let RoleItem { attributes, visibility, name, routes, .. } = item;
     let fields: Vec<_> = routes.iter().map(|route| &route.field).collect();
-    let (krate, body) = (scope.krate, body(&fields, *is_tuple));
+    let (krate, body) = (scope.krate, body(&fields));
     let body = at(&quote!(struct #name #body), name.span());
     let structure = quote!(#(#attributes)* #visibility #body);
     let message = item.message.as_ref().or_else(|| scope.message());
@@ -231,8 +231,14 @@ fn wiring(item: &RoleItem, krate: &TokenStream, is_whole: bool) -> TokenStream {
     let peers: Vec<_> = item.routes.iter().map(|route| &route.peer).collect();
     let members = item.routes.iter().map(|route| &route.member);
     let indices = 0..peers.len();
+    let made = match is_whole {
+        true => quote!(Self { #(#members: wiring.connect::<#name, #peers, __Set, #indices>()),* }),
+        // The error of the module may be about these routes. It keeps this code from running.
+        false => quote!(::core::unreachable!()),
+    };
     // All spans point at the struct: rustc advises against bounds that a derive makes.
-    let bounds = item.routes.iter().map(|Route { peer, field: Field { ty, .. }, .. }| {
+    let bounds = item.routes.iter().filter(|_| is_whole);
+    let bounds = bounds.map(|Route { peer, field: Field { ty, .. }, .. }| {
         let krate = at(krate, ty.span());
         quote_spanned! {ty.span()=>
             __Set: #krate::private::wiring::Seats<#peer>,
@@ -246,24 +252,14 @@ fn wiring(item: &RoleItem, krate: &TokenStream, is_whole: bool) -> TokenStream {
     });
     let placed = at(krate, name.span());
     let wire = quote_spanned!(name.span()=> #placed::private::wiring::Wire<__Set>);
-    if !is_whole {
-        // The error of the module may be about these routes. It keeps this code from running.
-        return quote! {
-            impl<__Set> #wire for #name {
-                fn wire(_: &mut #krate::private::wiring::Wiring<'_>) -> Self {
-                    ::core::unreachable!()
-                }
-            }
-        };
-    }
     quote! {
-        #[allow(unused_variables, reason = "a role may have no routes")]
+        #[allow(unused_variables, reason = "a role may have no routes, or a mistake")]
         impl<__Set> #wire for #name
         where
             #(#bounds)*
         {
             fn wire(wiring: &mut #krate::private::wiring::Wiring<'_>) -> Self {
-                Self { #(#members: wiring.connect::<#name, #peers, __Set, #indices>()),* }
+                #made
             }
         }
     }

@@ -53,10 +53,8 @@ impl<'a> Scope<'a> {
 
     /// Returns true if a role names this item as its message type.
     pub(crate) fn is_named_message(&self, name: &Ident) -> bool {
-        items(self.judged).any(|item| match item {
-            Item::Role(role) => role.message.as_ref() == Some(name),
-            _ => false,
-        })
+        let mut roles = items(self.judged).filter_map(Item::role);
+        roles.any(|role| role.message.as_ref() == Some(name))
     }
 
     /// Returns true if a role has this name, even one with a mistake.

@@ -25,7 +25,7 @@ use crate::tokens::{at, body};
 const MOST: usize = 12;
 
 pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
-    let SetItem { attributes, visibility, name, fields, is_tuple } = set;
+    let SetItem { attributes, visibility, name, fields } = set;
     let krate = scope.krate;
     let written: Vec<_> = fields.iter().map(|of| &of.field).collect();
     let is_wrong = |of: &&SetField| scope.is_family(&of.role) != of.is_family;
@@ -38,7 +38,7 @@ pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
         quote_spanned!(role.span()=> ::core::compile_error!(#text);)
     });
     let wrong: TokenStream = wrong.collect();
-    let body = body(&written, *is_tuple);
+    let body = body(&written);
     let members: Vec<_> = fields.iter().map(|of| &of.member).collect();
     let parameters = members.iter().map(|member| match member {
         Member::Named(name) => name.clone(),

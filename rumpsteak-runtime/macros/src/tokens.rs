@@ -14,10 +14,10 @@ pub(crate) fn at(tokens: &TokenStream, span: Span) -> TokenStream {
 }
 
 /// The fields of a struct after its name.
-pub(crate) fn body(fields: &[&Field], is_tuple: bool) -> TokenStream {
-    match (is_tuple, fields) {
-        (true, _) => quote!((#(#fields),*);),
-        (false, []) => quote!(;),
-        (false, _) => quote!({ #(#fields),* }),
+pub(crate) fn body(fields: &[&Field]) -> TokenStream {
+    match fields {
+        [] => quote!(;),
+        [first, ..] if first.ident.is_none() => quote!((#(#fields),*);),
+        _ => quote!({ #(#fields),* }),
     }
 }

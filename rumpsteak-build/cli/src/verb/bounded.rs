@@ -124,7 +124,7 @@ pub(super) fn run(
 fn hangs(machines: &[Machine], hang: &Hang, is_least: bool, committing: &[Role]) -> Notice {
     let at = if is_least { "at every capacity" } else { "at these capacities" };
     let mut notice = Notice::error(format!("the system hangs {at}: {hang}"));
-    for wait in &hang.waits {
+    for (number, wait) in hang.waits.iter().enumerate() {
         for (transition, action) in &wait.actions {
             let label = match wait.full {
                 Some(_) => format!("`{}` waits for room for `{}`", wait.role, action.message),
@@ -132,8 +132,6 @@ fn hangs(machines: &[Machine], hang: &Hang, is_least: bool, committing: &[Role])
             };
             notice = mark(notice, machines, &wait.role, *transition, &label);
         }
-    }
-    for (number, wait) in hang.waits.iter().enumerate() {
         let is_last = number + 1 == hang.cycle && hang.cycle > 1;
         notice = notice
             .remark(format!("{wait}{}", if is_last { ": this closes the cycle" } else { "" }));

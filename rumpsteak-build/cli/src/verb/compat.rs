@@ -128,10 +128,8 @@ struct Version<'a> {
 impl Version<'_> {
     /// The roles of this version, and then the roles that only the other version has.
     fn roles_with(&self, other: &Self) -> Vec<Role> {
-        let more = other.machines.iter().map(|machine| machine.fsm.role());
-        let more = more.filter(|role| self.machine(role).is_none());
-        let own = self.machines.iter().map(|machine| machine.fsm.role());
-        own.chain(more).cloned().collect()
+        let more = other.machines.iter().filter(|of| self.machine(of.fsm.role()).is_none());
+        self.machines.iter().chain(more).map(|of| of.fsm.role().clone()).collect()
     }
 
     fn machine(&self, role: &Role) -> Option<&Machine> {

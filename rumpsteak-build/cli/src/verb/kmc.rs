@@ -199,7 +199,7 @@ fn witnessed(report: Notice, machines: &[Machine], witness: &Witness) -> Notice 
 type Finding<'a> = (Option<bool>, String, Option<&'a Witness>);
 
 /// The answer about a property of single machines, from the first machine that lacks it.
-fn form(found: &Option<(Role, Defect)>) -> Finding<'_> {
+fn form(found: Option<&(Role, Defect)>) -> Finding<'_> {
     let Some((role, defect)) = found else { return (Some(true), "yes".to_owned(), None) };
     let defect = defect.to_string();
     let text = format!("no: in the machine of `{role}`, {}", split_way_out(&defect).0);
@@ -220,19 +220,16 @@ type Findings<'a> = [(&'static str, &'static str, Finding<'a>); 11];
 
 fn findings(properties: &Properties) -> Findings<'_> {
     // A directed machine is neither mixed nor undirected. A k-safe system has both properties.
-    let undirected = match &properties.mixed {
-        Some(_) => &properties.mixed,
-        None => &properties.undirected,
-    };
+    let mixed = properties.mixed.as_ref();
     let safe = match (&properties.progress, &properties.reception) {
         (Property::Holds, reception) => reception,
         (Property::Unknown(_), reception @ Property::Fails(_)) => reception,
         (progress, _) => progress,
     };
     [
-        ("csa", "CSA", form(&properties.mixed)),
-        ("deterministic", "deterministic", form(&properties.nondeterministic)),
-        ("directed", "directed", form(undirected)),
+        ("csa", "CSA", form(mixed)),
+        ("deterministic", "deterministic", form(properties.nondeterministic.as_ref())),
+        ("directed", "directed", form(mixed.or(properties.undirected.as_ref()))),
         ("k_exhaustive", "k-exhaustive", behaviour(&properties.exhaustive)),
         ("k_safe", "k-safe", behaviour(safe)),
         ("progress", "  progress", behaviour(&properties.progress)),

@@ -8,8 +8,7 @@ use rumpsteak_front::SessionItem;
 use rumpsteak_front::session::{Action, Direction, Rest, Variant};
 use syn::Error;
 
-use super::expansion::Expansion;
-use super::parts::Parts;
+use super::expansion::{Expansion, Parts};
 use crate::tokens;
 
 impl Expansion<'_> {

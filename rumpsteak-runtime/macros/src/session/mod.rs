@@ -23,14 +23,13 @@
 //!     impl Choice, Offers<Go>, Offers<Stop>, Structure for Choice
 //! ```
 //!
-//! A long chain is cut into structs ([`parts`]).
+//! A long chain is cut into structs ([`Parts`]).
 //!
 //! A refused session expands too, with a proof that is marked as failed: this avoids errors
 //! elsewhere, and nothing runs, because the crate does not compile.
 
 mod choice;
 mod expansion;
-mod parts;
 mod structure;
 
 use proc_macro2::{Ident, TokenStream};
@@ -38,16 +37,14 @@ use quote::quote;
 use rumpsteak_front::SessionItem;
 use rumpsteak_front::session::{Form, Tail};
 
-use self::expansion::Expansion;
-use self::parts::Parts;
+use self::expansion::{Expansion, Parts};
 use crate::scope::Scope;
 
 pub(crate) fn expand(item: &SessionItem, scope: &Scope<'_>) -> TokenStream {
     let expansion = Expansion::new(item, scope);
     let session = match &item.form {
         Form::Alias(chain) => expansion.alias(&expansion.parts(chain)),
-        Form::Choice(variants) => expansion.choice(variants, None),
-        Form::Gather(variants, rest) => expansion.choice(variants, Some(rest)),
+        Form::Choice(variants, rest) => expansion.choice(variants, rest.as_ref()),
         Form::Struct(chain) => expansion.structure(&expansion.parts(chain)),
     };
     let role = item.role.as_ref().filter(|role| scope.is_role(role) && is_first(item, scope));

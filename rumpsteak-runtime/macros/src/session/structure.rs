@@ -6,8 +6,7 @@ use rumpsteak_front::SessionItem;
 use rumpsteak_front::session::{Action, Direction, Tail};
 use syn::{Attribute, parse_quote};
 
-use super::expansion::Expansion;
-use super::parts::Parts;
+use super::expansion::{Expansion, Parts};
 use crate::tokens;
 
 impl Expansion<'_> {
@@ -163,16 +162,8 @@ impl Expansion<'_> {
             };
         }
         match direction {
-            Direction::Send => {
-                let methods = [("Send::send", "Sending"), ("Send::send_or_return", "Returning")];
-                let methods = methods.map(|(original, future)| {
-                    self.method(original, None, Some(label), future, &types, &bounds)
-                });
-                methods.into_iter().collect()
-            }
-            Direction::Receive => {
-                self.method("Receive::receive", None, None, "Receiving", &types, &bounds)
-            }
+            Direction::Send => self.methods(SEND, None, Some(label), &types, &bounds),
+            Direction::Receive => self.methods(RECEIVE, None, None, &types, &bounds),
         }
     }
 
@@ -191,11 +182,7 @@ impl Expansion<'_> {
         };
         let then = quote!(<#choice as #krate::states::Offers<#offered>>::Then);
         let types = quote!('s, #role, #peer, #label, #then);
-        let methods = [("Select::select", "Sending"), ("Select::select_or_return", "Returning")];
-        let methods = methods.map(|(original, future)| {
-            self.method(original, Some(&parameters), Some(&label), future, &types, &bounds)
-        });
-        methods.into_iter().collect()
+        self.methods(SELECT, Some(&parameters), Some(&label), &types, &bounds)
     }
 
     fn branch_method(&self, peer: Option<&Ident>, choice: &TokenStream) -> TokenStream {
@@ -209,7 +196,7 @@ impl Expansion<'_> {
         };
         let peer = self.peer(peer);
         let types = quote!('s, #role, #peer, #choice);
-        self.method("Branch::branch", None, None, "Branching", &types, &bounds)
+        self.methods(BRANCH, None, None, &types, &bounds)
     }
 
     /// The bound for the role's route to `peer`, and for the label that it carries.
@@ -240,36 +227,46 @@ impl Expansion<'_> {
         quote!(State = #krate::states::State<'s, #role>)
     }
 
-    /// A method that calls the `original` method of the state inside.
-    fn method(
+    /// Methods that call those of the state inside.
+    fn methods(
         &self,
-        original: &str,
+        (state, methods): Methods,
         parameters: Option<&TokenStream>,
         label: Option<&Ident>,
-        future: &str,
         types: &TokenStream,
         bounds: &TokenStream,
     ) -> TokenStream {
         let (krate, visibility) = (self.krate, &self.item.visibility);
         let path = krate.to_string().replace(' ', "");
-        let docs = format!(
-            "As [`{original}`]({path}::states::{original}).\n\n# Errors\n\nAs `{original}`.\n\n\
-             # Cancel safety\n\nAs `{original}`: dropping the future poisons the role."
-        );
-        let method = format_ident!("{}", original.rsplit(':').next().unwrap_or(original));
-        let future = format_ident!("{future}");
         let parameters = parameters.map(|parameters| quote!(<#parameters>));
         let argument = label.map(|_| quote!(label));
         let label = label.map(|label| quote!(, label: #label));
-        quote! {
-            #[doc = #docs]
-            #[inline]
-            #visibility fn #method #parameters(self #label) -> #krate::states::#future<#types>
-            where
-                #bounds
-            {
-                self.0.#method(#argument)
+        let methods = methods.iter().map(|(method, future)| {
+            let original = format!("{state}::{method}");
+            let docs = format!(
+                "As [`{original}`]({path}::states::{original}).\n\n# Errors\n\nAs `{original}`.\n\n\
+                 # Cancel safety\n\nAs `{original}`: dropping the future poisons the role."
+            );
+            let [method, future] = [method, future].map(|name| format_ident!("{name}"));
+            quote! {
+                #[doc = #docs]
+                #[inline]
+                #visibility fn #method #parameters(self #label) -> #krate::states::#future<#types>
+                where
+                    #bounds
+                {
+                    self.0.#method(#argument)
+                }
             }
-        }
+        });
+        methods.collect()
     }
 }
+
+/// A state of the runtime, and its methods with the futures that they return.
+type Methods = (&'static str, &'static [(&'static str, &'static str)]);
+
+const BRANCH: Methods = ("Branch", &[("branch", "Branching")]);
+const RECEIVE: Methods = ("Receive", &[("receive", "Receiving")]);
+const SELECT: Methods = ("Select", &[("select", "Sending"), ("select_or_return", "Returning")]);
+const SEND: Methods = ("Send", &[("send", "Sending"), ("send_or_return", "Returning")]);
