@@ -181,4 +181,4 @@ const fn assert_same<N: Structure, S: Structure>() {
     );
 }
 
-debug!([S: Session<State: InRole>] Detached<S>, "role": |_| <<S::State as InRole>::Role as Role>::NAME);
+impl_debug!([S: Session<State: InRole>] Detached<S>, "role": |_| <<S::State as InRole>::Role as Role>::NAME);

@@ -276,7 +276,7 @@ impl<L> From<Unsent<L>> for Error {
     }
 }
 
-debug!([L] Unsent<L>, "error": |it| it.error, "label_returned": |it| it.label.is_some());
+impl_debug!([L] Unsent<L>, "error": |it| it.error, "label_returned": |it| it.label.is_some());
 
 impl<L> fmt::Display for Unsent<L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

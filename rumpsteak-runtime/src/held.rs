@@ -160,4 +160,4 @@ impl<R: Role> Participant for Held<R> {
     }
 }
 
-debug!([R: Role] Held<R>, "role": |_| R::NAME);
+impl_debug!([R: Role] Held<R>, "role": |_| R::NAME);

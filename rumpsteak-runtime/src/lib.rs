@@ -52,7 +52,7 @@
 /// Implements `Debug` for a type that cannot derive it: its name, and these fields.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! debug {
+macro_rules! impl_debug {
     ([$($generics:tt)*] $name:ident$(<$($argument:tt),+>)?$(, $field:literal: |$it:pat_param| $value:expr)*) => {
         impl<$($generics)*> ::std::fmt::Debug for $name$(<$($argument),+>)? {
             fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {

@@ -209,7 +209,7 @@ impl<R: Role, P, F: Future, T, E> Future for Running<'_, R, P, F, T, E> {
     }
 }
 
-debug!([R: Role, P, F: Future, T, E, W] Running<'_, R, P, F, T, E, W>, "role": |_| R::NAME);
+impl_debug!([R: Role, P, F: Future, T, E, W] Running<'_, R, P, F, T, E, W>, "role": |_| R::NAME);
 
 pin_project! {
     /// The future of the method `run` of a set of roles, which runs one process per role.
@@ -256,4 +256,4 @@ impl<J: Future, T> Future for RunningAll<J, T> {
     }
 }
 
-debug!([J: Future, T, W] RunningAll<J, T, W>);
+impl_debug!([J: Future, T, W] RunningAll<J, T, W>);

@@ -114,15 +114,15 @@ pub enum NetError {
         "`{peer}` is lost, or its program ended before `Joined::leave`: its connection broke and was not resumed within {waited:?}"
     )]
     Lost { peer: String, waited: Duration, source: Arc<io::Error> },
-    /// The log of a [stored](crate::Stored) role cannot be read or written.
+    /// The log of a stored role cannot be read or written.
     #[cfg(feature = "nats")]
     #[error("the session cannot be stored")]
     Store(#[source] Arc<io::Error>),
-    /// A [stored](crate::Stored) role receives after it has sent. Its messages only leave when it
-    /// is saved, so it might wait for ever.
+    /// A stored role receives after it has sent. Its messages only leave when it is saved, so it
+    /// might wait for ever.
     #[error("the role is stored, and receives after it has sent: save it in between")]
     Unsaved,
-    /// A [stored](crate::Stored) role has [given its session up](crate::Stored::abandon).
+    /// A stored role has given its session up.
     #[error("`{peer}` has given the session up")]
     GaveUp { peer: String },
     /// The connection of a [`Bridge`](crate::Bridge) broke, or bytes came that are not a message.

@@ -4,7 +4,8 @@
 //! [Browser]: self::browser
 //! [Failure]: self::failure
 //! [Delegation]: self::delegation
-//! [Stored roles]: self::stored
+#![cfg_attr(feature = "nats", doc = "[Stored roles]: self::stored")]
+#![cfg_attr(not(feature = "nats"), doc = "[Stored roles]: crate::transport")]
 //!
 #![doc = include_str!("../guide/README.md")]
 
@@ -20,9 +21,10 @@ macro_rules! chapters {
             /// [`peer`]: crate::Join::peer
             /// [Browser]: crate::guide::browser
             /// [Transports]: crate::guide::transports
-            /// [stored]: crate::guide::stored
             /// [channels]: rumpsteak_runtime::guide::channels
             /// [peers]: rumpsteak_runtime::guide::peers
+            #[cfg_attr(feature = "nats", doc = "[stored]: crate::guide::stored")]
+            #[cfg_attr(not(feature = "nats"), doc = "[stored]: crate::transport")]
             #[cfg_attr(feature = "websocket", doc = "[`WebSocket::over`]: crate::transport::WebSocket")]
             #[cfg_attr(not(feature = "websocket"), doc = "[`WebSocket::over`]: crate::transport")]
             ///
@@ -32,4 +34,7 @@ macro_rules! chapters {
     };
 }
 
-chapters!(transports browser failure delegation stored);
+chapters!(transports browser failure delegation);
+
+#[cfg(feature = "nats")]
+chapters!(stored);

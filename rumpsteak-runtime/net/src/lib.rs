@@ -27,7 +27,7 @@
 //! Everything here needs a tokio runtime with time, and panics without one. Dropping a future is
 //! safe at any time, unless the documentation of a function says otherwise.
 
-#[macro_use(debug)]
+#[macro_use(impl_debug)]
 extern crate rumpsteak_runtime;
 
 /// The crates whose types the interface names.

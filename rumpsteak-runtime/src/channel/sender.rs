@@ -198,7 +198,7 @@ impl<M> Drop for QueueSender<M> {
 // It is never pinned: messages are only moved.
 impl<M> Unpin for QueueSender<M> {}
 
-debug!([M] QueueSender<M>, "queue": |it| it.queue(), "closed": |it| it.producer.has_ended());
+impl_debug!([M] QueueSender<M>, "queue": |it| it.queue(), "closed": |it| it.producer.has_ended());
 
 /// The name of the queue in the message of a panic.
 fn name(Queue { from, to, .. }: Queue) -> String {

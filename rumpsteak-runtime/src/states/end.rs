@@ -122,4 +122,4 @@ impl<R: Role> Structure for End<'_, R> {
     const FINGERPRINT: u64 = fingerprint::mix(fingerprint::END, 0);
 }
 
-debug!([R: Role] End<'_, R>, "role": |_| R::NAME);
+impl_debug!([R: Role] End<'_, R>, "role": |_| R::NAME);

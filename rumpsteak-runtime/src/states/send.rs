@@ -143,4 +143,4 @@ impl<'s, R: Role, P, L, C: Follows<'s, R, P, L>> Future for Returning<'s, R, P, 
 
 state_with_label!(Send, SEND: Send, Sending);
 
-debug!([R: Role<Message: Message<L>>, P: Role, L, C] Returning<'_, R, P, L, C>, "sending": |it| it.sending);
+impl_debug!([R: Role<Message: Message<L>>, P: Role, L, C] Returning<'_, R, P, L, C>, "sending": |it| it.sending);

@@ -134,4 +134,4 @@ pub(crate) fn polled_again() -> ! {
 /// that only the role decides if the state is `Send`.
 pub(super) type Names<T> = PhantomData<fn() -> T>;
 
-debug!([R: Role] State<'_, R>, "role": |_| R::NAME);
+impl_debug!([R: Role] State<'_, R>, "role": |_| R::NAME);

@@ -282,5 +282,5 @@ fn is_same(left: &str, right: &str) -> bool {
     normal(left) == normal(right)
 }
 
-debug!([R: Role, T] Acting<'_, R, T>, "mock": |it| it.mock, "peer": |it| it.peer);
-debug!([R: Role] Mock<R>, "role": |_| R::NAME, "state": |it| it.state);
+impl_debug!([R: Role, T] Acting<'_, R, T>, "mock": |it| it.mock, "peer": |it| it.peer);
+impl_debug!([R: Role] Mock<R>, "role": |_| R::NAME, "state": |it| it.state);

@@ -133,7 +133,7 @@ impl<Tx, Rx> Drop for Bidirectional<Tx, Rx> {
     }
 }
 
-debug!([Tx, Rx] Bidirectional<Tx, Rx>, "closed": |it| it.is_closed(), "in_session": |it| it.mark.in_session());
+impl_debug!([Tx, Rx] Bidirectional<Tx, Rx>, "closed": |it| it.is_closed(), "in_session": |it| it.mark.in_session());
 
 impl<Tx: 'static, Rx: 'static> Link for Bidirectional<Tx, Rx> {
     #[inline]

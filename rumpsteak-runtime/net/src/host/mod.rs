@@ -107,7 +107,7 @@ impl Default for Host {
     }
 }
 
-debug!([] Host, "listens": |it| it.shared.listens());
+impl_debug!([] Host, "listens": |it| it.shared.listens());
 
 /// Accepts connections for as long as the host listens.
 async fn accept(shared: Arc<Shared>, mut listener: Box<dyn Listener>, at: Listened) {

@@ -333,4 +333,4 @@ impl<M: 'static> Pair<Outbox<M>> for Inbox<M> {
     const HALVES: (Half<Self>, Half<Outbox<M>>) = (Inbox::HALF, Outbox::HALF);
 }
 
-debug!([M] Inbox<M>, "status": |it| Arc::clone(&it.status));
+impl_debug!([M] Inbox<M>, "status": |it| Arc::clone(&it.status));

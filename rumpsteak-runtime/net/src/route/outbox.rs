@@ -318,4 +318,4 @@ impl<M> Sink<M> for Outbox<M> {
     }
 }
 
-debug!([M] Outbox<M>, "status": |it| Arc::clone(&it.status));
+impl_debug!([M] Outbox<M>, "status": |it| Arc::clone(&it.status));

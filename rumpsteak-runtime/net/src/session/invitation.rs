@@ -72,4 +72,4 @@ impl<R> PartialEq for Invitation<R> {
     }
 }
 
-debug!([R] Invitation<R>, "session": |it| it.session.clone());
+impl_debug!([R] Invitation<R>, "session": |it| it.session.clone());

@@ -423,6 +423,6 @@ impl<R: Role> Joined<R> {
     }
 }
 
-debug!([R: Role, C] Join<R, C>, "joins": |it| (R::NAME, it.plan.session.clone(), it.plan.addresses.clone()));
-debug!([R: Role] Service<R>, "role": |_| R::NAME);
-debug!([R: Role] Joined<R>, "role": |_| R::NAME);
+impl_debug!([R: Role, C] Join<R, C>, "joins": |it| (R::NAME, it.plan.session.clone(), it.plan.addresses.clone()));
+impl_debug!([R: Role] Service<R>, "role": |_| R::NAME);
+impl_debug!([R: Role] Joined<R>, "role": |_| R::NAME);

@@ -175,4 +175,4 @@ impl<R: Joins + Leaves<()>, S: Session<State = State<'static, R>> + Structure> P
     }
 }
 
-debug!([S] Parcel<S>, "role": |it| it.routes.first().map(|packed| packed.own.route.near()));
+impl_debug!([S] Parcel<S>, "role": |it| it.routes.first().map(|packed| packed.own.route.near()));

@@ -379,4 +379,4 @@ impl<R: Joins + Leaves<()>, V: Serialize> Stored<R, V> {
     }
 }
 
-debug!([R: Role, V] Stored<R, V>, "role": |it| (R::PROTOCOL, it.entry.session.clone(), R::NAME));
+impl_debug!([R: Role, V] Stored<R, V>, "role": |it| (R::PROTOCOL, it.entry.session.clone(), R::NAME));

@@ -53,7 +53,7 @@ impl Transport for WebSocket {
     }
 }
 
-debug!([] WebSocket, "is_secure": |it| it.is_secure);
+impl_debug!([] WebSocket, "is_secure": |it| it.is_secure);
 
 /// A browser does not say why a call failed, so it counts as a host that is not there yet.
 fn failed(error: WsErr) -> io::Error {

@@ -223,7 +223,7 @@ impl Drop for Streams {
     }
 }
 
-debug!([] Connection, "restricted": |it| it.may_play.is_some());
+impl_debug!([] Connection, "restricted": |it| it.may_play.is_some());
 
 impl Stream for Connection {
     type Item = io::Result<BytesMut>;

@@ -99,7 +99,7 @@ impl Transports {
     }
 }
 
-debug!([] Transports, "schemes": |it| it.schemes());
+impl_debug!([] Transports, "schemes": |it| it.schemes());
 
 /// Returns true if no further try can succeed after this error.
 pub(crate) fn is_final(error: &io::Error) -> bool {

@@ -37,7 +37,7 @@ pub struct Nats {
     options: ConnectOptions,
 }
 
-debug!([] Nats, "servers": |it| Arc::clone(&it.servers));
+impl_debug!([] Nats, "servers": |it| Arc::clone(&it.servers));
 
 #[derive(Clone, Debug)]
 pub(crate) struct Server {

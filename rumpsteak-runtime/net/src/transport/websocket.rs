@@ -185,7 +185,7 @@ impl Transport for WebSocket {
     }
 }
 
-debug!([] WebSocket, "proxy": |it| {
+impl_debug!([] WebSocket, "proxy": |it| {
     it.proxy.as_deref().and_then(|proxy| proxy.rsplit('@').next()).map(str::to_owned)
 });
 
