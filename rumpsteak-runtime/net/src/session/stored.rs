@@ -69,10 +69,10 @@ impl Journal {
     /// its last entry says. All roles of the session join it through journals at the same server.
     /// It need not be at the same time.
     ///
-    /// Fails if another instance plays the role; if the server does not answer; if the entry is of
-    /// another version of the program; or if a peer is a family. A role that is a family, or has to
-    /// do with a role on demand, does not compile. If the future is dropped, the role can join
-    /// again.
+    /// Fails if another instance plays the role, if the server does not answer, or if the entry is
+    /// of another version of the program. A role that is a family or has one as a peer does not
+    /// compile, nor does a protocol with roles on demand. If the future is dropped, the role can
+    /// join again.
     pub async fn join<S, R, V>(&self, session: &str, value: V) -> Result<Stored<R, V>, NetError>
     where
         S: Session<State = State<'static, R>> + Structure,
@@ -144,10 +144,10 @@ impl Journal {
         Ok(Stored { value, role, log, entry, lanes, unsaved, is_taken, tasks })
     }
 
-    /// Names each session in which others wait for the role `R`, unless another instance plays it:
-    /// [join](Self::join) it. First come the sessions that the process before had. Fails if the
-    /// server does not answer. If the future is dropped, a session may be named only to the next
-    /// process of the instance.
+    /// Gives `begin` the name of each session in which others wait for the role `R`, to
+    /// [join](Self::join) it, unless another instance plays the role there. The sessions that the
+    /// process before had come first. Fails if the server does not answer. If the future is
+    /// dropped, a name may be given only to the next process of the instance.
     pub async fn serve<R: Joins>(&self, mut begin: impl FnMut(String)) -> Result<(), NetError> {
         let (mut calls, mut connects) = (self.calls(R::PROTOCOL).await?, self.connects());
         let (mut names, mut is_first) = (self.sessions(R::PROTOCOL).await?, true);
@@ -161,12 +161,12 @@ impl Journal {
             match timeout(LOOK, next(&mut calls)).await {
                 Ok(Some(call)) => names.extend(String::from_utf8(call.payload.into())),
                 Ok(None) => return Ok(()),
-                // Calls may have been lost.
-                Err(_) if connects != self.connects() => {
-                    connects = self.connects();
-                    names = self.sessions(R::PROTOCOL).await?;
-                }
                 Err(_) => {}
+            }
+            // Calls may have been lost.
+            if connects != self.connects() {
+                connects = self.connects();
+                names.extend(self.sessions(R::PROTOCOL).await?);
             }
         }
     }
