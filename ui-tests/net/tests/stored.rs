@@ -704,3 +704,74 @@ async fn a_server_that_cannot_be_used_is_an_error_that_says_what_to_do() {
         Some(" the server takes 1048064: save more often, or raise its `max_payload`")
     );
 }
+
+#[rumpsteak::protocol(
+    Line,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+)]
+mod line {}
+
+use line::{A, ASession, B, BSession, C, CSession, First, Second};
+
+#[tokio::test]
+#[ignore = "needs nats-server"]
+async fn the_last_role_removes_the_session_though_not_all_know_each_other() {
+    let broker = Broker::start("line").await;
+    let journal = broker.journal("line").await;
+    let a = async {
+        let mut role = journal.join::<ASession<'static, A>, A, _>("1", ()).await?;
+        let session = role.session::<ASession<'static, A>>().unwrap();
+        { session }.run(async |s: ASession<'_>| Ok::<_, Error>(((), s.send(First).await?))).await?;
+        role.finish(async |()| {}).await?;
+        Outcome::Ok(())
+    };
+    let b = async {
+        let mut role = journal.join::<BSession<'static, B>, B, _>("1", ()).await?;
+        let mut session = role.session::<BSession<'static, B>>().unwrap();
+        let passes = session.run(async |s: BSession<'_>| {
+            let (First, s) = s.receive().await?;
+            Ok::<_, Error>(((), s.send(Second).await?))
+        });
+        passes.await?;
+        role.finish(async |()| {}).await?;
+        Outcome::Ok(())
+    };
+    let c = async {
+        let mut role = journal.join::<CSession<'static, C>, C, _>("1", ()).await?;
+        let session = role.session::<CSession<'static, C>>().unwrap();
+        let Second =
+            { session }.run(async |s: CSession<'_>| Ok::<_, Error>(s.receive().await?)).await?;
+        // The others have left long before.
+        role.finish(async |()| sleep(Duration::from_millis(300)).await).await?;
+        Outcome::Ok(())
+    };
+    tokio::try_join!(a, b, c).unwrap();
+    assert_eq!(broker.streams().await, Vec::<String>::new());
+}
+
+#[tokio::test]
+#[ignore = "needs nats-server"]
+async fn a_service_goes_on_after_the_server_was_killed() {
+    let mut broker = Broker::start("service").await;
+    let (gives, takes) = (broker.journal("p").await, broker.journal("q").await);
+    let (sender, mut sessions) = tokio::sync::mpsc::unbounded_channel();
+    let serving =
+        tokio::spawn(async move { takes.serve::<Q>(|name| sender.send(name).unwrap()).await });
+    for name in ["1", "2"] {
+        let role = gives.join::<Giving<'static, P>, P, _>(name, ()).await.unwrap();
+        let served = timeout(Duration::from_secs(30), sessions.recv()).await.unwrap();
+        assert_eq!(served.as_deref(), Some(name));
+        drop(role);
+        // The server writes what it has confirmed.
+        sleep(Duration::from_secs(1)).await;
+        broker.kill();
+        sleep(Duration::from_secs(2)).await;
+        broker.restart();
+        broker.streams().await;
+        sleep(Duration::from_secs(5)).await;
+    }
+    assert!(!serving.is_finished());
+    assert!(sessions.is_empty(), "a session is named once");
+    serving.abort();
+}

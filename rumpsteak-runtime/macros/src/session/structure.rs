@@ -227,7 +227,7 @@ impl Expansion<'_> {
         quote!(State = #krate::states::State<'s, #role>)
     }
 
-    /// Methods that call those of the state inside.
+    /// Methods that call the methods of the state inside.
     fn methods(
         &self,
         (state, methods): Methods,

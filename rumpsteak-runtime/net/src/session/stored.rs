@@ -146,27 +146,36 @@ impl Journal {
 
     /// Gives `begin` the name of each session in which others wait for the role `R`, to
     /// [join](Self::join) it, unless another instance plays the role there. The sessions that the
-    /// process before had come first. Fails if the server does not answer. If the future is
-    /// dropped, a name may be given only to the next process of the instance.
+    /// process before had come first. Goes on after the server was restarted; fails if it does not
+    /// answer at the beginning. If the future is dropped, a name may be given only to the next
+    /// process of the instance.
     pub async fn serve<R: Joins>(&self, mut begin: impl FnMut(String)) -> Result<(), NetError> {
         let (mut calls, mut connects) = (self.calls(R::PROTOCOL).await?, self.connects());
-        let (mut names, mut is_first) = (self.sessions(R::PROTOCOL).await?, true);
+        // True if this process may have claimed the session, or the one before.
+        let found = |names: Vec<_>, may_be_own| names.into_iter().map(move |it| (it, may_be_own));
+        let mut names: Vec<_> = found(self.sessions(R::PROTOCOL).await?, true).collect();
         loop {
-            for name in std::mem::take(&mut names) {
-                if let Some(session) = self.claimed::<R>(&name, is_first).await? {
-                    begin(session);
+            for (name, may_be_own) in std::mem::take(&mut names) {
+                match self.claimed::<R>(&name, may_be_own).await {
+                    Ok(session) => session.into_iter().for_each(&mut begin),
+                    Err(_) => names.push((name, true)),
                 }
             }
-            is_first = false;
             match timeout(LOOK, next(&mut calls)).await {
-                Ok(Some(call)) => names.extend(String::from_utf8(call.payload.into())),
+                Ok(Some(call)) => {
+                    let name = String::from_utf8(call.payload.into()).into_iter().collect();
+                    names.extend(found(name, false));
+                }
                 Ok(None) => return Ok(()),
                 Err(_) => {}
             }
             // Calls may have been lost.
-            if connects != self.connects() {
-                connects = self.connects();
-                names.extend(self.sessions(R::PROTOCOL).await?);
+            let now = self.connects();
+            if now != connects
+                && let Ok(all) = self.sessions(R::PROTOCOL).await
+            {
+                connects = now;
+                names.extend(found(all, false));
             }
         }
     }
@@ -183,12 +192,12 @@ impl Journal {
     async fn claimed<R: Joins>(
         &self,
         name: &str,
-        is_first: bool,
+        may_be_own: bool,
     ) -> Result<Option<String>, NetError> {
         let log = self.log::<R>(name).await?;
         if let Some((_, entry)) = log.last(R::NAME).await.map_err(failed)? {
             let is_own = entry.instance == self.instance && !entry.has_left();
-            return Ok((is_own && is_first).then_some(entry.session));
+            return Ok((is_own && may_be_own).then_some(entry.session));
         }
         let Some((_, of_peer)) = log.next("*", 1).await.map_err(failed)? else { return Ok(None) };
         let claimed = log.begin(0, self.claim(of_peer.session, &log)).await?;
@@ -204,8 +213,8 @@ impl Journal {
     }
 }
 
-/// Moves the messages of a peer into the queue to the role, those of an entry when it has taken all
-/// others. Ready when the session is over for the peer.
+/// Moves the messages of a peer into the queue to the role, entry by entry: the next one when the
+/// role has taken everything. Ready when the session is over for the peer.
 async fn read<M>(
     log: &Log,
     peer: String,
