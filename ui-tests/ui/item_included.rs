@@ -2,7 +2,7 @@
 
 #[rumpsteak::protocol(Ping)]
 mod ping {
-    include!("../tests/included/rest.rs");
+    include!("../tests/it/included/rest.rs");
 
     #[session(C)]
     type Client = Send<S, Ping, Rest>;

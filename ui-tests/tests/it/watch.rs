@@ -1,8 +1,6 @@
 //! `watch`: each way to hang is reported by name, and nothing is reported of roles that do not
 //! hang.
 
-#![allow(clippy::unwrap_used, reason = "helpers of a test: a panic is a failure")]
-
 use std::future::pending;
 use std::io::{BufRead as _, BufReader};
 use std::pin::pin;
@@ -235,7 +233,7 @@ fn sessions_of_watched_roles_do_the_same() {
 #[test]
 fn the_environment_watches_all_sets() {
     let mut hangs = Command::new(env::current_exe().unwrap())
-        .args(["--exact", "hangs", "--ignored", "--nocapture"])
+        .args(["--exact", "watch::hangs", "--ignored", "--nocapture"])
         .env("RUMPSTEAK_WATCH", "0.1")
         .stdout(Stdio::null())
         .stderr(Stdio::piped())

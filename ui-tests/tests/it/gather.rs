@@ -1,7 +1,5 @@
 //! Gathers: one message of each of several peers, in any order.
 
-#![allow(clippy::unwrap_used, reason = "helpers of a test: a panic is a failure")]
-
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::future::ready;

@@ -2,8 +2,6 @@
 //! indistinguishable ends. All of it is refused when a session begins or ends, and no peer waits
 //! forever.
 
-#![allow(clippy::unwrap_used, reason = "helpers of a test: a panic is a failure")]
-
 use std::cell::Cell;
 use std::future::pending;
 use std::mem;
@@ -212,6 +210,7 @@ use unmarked::{Asking, Ping, Pong, Unmarked};
 
 /// A transport. It has a size, because roles of size zero do not compile.
 #[derive(Debug)]
+#[expect(unreachable_pub, reason = "a role may be public, and then its routes are, too")]
 pub struct Bus(u8);
 
 thread_local! {

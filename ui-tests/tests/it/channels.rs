@@ -1,7 +1,5 @@
 //! Channels: the capacities that the build script proved, and the behaviour of each kind of queue.
 
-#![allow(clippy::unwrap_used, reason = "helpers of a test: a panic is a failure")]
-
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;

@@ -157,7 +157,7 @@ mod recall {}
 /// cancelled.
 #[test]
 fn the_next_session_is_interrupted_and_this_one_is_not() {
-    use crate::recall::*;
+    use recall::*;
 
     async fn rest<'s>(s: ACancelRest<'s, A>) -> Result<End<'s, A>> {
         let mut s = s.send(Cancel).await?.send(Cancel).await?;
@@ -261,7 +261,7 @@ mod broadcast {}
 /// `c` ends and runs again while `a` and `b` stream forever and receive nothing of it.
 #[test]
 fn a_session_begins_beside_one_without_an_end() {
-    use crate::broadcast::*;
+    use broadcast::*;
 
     async fn of_a(role: &mut A) -> Result<()> {
         try_run(role, async |s: ASession<'_>| match s.branch().await? {
@@ -436,7 +436,7 @@ mod referral {}
 
 #[test]
 fn beside_a_role_on_demand_with_several_peers_a_role_has_one_session() {
-    use crate::referral::*;
+    use referral::*;
 
     async fn patient(role: &mut Patient) -> Result<u64> {
         try_run(role, async |s: PatientSession<'_>| {

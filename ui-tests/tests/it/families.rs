@@ -1,7 +1,5 @@
 //! Families: any number of roles with one process.
 
-#![allow(clippy::unwrap_used, reason = "helpers of a test: a panic is a failure")]
-
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;

@@ -17,12 +17,7 @@
 //! Both orders of `p` are verified for unbounded queues. Over the bounded queue, the patient order
 //! makes `v` wait for room, `p` for `w` and `w` for `v`: all three in the middle of an action.
 
-#![allow(
-    clippy::expect_used,
-    clippy::print_stdout,
-    clippy::unwrap_used,
-    reason = "helpers of a test: a panic is a failure, and the output says which case it was"
-)]
+#![allow(clippy::print_stdout, reason = "the output says which case it was")]
 
 use std::future::{pending, ready};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,8 +1,6 @@
 //! The sections "Cancel safety": an action polled by reference loses nothing, and dropping one
 //! poisons the role.
 
-#![allow(clippy::unwrap_used, reason = "helpers of a test: a panic is a failure")]
-
 use std::future::ready;
 
 use futures::channel::mpsc;

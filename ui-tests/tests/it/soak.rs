@@ -3,12 +3,6 @@
 //!
 //! Runs for one second, or as many as `RUMPSTEAK_SOAK` says.
 
-#![allow(
-    clippy::expect_used,
-    clippy::unwrap_used,
-    reason = "helpers of a test: a panic is a failure"
-)]
-
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 

@@ -1,8 +1,6 @@
 //! A session is used in its own process and ends with it: using its states elsewhere, and the
 //! moment at which the peers learn that a session was given up.
 
-#![allow(clippy::unwrap_used, reason = "helpers of a test: a panic is a failure")]
-
 use std::future::pending;
 use std::panic::AssertUnwindSafe;
 use std::task::Poll;

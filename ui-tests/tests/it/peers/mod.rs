@@ -1,7 +1,5 @@
 //! Choices among peers: sending to one, receiving from whichever is first, and doing either.
 
-#![allow(clippy::unwrap_used, reason = "helpers of a test: a panic is a failure")]
-
 mod turns;
 
 use std::convert::Infallible;

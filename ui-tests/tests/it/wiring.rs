@@ -1,7 +1,5 @@
 //! Sets of roles: every route leads to its peer, whatever the order of fields and roles.
 
-#![allow(clippy::unwrap_used, reason = "tests state what must hold, also in their helpers")]
-
 use std::future::poll_fn;
 
 use futures::executor::block_on;
