@@ -18,17 +18,29 @@ pub fn corpus(name: &str) -> PathBuf {
     }
 }
 
-/// The seeds that a randomised test tries, one random input each: `0..default`, unless the
-/// environment variable `RUMPSTEAK_FUZZ` says `N`, for `0..N`, or `FROM..TO`.
+/// The seeds that a randomised test tries, one random input each: `0..usual`, unless the environment
+/// variable `RUMPSTEAK_FUZZ` says `N`, for `0..N`, or `FROM..TO`.
 ///
 /// # Panics
 ///
-/// If the variable is neither.
-pub fn seeds(default: u64) -> Range<u64> {
-    let Ok(text) = env::var("RUMPSTEAK_FUZZ") else { return 0..default };
+/// If the variable is neither, nor `all`.
+pub fn seeds(usual: u64) -> Range<u64> {
+    let text = env::var("RUMPSTEAK_FUZZ").unwrap_or_else(|_| "all".into());
+    if text == "all" {
+        return 0..usual;
+    }
     let (from, to) = text.split_once("..").unwrap_or(("0", &text));
     match (from.parse(), to.parse()) {
         (Ok(from), Ok(to)) => from..to,
-        _ => panic!("RUMPSTEAK_FUZZ must be a number or FROM..TO, not `{text}`"),
+        _ => panic!("RUMPSTEAK_FUZZ must be `all`, a number or FROM..TO, not `{text}`"),
     }
+}
+
+/// The seeds of a test that takes long: a quarter of [`seeds`], unless the variable is set.
+///
+/// # Panics
+///
+/// As [`seeds`].
+pub fn sample(all: u64) -> Range<u64> {
+    seeds(if env::var_os("RUMPSTEAK_FUZZ").is_some() { all } else { all.div_ceil(4) })
 }

@@ -31,7 +31,7 @@ mod system;
 mod texts;
 
 pub use bounded::{Bounded, Hangs};
-pub use environment::{corpus, seeds};
+pub use environment::{corpus, sample, seeds};
 pub use equal::equal;
 pub use local::{LocalError, local};
 pub use mutation::{Draft, Mutation, mutate, put_off, scatter, shift};

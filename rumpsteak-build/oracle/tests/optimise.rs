@@ -6,7 +6,7 @@
 use fastrand::Rng;
 use rumpsteak_fsm::{Action, Fsm, Limits as Budget, Verdict, system};
 use rumpsteak_optimise::{Costs, Options, propose, propose_together};
-use rumpsteak_oracle::{Coverage, Global, Limits, Shape, System, seeds};
+use rumpsteak_oracle::{Coverage, Global, Limits, Shape, System, sample};
 
 const EQUAL: Costs<'static> = Costs { latency: &|_, _| 1, work: 1 };
 
@@ -23,7 +23,7 @@ fn every_proposal_passes_the_explorer() {
     let options =
         Options { window: 2, candidates: 12, states: 200, limits: Budget::default().steps(50_000) };
     let (mut systems, mut proposals, mut all, mut together, mut refused) = (0, 0, 0, 0, 0);
-    let seeds = seeds(40);
+    let seeds = sample(150);
     for seed in seeds.clone() {
         let mut rng = Rng::with_seed(seed);
         let shape = if rng.bool() { Shape::dense(&mut rng) } else { Shape::random(&mut rng) };

@@ -26,7 +26,7 @@ struct Tally {
 
 #[test]
 fn blocks_that_are_accepted_are_safe() {
-    let outcome = fuzz::for_each_of(50, "blocks_that_are_accepted", |seed, watch| {
+    let outcome = fuzz::for_each_of(150, "blocks_that_are_accepted", |seed, watch| {
         let mut sample = Sample::new(seed, Shape::blocks);
         while !sample.text.contains("par {") && !sample.text.contains("interruptible {") {
             sample = Sample::next(sample.rng, Shape::blocks);

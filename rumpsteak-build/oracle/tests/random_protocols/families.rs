@@ -75,7 +75,7 @@ struct Tally {
 fn what_is_safe_with_one_member_is_safe_with_each_number() {
     const SHAPES: [fn(&mut fastrand::Rng) -> Shape; 4] =
         [Shape::dense, Shape::blocks, Shape::gathers, Shape::scattered];
-    let outcome = fuzz::for_each_of(40, "what_is_safe_with_one_member", |seed, _| {
+    let outcome = fuzz::for_each_of(100, "what_is_safe_with_one_member", |seed, _| {
         let mut sample = Sample::new(seed, SHAPES[seed as usize % 4]);
         let (machines, family) = loop {
             if sample.roles < 5
@@ -187,7 +187,7 @@ fn of_family(text: &str, role: &str) -> String {
 
 #[test]
 fn protocols_with_families_that_are_accepted_are_safe() {
-    let outcome = fuzz::for_each_of(60, "protocols_with_families", |seed, _| {
+    let outcome = fuzz::for_each_of(150, "protocols_with_families", |seed, _| {
         let shape = if seed % 2 == 0 { Shape::blocks } else { Shape::random };
         let mut sample = Sample::new(seed, shape);
         while sample.roles > 4 {

@@ -10,7 +10,7 @@ use std::{fs, panic, process, thread};
 
 use fastrand::Rng;
 use rumpsteak_fsm::Fsm;
-use rumpsteak_oracle::{Coverage, Global, Limits, Report, Shape, System, seeds};
+use rumpsteak_oracle::{Coverage, Global, Limits, Report, Shape, System, sample};
 use rumpsteak_scribble::{check, parse};
 
 /// How long a tool under test may take for one system, all its calls together. In time on a
@@ -113,16 +113,16 @@ pub(crate) fn for_each_seed<T: Send>(
     name: &str,
     test: impl Fn(u64, &mut Watch) -> Result<T, String> + Sync,
 ) -> Outcome<T> {
-    for_each_of(60, name, test)
+    for_each_of(150, name, test)
 }
 
-/// The same with another number of seeds where none is asked for.
+/// The same with another number of seeds in all.
 pub(crate) fn for_each_of<T: Send>(
-    default: u64,
+    all: u64,
     name: &str,
     test: impl Fn(u64, &mut Watch) -> Result<T, String> + Sync,
 ) -> Outcome<T> {
-    let seeds = seeds(default);
+    let seeds = sample(all);
     let workers = thread::available_parallelism().map_or(1, |n| n.get() as u64);
     // What each worker tries, and how often it was seen at it.
     let running: Vec<Mutex<Option<(u64, u32)>>> = (0..workers).map(|_| Mutex::new(None)).collect();

@@ -51,7 +51,7 @@ struct Tally {
 
 #[test]
 fn a_fixed_order_is_as_safe_as_any_order() {
-    let outcome = fuzz::for_each_of(60, "gathers", |seed, watch| {
+    let outcome = fuzz::for_each_of(150, "gathers", |seed, watch| {
         let mut sample = Sample::new(seed, Shape::gathers);
         let projections = loop {
             let projected = watch.time(Tool::Project, || {
