@@ -589,7 +589,7 @@ async fn a_role_that_gives_up_ends_the_session_of_its_peers() {
 #[tokio::test]
 #[ignore = "needs nats-server"]
 async fn a_cluster_of_three_loses_one() {
-    // It takes its time, for elections: only together with many kills.
+    // It takes its time, for elections: only if more is asked for than usual.
     if std::env::var("RUMPSTEAK_FUZZ").is_err() {
         return;
     }

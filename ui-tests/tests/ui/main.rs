@@ -21,13 +21,20 @@ fn mistakes_do_not_compile() {
     if env::var_os("RUMPSTEAK_UI").is_some_and(|value| value == "skip") {
         return;
     }
-    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let output = Command::new(rustc).arg("--version").output().unwrap();
-    let version = String::from_utf8(output.stdout).unwrap();
+    let rustc = |argument| {
+        let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        let output = Command::new(rustc).arg(argument).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let version = rustc("--version");
     assert!(
         version.starts_with(RECORDED_WITH),
         "the messages were recorded with {RECORDED_WITH}x, this is {version}; \
          set RUMPSTEAK_UI=skip to do without this test"
+    );
+    assert!(
+        Path::new(rustc("--print=sysroot").trim()).join("lib/rustlib/src/rust").exists(),
+        "rustc quotes its library only if it is there: run `rustup component add rust-src`"
     );
     // The inner cargo inherits OUT_DIR with the verdicts from `cargo test`. If the test binary is
     // run by hand, it has none, and every case would fail for that reason.
