@@ -138,8 +138,7 @@ impl Configuration {
         // No macro will raise the errors of protocol files.
         reports.extend(analysis.broken(true).map(Report::of_file));
         let problems = problems(&analysis);
-        let Analysis { warnings, summary, .. } = analysis;
-        Check { problems, reports, warnings, summary }
+        Check { problems, reports, warnings: analysis.warnings(), summary: analysis.summary }
     }
 }
 
