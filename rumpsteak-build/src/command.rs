@@ -30,7 +30,7 @@ pub use crate::protocols::gravest;
 pub use crate::protocols::scr_module::{ScrModule, root_of};
 pub use crate::report::code::explanations;
 pub use crate::report::comparison::{
-    Comparison, Explanation, among_peers, decided_by_run, fair_among, proven, proven_among,
+    Explanation, among_peers, decided_by_run, explain, fair_among, proven, proven_among,
 };
 pub use crate::report::excerpt::{Excerpt, Mark};
 pub use crate::report::notice::{Notice, Severity};
