@@ -35,9 +35,9 @@ pub use crate::report::comparison::{
 pub use crate::report::excerpt::{Excerpt, Mark};
 pub use crate::report::notice::{Notice, Severity};
 use crate::report::notice::{Report, unreadable};
-pub use crate::report::shortest;
 use crate::report::wording;
 pub use crate::report::wording::ErrorText;
+pub use crate::report::{chart, shortest};
 pub use crate::words::{count, did_you_mean, either, list, meant, split_way_out, visible};
 
 /// The file below `OUT_DIR` that lists the paths of the protocols.
