@@ -263,13 +263,11 @@ impl fmt::Display for Chain {
         for action in &self.actions {
             write!(f, "{}<{}, {}, ", action.constructor, action.peer, action.label)?;
         }
-        match &self.tail {
-            Tail::Choice { constructor, peer, choice, .. } => {
-                let peer = peer.as_ref().map_or(String::new(), |peer| format!("{peer}, "));
-                write!(f, "{constructor}<{peer}{choice}>")
-            }
-            tail => tail.ident().fmt(f),
-        }
+        let Tail::Choice { constructor, peer, choice, .. } = &self.tail else {
+            return self.tail.ident().fmt(f);
+        };
+        let peer = peer.as_ref().map_or(String::new(), |peer| format!("{peer}, "));
+        write!(f, "{constructor}<{peer}{choice}>")
     }
 }
 

@@ -462,14 +462,11 @@ impl Optimiser<'_> {
 fn start(before: &[Event], after: &[Event], most: usize) -> usize {
     let done = |event: &Event| (event.role.clone(), event.action.clone());
     let mut both = before.iter().zip(after);
-    match both.position(|(before, after)| done(before) != done(after)) {
-        Some(different) if different >= most => {
-            let first = done(&before[0]);
-            let round = before[..different].iter().rposition(|event| done(event) == first);
-            round.unwrap_or_default().max(different + 1 - most)
-        }
-        _ => 0,
-    }
+    let different = both.position(|(before, after)| done(before) != done(after));
+    let Some(different) = different.filter(|different| *different >= most) else { return 0 };
+    let first = done(&before[0]);
+    let round = before[..different].iter().rposition(|event| done(event) == first);
+    round.unwrap_or_default().max(different + 1 - most)
 }
 
 fn not_all(whose: &str, tried: &str) -> String {
