@@ -36,7 +36,6 @@ pub(crate) struct Analysis {
     pub(crate) source: Source,
     pub(crate) judged: Vec<Vec<Result<(Module, Findings), syn::Error>>>,
     pub(crate) summary: Summary,
-    pub(crate) warnings: Vec<String>,
 }
 
 impl Analysis {
@@ -66,9 +65,7 @@ impl Analysis {
             summary.sessions += roots.len();
             summary.verified += roots.values().filter(|root| root.passed).count();
         }
-        let mut analysis = Self { protocols, source, judged, summary, warnings: Vec::new() };
-        analysis.warnings = warnings(&analysis);
-        analysis
+        Self { protocols, source, judged, summary }
     }
 
     pub(crate) fn modules(&self) -> impl Iterator<Item = &(Module, Findings)> {
@@ -159,53 +156,53 @@ impl Analysis {
         let _ = writeln!(text, "cargo::rustc-env={RUNTIME}={name}");
         // The macros raise the errors, unless a `cfg` removes their modules.
         let broken = self.broken(true).map(|file| format!("{} has errors", file.shown()));
-        for warning in self.warnings.iter().cloned().chain(broken) {
+        for warning in self.warnings().into_iter().chain(broken) {
             // Cargo takes one line at a time.
             let _ = writeln!(text, "cargo::warning={}", warning.replace('\n', "\ncargo::warning="));
         }
         // If stdout is closed, there is nothing to report to.
         let _ = std::io::stdout().write_all(text.as_bytes());
     }
-}
 
-/// The warnings of a package, sorted. With a mistake, those that may follow from it are left out.
-fn warnings(analysis: &Analysis) -> Vec<String> {
-    let protocols = &analysis.protocols;
-    let is_right = |judged: &Result<(Module, Findings), _>| matches!(judged, Ok((module, of)) if module.errors.is_empty() && of.told.is_empty());
-    let is_right = analysis.judged.iter().flatten().all(is_right);
-    let mut warnings = Vec::new();
-    let named = analysis.modules().filter_map(|(module, _)| analysis.protocol_of(module));
-    let named: BTreeSet<usize> = named.collect();
-    for (position, protocol) in protocols.protocols.iter().enumerate() {
-        let (file, name) = (protocols.files[protocol.file].shown(), protocol.name());
-        // Packages that share a folder of protocols have modules for some of them each.
-        let is_own = protocols.files[protocol.file].path.starts_with(&protocols.base.folder);
-        if is_right && is_own && !named.contains(&position) {
-            warnings.push(format!(
-                "{file}: no module is for the protocol `{name}`: write `#[rumpsteak::protocol({name})] mod {} {{}}`, or take the protocol out",
-                snake(name)
-            ));
+    /// The warnings, sorted. With a mistake, those that may follow from it are left out.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let protocols = &self.protocols;
+        let is_right = |judged: &Result<(Module, Findings), _>| matches!(judged, Ok((module, of)) if module.errors.is_empty() && of.told.is_empty());
+        let is_right = self.judged.iter().flatten().all(is_right);
+        let mut warnings = Vec::new();
+        let named = self.modules().filter_map(|(module, _)| self.protocol_of(module));
+        let named: BTreeSet<usize> = named.collect();
+        for (position, protocol) in protocols.protocols.iter().enumerate() {
+            let (file, name) = (protocols.files[protocol.file].shown(), protocol.name());
+            // Packages that share a folder of protocols have modules for some of them each.
+            let is_own = protocols.files[protocol.file].path.starts_with(&protocols.base.folder);
+            if is_right && is_own && !named.contains(&position) {
+                warnings.push(format!(
+                    "{file}: no module is for the protocol `{name}`: write `#[rumpsteak::protocol({name})] mod {} {{}}`, or take the protocol out",
+                    snake(name)
+                ));
+            }
+            let projections = protocol.projections.iter().enumerate();
+            let idle = projections.filter(|(_, of)| of.fsm.transitions().next().is_none());
+            warnings.extend(idle.map(|(role, _)| {
+                let role = protocol.role_at(role);
+                format!(
+                    "{file}: the role `{role}` of `{name}` does nothing: no message is from it or to it"
+                )
+            }));
         }
-        let projections = protocol.projections.iter().enumerate();
-        let idle = projections.filter(|(_, of)| of.fsm.transitions().next().is_none());
-        warnings.extend(idle.map(|(role, _)| {
-            let role = protocol.role_at(role);
-            format!(
-                "{file}: the role `{role}` of `{name}` does nothing: no message is from it or to it"
-            )
-        }));
+        warnings.extend(protocols.files.iter().flat_map(ScrFile::warning_lines));
+        for (path, line) in &self.source.unreadable {
+            let shown = protocols.base.show(path);
+            warnings.push(format!("{shown}:{line}: not read, since it is not Rust"));
+        }
+        let is_named = |protocol: usize| named.contains(&protocol);
+        warnings.extend(machines::unused(protocols, &is_named));
+        warnings.extend(self.modules().flat_map(|(_, findings)| findings.warnings.iter().cloned()));
+        warnings.sort();
+        warnings.dedup();
+        warnings
     }
-    warnings.extend(protocols.files.iter().flat_map(ScrFile::warning_lines));
-    for (path, line) in &analysis.source.unreadable {
-        let shown = protocols.base.show(path);
-        warnings.push(format!("{shown}:{line}: not read, since it is not Rust"));
-    }
-    let is_named = |protocol: usize| named.contains(&protocol);
-    warnings.extend(machines::unused(protocols, &is_named));
-    warnings.extend(analysis.modules().flat_map(|(_, findings)| findings.warnings.iter().cloned()));
-    warnings.sort();
-    warnings.dedup();
-    warnings
 }
 
 #[cfg(test)]
@@ -225,7 +222,7 @@ mod tests {
         }
         let warnings = |path: &str| {
             let own = folder.join("own");
-            Analysis::new(&Package::new(&own, &folder, vec![path.into()])).warnings.len()
+            Analysis::new(&Package::new(&own, &folder, vec![path.into()])).warnings().len()
         };
         assert_eq!((warnings("protocols"), warnings("../shared")), (1, 0));
         fs::remove_dir_all(folder).unwrap();

@@ -30,14 +30,14 @@ pub use crate::protocols::gravest;
 pub use crate::protocols::scr_module::{ScrModule, root_of};
 pub use crate::report::code::explanations;
 pub use crate::report::comparison::{
-    Comparison, Explanation, among_peers, decided_by_run, fair_among, proven, proven_among,
+    Explanation, among_peers, decided_by_run, explain, fair_among, proven, proven_among,
 };
 pub use crate::report::excerpt::{Excerpt, Mark};
 pub use crate::report::notice::{Notice, Severity};
 use crate::report::notice::{Report, unreadable};
-pub use crate::report::shortest;
 use crate::report::wording;
 pub use crate::report::wording::ErrorText;
+pub use crate::report::{chart, shortest};
 pub use crate::words::{count, did_you_mean, either, list, meant, split_way_out, visible};
 
 /// The file below `OUT_DIR` that lists the paths of the protocols.
@@ -138,8 +138,7 @@ impl Configuration {
         // No macro will raise the errors of protocol files.
         reports.extend(analysis.broken(true).map(Report::of_file));
         let problems = problems(&analysis);
-        let Analysis { warnings, summary, .. } = analysis;
-        Check { problems, reports, warnings, summary }
+        Check { problems, reports, warnings: analysis.warnings(), summary: analysis.summary }
     }
 }
 

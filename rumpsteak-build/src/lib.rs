@@ -1,17 +1,6 @@
-//! Verifies session types against Scribble protocols from a build script.
+#![doc = include_str!("../README.md")]
 //!
-//! ```no_run
-//! // build.rs
-//! fn main() -> Result<(), rumpsteak_build::Report> {
-//!     rumpsteak_build::verify("protocols")?;
-//!     Ok(())
-//! }
-//! ```
-//!
-//! The build script reads the protocols in the folder, and the modules with `#[protocol(Name)]` or
-//! `#[closed_system]` in the package's Rust files. It proves that no session can deadlock, lose a
-//! message or receive an unexpected one, whatever the order of its sends and receives. The macro on
-//! the module looks the verdict up, and raises an error at the wrong token or lets sessions run.
+//! # When it fails
 //!
 //! A failing build script hides all other diagnostics from an editor. So it fails only for errors
 //! without a place in Rust source, such as a missing folder. All others become errors of rustc.
@@ -60,8 +49,3 @@ pub fn verify(path: impl Into<PathBuf>) -> Result<Summary, Report> {
 pub fn configure() -> Configuration {
     Configuration::default()
 }
-
-/// Runs the examples of README.md as tests.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

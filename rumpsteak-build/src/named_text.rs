@@ -24,15 +24,10 @@ impl NamedText {
 
     /// Cuts `span` to the text, and moves its ends outwards to whole characters.
     pub fn clip(&self, span: Range<usize>) -> Range<usize> {
-        let mut start = span.start.min(self.text.len());
-        let mut end = span.end.clamp(start, self.text.len());
-        while !self.text.is_char_boundary(start) {
-            start -= 1;
-        }
-        while !self.text.is_char_boundary(end) {
-            end += 1;
-        }
-        start..end
+        let length = self.text.len();
+        let is_boundary = |at: &usize| self.text.is_char_boundary(*at);
+        let start = (0..=span.start.min(length)).rev().find(is_boundary).unwrap_or(0);
+        start..(span.end.max(start)..length).find(is_boundary).unwrap_or(length)
     }
 
     /// The line and the column of the byte at `index`, both counted from 1, columns in characters.

@@ -33,8 +33,9 @@ pub fn did_you_mean<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) 
 }
 
 /// "did you mean `k`?", or else all known names after `otherwise`.
-pub fn meant(wanted: &str, known: &[impl AsRef<str> + Display], otherwise: &str) -> String {
-    did_you_mean(wanted, known.iter().map(AsRef::as_ref))
+pub fn meant(wanted: &str, known: impl IntoIterator<Item: Display>, otherwise: &str) -> String {
+    let known: Vec<String> = known.into_iter().map(|name| name.to_string()).collect();
+    did_you_mean(wanted, known.iter().map(String::as_str))
         .unwrap_or_else(|| format!("{otherwise} {}", list(known)))
 }
 

@@ -44,12 +44,8 @@ impl Comparison {
         refusal: Option<&Refusal>,
         among: Option<&Refused>,
     ) -> Told {
-        let comparison = command::Comparison {
-            sub: &self.sub.fsm,
-            sup: &self.sup.fsm,
-            sup_name: &self.sup.file,
-        };
-        let explanation = refusal.map(|refusal| comparison.explain(refusal));
+        let sup = (&self.sup.fsm, &*self.sup.file);
+        let explanation = refusal.map(|refusal| command::explain(&self.sub.fsm, sup, refusal));
         let mut notice = match &explanation {
             Some(found) => {
                 let notice = Notice::error(format!("{title}: {}", found.sentence));

@@ -145,23 +145,22 @@ pub(crate) fn of_projections(module: &Module, projections: Vec<Projection>) -> V
 pub(crate) fn pick(machines: Vec<Machine>, role: Option<&str>) -> Result<Machine, Notice> {
     let name = machines.first().map(|machine| machine.file.clone()).unwrap_or_default();
     let roles: Vec<Role> = machines.iter().map(|machine| machine.fsm.role().clone()).collect();
-    let names: Vec<&str> = roles.iter().map(Role::as_str).collect();
     let is_meant = |machine: &Machine| role.is_none_or(|role| machine.fsm.role().as_str() == role);
     let mut found = machines.into_iter().filter(is_meant);
     let (message, help) = match (found.next(), found.next(), role) {
         (Some(machine), None, _) => return Ok(machine),
         (None, _, Some(role)) => {
-            (format!("`{name}` holds no machine of `{role}`"), meant(role, &names, "it holds"))
+            (format!("`{name}` holds no machine of `{role}`"), meant(role, &roles, "it holds"))
         }
         (_, _, Some(role)) => {
             let help = "leave one of them in the file".to_owned();
             (format!("`{name}` holds several machines of `{role}`"), help)
         }
         (_, _, None) => {
-            let count = names.len();
+            let count = roles.len();
             let message =
                 format!("`{name}` holds {count} machines, and two are compared at a time");
-            (message, format!("say which one with `--role`: {}", list(names)))
+            (message, format!("say which one with `--role`: {}", list(roles)))
         }
     };
     Err(Notice::error(message).help(help))

@@ -170,8 +170,8 @@ pub(crate) fn position(
     roles: &[Role],
     message: impl FnOnce() -> String,
 ) -> Result<usize, Notice> {
-    roles.iter().position(|known| known == role).ok_or_else(|| {
-        let names: Vec<&str> = roles.iter().map(Role::as_str).collect();
-        Notice::error(message()).help(meant(role.as_str(), &names, "the roles are"))
-    })
+    roles
+        .iter()
+        .position(|known| known == role)
+        .ok_or_else(|| Notice::error(message()).help(meant(role.as_str(), roles, "the roles are")))
 }

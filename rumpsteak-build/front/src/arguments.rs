@@ -20,7 +20,7 @@ use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
 use syn::{Error, Ident, LitInt, LitStr, Path, Result, Token, parenthesized, token};
 
-use crate::attribute::{expect, ident};
+use crate::attribute::{ensure, expect, ident, refuse};
 use crate::cut::{ModuleKind, check_depth, parse};
 use crate::name;
 use crate::room::Room;
@@ -81,9 +81,8 @@ impl Arguments {
             let mut seen = Vec::new();
             while !input.is_empty() {
                 let word = ident(input, this.expected())?;
-                if seen.contains(&word) {
-                    return Err(Error::new(word.span(), format!("`{word}` stands here twice")));
-                }
+                let text = format!("`{word}` stands here twice");
+                ensure(!seen.contains(&word), word.span(), text)?;
                 this.option(input, &word)?;
                 seen.push(word);
                 if !input.is_empty() {
@@ -102,10 +101,7 @@ impl Arguments {
         let of_protocol = self.protocol.is_some();
         match word.to_string().as_str() {
             "capacity" | "unbounded" if self.room.is_some() => {
-                return Err(Error::new(
-                    word.span(),
-                    "`capacity` and `unbounded` exclude each other",
-                ));
+                return refuse(word.span(), "`capacity` and `unbounded` exclude each other");
             }
             "capacity" => self.room = Some(Room::capacity(input)?),
             "unbounded" => self.room = Some(Room::Unbounded),
@@ -130,16 +126,14 @@ impl Arguments {
                 let mut roles = Vec::new();
                 if input.peek(token::Paren) {
                     roles = list(input, EXPECTED_ROLES, Ident::parse_any)?;
-                    if roles.is_empty() {
-                        return Err(Error::new(word.span(), EXPECTED_ROLES));
-                    }
+                    ensure(!roles.is_empty(), word.span(), EXPECTED_ROLES)?;
                 }
                 self.liveness.push(Asked { liveness, roles });
             }
             "accept_closed_system" if of_protocol => {
                 self.accepts_closed_system = Some(word.clone());
             }
-            _ => return Err(Error::new(word.span(), self.expected())),
+            _ => return refuse(word.span(), self.expected()),
         }
         Ok(())
     }
@@ -153,12 +147,10 @@ fn protocol(input: ParseStream<'_>) -> Result<Ident> {
         let name = name.unwrap_or_else(|| "DoubleBuffering".to_owned());
         let text =
             format!("expected the name of the protocol, without quotes: `#[protocol({name})]`");
-        return Err(Error::new(input.span(), text));
+        return refuse(input.span(), text);
     }
     let is_option = input.peek2(Token![=]) || input.peek2(token::Paren);
-    if is_option || !input.peek(Ident) {
-        return Err(Error::new(input.span(), EXPECTED));
-    }
+    ensure(!is_option && input.peek(Ident), input.span(), EXPECTED)?;
     input.parse()
 }
 

@@ -42,12 +42,9 @@ pub(crate) fn argument<T>(
 ) -> Result<()> {
     let name = word(attribute);
     let Meta::List(list) = &attribute.meta else {
-        let text = format!("`{name}` takes an argument: `#[{name}(…)]`");
-        return Err(Error::new(name.span(), text));
+        return refuse(name.span(), format!("`{name}` takes an argument: `#[{name}(…)]`"));
     };
-    if value.is_some() {
-        return Err(Error::new(name.span(), format!("`#[{name}(…)]` stands here twice")));
-    }
+    ensure(value.is_none(), name.span(), format!("`#[{name}(…)]` stands here twice"))?;
     let end = list.delimiter.span().close();
     *value = Some(cut::parse(list.tokens.clone(), end, |input| {
         let argument = argument(input)?;
@@ -56,6 +53,16 @@ pub(crate) fn argument<T>(
         Ok(argument)
     })?);
     Ok(())
+}
+
+/// Returns an error at a place.
+pub(crate) fn refuse<T>(place: Span, text: impl Display) -> Result<T> {
+    Err(Error::new(place, text))
+}
+
+/// Returns an error at a place unless the condition holds.
+pub(crate) fn ensure(holds: bool, place: Span, text: impl Display) -> Result<()> {
+    if holds { Ok(()) } else { refuse(place, text) }
 }
 
 /// Expects a token such as `Token![,]`.
@@ -70,15 +77,13 @@ pub(crate) fn ident(input: ParseStream<'_>, message: &str) -> Result<Ident> {
 }
 
 pub(crate) fn expect_end(input: ParseStream<'_>, message: &str) -> Result<()> {
-    if input.is_empty() { Ok(()) } else { Err(Error::new(input.span(), message)) }
+    ensure(input.is_empty(), input.span(), message)
 }
 
 /// Parses a name of an item of the module.
 pub(crate) fn name(input: ParseStream<'_>, expected: &str) -> Result<Ident> {
     let start = input.span();
-    if input.peek(Token![_]) {
-        return Err(Error::new(start, expected));
-    }
+    ensure(!input.peek(Token![_]), start, expected)?;
     if !input.peek(Token![::]) {
         let name = ident(input, expected)?;
         if !input.peek(Token![::]) {
@@ -90,10 +95,10 @@ pub(crate) fn name(input: ParseStream<'_>, expected: &str) -> Result<Ident> {
         let is_word = has("Branch End Race Receive Select Send", &last.to_string());
         if is_word && !input.peek(Token![::]) {
             let text = format!("`{last}` is a word of sessions, which is written without a path");
-            return Err(Error::new(start, text));
+            return refuse(start, text);
         }
     }
-    Err(Error::new(start, NO_PATH))
+    refuse(start, NO_PATH)
 }
 
 /// Returns the paths in a derive, each with the word that it is, if it is one of ours: `Role` or
@@ -172,7 +177,7 @@ pub(crate) fn derive_input(item: TokenStream, ours: &[&str]) -> Result<DeriveInp
 pub(crate) fn check_generics(input: &DeriveInput, text: &str) -> Result<()> {
     match (input.generics.params.first(), &input.generics.where_clause) {
         (Some(parameter), _) => Err(Error::new_spanned(parameter, text)),
-        (None, Some(clause)) => Err(Error::new(clause.where_token.span, text)),
+        (None, Some(clause)) => refuse(clause.where_token.span, text),
         (None, None) => Ok(()),
     }
 }

@@ -321,10 +321,8 @@ pub(crate) fn check_depth(tokens: TokenStream, is_session: bool) -> Result<()> {
         }
         // Each level has a step for the bracket that opens the next one, so there are few levels.
         if levels.iter().map(|(steps, _)| steps).sum::<usize>() > MOST_STEPS {
-            return Err(Error::new(
-                span,
-                "this is nested too deep: give a part of it a name of its own",
-            ));
+            let text = "this is nested too deep: give a part of it a name of its own";
+            return Err(Error::new(span, text));
         }
         if let Piece::Open(group) = &piece {
             attributes += usize::from(group.delimiter() == Delimiter::Bracket);

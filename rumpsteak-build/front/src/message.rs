@@ -12,7 +12,9 @@ use syn::{
     Attribute, Data, DeriveInput, Error, Fields, LitStr, Result, Type, Variant, parse_quote,
 };
 
-use crate::attribute::{argument, check_generics, derive_input, first, take, take_derive};
+use crate::attribute::{
+    argument, check_generics, derive_input, ensure, first, refuse, take, take_derive,
+};
 use crate::name::same;
 use crate::set::bare;
 
@@ -59,11 +61,10 @@ impl MessageItem {
                 data.variants.iter_mut().map(MessageVariant::parse).collect::<Result<Vec<_>>>()?
             }
             Data::Struct(_) => vec![MessageVariant::new(name.clone(), label, parse_quote!(#name))],
-            Data::Union(data) => return Err(Error::new(data.union_token.span, EXPECTED)),
+            Data::Union(data) => return refuse(data.union_token.span, EXPECTED),
         };
-        if variants.is_empty() {
-            return Err(Error::new(name.span(), "expected at least one label: `Ready(Ready)`"));
-        }
+        let text = "expected at least one label: `Ready(Ready)`";
+        ensure(!variants.is_empty(), name.span(), text)?;
         for index in 0..variants.len() {
             check_label(&variants, index)?;
         }
@@ -87,12 +88,12 @@ impl MessageVariant {
         };
         let mut fields = fields.into_iter().flatten();
         match (fields.next(), fields.next()) {
-            (_, Some(second)) => Err(Error::new(first(&second.ty), SEVERAL)),
+            (_, Some(second)) => refuse(first(&second.ty), SEVERAL),
             (Some(field), None) => Ok(Self::new(name, label, field.ty.clone())),
             (None, None) => {
                 let text =
                     format!("a label carries one type: `{name}({name})`, with a `struct {name}`");
-                Err(Error::new(name.span(), text))
+                refuse(name.span(), text)
             }
         }
     }
@@ -124,9 +125,7 @@ fn check_label(all: &[MessageVariant], index: usize) -> Result<()> {
     let Some(earlier) = earlier.find(|it| is_same(it) || text(it) == own) else {
         return Ok(());
     };
-    if is_same(earlier) {
-        return Err(Error::new(name.span(), format!("the label `{label}` exists already")));
-    }
+    ensure(!is_same(earlier), name.span(), format!("the label `{label}` exists already"))?;
     // A label with the name of its type has a struct, so the other labels probably have one, too.
     let is_copied = all.iter().any(|other| other.name == own);
     let others = all.iter().filter(|other| text(other) == own && other.name != own);

@@ -31,7 +31,7 @@ use quote::quote;
 use syn::{AttrStyle, Attribute, Error, Result, Token, Visibility};
 
 use crate::arguments::Arguments;
-use crate::attribute::{attributes, derived, expect, expect_end, ident};
+use crate::attribute::{attributes, derived, ensure, expect, expect_end, ident};
 pub use crate::cut::ModuleKind;
 use crate::cut::{
     self, Cut, check_depth, delimiter, end_of, inner_attributes, is_item, is_punct, trees,
@@ -342,18 +342,15 @@ fn item(cut: &Cut<'_>, kind: ItemKind) -> Result<Item> {
             let (keyword, after) = (cut.keyword(), cut.tree(1));
             let is_call = is_punct(after, '!') || is_punct(after, ':') || keyword.is_empty();
             let is_item = is_item(&keyword) || !keyword.is_empty() && is_call;
-            let error = |place, text| Err(Error::new(place, text));
-            if !is_item {
-                let place = cut.tree(0).map_or_else(|| cut.end(), TokenTree::span);
-                return error(place, EXPECTED_AN_ITEM);
+            let place = cut.tree(0).map_or_else(|| cut.end(), TokenTree::span);
+            ensure(is_item, place, EXPECTED_AN_ITEM)?;
+            ensure(cut.is_complete, cut.end(), "expected `;` or `{…}` after this")?;
+            if keyword != "use" {
+                return Ok(Item::Other(tokens));
             }
-            if !cut.is_complete {
-                return error(cut.end(), "expected `;` or `{…}` after this");
-            }
-            if keyword == "use" && matches!(cut.trees, [.., last, _] if is_punct(Some(last), ':')) {
-                return error(cut.end(), "expected a name after `::`");
-            }
-            Ok(if keyword == "use" { Item::Use(tokens) } else { Item::Other(tokens) })
+            let is_open = matches!(cut.trees, [.., last, _] if is_punct(Some(last), ':'));
+            ensure(!is_open, cut.end(), "expected a name after `::`")?;
+            Ok(Item::Use(tokens))
         }
     }
 }

@@ -21,7 +21,7 @@ use syn::{
 };
 
 use crate::attribute::{
-    argument, check_generics, derive_input, first, name, take, take_derive, word,
+    argument, check_generics, derive_input, ensure, first, name, refuse, take, take_derive, word,
 };
 use crate::cut::has;
 pub use crate::room::Room;
@@ -77,7 +77,7 @@ impl RoleItem {
         let mut input = derive_input(item, &ROLE_ATTRIBUTES)?;
         let name = input.ident.clone();
         let Data::Struct(data) = &mut input.data else {
-            return Err(Error::new(name.span(), "a role is a struct"));
+            return refuse(name.span(), "a role is a struct");
         };
         let fields = std::mem::replace(&mut data.fields, Fields::Unit);
         let (link, message) = attributes(&mut input.attrs, &name)?;
@@ -87,14 +87,10 @@ impl RoleItem {
         for (field, member) in fields.into_iter().zip(members) {
             let route = Route::new(field, member)?;
             let peer = &route.peer;
-            if *peer == name {
-                return Err(Error::new(peer.span(), "a role has no route to itself"));
-            }
-            if routes.iter().any(|earlier| earlier.peer == *peer) {
-                let text =
-                    format!("a second route to `{peer}`: the role has one route for each peer");
-                return Err(Error::new(peer.span(), text));
-            }
+            ensure(*peer != name, peer.span(), "a role has no route to itself")?;
+            let is_second = routes.iter().any(|earlier| earlier.peer == *peer);
+            let text = format!("a second route to `{peer}`: the role has one route for each peer");
+            ensure(!is_second, peer.span(), text)?;
             if let Some(text) = misfit(&route.field.ty, message.as_ref()) {
                 return Err(Error::new_spanned(&route.field.ty, text));
             }
@@ -157,14 +153,13 @@ fn attributes(
                 let expected = |_| Error::new(input.span(), EXPECTED_ROLE);
                 input.parse::<LitStr>().map_err(expected)
             }),
-            _ => Err(Error::new(word.span(), "`#[route(…)]` stands on a field")),
+            _ => refuse(word.span(), "`#[route(…)]` stands on a field"),
         }?;
     }
     let (named, protocol) = protocol.map_or((None, None), |(it, named)| (named, Some(it)));
     let (role, span) = match (named, role, &protocol) {
         (Some(named), Some(_), _) => {
-            let text = "the role is named twice: here and in `#[role(…)]`";
-            return Err(Error::new(named.span(), text));
+            return refuse(named.span(), "the role is named twice: here and in `#[role(…)]`");
         }
         (Some(named), None, _) => (named.unraw().to_string(), named.span()),
         (None, Some(role), _) => (role.value(), role.span()),
@@ -183,7 +178,7 @@ fn link(input: ParseStream<'_>) -> Result<(Ident, Option<Ident>)> {
         (Some(protocol), role, None) if !input.peek(Token![.]) => Ok((protocol, role)),
         (.., third) => {
             let place = third.map_or_else(|| input.span(), |third| third.span());
-            Err(Error::new(place, EXPECTED_LINK))
+            refuse(place, EXPECTED_LINK)
         }
     }
 }
@@ -193,10 +188,8 @@ impl Route {
         let mut peer = None;
         for attribute in &take(&mut field.attrs, &ROLE_ATTRIBUTES) {
             let word = word(attribute);
-            if word != "route" {
-                let text = format!("`#[{word}(…)]` stands on the struct");
-                return Err(Error::new(word.span(), text));
-            }
+            let text = format!("`#[{word}(…)]` stands on the struct");
+            ensure(word == "route", word.span(), text)?;
             argument(attribute, &mut peer, |input| {
                 let peer = name(input, "expected the role at the other end: `#[route(S)]`")?;
                 Ok((peer, Room::after_peer(input)?))

@@ -3,9 +3,9 @@
 use proc_macro2::{Ident, Span};
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
-use syn::{Error, LitInt, Result, Token};
+use syn::{LitInt, Result, Token};
 
-use crate::attribute::{expect, ident};
+use crate::attribute::{expect, ident, refuse};
 
 /// The room of a queue.
 #[derive(Clone, Copy)]
@@ -27,7 +27,7 @@ impl Room {
         match word.to_string().as_str() {
             "capacity" => Self::capacity(input).map(Some),
             "unbounded" => Ok(Some(Self::Unbounded)),
-            _ => Err(Error::new(word.span(), EXPECTED_ROOM)),
+            _ => refuse(word.span(), EXPECTED_ROOM),
         }
     }
 
@@ -37,7 +37,7 @@ impl Room {
         let place = input.span();
         match input.parse::<LitInt>().and_then(|literal| literal.base10_parse::<u32>()) {
             Ok(most @ 1..) => Ok(Self::Capacity(most as usize, place)),
-            _ => Err(Error::new(place, EXPECTED_CAPACITY)),
+            _ => refuse(place, EXPECTED_CAPACITY),
         }
     }
 }

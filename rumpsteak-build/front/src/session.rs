@@ -29,7 +29,9 @@ use syn::{
     Attribute, Error, Lifetime, Meta, Result, Token, Visibility, braced, parenthesized, token,
 };
 
-use crate::attribute::{argument, expect, expect_end, ident, name, parse_item, public, take};
+use crate::attribute::{
+    argument, ensure, expect, expect_end, ident, name, parse_item, public, refuse, take,
+};
 
 /// A session, or a part of one.
 #[derive(Clone)]
@@ -236,15 +238,13 @@ impl SessionItem {
         let visibility = public(visibility, input.span());
         let keyword = ident(input, EXPECTED_ITEM)?;
         let name = ident(input, "expected a name")?;
-        if input.peek(Token![<]) {
-            return Err(Error::new(input.span(), NO_GENERICS));
-        }
+        ensure(!input.peek(Token![<]), input.span(), NO_GENERICS)?;
         let form = match (keyword.to_string().as_str(), &role) {
             ("type", _) => alias(input)?,
             ("struct", _) => structure(input)?,
             ("enum", None) => choice(input)?,
-            ("enum", Some(role)) => return Err(Error::new(role.span(), ROLE_ON_CHOICE)),
-            _ => return Err(Error::new(keyword.span(), EXPECTED_ITEM)),
+            ("enum", Some(role)) => return refuse(role.span(), ROLE_ON_CHOICE),
+            _ => return refuse(keyword.span(), EXPECTED_ITEM),
         };
         expect_end(input, "expected nothing more in a session")?;
         Ok(Self { role, name, form, attributes, visibility })
@@ -263,13 +263,11 @@ impl fmt::Display for Chain {
         for action in &self.actions {
             write!(f, "{}<{}, {}, ", action.constructor, action.peer, action.label)?;
         }
-        match &self.tail {
-            Tail::Choice { constructor, peer, choice, .. } => {
-                let peer = peer.as_ref().map_or(String::new(), |peer| format!("{peer}, "));
-                write!(f, "{constructor}<{peer}{choice}>")
-            }
-            tail => tail.ident().fmt(f),
-        }
+        let Tail::Choice { constructor, peer, choice, .. } = &self.tail else {
+            return self.tail.ident().fmt(f);
+        };
+        let peer = peer.as_ref().map_or(String::new(), |peer| format!("{peer}, "));
+        write!(f, "{constructor}<{peer}{choice}>")
     }
 }
 
@@ -291,21 +289,17 @@ fn alias(input: ParseStream<'_>) -> Result<Form> {
     expect::<Token![=]>(input, "expected `=` and the session that the alias stands for")?;
     let chain = Chain::read(input)?;
     if let Tail::Itself(itself) = &chain.tail {
-        return Err(Error::new(itself.span(), NO_SELF_IN_ALIAS));
+        return refuse(itself.span(), NO_SELF_IN_ALIAS);
     }
     expect::<Token![;]>(input, "expected `;` after the session")?;
     Ok(Form::Alias(chain))
 }
 
 fn structure(input: ParseStream<'_>) -> Result<Form> {
-    if !input.peek(token::Paren) {
-        return Err(Error::new(input.span(), EXPECTED_STRUCT_BODY));
-    }
+    ensure(input.peek(token::Paren), input.span(), EXPECTED_STRUCT_BODY)?;
     let body;
     parenthesized!(body in input);
-    if body.peek(Token![#]) {
-        return Err(Error::new(body.span(), "no attributes inside a session"));
-    }
+    ensure(!body.peek(Token![#]), body.span(), "no attributes inside a session")?;
     // The macro decides over the visibility of the field.
     body.parse::<Visibility>()?;
     let chain = Chain::read(&body)?;
@@ -313,25 +307,20 @@ fn structure(input: ParseStream<'_>) -> Result<Form> {
     expect_end(&body, "a session struct has one field: the session")?;
     expect::<Token![;]>(input, "expected `;` after the struct")?;
     match &chain.tail {
-        Tail::Itself(itself) if chain.actions.is_empty() => {
-            Err(Error::new(itself.span(), ONLY_SELF))
-        }
+        Tail::Itself(itself) if chain.actions.is_empty() => refuse(itself.span(), ONLY_SELF),
         _ => Ok(Form::Struct(chain)),
     }
 }
 
 fn choice(input: ParseStream<'_>) -> Result<Form> {
-    if !input.peek(token::Brace) {
-        return Err(Error::new(input.span(), "expected `{` and the options of the choice"));
-    }
+    let options = "expected `{` and the options of the choice";
+    ensure(input.peek(token::Brace), input.span(), options)?;
     let body;
     braced!(body in input);
     let read = Punctuated::<_, Token![,]>::parse_terminated_with(&body, Written::read)?;
     let mut read: Vec<Written> = read.into_iter().collect();
-    if read.is_empty() {
-        let text = "a choice needs at least one option: `Variant(Label, Session)`";
-        return Err(Error::new(body.span(), text));
-    }
+    let text = "a choice needs at least one option: `Variant(Label, Session)`";
+    ensure(!read.is_empty(), body.span(), text)?;
     if let Some(first) = read.iter().find_map(Written::due) {
         let text = if read.iter().all(|it| it.due().is_some()) && read.len() > 1 {
             EXPECTED_REST
@@ -355,7 +344,7 @@ fn choice(input: ParseStream<'_>) -> Result<Form> {
             "either all options of a choice name a peer, or none does\n\n\
              help: write `{name}({constructor}<{peer}, {label}, …>)` here, or `Variant(Label, Then)` in the others"
         );
-        return Err(Error::new(label.span(), text));
+        return refuse(label.span(), text);
     }
     Ok(Form::Choice(variants, None))
 }
@@ -367,15 +356,13 @@ impl Written {
     fn read(input: ParseStream<'_>) -> Result<Self> {
         let attributes = input.call(Attribute::parse_outer)?;
         let name = ident(input, "expected an option of the choice: `Variant(Label, Session)`")?;
-        if !input.peek(token::Paren) {
-            return Err(Error::new(input.span(), EXPECTED_OPTION_BODY));
-        }
+        ensure(input.peek(token::Paren), input.span(), EXPECTED_OPTION_BODY)?;
         let body;
         parenthesized!(body in input);
         let (head, then) = Self::body(&body)?;
         let option = Self { name, head, then, attributes };
         if let (None, Tail::Itself(itself)) = (option.due(), &option.then.tail) {
-            return Err(Error::new(itself.span(), SELF_IS_CHOICE));
+            return refuse(itself.span(), SELF_IS_CHOICE);
         }
         body.parse::<Option<Token![,]>>()?;
         let fields = "an option has two fields: first the label, then the session that follows it";
@@ -390,7 +377,7 @@ impl Written {
         if Constructor::of(&label).is_some() && ahead.peek(Token![<]) {
             let mut then = Chain::read(input)?;
             let head = match then.actions.is_empty() {
-                true => Err(Error::new(label.span(), EXPECTED_ACTION)),
+                true => refuse(label.span(), EXPECTED_ACTION),
                 false => Ok(Head::Action(then.actions.remove(0))),
             };
             return Ok((head, then));
@@ -440,20 +427,19 @@ impl Chain {
             let word = name(input, EXPECTED_SESSION)?;
             match Constructor::of(&word) {
                 None if input.peek(Token![<]) => {
-                    let text = format!("`{word}` is {NO_CONSTRUCTOR}");
-                    return Err(Error::new(input.span(), text));
+                    return refuse(input.span(), format!("`{word}` is {NO_CONSTRUCTOR}"));
                 }
                 None if word == "Self" => break Tail::Itself(word),
                 None => break Tail::Named(word),
                 Some(Constructor::End) if input.peek(Token![<]) => {
-                    return Err(Error::new(input.span(), NO_ARGUMENTS_OF_END));
+                    return refuse(input.span(), NO_ARGUMENTS_OF_END);
                 }
                 Some(Constructor::End) => break Tail::End(word),
                 Some(Constructor::Choice(direction)) => {
                     break Tail::choice(input, direction, word)?;
                 }
                 Some(Constructor::Action(_)) if actions.len() == MOST_ACTIONS => {
-                    return Err(Error::new(word.span(), TOO_MANY_ACTIONS));
+                    return refuse(word.span(), TOO_MANY_ACTIONS);
                 }
                 Some(Constructor::Action(direction)) => {
                     actions.push(Action::read(input, direction, word)?);
@@ -526,11 +512,10 @@ impl Tail {
                 name(input, "expected the name of the `#[session] enum` with the options")?;
             peer = Some(std::mem::replace(&mut choice, options));
         }
-        if Constructor::of(&choice).is_some() || input.peek(Token![<]) {
-            return Err(Error::new(choice.span(), EXPECTED_CHOICE));
-        }
+        let is_name = Constructor::of(&choice).is_none() && !input.peek(Token![<]);
+        ensure(is_name, choice.span(), EXPECTED_CHOICE)?;
         if let (false, Some(peer)) = (may_name, &peer) {
-            return Err(Error::new(peer.span(), usage));
+            return refuse(peer.span(), usage);
         }
         let single = match direction {
             Some(Direction::Send) => "`Send<Role, Label, Then>`",
@@ -551,12 +536,9 @@ fn close_angle(input: ParseStream<'_>, message: impl Display) -> Result<()> {
 }
 
 fn peer(input: ParseStream<'_>) -> Result<Ident> {
-    if input.peek(Lifetime) || input.peek(Token![_]) {
-        return Err(Error::new(
-            input.span(),
-            "expected the role at the other end: `#[session]` adds the lifetime and its own role",
-        ));
-    }
+    let text =
+        "expected the role at the other end: `#[session]` adds the lifetime and its own role";
+    ensure(!input.peek(Lifetime) && !input.peek(Token![_]), input.span(), text)?;
     name(input, "expected the role at the other end")
 }
 
@@ -574,13 +556,8 @@ fn reserved(input: ParseStream<'_>, word: &Ident, [what, kept]: [&str; 2]) -> Op
 }
 
 fn check_label(input: ParseStream<'_>) -> Result<()> {
-    if input.peek(Token![<]) {
-        return Err(Error::new(input.span(), NO_GENERIC_LABEL));
-    }
-    if input.peek(token::Paren) {
-        return Err(Error::new(input.span(), NO_PAYLOAD));
-    }
-    Ok(())
+    ensure(!input.peek(Token![<]), input.span(), NO_GENERIC_LABEL)?;
+    ensure(!input.peek(token::Paren), input.span(), NO_PAYLOAD)
 }
 
 #[derive(Clone, Copy)]

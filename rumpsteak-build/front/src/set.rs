@@ -11,7 +11,7 @@ use syn::{
     Visibility, parse_quote_spanned,
 };
 
-use crate::attribute::{check_generics, derive_input, take, take_derive};
+use crate::attribute::{check_generics, derive_input, ensure, refuse, take, take_derive};
 
 /// A `#[derive(Roles)]` struct.
 #[derive(Clone)]
@@ -49,7 +49,7 @@ impl SetItem {
         take_derive(&mut input.attrs, "Roles");
         check_generics(&input, "a set of roles has no parameters")?;
         let Data::Struct(data) = input.data else {
-            return Err(Error::new(input.ident.span(), EXPECTED));
+            return refuse(input.ident.span(), EXPECTED);
         };
         let mut fields = Vec::<SetField>::new();
         let names: Vec<Member> = data.fields.members().collect();
@@ -57,20 +57,17 @@ impl SetItem {
             let played = members(&field.ty);
             let (role, is_family) = (bare(played.unwrap_or(&field.ty)), played.is_some());
             let role = role.ok_or_else(|| Error::new_spanned(&field.ty, EXPECTED_ROLE))?;
-            if fields.iter().any(|earlier| earlier.role == role) {
-                let text = format!("a second `{role}`: a set has each role once");
-                return Err(Error::new(role.span(), text));
-            }
+            let is_second = fields.iter().any(|earlier| earlier.role == role);
+            let text = format!("a second `{role}`: a set has each role once");
+            ensure(!is_second, role.span(), text)?;
             // In the module, `Vec` may be another type.
             if is_family {
                 field.ty = parse_quote_spanned!(role.span()=> ::std::vec::Vec<#role>);
             }
             fields.push(SetField { role, is_family, member, field });
         }
-        if fields.is_empty() {
-            let text = "expected at least one role: `struct Roles { s: S, k: K }`";
-            return Err(Error::new(input.ident.span(), text));
-        }
+        let text = "expected at least one role: `struct Roles { s: S, k: K }`";
+        ensure(!fields.is_empty(), input.ident.span(), text)?;
         let (name, attributes, visibility) = (input.ident, input.attrs, input.vis);
         Ok(Self { name, attributes, visibility, fields })
     }

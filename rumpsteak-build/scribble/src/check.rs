@@ -171,10 +171,8 @@ impl Protocol {
     /// # Errors
     /// All errors of [`project`](Self::project), role by role.
     pub fn project_all(&self) -> Result<Vec<Projection>, Vec<Diagnostic>> {
-        if let Some(together) = &self.together {
-            let (projections, _) = Result::clone(together)?;
-            self.families(&projections)?;
-            return Ok(projections);
+        if let Some(Err(errors)) = self.together.as_deref() {
+            return Err(errors.clone());
         }
         all((0..self.roles().len()).map(|position| self.project_at(position)))
             .map_err(|found| self.explained(found))
@@ -189,7 +187,8 @@ impl Protocol {
             let begins = |edge: &&Edge| again.as_ref().is_some_and(|again| is_at(edge, again));
             global.all_edges().filter(begins).last().is_some_and(|edge| {
                 let global = global.redirected(|edge| is_at(edge, last), edge.target);
-                global.ends(&global.letters, &global.blocks) && self.is_projectable(&global)
+                global.ends(&global.letters, &global.blocks)
+                    && projection::is_projectable(&global, &self.limits)
             })
         };
         let Some(ending) = self.endings.iter().take(MOST_ENDINGS).find(is_forgotten) else {
@@ -198,12 +197,6 @@ impl Protocol {
         let Ending { variable, last, .. } = ending;
         let say = |error| projection_errors::without_continue(error, variable, *last);
         errors.into_iter().map(say).collect()
-    }
-
-    fn is_projectable(&self, global: &Global) -> bool {
-        (0..)
-            .zip(&self.role_names)
-            .all(|(role, name)| projection::project(global, role, name.span, &self.limits).is_ok())
     }
 
     /// Returns true if any projections are safe together by construction, without exploration: the
@@ -235,15 +228,14 @@ impl Protocol {
     }
 
     fn project_at(&self, position: usize) -> Result<Projection, Vec<Diagnostic>> {
-        if let Some(together) = &self.together {
-            let (projections, _) = together.as_ref().as_ref().map_err(Vec::clone)?;
-            self.families(&projections[position..=position])?;
-            return Ok(projections[position].clone());
-        }
-        let declared = self.role_names[position].span;
-        let found = projection::project(&self.global, index(position), declared, &self.limits)?;
-        self.families(std::slice::from_ref(&found))?;
-        Ok(found)
+        let found = match self.together.as_deref() {
+            Some(together) => together.as_ref().map_err(Vec::clone)?.0[position].clone(),
+            None => {
+                let declared = self.role_names[position].span;
+                projection::project(&self.global, index(position), declared, &self.limits)?
+            }
+        };
+        self.undecided_family(&found).map_or(Ok(found), |error| Err(vec![error]))
     }
 
     /// The number of members of a role that is a family: 0 if the program gives it.
@@ -251,25 +243,20 @@ impl Protocol {
         self.members[self.position(role)?]
     }
 
-    /// Checks that the judgements of these machines count for each number of members.
-    fn families(&self, projections: &[Projection]) -> Result<(), Vec<Diagnostic>> {
-        if self.members.iter().all(Option::is_none) {
-            return Ok(());
-        }
-        let errors = projections.iter().filter_map(|found| {
-            let fsm = &found.fsm;
-            let is_family = |role: &Role| self.members(role).is_some();
-            let (state, obstacle) = family::check(fsm, is_family).err()?;
-            let action = fsm.transitions_from(state).next()?;
-            let own = self.position(fsm.role())?;
-            let with = fsm.transitions_from(state).map(|found| &found.action.peer);
-            let of = [fsm.role()].into_iter().chain(with).find(|role| is_family(role))?;
-            let (own, of) = (&self.role_names[own], &self.role_names[self.position(of)?]);
-            let at = *found.origins(action.id).first()?;
-            Some(projection_errors::undecided_family(own, obstacle, at, of))
-        });
-        let errors: Vec<Diagnostic> = errors.collect();
-        if errors.is_empty() { Ok(()) } else { Err(errors) }
+    /// An error if the judgement of this machine may not count for each number of members.
+    fn undecided_family(&self, found: &Projection) -> Option<Diagnostic> {
+        // Most protocols have no family.
+        self.members.iter().flatten().next()?;
+        let fsm = &found.fsm;
+        let is_family = |role: &Role| self.members(role).is_some();
+        let (state, obstacle) = family::check(fsm, is_family).err()?;
+        let action = fsm.transitions_from(state).next()?;
+        let own = self.position(fsm.role())?;
+        let with = fsm.transitions_from(state).map(|found| &found.action.peer);
+        let of = [fsm.role()].into_iter().chain(with).find(|role| is_family(role))?;
+        let (own, of) = (&self.role_names[own], &self.role_names[self.position(of)?]);
+        let at = *found.origins(action.id).first()?;
+        Some(projection_errors::undecided_family(own, obstacle, at, of))
     }
 
     fn position(&self, role: &Role) -> Option<usize> {

@@ -1,35 +1,6 @@
-//! The Scribble protocol language: from source text to one machine per role.
-//!
-//! A protocol describes which role sends which message to which other role. This crate parses and
-//! checks it, and computes the machine of each role. It is pure: text in, values out. It reads no
-//! files, knows no Rust source, and renders nothing: an error is a [`Diagnostic`] with spans.
-//!
-//! ```
-//! use rumpsteak_scribble::{check, parse};
-//!
-//! let source = "
-//!     global protocol DoubleBuffering(role s, role k, role t) {
-//!         rec Loop {
-//!             ready() from k to s;  value(i32) from s to k;
-//!             ready() from t to k;  value(i32) from k to t;
-//!             continue Loop;
-//!         }
-//!     }";
-//! let parsed = parse(source);
-//! assert_eq!(parsed.diagnostics, []);
-//! let checked = check(&parsed.module);
-//! assert_eq!(checked.diagnostics, []);
-//!
-//! let protocol = &checked.protocols[0];
-//! let kernel = protocol.project(&"k".into()).map_err(|errors| errors[0].message.clone())?;
-//! let actions: Vec<_> = kernel.fsm.transitions().map(|t| t.action.to_string()).collect();
-//! assert_eq!(actions, ["s!ready", "s?value(i32)", "t?ready", "t!value(i32)"]);
-//!
-//! // Every transition knows its lines in the protocol.
-//! let second = kernel.fsm.transitions().nth(1).unwrap();
-//! assert_eq!(&source[kernel.origins(second.id)[0].range()], "value(i32) from s to k;");
-//! # Ok::<(), String>(())
-//! ```
+//! [gallery]: https://docs.rs/crate/rumpsteak-scribble/latest/source/GALLERY.md
+//! [reference]: https://docs.rs/crate/rumpsteak-scribble/latest/source/REFERENCE.md
+#![doc = include_str!("../README.md")]
 //!
 //! # The pipeline
 //!
@@ -73,8 +44,3 @@ pub use self::syntax::ast::{
     RoleDecl,
 };
 pub use self::syntax::parser::{Parsed, parse};
-
-/// The examples of README.md run as tests.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

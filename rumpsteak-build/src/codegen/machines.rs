@@ -256,8 +256,7 @@ fn read(path: &Path, protocols: &Protocols, linked: ProtocolRole) -> Result<Mach
     let lacks = |kind: &str, wanted: &str, known: &BTreeSet<String>, id: TransitionId| {
         let headline =
             format!("the machine in {file}: `{}` has no {kind}`{wanted}`", loaded.name());
-        let known: Vec<&String> = known.iter().collect();
-        let help = Some(meant(wanted, &known, "there are"));
+        let help = Some(meant(wanted, known, "there are"));
         let place = Some((Arc::clone(&text), actions[id.index()].clone()));
         Err(Cause::Machine { headline, place, help })
     };

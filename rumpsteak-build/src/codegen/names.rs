@@ -269,14 +269,11 @@ impl Names {
 
 /// The struct or enum that a module writes for a message, and true if it has `Debug`.
 fn written_label(scope: &Scope<'_>, message: &Message) -> Option<(String, bool)> {
-    scope.items().find_map(|item| match item {
-        Item::Label(label) if name::same(&label.name.to_string(), message.label.as_str()) => {
-            let derives = label.attributes.iter().filter(|of| of.path().is_ident("derive"));
-            let mut derives = derives.map(|of| of.to_token_stream().to_string());
-            Some((label.name.to_string(), derives.any(|derives| derives.contains("Debug"))))
-        }
-        _ => None,
-    })
+    let mut labels = scope.items().filter_map(Item::label);
+    let label = labels.find(|of| name::same(&of.name.to_string(), message.label.as_str()))?;
+    let derives = label.attributes.iter().filter(|of| of.path().is_ident("derive"));
+    let mut derives = derives.map(|of| of.to_token_stream().to_string());
+    Some((label.name.to_string(), derives.any(|derives| derives.contains("Debug"))))
 }
 
 /// The type in the variant that carries a message, or else has its name.

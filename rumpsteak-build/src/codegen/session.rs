@@ -95,15 +95,14 @@ pub(super) fn items(
         fsm,
         base,
         names,
-        chains: BTreeMap::new(),
-        choices: BTreeMap::new(),
+        items: BTreeMap::new(),
         cuts: BTreeSet::new(),
         pending: VecDeque::new(),
     };
     let initial = fsm.initial();
     let mut items = Vec::new();
     if writer.is_chain(initial) {
-        writer.chains.insert(initial, root);
+        writer.items.insert(initial, root);
         writer.pending.push_back(initial);
     } else {
         let session = writer.session(initial, None)?;
@@ -123,9 +122,8 @@ struct Writer<'a> {
     fsm: &'a Fsm,
     base: String,
     names: &'a mut Names,
-    /// The names of states with one action, and of the `enum`s of states with several.
-    chains: BTreeMap<StateId, String>,
-    choices: BTreeMap<StateId, String>,
+    /// The names of the items, by their states.
+    items: BTreeMap<StateId, String>,
     proposed: BTreeMap<StateId, String>,
     /// The number of transitions into each state.
     entries: Vec<usize>,
@@ -152,7 +150,7 @@ impl Writer<'_> {
     fn chain(&mut self, state: StateId) -> Result<Item, String> {
         let nominal = self.is_nominal(state);
         let session = self.actions(state, nominal.then_some(state))?;
-        let name = self.chains.get(&state).cloned().unwrap_or_default();
+        let name = self.items.get(&state).cloned().unwrap_or_default();
         Ok(Item::Chain { name, nominal, session })
     }
 
@@ -196,7 +194,7 @@ impl Writer<'_> {
             let fields = vec![self.session(behind, None)?];
             options.push(Choosing { name, label: None, fields });
         }
-        let name = self.choices.get(&state).cloned().unwrap_or_default();
+        let name = self.items.get(&state).cloned().unwrap_or_default();
         Ok(Item::Choice { name, end, options })
     }
 
@@ -232,11 +230,12 @@ impl Writer<'_> {
         is_cut || state == self.fsm.initial() || self.entries[state.index()] > 1
     }
 
+    /// The name of a state's item, or `Self` within that item.
     fn named(&mut self, state: StateId, within: Option<StateId>) -> String {
         if within == Some(state) {
             return "Self".to_owned();
         }
-        if let Some(name) = self.chains.get(&state) {
+        if let Some(name) = self.items.get(&state) {
             return name.clone();
         }
         let proposed = self.proposed.get(&state).cloned().unwrap_or_else(|| {
@@ -246,7 +245,7 @@ impl Writer<'_> {
             format!("{}{label}Part", self.base)
         });
         let name = self.names.fresh(&proposed, "");
-        self.chains.insert(state, name.clone());
+        self.items.insert(state, name.clone());
         self.pending.push_back(state);
         name
     }
@@ -286,18 +285,7 @@ impl Writer<'_> {
     }
 
     fn select(&mut self, state: StateId, within: Option<StateId>) -> String {
-        let end = self.end(state);
-        let choice = match self.choices.get(&state) {
-            _ if within == Some(state) => "Self".to_owned(),
-            Some(name) => name.clone(),
-            None => {
-                let proposed = self.proposed.get(&state).map_or("Choice", String::as_str);
-                let name = self.names.fresh(proposed, "");
-                self.choices.insert(state, name.clone());
-                self.pending.push_back(state);
-                name
-            }
-        };
+        let (end, choice) = (self.end(state), self.named(state, within));
         let constructor = end.constructor();
         match end {
             End::One(_, peer) => format!("{constructor}<{peer}, {choice}>"),

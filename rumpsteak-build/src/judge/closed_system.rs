@@ -26,19 +26,17 @@ use rumpsteak_fsm::system::keeps_promises;
 use rumpsteak_fsm::{
     Action, Direction, Role, Run, StateId, System, Transition, TransitionId, Verdict,
 };
-use rumpsteak_scribble::Projection;
 
 use rumpsteak_front::arguments::Liveness;
 
 use crate::fault::{Blamed, Gap};
 use crate::limits::Limits;
+use crate::protocols::Loaded;
 use crate::scope::session::SessionMachine;
 use crate::scope::{ItemId, Place, Scope};
+use crate::settings::Settings;
 
 pub(crate) type Session<'a> = (ItemId, &'a SessionMachine);
-
-/// The projections of the protocol, and the liveness that is required of each role.
-pub(crate) type Promised<'a> = (&'a [Projection], &'a [Option<Liveness>]);
 
 /// The reason why sessions are not known to be safe, and the part of the run to blame, with places.
 pub(crate) type Refusal = (Gap, Option<(Blamed, Vec<Place>)>);
@@ -48,15 +46,15 @@ pub(crate) type Refusal = (Gap, Option<(Blamed, Vec<Place>)>);
 pub(crate) fn judge(
     scope: &Scope<'_>,
     sessions: &[Vec<Session<'_>>],
-    promised: Option<Promised<'_>>,
-    limits: &Limits,
+    protocol: Option<&Loaded>,
+    settings: &Settings,
 ) -> Result<usize, Refusal> {
     let mut bound = 0;
-    let chosen = combinations(sessions, limits);
+    let chosen = combinations(sessions, &settings.limits);
     for chosen in chosen.map_err(|reason| (Gap::Undecided(reason), None))? {
         let machines: Vec<&SessionMachine> = chosen.iter().map(|(_, machine)| *machine).collect();
         let named = of_several(scope, &chosen, sessions);
-        bound = bound.max(judge_one(&machines, named, promised, limits)?);
+        bound = bound.max(judge_one(&machines, named, protocol, settings)?);
     }
     Ok(bound)
 }
@@ -100,25 +98,27 @@ pub(super) fn combinations<T: Copy>(
 fn judge_one(
     machines: &[&SessionMachine],
     named: Vec<String>,
-    promised: Option<Promised<'_>>,
-    limits: &Limits,
+    protocol: Option<&Loaded>,
+    settings: &Settings,
 ) -> Result<usize, Refusal> {
+    let limits = &settings.limits.scribble.verifier;
     let undecided = |reason: String| (Gap::Undecided(reason), None);
     let system = System::new(machines.iter().map(|machine| machine.fsm.clone()).collect())
         .map_err(|error| undecided(error.to_string()))?;
-    let kmc::Report { verdict, obstacle, .. } = kmc::check(&system, &limits.scribble.verifier);
+    let kmc::Report { verdict, obstacle, .. } = kmc::check(&system, limits);
     let refuse = |run: Box<Run>| {
         let blamed = blame(machines, &run);
         (Gap::Unsafe(run, named.clone()), blamed)
     };
-    if let (Some((projections, required)), Verdict::Safe(_)) = (promised, &verdict) {
+    if let (Some(Loaded { projections, .. }), Verdict::Safe(_)) = (protocol, &verdict) {
+        let required = &settings.required;
         let projected = System::new(projections.iter().map(|of| of.fsm.clone()).collect());
         let projected = projected.map_err(|error| undecided(error.to_string()))?;
         let is_required = |role: &Role| {
             let position = projections.iter().position(|of| of.fsm.role() == role);
             position.is_some_and(|position| required[position] != Some(Liveness::Fair))
         };
-        match keeps_promises(&system, &projected, is_required, &limits.scribble.verifier) {
+        match keeps_promises(&system, &projected, is_required, limits) {
             Verdict::Unsafe(run) => return Err(refuse(run)),
             Verdict::Undecided(limit) if required.contains(&Some(Liveness::EveryRun)) => {
                 let reason = format!("that each message is received in every run: {limit}");

@@ -188,11 +188,10 @@ impl Judge<'_> {
         }
         // A closed system may have another order, but not other messages.
         let is_advised = refusals().all(|(_, cause)| !cause.is_wrong_anywhere());
-        let promised = Some((&*protocol.projections, &*self.settings.required));
         let sessions = self.found.sessions(self.scope);
         let sessions = sessions.filter(|of| of.len() == protocol.projections.len());
         let judged = sessions.map(|sessions| {
-            closed_system::judge(self.scope, &sessions, promised, &self.settings.limits)
+            closed_system::judge(self.scope, &sessions, Some(protocol), self.settings)
         });
         let is_accepted = self.settings.accepts_closed_system;
         self.found.note = match judged {
@@ -350,13 +349,12 @@ impl Judge<'_> {
             }
         }
         let scope = self.scope;
-        let (required, limits) = (&self.settings.required, &self.settings.limits);
         let subject = |index: usize| {
             let root = &self.found.roots[index];
             let session = || subtype::subject(scope, root.item, &scope.roles[root.role]);
             self.machine(root).map_or_else(session, machines::subject)
         };
-        let mut combined = together::judge(protocol, &sessions, required, limits, &subject);
+        let mut combined = together::judge(protocol, &sessions, self.settings, &subject);
         self.found.is_closed |= combined.alone;
         for (root, cause) in std::mem::take(&mut combined.refused) {
             self.refuse(root, cause);
@@ -410,7 +408,7 @@ impl Judge<'_> {
             return Some(vec![Cause::SilentRole { set, role: name.to_string() }.at(name.span())]);
         }
         let sessions = found.sessions(scope)?;
-        let judged = closed_system::judge(scope, &sessions, None, &self.settings.limits);
+        let judged = closed_system::judge(scope, &sessions, None, self.settings);
         let fault = match judged {
             Ok(_) => return Some(Vec::new()),
             Err((Gap::Undecided(reason), _)) => Cause::UndecidedSystem { set, reason }.at(at),

@@ -81,16 +81,13 @@ fn part(
     let Place { item, span } = session.states[state.index()];
     let is_here = |tail: &&Tail| tail.ident().span().start() == span.start();
     let tails = scope.session(item)?.chains().map(|chain| &chain.tail);
-    let tail = { tails }.find(is_here).and_then(|tail| match tail {
-        Tail::Choice { constructor, peer, choice, .. } => {
-            let peer = peer.as_ref().map_or(String::new(), |peer| format!("{peer}, "));
-            let choice = Some(choice.to_string()).filter(|choice| choice != "Self");
-            let choice = choice.unwrap_or_else(|| scope.name_of(item));
-            Some(format!("{constructor}<{peer}{choice}>"))
-        }
-        _ => None,
-    });
-    Some(tail.unwrap_or_else(|| scope.name_of(item)))
+    let Some(Tail::Choice { constructor, peer, choice, .. }) = { tails }.find(is_here) else {
+        return Some(scope.name_of(item));
+    };
+    let peer = peer.as_ref().map_or(String::new(), |peer| format!("{peer}, "));
+    let choice = Some(choice.to_string()).filter(|choice| choice != "Self");
+    let choice = choice.unwrap_or_else(|| scope.name_of(item));
+    Some(format!("{constructor}<{peer}{choice}>"))
 }
 
 /// The name of a session in the source.

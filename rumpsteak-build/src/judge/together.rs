@@ -15,8 +15,8 @@
 //! A role that waits for ever is only a warning, because it may be intended. A message that is
 //! never received, or anything worse, is a mistake of the session that deviates.
 //!
-//! Every combination of sessions is judged, at most [`Limits::combinations`]. A role without a
-//! session does what the protocol says, and so do sessions without any reordering.
+//! Every combination of sessions is judged, up to a [limit](crate::Limits::combinations). A role
+//! without a session does what the protocol says, and so do sessions without any reordering.
 
 use rumpsteak_fsm::verify::together::{Condition, Part, Together, together};
 use rumpsteak_fsm::verify::{Accepted, Evidence, Refused};
@@ -26,8 +26,8 @@ use rumpsteak_front::arguments::Liveness;
 
 use crate::fault::{Cause, Refusal, Subject};
 use crate::judge::closed_system;
-use crate::limits::Limits;
 use crate::protocols::Loaded;
+use crate::settings::Settings;
 
 /// A session that its projection accepts.
 #[derive(Clone, Copy, Debug)]
@@ -51,13 +51,12 @@ pub(crate) struct Combined {
     pub(crate) refused: Vec<(usize, Cause)>,
 }
 
-/// Judges every combination of the roles' sessions. `required` has the liveness of each role, and
-/// `subject` returns the names of a session and of what it uses.
+/// Judges every combination of the roles' sessions. `subject` returns the names of a session and
+/// of what it uses.
 pub(crate) fn judge(
     protocol: &Loaded,
     sessions: &[Vec<Session<'_>>],
-    required: &[Option<Liveness>],
-    limits: &Limits,
+    settings: &Settings,
     subject: &impl Fn(usize) -> Subject,
 ) -> Combined {
     let mut combined = Combined::default();
@@ -76,10 +75,10 @@ pub(crate) fn judge(
     });
     let Some(first) = first.map(|session| session.root) else { return combined };
     let choices: Vec<Vec<Option<Session<'_>>>> = sessions.iter().map(|of| choices(of)).collect();
-    match closed_system::combinations(&choices, limits) {
-        Ok(combinations) => combinations.for_each(|chosen| {
-            combined.add(protocol, &chosen, required, limits, subject);
-        }),
+    match closed_system::combinations(&choices, &settings.limits) {
+        Ok(combinations) => {
+            combinations.for_each(|chosen| combined.add(protocol, &chosen, settings, subject));
+        }
         Err(reason) => {
             let set = subject(first).name;
             combined.refused.push((first, Cause::UndecidedSystem { set, reason }));
@@ -108,8 +107,7 @@ impl Combined {
         &mut self,
         protocol: &Loaded,
         chosen: &[Option<Session<'_>>],
-        required: &[Option<Liveness>],
-        limits: &Limits,
+        settings: &Settings,
         subject: &impl Fn(usize) -> Subject,
     ) {
         let is_refused = |session: &Session<'_>| {
@@ -126,13 +124,13 @@ impl Combined {
             }
             None => Part::projection(protocol.due(role, false)),
         });
-        let parts = parts.zip(required).map(|(part, required)| match required {
+        let parts = parts.zip(&settings.required).map(|(part, required)| match required {
             Some(Liveness::Fair) => part.fair(),
             Some(Liveness::EveryRun) => part.strict(),
             None => part,
         });
         let parts: Vec<Part<'_>> = parts.collect();
-        let found = match together(&parts, &limits.scribble.verifier) {
+        let found = match together(&parts, &settings.limits.scribble.verifier) {
             Ok(found) => found,
             Err(error) => {
                 let first = chosen.iter().flatten().next().map(|session| session.root);

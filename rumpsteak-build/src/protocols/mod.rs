@@ -277,11 +277,10 @@ impl Loaded {
         let roles = || self.protocol.roles().iter().map(Role::as_str);
         match roles().position(|role| role == wanted) {
             Some(exact) => vec![exact],
-            None => (0..)
-                .zip(roles())
-                .filter(|(_, role)| name::same(role, wanted))
-                .map(|(at, _)| at)
-                .collect(),
+            None => {
+                let same = (0..).zip(roles()).filter(|(_, role)| name::same(role, wanted));
+                same.map(|(at, _)| at).collect()
+            }
         }
     }
 

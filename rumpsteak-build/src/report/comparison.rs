@@ -39,17 +39,6 @@ pub(crate) fn beyond_subtyping(condition: &Condition) -> String {
     }
 }
 
-/// Two machines of one role, to be compared.
-#[derive(Clone, Copy, Debug)]
-pub struct Comparison<'a> {
-    /// The subtype.
-    pub sub: &'a Fsm,
-    /// The supertype.
-    pub sup: &'a Fsm,
-    /// The name of the supertype.
-    pub sup_name: &'a str,
-}
-
 /// A refusal, in words.
 #[derive(Clone, Debug)]
 pub struct Explanation {
@@ -69,89 +58,81 @@ pub struct Explanation {
     pub help: String,
 }
 
-impl Comparison<'_> {
-    /// The reason why the subtype may not replace the supertype.
-    pub fn explain(&self, refusal: &Refusal) -> Explanation {
-        let mut refusal = refusal.clone();
-        let misfit = repair::find((self.sub, &[]), self.sup, &mut refusal);
-        let rule = self.rule(&refusal);
-        let own = match rule {
-            Rule::Forgotten if misfit.is_none() => refusal.cycle.first().copied(),
-            Rule::InputNotHandled if misfit.is_none() => {
-                let mut offered = self.sub.transitions_from(refusal.sub_state);
-                refusal.sub.or_else(|| offered.next().map(|other| other.id))
-            }
-            _ => refusal.sub,
-        };
-        // If the subtype does nothing, its last action is shown.
-        let last = || Some((*refusal.path.last()?, "nothing more is done behind this"));
-        let mut notes = Vec::new();
-        if refusal.sup.is_none() {
-            notes.push("its peers may have finished then".to_owned());
+/// The reason why a subtype may not replace a supertype of this name.
+pub fn explain(sub: &Fsm, (sup, name): (&Fsm, &str), refusal: &Refusal) -> Explanation {
+    let mut refusal = refusal.clone();
+    let misfit = repair::find((sub, &[]), sup, &mut refusal);
+    // A message that the subtype never receives is a missing option.
+    let is_missing = |id: TransitionId| {
+        let action = sup.transition(id).action;
+        sub.transitions().all(|own| own.action != action)
+    };
+    let rule = match refusal.rule {
+        Rule::InputsFromOnePeer if refusal.sup.is_some_and(is_missing) => Rule::InputNotHandled,
+        rule => rule,
+    };
+    let own = match rule {
+        Rule::Forgotten if misfit.is_none() => refusal.cycle.first().copied(),
+        Rule::InputNotHandled if misfit.is_none() => {
+            let mut offered = sub.transitions_from(refusal.sub_state);
+            refusal.sub.or_else(|| offered.next().map(|other| other.id))
         }
-        if !refusal.path.is_empty() {
-            notes.push(format!("this is after {}", self.actions(&refusal.path)));
-        }
-        if !refusal.cycle.is_empty() {
-            notes.push(format!("the loop is {}", self.actions(&refusal.cycle)));
-        }
-        let deed = |action: &Action| ActionText {
-            direction: action.direction,
-            message: action.message.to_string(),
-            whole: action.message.to_string(),
-            peer: action.peer.to_string(),
-        };
-        let due = |id: TransitionId| deed(self.sup.transition(id).action);
-        let broken = BrokenRule {
-            rule,
-            misfit: misfit
-                .as_ref()
-                .map(|misfit| (misfit, &due as &dyn Fn(TransitionId) -> ActionText)),
-            subject: "it",
-            sup: self.sup,
-            refusal: &refusal,
-            action: refusal.sub.map(|id| self.sub.transition(id).action),
-            place: &format!("`{}`", self.sup_name),
-            role: self.sup.role().as_str(),
-            is_machine: true,
-            comes_again: false,
-            done: refusal.sub.map(|id| deed(self.sub.transition(id).action)),
-            due: refusal.sup.map(due),
-        };
-        Explanation {
-            rule: snake(&format!("{rule:?}")).replace('_', "-"),
-            code: of_rule(rule, refusal.sup.is_some(), misfit.as_ref()),
-            sentence: broken.sentence(),
-            own: own.map(|id| (id, "here")).or_else(last),
-            due: broken.marks(),
-            notes,
-            help: broken.help(),
-        }
+        _ => refusal.sub,
+    };
+    // If the subtype does nothing, its last action is shown.
+    let last = || Some((*refusal.path.last()?, "nothing more is done behind this"));
+    let mut notes = Vec::new();
+    if refusal.sup.is_none() {
+        notes.push("its peers may have finished then".to_owned());
     }
-
-    /// The rule to report: a message that the subtype never receives is a missing option.
-    fn rule(&self, refusal: &Refusal) -> Rule {
-        let is_missing = |id: TransitionId| {
-            let action = self.sup.transition(id).action;
-            self.sub.transitions().all(|own| own.action != action)
-        };
-        if refusal.rule == Rule::InputsFromOnePeer && refusal.sup.is_some_and(is_missing) {
-            Rule::InputNotHandled
-        } else {
-            refusal.rule
-        }
+    if !refusal.path.is_empty() {
+        notes.push(format!("this is after {}", actions(sub, &refusal.path)));
     }
+    if !refusal.cycle.is_empty() {
+        notes.push(format!("the loop is {}", actions(sub, &refusal.cycle)));
+    }
+    let deed = |action: &Action| ActionText {
+        direction: action.direction,
+        message: action.message.to_string(),
+        whole: action.message.to_string(),
+        peer: action.peer.to_string(),
+    };
+    let due = |id: TransitionId| deed(sup.transition(id).action);
+    let broken = BrokenRule {
+        rule,
+        misfit: misfit.as_ref().map(|misfit| (misfit, &due as &dyn Fn(TransitionId) -> ActionText)),
+        subject: "it",
+        sup,
+        refusal: &refusal,
+        action: refusal.sub.map(|id| sub.transition(id).action),
+        place: &format!("`{name}`"),
+        role: sup.role().as_str(),
+        is_machine: true,
+        comes_again: false,
+        done: refusal.sub.map(|id| deed(sub.transition(id).action)),
+        due: refusal.sup.map(due),
+    };
+    Explanation {
+        rule: snake(&format!("{rule:?}")).replace('_', "-"),
+        code: of_rule(rule, refusal.sup.is_some(), misfit.as_ref()),
+        sentence: broken.sentence(),
+        own: own.map(|id| (id, "here")).or_else(last),
+        due: broken.marks(),
+        notes,
+        help: broken.help(),
+    }
+}
 
-    /// `` `s!ready`, `t?value` ``: at most the last twelve.
-    fn actions(&self, path: &[TransitionId]) -> String {
-        const MOST: usize = 12;
-        let skipped = path.len().saturating_sub(MOST);
-        let shown: Vec<String> = path[skipped..]
-            .iter()
-            .map(|&id| format!("`{}`", self.sub.transition(id).action))
-            .collect();
-        let shown = shown.join(", ");
-        if skipped == 0 { shown } else { format!("{} and {shown}", count(skipped, "other action")) }
+/// `` `s!ready`, `t?value` ``: at most the last twelve.
+fn actions(fsm: &Fsm, path: &[TransitionId]) -> String {
+    const MOST: usize = 12;
+    let (skipped, shown) = path.split_at(path.len().saturating_sub(MOST));
+    let shown: Vec<String> =
+        shown.iter().map(|&id| format!("`{}`", fsm.transition(id).action)).collect();
+    let shown = shown.join(", ");
+    match skipped.len() {
+        0 => shown,
+        more => format!("{} and {shown}", count(more, "other action")),
     }
 }
 

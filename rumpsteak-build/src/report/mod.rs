@@ -12,13 +12,21 @@ pub(crate) mod refusal;
 mod reordering;
 pub(crate) mod wording;
 
-use rumpsteak_fsm::Run;
-use rumpsteak_fsm::run::Failure;
+use rumpsteak_fsm::run::{Failure, Step};
+use rumpsteak_fsm::{Role, Run, StateId};
 
 /// A run as a chart.
 pub fn shortest(run: &Run) -> String {
     let chart = run.chart();
     format!("the shortest run that leads there:\n{}", chart.trim_end())
+}
+
+/// Steps as a chart. `states` has all roles.
+pub fn chart(steps: Vec<Step>, states: Vec<(Role, StateId)>) -> String {
+    let (failure, queues, waits) = (Failure::Deadlock, Vec::new(), Vec::new());
+    let chart = Run { failure, steps, states, queues, waits }.chart();
+    // The last line is the failure.
+    chart.trim_end().rsplit_once('\n').map_or_else(String::new, |(steps, _)| steps.to_owned())
 }
 
 /// The end of a run: "gets stuck".

@@ -18,10 +18,10 @@ use rumpsteak_scribble::{Span, similar};
 
 use super::code::code;
 use super::excerpt::Excerpt;
-use super::failure;
 use super::notice::Report;
 use super::refusal;
 use super::reordering::ActionText;
+use super::{chart, failure};
 use crate::fault::{Blamed, Cause, Fault, Gap, Hangs, NameProblem, Note};
 use crate::named_text::NamedText;
 use crate::protocols::{Loaded, Protocols, ScrFile};
@@ -428,14 +428,9 @@ fn several_sessions(with: &[String]) -> String {
 fn hangs(Hangs { queue, most, hang, roles, enough, with }: &Hangs) -> String {
     const DRAWN: usize = 60;
     let which = if hang.is_shortest { "the shortest run" } else { "a run" };
-    let run = if hang.steps.len() > DRAWN {
-        fold(&hang.steps)
-    } else {
-        let failure = hang.failure.clone();
-        let (steps, states) = (hang.steps.clone(), roles.clone());
-        let chart = Run { failure, steps, states, queues: vec![], waits: vec![] }.chart();
-        // The last line is the headline.
-        chart.trim_end().rsplit_once('\n').map_or_else(String::new, |(lines, _)| lines.to_owned())
+    let run = match hang.steps.len() > DRAWN {
+        true => fold(&hang.steps),
+        false => chart(hang.steps.clone(), roles.clone()),
     };
     let waits: String = hang.waits.iter().map(|wait| format!("  {wait}\n")).collect();
     let advice = match enough {

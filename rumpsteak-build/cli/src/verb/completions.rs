@@ -38,8 +38,8 @@ pub(crate) fn manual(arguments: &Manual, mut command: Command, terminal: &mut Te
     let page = match &arguments.verb {
         None => command,
         Some(verb) => command.find_subcommand(verb).cloned().ok_or_else(|| {
-            let verbs: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
-            let help = meant(verb, &verbs, "the verbs are");
+            let verbs = command.get_subcommands().map(Command::get_name);
+            let help = meant(verb, verbs, "the verbs are");
             Notice::error(format!("there is no verb `{verb}`")).help(help)
         })?,
     };

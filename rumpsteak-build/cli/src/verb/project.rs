@@ -100,10 +100,8 @@ fn session_of_package(wanted: &str, arguments: &Arguments) -> Result<Vec<Fsm>, N
         [] => {
             let is_short = !wanted.contains("::");
             let name = |of: &Session| if is_short { of.name.clone() } else { path(of) };
-            let names: Vec<String> = sessions.iter().map(name).collect();
-            let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            let notice = Notice::error(format!("the package has no session `{wanted}`"));
-            Err(notice.help(meant(wanted, &names, "the sessions are")))
+            let help = meant(wanted, sessions.iter().map(name), "the sessions are");
+            Err(Notice::error(format!("the package has no session `{wanted}`")).help(help))
         }
         [session] => {
             let mut machines = vec![session.fsm.clone()];

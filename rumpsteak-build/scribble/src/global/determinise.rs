@@ -374,9 +374,6 @@ impl Determiniser<'_, '_> {
 
     /// The edges of a state: one for each letter, in the order of the text.
     fn edges(&mut self, state: u32, offers: &[Offer]) -> Result<Vec<Edge>, TooLarge> {
-        if let [offer] = offers {
-            return Ok(vec![self.edge(state, offer.letter, &[offer])?]);
-        }
         let mut groups: IndexMap<u32, Vec<&Offer>> = IndexMap::default();
         for offer in offers {
             groups.entry(offer.letter).or_default().push(offer);

@@ -145,13 +145,8 @@ impl<'p, 'm> Flat<'p, 'm> {
 
     /// True if all parts of the block have been seen to end, or if an interrupt can end it.
     fn passes(&self, reach: &Reach, block: At) -> bool {
-        match &self.node(block).kind {
-            NodeKind::Block { parts, interrupts } => {
-                reach.parts.get(&block) == Some(&parts.len())
-                    || !reach.silent && !interrupts.is_empty()
-            }
-            _ => false,
-        }
+        let NodeKind::Block { parts, interrupts } = &self.node(block).kind else { return false };
+        reach.parts.get(&block) == Some(&parts.len()) || !reach.silent && !interrupts.is_empty()
     }
 
     /// The nodes that follow one, as far as the search knows which protocols and parts end.

@@ -41,7 +41,7 @@ pub(crate) fn resolve<'m>(sources: &'m [Source], diagnostics: &mut Vec<Diagnosti
                 scope: &scope,
                 messages: &mut messages,
                 recursions: Recursions::new(&decl.body),
-                roles: Vec::with_capacity(decl.roles.len()),
+                roles: HashMap::new(),
                 nodes: Vec::new(),
                 valid: true,
                 diagnostics,
@@ -104,8 +104,8 @@ struct Resolver<'a, 'm> {
     scope: &'a Scope,
     messages: &'a mut IndexSet<Message>,
     recursions: Recursions<'m>,
-    /// The names and aliases of the roles in alphabetical order, with their numbers.
-    roles: Vec<(&'m str, u32)>,
+    /// The numbers of the roles by their names and aliases.
+    roles: HashMap<&'m str, u32>,
     nodes: Vec<Node>,
     valid: bool,
     diagnostics: &'a mut Vec<Diagnostic>,
@@ -185,10 +185,9 @@ impl<'m> Resolver<'_, 'm> {
                 if let Some(first) = earlier(&mut roles, name) {
                     self.error(name_errors::duplicate("role", name, first));
                 }
-                self.roles.push((name.as_str(), number));
+                self.roles.entry(name.as_str()).or_insert(number);
             }
         }
-        self.roles.sort_unstable();
         for RoleDecl { name, members, .. } in &decl.roles {
             let Some(size) = members else { continue };
             if family_size(size).is_none() {
@@ -289,16 +288,16 @@ impl<'m> Resolver<'_, 'm> {
     }
 
     fn role(&mut self, name: &Name) -> Option<u32> {
-        let found = self.roles.binary_search_by_key(&name.as_str(), |role| role.0);
-        if found.is_err() {
+        let found = self.roles.get(name.as_str()).copied();
+        if found.is_none() {
             self.unknown_role(name, self.decl);
         }
-        found.ok().map(|at| self.roles[at].1)
+        found
     }
 
     fn declared(&self, name: &Name) -> Option<&'m RoleDecl> {
-        let found = self.roles.binary_search_by_key(&name.as_str(), |role| role.0).ok()?;
-        Some(&self.decl.roles[self.roles[found].1 as usize])
+        let number = self.roles.get(name.as_str())?;
+        Some(&self.decl.roles[*number as usize])
     }
 
     fn family(&self, name: &Name) -> Option<&'m RoleDecl> {
@@ -503,8 +502,7 @@ impl<'m> Resolver<'_, 'm> {
         let mut roles: Vec<Option<(u32, Span)>> = vec![None; decl.roles.len().max(players.len())];
         for (position, (name, part)) in players.iter().enumerate() {
             let role = self.role(name)?;
-            if let Some((_, first)) = roles.iter().flatten().find(|(other, _)| *other == role) {
-                let first = *first;
+            if let Some(&(_, first)) = roles.iter().flatten().find(|(other, _)| *other == role) {
                 self.error(name_errors::repeated_role(name, first));
             }
             let place = match part {

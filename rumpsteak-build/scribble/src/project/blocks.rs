@@ -207,23 +207,14 @@ pub(super) fn judge(
         let steps = run.steps.iter().map(|step| format!("{}: {}", step.role, step.action));
         return wrong(run.failure.to_string(), &steps.collect::<Vec<_>>());
     }
-    match verdict {
-        Verdict::Undecided(limit) => {
-            let growth = growth(&system);
-            if let Some(growth) = growth.as_ref().filter(|_| !interrupts.is_empty())
-                && rounds::drains(&system, &growth.queue, interrupts, limits)
-            {
-                return Ok(());
-            }
-            Err(vec![projection_errors::undecided_together(
-                block,
-                protocol,
-                limit,
-                growth.as_ref(),
-            )])
-        }
-        _ => Ok(()),
+    let Verdict::Undecided(limit) = verdict else { return Ok(()) };
+    let growth = growth(&system);
+    if let Some(growth) = growth.as_ref().filter(|_| !interrupts.is_empty())
+        && rounds::drains(&system, &growth.queue, interrupts, limits)
+    {
+        return Ok(());
     }
+    Err(vec![projection_errors::undecided_together(block, protocol, limit, growth.as_ref())])
 }
 
 struct Composer<'a> {

@@ -1,7 +1,7 @@
 //! The machine of a role while it is built and combined with others.
 
 use hashbrown::{HashMap, HashSet};
-use rumpsteak_fsm::{Action, Fsm, Role, StateId};
+use rumpsteak_fsm::Action;
 
 use super::minimise::{self, Move};
 use crate::diagnostics::span::Span;
@@ -215,21 +215,5 @@ impl Local {
         let gathers = self.gathers.into_iter().map(place);
         least.gathers = gathers.filter(|&state| state != NONE).collect();
         least
-    }
-
-    /// The machine, the places of each transition, and the states that belong to a gather with the
-    /// next state.
-    pub(super) fn fsm(self, role: &Role) -> (Fsm, Vec<Vec<Span>>, HashSet<StateId>) {
-        let mut builder = Fsm::builder(role.clone());
-        let states: Vec<_> = self.states.iter().map(|_| builder.add_state()).collect();
-        let mut origins = Vec::with_capacity(self.size);
-        for (source, edges) in states.iter().zip(self.states) {
-            for edge in edges {
-                builder.add_transition(*source, edge.action, states[edge.target as usize]);
-                origins.push(edge.origins);
-            }
-        }
-        let gathers = self.gathers.iter().map(|&state| states[state as usize]).collect();
-        (builder.build(states[0]), origins, gathers)
     }
 }

@@ -4,25 +4,24 @@
 //! Beforehand, global states whose only edge is an ε-edge are replaced by its target: both are
 //! possible at the same times and can do the same.
 
-use hashbrown::HashMap;
 use rumpsteak_fsm::{Action, Direction};
 
 use super::local::Local;
 use crate::global::automaton::{Edge, Global, Letter};
-use crate::index::{IndexMap, NONE, Sets, follow, index, insert_set};
+use crate::index::{IndexMap, IndexSet, NONE, Sets, follow, index, insert_set};
 use crate::limits::Limits;
 
 /// An edge of the global automaton: its source, and its position among the edges of the source.
 pub(super) type EdgeAt = (u32, u32);
 
-/// A step of a search: the position in its queue from where, and the edge.
-pub(super) type Back = (usize, EdgeAt);
+/// A step of a search: the position in its queue from where, and the edge or its letter.
+pub(super) type Back<E = EdgeAt> = (usize, E);
 
 /// The edges of a path that a search took. `last` is the last step, and `before` returns the step
 /// that led to a position in the queue.
-pub(super) fn path(last: Option<Back>, before: impl Fn(usize) -> Option<Back>) -> Vec<EdgeAt> {
-    let steps = std::iter::successors(last, |&(at, _)| before(at));
-    let mut path: Vec<EdgeAt> = steps.map(|(_, edge)| edge).collect();
+pub(super) fn path<E>(last: Option<Back<E>>, before: impl Fn(usize) -> Option<Back<E>>) -> Vec<E> {
+    let steps = std::iter::successors(last, |(at, _)| before(*at));
+    let mut path: Vec<E> = steps.map(|(_, edge)| edge).collect();
     path.reverse();
     path
 }
@@ -45,14 +44,12 @@ pub(super) struct Subsets<'g> {
     /// For each local state the global states right after the visible action, before ε-edges.
     states: Sets,
     /// The state and letter from which each state was reached first; `None` for the initial one.
-    parents: Vec<Option<(u32, u32)>>,
+    parents: Vec<Option<Back<u32>>>,
     /// The states so far with their transitions.
     pub(super) machine: Local,
     steps: usize,
-    /// The global states of the local state that was [closed](Self::close) last, and the position
-    /// of each one.
-    members: Vec<u32>,
-    slots: HashMap<u32, u32>,
+    /// The global states of the local state that was [closed](Self::close) last.
+    members: IndexSet<u32>,
 }
 
 impl<'g> Subsets<'g> {
@@ -73,8 +70,7 @@ impl<'g> Subsets<'g> {
             parents: Vec::new(),
             machine: Local::default(),
             steps: limits.projection_steps,
-            members: Vec::new(),
-            slots: HashMap::new(),
+            members: IndexSet::default(),
         };
         subsets.insert(vec![start], None)?;
         Ok(subsets)
@@ -106,20 +102,16 @@ impl<'g> Subsets<'g> {
 
     /// The letters of the path by which a state was reached first.
     pub(super) fn word(&self, state: u32) -> Vec<u32> {
-        let parent = |state: u32| self.parents[state as usize];
-        let steps = std::iter::successors(parent(state), |&(before, _)| parent(before));
-        let mut word: Vec<u32> = steps.map(|(_, letter)| letter).collect();
-        word.reverse();
-        word
+        path(self.parents[state as usize], |before| self.parents[before])
     }
 
     /// The global states of the local state that was [closed](Self::close) last.
-    pub(super) fn members(&self) -> &[u32] {
+    pub(super) fn members(&self) -> &IndexSet<u32> {
         &self.members
     }
 
     pub(super) fn slot(&self, member: u32) -> u32 {
-        self.slots[&member]
+        self.members.get_index_of(&member).map_or(NONE, index)
     }
 
     /// The positions of the members to which a member has an ε-edge.
@@ -149,17 +141,14 @@ impl<'g> Subsets<'g> {
     /// Finds all global states of a local state in depth-first order. Returns their visible edges
     /// by letter, in the order in which the letters were seen.
     pub(super) fn close(&mut self, state: u32) -> Result<Vec<Group>, TooLarge> {
-        self.members.clear();
-        self.slots = HashMap::new();
+        self.members = IndexSet::default();
         let mut groups: IndexMap<u32, Vec<EdgeAt>> = IndexMap::default();
         let mut stack: Vec<u32> = self.states[state as usize].iter().rev().copied().collect();
         let mut seen = 0;
         while let Some(found) = stack.pop() {
-            let slot = index(self.members.len());
-            if *self.slots.entry(found).or_insert(slot) != slot {
+            if !self.members.insert(found) {
                 continue;
             }
-            self.members.push(found);
             let silent = self.global.edges(found).iter().filter(|edge| !self.sees(edge.letter));
             stack.extend(silent.rev().map(|edge| self.representative[edge.target as usize]));
             for (at, edge) in (0..).zip(self.global.edges(found)) {
@@ -181,14 +170,15 @@ impl<'g> Subsets<'g> {
         edges: &[EdgeAt],
     ) -> Result<(), TooLarge> {
         let target = |&edge: &EdgeAt| self.representative[self.edge(edge).target as usize];
-        let target = self.insert(edges.iter().map(target).collect(), Some((source, letter)))?;
+        let target =
+            self.insert(edges.iter().map(target).collect(), Some((source as usize, letter)))?;
         let origins = edges.iter().flat_map(|&edge| &self.edge(edge).origins).copied().collect();
         self.machine.connect(source, self.action(letter), target, origins);
         Ok(())
     }
 
     /// The number of the local state of these global states, which `parent` leads to.
-    fn insert(&mut self, states: Vec<u32>, parent: Option<(u32, u32)>) -> Result<u32, TooLarge> {
+    fn insert(&mut self, states: Vec<u32>, parent: Option<Back<u32>>) -> Result<u32, TooLarge> {
         let (state, is_new) = insert_set(&mut self.states, states);
         if is_new {
             if self.parents.len() >= self.limits.local_states {

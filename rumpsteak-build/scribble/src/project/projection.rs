@@ -87,8 +87,17 @@ pub struct Projection {
 
 impl Projection {
     pub(super) fn of(local: Local, role: &Role) -> Self {
-        let (fsm, origins, gathers) = local.fsm(role);
-        Self { fsm, in_any_order: None, origins, gathers }
+        let mut builder = Fsm::builder(role.clone());
+        let states: Vec<StateId> = local.states.iter().map(|_| builder.add_state()).collect();
+        let mut origins = Vec::new();
+        for (source, edges) in states.iter().zip(local.states) {
+            for edge in edges {
+                builder.add_transition(*source, edge.action, states[edge.target as usize]);
+                origins.push(edge.origins);
+            }
+        }
+        let gathers = local.gathers.iter().map(|&state| states[state as usize]).collect();
+        Self { fsm: builder.build(states[0]), in_any_order: None, origins, gathers }
     }
 
     /// The interactions of a transition, in the order of the text: at least one, and several if
@@ -132,17 +141,19 @@ pub(super) fn local(
 ) -> Result<Local, Vec<Diagnostic>> {
     match explore(global, role, limits) {
         Ok((subsets, problems)) if problems.is_empty() => Ok(subsets.machine.minimised()),
-        Ok((subsets, problems)) => collected(&subsets, &problems).ok_or_else(|| {
-            explain(&subsets, &problems, |other| {
-                (0..index(other.roles.len())).all(|role| {
-                    explore(other, role, limits).is_ok_and(|(subsets, problems)| {
-                        problems.is_empty() || collected(&subsets, &problems).is_some()
-                    })
-                })
-            })
-        }),
+        Ok((subsets, problems)) => collected(&subsets, &problems)
+            .ok_or_else(|| explain(&subsets, &problems, |other| is_projectable(other, limits))),
         Err(limit) => Err(vec![too_large(global, role, declared, limit)]),
     }
+}
+
+/// True if all roles can follow the protocol.
+pub(crate) fn is_projectable(global: &Global, limits: &Limits) -> bool {
+    (0..index(global.roles.len())).all(|role| {
+        explore(global, role, limits).is_ok_and(|(subsets, problems)| {
+            problems.is_empty() || collected(&subsets, &problems).is_some()
+        })
+    })
 }
 
 /// The smallest machine of the role, if it only collects the messages that may overtake.

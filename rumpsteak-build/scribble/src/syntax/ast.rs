@@ -406,13 +406,8 @@ impl Payload {
 /// Its source text: `Int`, `x: Int`, `P@A`
 impl fmt::Display for Payload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(name) = &self.name {
-            write!(f, "{name}: ")?;
-        }
+        self.name.iter().try_for_each(|name| write!(f, "{name}: "))?;
         write!(f, "{}", self.sort)?;
-        match &self.delegated {
-            Some(role) => write!(f, "@{role}"),
-            None => Ok(()),
-        }
+        self.delegated.iter().try_for_each(|role| write!(f, "@{role}"))
     }
 }

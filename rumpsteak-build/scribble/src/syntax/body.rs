@@ -172,14 +172,11 @@ impl BodyParser<'_, '_> {
             let message = argument(self.cursor)?;
             self.cursor.expect_word("by")?;
             let by = self.cursor.role("the role that may interrupt")?;
-            let via = match self.cursor.take_word("via") {
-                true => self.cursor.several(|cursor| cursor.role("the role that passes it on"))?,
-                false => Vec::new(),
-            };
-            let is_answered = self.cursor.take_word("answered");
-            let answer = is_answered.then(|| argument(self.cursor)).transpose()?;
+            let passes = |cursor: &mut Cursor<'_>| cursor.role("the role that passes it on");
+            let via = self.cursor.after_word("via", |cursor| cursor.several(passes))?;
+            let answer = self.cursor.after_word("answered", argument)?;
             self.cursor.expect(b';')?;
-            interrupts.push(Interrupt { message, by, via, answer });
+            interrupts.push(Interrupt { message, by, via: via.unwrap_or_default(), answer });
             if self.cursor.take(b'}') {
                 return Ok(interrupts);
             }
@@ -227,14 +224,17 @@ impl BodyParser<'_, '_> {
         let operand = name && !self.cursor.is_word_at(1, "from");
         match self.cursor.word() {
             "choice" if self.cursor.is_word_at(1, "at") => self.choice(start)?,
+            // `choice {`, `choice A {` or `choice from A {`: all of it is skipped.
             "choice" if brace || name && (2..4).any(|behind| self.cursor.is_at(behind, b'{')) => {
-                self.choice_without_role(start)
+                self.cursor.advance();
+                let failed = self.cursor.unexpected("`at` and the role that chooses");
+                while !self.cursor.is(b'{') {
+                    self.cursor.advance();
+                }
+                return Err(failed);
             }
             "loop" if brace => {
-                self.cursor.unexpected("`rec NAME { … continue NAME; }`");
-                self.cursor.advance();
-                self.skip_blocks();
-                self.add(start, InteractionKind::Invalid);
+                return Err(self.cursor.unexpected("`rec NAME { … continue NAME; }`"));
             }
             "rec" if brace || operand => self.recursion(start)?,
             "continue" if operand || self.cursor.is_at(1, b';') => self.continuation(start)?,
@@ -272,7 +272,8 @@ impl BodyParser<'_, '_> {
                 let is_parallel = word == "parallel";
                 let construct =
                     if is_parallel { Construct::PARALLEL } else { Construct::UNORDERED };
-                let id = self.refuse(start, construct);
+                self.cursor.unsupported(construct, start);
+                let id = self.add(start, InteractionKind::Invalid);
                 self.open(Owner::Several(id, "and", Vec::new()));
                 return Ok(true);
             }
@@ -289,11 +290,11 @@ impl BodyParser<'_, '_> {
             self.cursor.skip_to_block()?;
             self.skip_blocks();
             self.cursor.unsupported_once(construct, start);
-            self.add(start, InteractionKind::Invalid);
         } else {
             self.skip_statement(start);
-            self.refuse(start, construct);
+            self.cursor.unsupported(construct, start);
         }
+        self.add(start, InteractionKind::Invalid);
         Ok(true)
     }
 
@@ -306,17 +307,6 @@ impl BodyParser<'_, '_> {
         let id = self.add(start, InteractionKind::Choice { at, branches: Vec::new() });
         self.open(Owner::Several(id, "or", Vec::new()));
         Ok(())
-    }
-
-    /// `choice {`, `choice A {` or `choice from A {`: reports it, and skips all of it.
-    fn choice_without_role(&mut self, start: usize) {
-        self.cursor.advance();
-        self.cursor.unexpected("`at` and the role that chooses");
-        while !self.cursor.is(b'{') {
-            self.cursor.advance();
-        }
-        self.skip_blocks();
-        self.add(start, InteractionKind::Invalid);
     }
 
     /// `rec X {`
@@ -437,12 +427,6 @@ impl BodyParser<'_, '_> {
         annotations.append(&mut self.cursor.annotations()?);
         self.body.interactions[id.0 as usize].annotations = annotations;
         Ok(())
-    }
-
-    /// Reports the statement that ends here as not supported.
-    fn refuse(&mut self, start: usize, construct: Construct) -> InteractionId {
-        self.cursor.unsupported(construct, start);
-        self.add(start, InteractionKind::Invalid)
     }
 
     /// Reports the parameters of a recursion, if there are any.

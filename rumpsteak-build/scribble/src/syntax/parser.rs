@@ -168,10 +168,7 @@ fn protocol(cursor: &mut Cursor<'_>) -> Result<Option<ProtocolDecl>> {
             "aux" => auxiliary = true,
             "explicit" => explicit = true,
             "local" => refused = Some((Construct::LOCAL_PROTOCOL, cursor.at())),
-            "timed" => {
-                let start = cursor.at();
-                cursor.unsupported_once(Construct::TIME, start);
-            }
+            "timed" => cursor.unsupported_once(Construct::TIME, cursor.at()),
             "nested" => refused = Some((Construct::NESTED_PROTOCOL, cursor.at())),
             "global" => headed = true,
             "protocol" => {
@@ -225,9 +222,8 @@ fn parameter(cursor: &mut Cursor<'_>) -> Result<Parameter> {
 /// `role A as B`
 fn role(cursor: &mut Cursor<'_>) -> Result<RoleDecl> {
     if cursor.is_word("reliable") {
-        let start = cursor.at();
+        cursor.unsupported_once(Construct::RELIABLE, cursor.at());
         cursor.advance();
-        cursor.unsupported_once(Construct::RELIABLE, start);
     }
     cursor.expect_word("role")?;
     let name = cursor.name("the name of a role")?;

@@ -124,12 +124,10 @@ fn problems(check: &Check) -> impl Iterator<Item = Value> + '_ {
 }
 
 fn print_lines(check: &Check, object: Value, terminal: &mut Terminal) {
-    let reports = check.reports.iter().map(|report| json!({"rendered": report.to_string()}));
-    let warnings = check.warnings.iter().map(|warning| json!({"message": visible(warning)}));
     let problems = problems(check).map(|problem| ("problem", problem));
-    let lines = problems.chain(reports.map(|report| ("report", report)));
-    let lines = lines.chain(warnings.map(|warning| ("warning", warning)));
-    for (kind, value) in lines.chain([("finished", object)]) {
+    let reports = check.reports.iter().map(|it| ("report", json!({"rendered": it.to_string()})));
+    let warnings = check.warnings.iter().map(|it| ("warning", json!({"message": visible(it)})));
+    for (kind, value) in problems.chain(reports).chain(warnings).chain([("finished", object)]) {
         terminal.print(&json::line(kind, value));
     }
 }

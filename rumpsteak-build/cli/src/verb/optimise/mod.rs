@@ -6,11 +6,11 @@ use std::path::PathBuf;
 
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
-use rumpsteak_build::command::{Notice, count, list, optimised_items, split_way_out};
-use rumpsteak_fsm::run::{Failure, Step};
+use rumpsteak_build::command::{Notice, chart, count, list, optimised_items, split_way_out};
+use rumpsteak_fsm::run::Step;
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::verify::VerifyError;
-use rumpsteak_fsm::{Action, Defect, Fsm, Role, Run, TransitionId};
+use rumpsteak_fsm::{Action, Defect, Fsm, Role, TransitionId};
 use rumpsteak_optimise::cost::{Event, Work};
 use rumpsteak_optimise::{
     Costs, Options, Proposal, Proposals, Together, propose, propose_together,
@@ -433,21 +433,9 @@ impl Optimiser<'_> {
                 _ => format!("from time {first} to {last}"),
             };
             let states = system.iter().map(|fsm| (fsm.role().clone(), fsm.initial()));
-            let steps = events.into_iter().map(|Event { role, action, .. }| Step {
-                role,
-                action,
-                transition: TransitionId::from_index(0),
-            });
-            let run = Run {
-                failure: Failure::Deadlock,
-                steps: steps.collect(),
-                states: states.collect(),
-                queues: vec![],
-                waits: vec![],
-            };
-            // The last line of the chart is the failure, and nothing fails here.
-            let chart = run.chart();
-            let shown = chart.trim_end().rsplit_once('\n').map_or("", |(shown, _)| shown);
+            let transition = TransitionId::from_index(0);
+            let step = |Event { role, action, .. }: Event| Step { role, transition, action };
+            let shown = chart(events.into_iter().map(step).collect(), states.collect());
             format!("{times}:\n{shown}\n")
         };
         terminal.say(&format!("\nbefore, {}after, {}", draw(before), draw(after)));
@@ -474,14 +462,11 @@ impl Optimiser<'_> {
 fn start(before: &[Event], after: &[Event], most: usize) -> usize {
     let done = |event: &Event| (event.role.clone(), event.action.clone());
     let mut both = before.iter().zip(after);
-    match both.position(|(before, after)| done(before) != done(after)) {
-        Some(different) if different >= most => {
-            let first = done(&before[0]);
-            let round = before[..different].iter().rposition(|event| done(event) == first);
-            round.unwrap_or_default().max(different + 1 - most)
-        }
-        _ => 0,
-    }
+    let different = both.position(|(before, after)| done(before) != done(after));
+    let Some(different) = different.filter(|different| *different >= most) else { return 0 };
+    let first = done(&before[0]);
+    let round = before[..different].iter().rposition(|event| done(event) == first);
+    round.unwrap_or_default().max(different + 1 - most)
 }
 
 fn not_all(whose: &str, tried: &str) -> String {
