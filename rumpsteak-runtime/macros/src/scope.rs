@@ -57,6 +57,10 @@ impl<'a> Scope<'a> {
         roles.any(|role| role.message.as_ref() == Some(name))
     }
 
+    pub(crate) fn is_item(&self, name: &Ident) -> bool {
+        self.kinds.contains_key(&name.to_string())
+    }
+
     /// Returns true if a role has this name, even one with a mistake.
     pub(crate) fn is_role(&self, name: &Ident) -> bool {
         self.kinds.get(&name.to_string()) == Some(&ItemKind::Role)

@@ -187,6 +187,21 @@ impl<'a> Expansion<'a> {
         (default, picture)
     }
 
+    /// The name that a generated session has, for the only one of a role: so a process keeps its
+    /// signature when its session is written by hand.
+    pub(super) fn generated_name(&self, role: &Ident) -> Option<TokenStream> {
+        let (own, any, scope) = (&self.item.name, &self.role, self.scope);
+        let name = format_ident!("{role}Session", span = own.span());
+        let mut others = scope.sessions().filter(|other| other.name != *own);
+        let is_only = others.all(|other| other.role.as_ref() != Some(role));
+        (is_only && !scope.is_item(&name)).then(|| {
+            quote! {
+                #[allow(dead_code, reason = "the session has a name of its own, too")]
+                pub type #name<'s, #any = #role> = #own<'s, #any>;
+            }
+        })
+    }
+
     /// The proof that the role may run the session.
     pub(super) fn root(&self, role: &Ident) -> TokenStream {
         let (name, here) = (&self.item.name, &self.here);

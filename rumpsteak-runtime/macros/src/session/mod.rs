@@ -49,7 +49,8 @@ pub(crate) fn expand(item: &SessionItem, scope: &Scope<'_>) -> TokenStream {
     };
     let role = item.role.as_ref().filter(|role| scope.is_role(role) && is_first(item, scope));
     let root = role.map(|role| expansion.root(role));
-    quote!(#session #root)
+    let other_name = role.and_then(|role| expansion.generated_name(role));
+    quote!(#session #root #other_name)
 }
 
 /// Returns false if an earlier session of the role is the same type under another name: a type has
