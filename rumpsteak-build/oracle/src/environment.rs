@@ -18,8 +18,8 @@ pub fn corpus(name: &str) -> PathBuf {
     }
 }
 
-/// The seeds that a randomised test tries, one random input each: `0..usual`, unless the environment
-/// variable `RUMPSTEAK_FUZZ` says `N`, for `0..N`, or `FROM..TO`.
+/// The seeds that a randomised test tries, one random input each: `0..usual`, unless the variable
+/// `RUMPSTEAK_FUZZ` of the environment says `N`, for `0..N`, or `FROM..TO`.
 ///
 /// # Panics
 ///

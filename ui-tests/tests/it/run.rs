@@ -28,27 +28,14 @@ fn the_values_are_in_the_order_of_the_fields_and_the_set_runs_again() {
     assert!(!roles.s.is_poisoned() && !roles.c.is_poisoned());
 }
 
-/// The client's session has the name that a generated one would have, too.
 #[rumpsteak::protocol(Ping)]
 mod by_hand {
     #[session(C)]
     type Asking = Send<S, Ping, Receive<S, Pong, End>>;
 }
 
-#[test]
-fn a_process_keeps_its_signature_when_its_session_is_written() {
-    async fn client(s: by_hand::CSession<'_>) -> Ended<'_, by_hand::C, i32> {
-        let s: by_hand::Asking<'_> = s;
-        let (by_hand::Pong(answer), end) = s.send(by_hand::Ping(1)).await?.receive().await?;
-        end.end(answer)
-    }
-    async fn server(s: by_hand::SSession<'_>) -> Ended<'_, by_hand::S> {
-        let (by_hand::Ping(question), s) = s.receive().await?;
-        s.send(by_hand::Pong(question + 1)).await?.end(())
-    }
-    let ended = block_on(by_hand::Roles::default().run(client, server));
-    assert_eq!(ended.unwrap(), (2, ()));
-}
+/// A session written by hand has the name of a generated one, too.
+const _: fn(by_hand::CSession<'static>) -> by_hand::Asking<'static> = |session| session;
 
 #[test]
 fn processes_are_functions_closures_or_both_and_may_borrow() {
