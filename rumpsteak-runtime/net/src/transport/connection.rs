@@ -1,5 +1,6 @@
 //! Connections, which carry frames in both directions, and the traits of a transport.
 
+use std::future::poll_fn;
 use std::io;
 use std::net::IpAddr;
 use std::pin::Pin;
@@ -54,6 +55,26 @@ pub trait Listener: Send + 'static {
     /// behind a broker all callers have one address. Fails if this caller failed. The next one may
     /// succeed.
     fn accept(&mut self) -> IoFuture<'_, (Opening, Option<IpAddr>)>;
+}
+
+/// A listener that polls for its next caller.
+struct Polled<F>(F);
+
+impl<F> Listener for Polled<F>
+where
+    F: FnMut(&mut Context<'_>) -> Poll<io::Result<(Opening, Option<IpAddr>)>> + Send + 'static,
+{
+    fn accept(&mut self) -> IoFuture<'_, (Opening, Option<IpAddr>)> {
+        Box::pin(poll_fn(&mut self.0))
+    }
+}
+
+/// A listener whose next caller `accept` polls for.
+pub(super) fn listener<F>(accept: F) -> Box<dyn Listener>
+where
+    F: FnMut(&mut Context<'_>) -> Poll<io::Result<(Opening, Option<IpAddr>)>> + Send + 'static,
+{
+    Box::new(Polled(accept))
 }
 
 /// Frames in both directions. Implemented by every such stream and sink.
