@@ -107,7 +107,7 @@ pub struct Connection {
 }
 
 /// Returns true if the other end may play the role of this protocol and name.
-pub(super) type MayPlay = dyn Fn(&str, &str) -> bool + Send + Sync;
+type MayPlay = dyn Fn(&str, &str) -> bool + Send + Sync;
 
 impl Connection {
     /// A connection whose other end is not known.
@@ -192,13 +192,16 @@ pub(super) trait Line: Send + Sync {
     fn is_open(&self) -> bool;
 
     /// See [`Connection::flushes_itself`].
-    fn flushes_itself(&self) -> bool;
+    fn flushes_itself(&self) -> bool {
+        false
+    }
 
     /// See [`Connection::keep`].
     fn keep(self: Arc<Self>, beat: Duration);
 
-    /// Ends the connection with its last stream. The host neither opens nor accepts more.
-    fn release(&self);
+    /// Ends the connection with its last stream. The host neither opens nor accepts more. The
+    /// default is for a connection that its last stream drops.
+    fn release(&self) {}
 }
 
 /// The streams that a host may open or accept over a connection.

@@ -179,10 +179,6 @@ impl Line for Shared {
         self.quic.close_reason().is_none()
     }
 
-    fn flushes_itself(&self) -> bool {
-        false
-    }
-
     fn keep(self: Arc<Self>, _: Duration) {
         if self.is_kept.swap(true, Ordering::Relaxed) {
             return;
@@ -203,7 +199,4 @@ impl Line for Shared {
             }
         });
     }
-
-    /// It ends when the last stream drops it.
-    fn release(&self) {}
 }
