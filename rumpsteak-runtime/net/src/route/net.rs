@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 
 use futures_core::Stream;
-use rumpsteak_runtime::channel::{Capacity, Queue, QueueReceiver, QueueSender};
+use rumpsteak_runtime::channel::{Queue, QueueReceiver, QueueSender};
 use rumpsteak_runtime::error::BoxError;
 use rumpsteak_runtime::private::ByMacro;
 use rumpsteak_runtime::transport::{Bidirectional, Half, Left, Pair};
@@ -149,15 +149,6 @@ pub(crate) fn wired<M: 'static>(sent: Queue, received: Queue) -> [(Net<M>, Share
 /// The number of messages that may be under way in a queue without a proven capacity: large enough
 /// that an end continues while the other end waits for a core.
 pub(crate) const WINDOW: usize = 8192;
-
-/// The number of messages that may be under way in a queue with this capacity.
-pub(crate) fn window(capacity: Capacity) -> usize {
-    match capacity {
-        Capacity::AtMost(most) | Capacity::Waits(most) => most,
-        // Further messages stay in the peer's queue, which grows.
-        _ => WINDOW,
-    }
-}
 
 /// The number of messages after which an end with this window reports how many it has received. A
 /// report wakes a task and sends a frame, which costs more than a message.
