@@ -237,8 +237,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     ) -> Result<Self, NetError> {
         let LaneSnapshot { state, unacknowledged, unread } = snapshot;
         let LaneState { first, sent, received, granted, completed, peer_completed, .. } = state;
-        let counts: Option<Vec<u64>> =
-            unacknowledged.iter().map(|frame| frame::count(frame)).collect();
+        let count: Option<u64> = unacknowledged.iter().map(|frame| frame::count(frame)).sum();
         let numbers = [first, received.messages, granted.messages, completed, peer_completed];
         let is_sound = received.messages >= unread.len() as u64
             && numbers.iter().chain([&received.bytes, &sent.bytes]).all(|it| *it < u64::MAX / 2)
@@ -246,7 +245,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             && state.taken.messages <= sent.messages
             && state.taken.bytes <= sent.bytes
             && state.ahead <= unacknowledged.len();
-        let Some(counts) = counts.filter(|_| is_sound) else {
+        let Some(count) = count.filter(|_| is_sound) else {
             return Err(self.violation(INVALID));
         };
         // The role here does not report the messages that it received at other hosts.
@@ -271,7 +270,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             self.outgoing = None;
         }
         let peer_completed = if is_counted { peer_completed } else { u64::MAX };
-        let sent = Amount { messages: first + counts.iter().sum::<u64>(), ..sent };
+        let sent = Amount { messages: first + count, ..sent };
         self.state = LaneState { sent, peer_completed, ..state };
         self.sent_before = sent;
         self.note_taken();

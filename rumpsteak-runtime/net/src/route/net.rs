@@ -258,12 +258,6 @@ impl<M: 'static> Inbox<M> {
 }
 
 impl<M> Inbox<M> {
-    #[inline]
-    fn count(&mut self) {
-        self.received += 1;
-        self.taken.store(self.received);
-    }
-
     /// Drains the messages that were never received, and returns how many sessions the peer had
     /// completed when it left. Fails if a message cannot be read.
     pub(crate) fn into_unread(self) -> Result<(Vec<M>, usize), NetError> {
@@ -288,7 +282,8 @@ impl<M> Stream for Inbox<M> {
         }
         Poll::Ready(match ready!(this.source.poll_next(context)) {
             Some(Ok(message)) => {
-                this.count();
+                this.received += 1;
+                this.taken.store(this.received);
                 Some(Ok(message))
             }
             Some(Err(error)) => {
