@@ -374,8 +374,7 @@ impl<R: Role> Joined<R> {
 
     /// Watches the role: if no action of it completes for this long and it waits, prints to stderr
     /// for which message of which peer, where the peer is, and for how long its connection has been
-    /// silent. A report ends nothing. `RUMPSTEAK_WATCH=5` in the environment watches all
-    /// roles, with 5 seconds: see [`watch`](rumpsteak_runtime::watch).
+    /// silent: see [`watch`](rumpsteak_runtime::watch).
     #[must_use]
     pub fn watch(self, limit: Duration) -> Self {
         self.watched(&Watch::printing(limit))
