@@ -113,8 +113,9 @@ pub(crate) struct Log {
     pub(crate) owner: u128,
     pub(crate) program: u64,
     tail: Mutex<Tail>,
-    /// Changes with news of a peer. The number of connections that the client has had.
-    news: watch::Sender<u64>,
+    /// Changes with news of a peer. The number of connections that the client has had: after a new
+    /// one, the stream has to be read again.
+    pub(crate) news: watch::Sender<u64>,
 }
 
 #[derive(Default)]
@@ -296,12 +297,6 @@ impl Log {
         let message = message.payload(bytes.clone());
         let stored = self.journal.context.send_publish(self.subject(self.role), message).await?;
         Ok(stored.await?.sequence)
-    }
-
-    /// Changes when there is news, and has another number after a new connection: then the stream
-    /// has to be read again.
-    pub(crate) fn news(&self) -> watch::Receiver<u64> {
-        self.news.subscribe()
     }
 
     /// Receives the news of the session. Ready if the client fails.

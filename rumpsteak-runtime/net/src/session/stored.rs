@@ -219,7 +219,7 @@ async fn read<M>(
     decode: Read<M>,
     (taken, before): (Arc<Taken>, u64),
 ) -> Result<(), NetError> {
-    let (mut news, mut at, mut step, mut moved) = (log.news(), 1, 0, before);
+    let (mut news, mut at, mut step, mut moved) = (log.news.subscribe(), 1, 0, before);
     let mut connections = *news.borrow_and_update();
     loop {
         let Ok(Some((number, entry))) = log.next(&peer, at).await else {
