@@ -4,9 +4,9 @@
 //! Each direction of a route has one sender and one receiver, so its messages go through a ring: a
 //! fixed piece of memory that one side writes and the other reads, without locks and without an
 //! allocation per message. [`guide::channels`](crate::guide::channels) says which [`Capacity`] the
-//! build script chooses. A [growable](Capacity::Growable) queue continues in a new ring of twice the
-//! size. Its receiver enters the new ring once it has emptied the old one, so this queue is first in,
-//! first out too.
+//! build script chooses. A [growable](Capacity::Growable) queue continues in a new ring of twice
+//! the size. Its receiver enters the new ring once it has emptied the old one, so this queue is
+//! first in, first out too.
 //!
 //! # Order of changes and wake-ups
 //!

@@ -332,10 +332,9 @@ impl<R: Role> Joined<R> {
     /// # }
     /// ```
     ///
-    /// Play the roles of one program with `join!`. When one role fails, `try_join!` would drop the
-    /// others before they have left. The first error need not be the cause: a role that has failed
-    /// waits until its peers have left, so their errors come first. Fails with the error of the
-    /// process, or with [`ErrorKind::Leave`] if the role cannot leave.
+    /// Play the roles of one program with `join!`, not with `try_join!`: see
+    /// [failure](crate::guide::failure). Fails with the error of the process, or with
+    /// [`ErrorKind::Leave`] if the role cannot leave.
     ///
     /// # Panics
     ///
