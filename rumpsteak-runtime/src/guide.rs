@@ -33,8 +33,6 @@ macro_rules! chapters {
             /// [`Select`]: crate::states::Select
             /// [`select_or_return`]: crate::states::Select::select_or_return
             /// [`send_or_return`]: crate::states::Send::send_or_return
-            /// [`Bidirectional::bounded`]: crate::transport::Bidirectional::bounded
-            /// [`Link::capacity`]: crate::transport::Link::capacity
             /// [`into_inner`]: crate::transport::Bidirectional::into_inner
             /// [`pair`]: crate::transport::Pair::pair
             /// [`route`]: crate::transport::Route::route

@@ -21,18 +21,7 @@
 //! * [`watch`] reports who waits for whom if a program hangs.
 //! * [`testing`](mod@testing) runs all roles in every order, and plays a peer by hand.
 //!
-//! The [`guide`] has a chapter for each question: [`module`](mod@guide::module),
-//! [`linearity`](guide::linearity), [`recursion`](guide::recursion), [`choice`](guide::choice),
-//! [`peers`](guide::peers), [`interrupts`](guide::interrupts), [`failure`](guide::failure),
-//! [`server`](guide::server),
-//! [`executors`](guide::executors), [`channels`](guide::channels),
-//! [`testing`](mod@guide::testing), and how to read the compiler's [`errors`](guide::errors).
-//!
-//! # Session types in signatures
-//!
-//! A session with a role, `#[session(C)] type Client = …`, becomes a type with a lifetime: write
-//! `Client<'_>` in signatures. A part of a session names no role (`struct Loop(…)`), so it takes
-//! the role as a second parameter: `Loop<'_, C>`.
+//! The [`guide`] has a chapter for each question.
 //!
 //! # Features
 //!

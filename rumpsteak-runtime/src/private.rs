@@ -7,10 +7,9 @@ pub use crate::payload::{ChangesHands, Is, carries, carries_session};
 pub use crate::role::{fingerprint::Structure, on_demand::*, participant::*, wiring};
 pub use crate::run::{RunningFamily, Shared, family, root_cause, running};
 pub use crate::seal::{ByMacro, Label, Played, Seals};
-pub use crate::states::{Plays, Process, gather::gathered, proof::Unnamed};
-pub use crate::states::{choice::NeverReceived, choice::enter};
+pub use crate::states::{Plays, Process, choice::NeverReceived, proof::Unnamed};
 pub use crate::transport::to_family;
-pub use crate::watch::{Watch, connection};
+pub use crate::watch::{Watch, connection, print};
 
 /// The names that a module has without an import. Its own items take precedence.
 pub mod scope {

@@ -54,9 +54,7 @@ use crate::states::{End, Ends, Over, State};
 ///
 /// # Compiler errors
 ///
-/// If a process ends too early, rustc marks `s.end(value)`, and says which action is left. In a
-/// closure that returns `Ok((value, s))`, rustc marks the whole closure: see
-/// [`guide::errors`](crate::guide::errors).
+/// See [`guide::errors`](crate::guide::errors).
 pub fn try_run<'s, R, S, T, E, F, P, A, Q, V, W>(
     role: &'s mut R,
     process: P,

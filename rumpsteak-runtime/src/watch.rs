@@ -75,8 +75,9 @@ impl fmt::Display for Report {
     }
 }
 
-/// Not `eprintln`, which panics if stderr is closed.
-fn print(message: impl fmt::Display) {
+/// Not `eprintln`, which panics if stderr is closed. Used by `rumpsteak-net`, too.
+#[doc(hidden)]
+pub fn print(message: impl fmt::Display) {
     let _ = writeln!(io::stderr(), "rumpsteak: {message}");
 }
 

@@ -39,31 +39,8 @@ use rumpsteak_front::ModuleKind;
 ///
 /// Missing items are generated: a struct for each role and each message, the message type `Label`,
 /// the set `Roles`, and for each role `k` the session `KSession`, in the order of the protocol. You
-/// can write each of them yourself:
-///
-/// ```text
-/// #[derive(Roles)]
-/// struct Roles { s: S, k: K, t: T }            one field for each role
-///
-/// #[derive(Role)]
-/// #[message(Label)]                            the type of all messages of the role
-/// struct K {
-///     #[route(S)] s: Channel<Label>,           one field for each peer
-///     #[route(T)] t: Channel<Label>,
-/// }
-///
-/// #[derive(Message)]
-/// enum Label { Ready(Ready), Value(Value) }    one variant for each label
-/// struct Ready;
-/// struct Value(i32);
-///
-/// #[session(K)]                                a session of the role
-/// type Buffers = Send<S, Ready, Branch<S, Choice>>;
-/// enum Choice {                                the options of a `Select` or `Branch`
-///     Value(Value, Buffers),
-///     Stop(Stop, End),
-/// }
-/// ```
+/// can write each of them yourself: the guide has
+/// [an example](https://docs.rs/rumpsteak-runtime/latest/rumpsteak_runtime/guide/module/).
 ///
 /// Names in Rust are compared with names in the protocol ignoring case and `_`. To use another
 /// name, write `#[protocol(P::k)]` or `#[role("k")]` on a role, and `#[label("…")]` on a variant.

@@ -104,19 +104,19 @@ fn methods(name: &Ident, routes: &[Route], message: &Ident, scope: &Scope<'_>) -
         let mark = quote_spanned!(span=> #krate::transport::Link::mark(&self.#member));
         visits.extend(quote_spanned!(span=> visit(#peer, #mark);));
         let with = &route.peer;
-        let count = quote_spanned!(span=> #krate::private::SessionCount::<#name, #with>);
+        let counts = quote_spanned!(span=> #krate::private::counts_sessions::<#name, #with>());
         begins.extend(quote_spanned! {span=>
             let ready = #krate::private::poll_begin::<#message, _>(
                 &mut self.#member,
-                const { #count::IS_SHARED },
+                const { #counts },
                 waker,
                 ready,
             );
         });
         ends.extend(quote_spanned! {span=>
-            #krate::private::complete::<#message, _>(&mut self.#member, const { #count::IS_SHARED });
+            #krate::private::complete::<#message, _>(&mut self.#member, const { #counts });
         });
-        once.extend(quote_spanned!(span=> #count::ONCE,));
+        once.extend(quote_spanned!(span=> #krate::private::once::<#name, #with>(),));
         closes.extend(quote_spanned!(span=> #krate::transport::Link::close(&mut self.#member);));
         if let Some(Room::Capacity(most, _)) = scope.room(route) {
             let names = quote_spanned!(span=> [<Self as #krate::Role>::NAME, #peer]);

@@ -1,5 +1,3 @@
-//! The context in which the items of a module expand.
-
 use std::collections::BTreeMap;
 
 use proc_macro2::{Ident, TokenStream};

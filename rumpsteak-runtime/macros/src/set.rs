@@ -208,10 +208,8 @@ fn watch(set: &SetItem, krate: &TokenStream, members: &[&Member]) -> TokenStream
     });
     quote! {
         /// Watches the roles: if no action of the set completes for this long and a role waits,
-        /// prints to stderr who waits for which message from whom, and what the others do.
-        /// A report ends nothing. `RUMPSTEAK_WATCH=5` in the environment does the same for
-        /// all sets of the program, with 5 seconds. An optimised build needs the feature `watch`.
-        /// See `rumpsteak::watch`.
+        /// prints to stderr who waits for which message from whom, and what the others do. An
+        /// optimised build needs the feature `watch`: see `rumpsteak::watch`.
         ///
         /// ```text
         /// Roles::default().watch(Duration::from_secs(5)).run(client, server).await?;

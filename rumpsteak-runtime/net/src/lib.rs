@@ -1,16 +1,5 @@
-//! Verified sessions across processes and machines, over any transport.
-//!
-//! A role that was written for one process runs in a process of its own when its routes are
-//! [`Net`]s and it has [joined](Host::join) a session: over TCP, a Unix socket, or in memory. The
-//! transport is chosen when the program runs. The process does not change, and the proof of the
-//! build still holds: each direction of a route is a queue that loses nothing, with the capacity of
-//! the proof, whatever the window of the transport is.
-//!
-//! ```text
-//! let host = Host::new();
-//! let k = host.join::<K>("job 42").peer("s", ["tcp://10.0.0.7:4000"]).connect().await?;
-//! k.play(async |k| try_run(k, async |s: Kernel<'_>| …).await).await?;
-//! ```
+//! [The guide]: crate::guide
+#![cfg_attr(not(doctest), doc = include_str!("../README.md"))]
 //!
 //! # What is guaranteed
 //!
@@ -22,7 +11,7 @@
 //!   names the peer. Other sessions of the host go on.
 //! * Nothing that a peer sends makes this end panic or wait for ever.
 //!
-//! Transports with certificates authenticate the other end. The [`guide`] has more.
+//! Transports with certificates authenticate the other end.
 //!
 //! Everything here needs a tokio runtime with time, and panics without one. Dropping a future is
 //! safe at any time, unless the documentation of a function says otherwise.

@@ -3,16 +3,9 @@
 //!
 //! Each direction of a route has one sender and one receiver, so its messages go through a ring: a
 //! fixed piece of memory that one side writes and the other reads, without locks and without an
-//! allocation per message. A [`Capacity`] says how large the ring is and what happens when it is
-//! full:
-//!
-//! | capacity | a sender at a full ring | when the build script chooses it |
-//! |---|---|---|
-//! | [`AtMost`](Capacity::AtMost) | panics: it was proven that this never happens | the sessions never have more messages in flight |
-//! | [`Waits`](Capacity::Waits) | waits for the receiver | any number of messages can be in flight, but waiting is proven not to deadlock |
-//! | [`Growable`](Capacity::Growable) | continues in a new ring of twice the size | nothing was proven |
-//!
-//! The receiver continues in the new ring once it has emptied the old one, so a growable queue is
+//! allocation per message. [`guide::channels`](crate::guide::channels) says which [`Capacity`] the
+//! build script chooses. A [growable](Capacity::Growable) queue continues in a new ring of twice
+//! the size. Its receiver enters the new ring once it has emptied the old one, so this queue is
 //! first in, first out too.
 //!
 //! # Order of changes and wake-ups

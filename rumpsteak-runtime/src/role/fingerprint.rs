@@ -14,20 +14,15 @@ pub trait Structure {
     const FINGERPRINT: u64;
 }
 
-/// `Send<P, L, then>`: mixed with the numbers of `P` and `L`, and the fingerprint of `then`.
+/// The numbers of the constructors. `Send` and `Receive` are mixed with the number of the peer, the
+/// number of the label and the fingerprint of the next state. `End` is mixed with 0. Every other
+/// one is mixed with the number of the peer (0 if its options name theirs) and of its choice.
 pub(crate) const SEND: u64 = 1;
-/// `Receive<P, L, then>`.
 pub(crate) const RECEIVE: u64 = 2;
-/// `Select<P, choice>`: mixed with the number of `P` (0 if its options name their peers) and the
-/// number of the choice.
 pub(crate) const SELECT: u64 = 3;
-/// `Branch<P, choice>`.
 pub(crate) const BRANCH: u64 = 4;
-/// `End`: mixed with 0.
 pub(crate) const END: u64 = 5;
-/// `Race<choice>`: mixed as `Select<choice>`.
 pub(crate) const RACE: u64 = 6;
-/// `Gather<choice>`: mixed as `Select<choice>`.
 pub(crate) const GATHER: u64 = 7;
 
 /// Mixes a part into a fingerprint, which begins as the number of a constructor.

@@ -3,8 +3,7 @@
 use std::convert::Infallible;
 use std::fmt;
 
-use super::state::{Names, Session};
-use crate::message::Message;
+use super::state::Names;
 use crate::role::Role;
 use crate::seal::{ByMacro, Seals};
 
@@ -47,19 +46,6 @@ pub trait Choice: Sized {
         message: Self::Message,
         from: u64,
     ) -> Result<Self, (Self::State, Self::Message)>;
-}
-
-/// Enters an option if the message has its label, or else returns the arguments. Used by the macro.
-#[inline(always)]
-pub fn enter<L, S: Session, M: Message<L>, C>(
-    state: S::State,
-    message: M,
-    alternative: impl FnOnce(L, S) -> C,
-) -> Result<C, (S::State, M)> {
-    match message.downcast() {
-        Ok(label) => Ok(alternative(label, S::from_state(state))),
-        Err(message) => Err((state, message)),
-    }
 }
 
 /// The content of an option that sends, which a process never receives. Used by the macro.

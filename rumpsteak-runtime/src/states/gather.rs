@@ -9,7 +9,6 @@ use super::implement::{show, state_with_choice};
 use super::receive_any::Peers;
 use super::state::{Names, Session, State};
 use crate::error::{Action, Result};
-use crate::message::Message;
 use crate::role::Role;
 
 /// Receives one message from each of several peers, in any order.
@@ -102,20 +101,6 @@ pub trait Gathers<'s, R: Role + 's>:
     /// Makes the last variant.
     #[doc(hidden)]
     fn all(rest: Self::Rest) -> Self;
-}
-
-/// Takes a message of a gather if it has the label `L`, or else returns the arguments. Used by the
-/// macro.
-#[inline(always)]
-pub fn gathered<L, D, M: Message<L>, C>(
-    due: D,
-    message: M,
-    variant: impl FnOnce(L, D) -> C,
-) -> Result<C, (D, M)> {
-    match message.downcast() {
-        Ok(label) => Ok(variant(label, due)),
-        Err(message) => Err((due, message)),
-    }
 }
 
 impl<'s, R: Role, C: Gathers<'s, R>> Future for Gathering<'s, R, C> {

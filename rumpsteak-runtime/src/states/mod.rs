@@ -11,7 +11,7 @@ mod branch;
 pub(crate) mod choice;
 mod each;
 mod end;
-pub(crate) mod gather;
+mod gather;
 mod implement;
 mod misused;
 pub(crate) mod proof;

@@ -32,10 +32,9 @@ impl<'s, R: Role, P, L, C> Receive<'s, R, P, L, C> {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future drops the state, so the session cannot end: once its process has
-    /// returned, the role is poisoned and its peers wake with
-    /// [`ErrorKind::Closed`](crate::ErrorKind::Closed). After a timeout around a `receive`, let the
-    /// process return an error. Polling by reference is cancel safe: see [`Receiving`].
+    /// As [`Send::send`](super::Send::send): dropping the future gives up the session. After a
+    /// timeout around a `receive`, let the process return an error. Polling by reference is cancel
+    /// safe: see [`Receiving`].
     #[inline]
     pub fn receive(self) -> Receiving<'s, R, P, L, C>
     where
@@ -47,14 +46,9 @@ impl<'s, R: Role, P, L, C> Receive<'s, R, P, L, C> {
     }
 }
 
-/// The future of [`Receive::receive`].
-///
-/// # Cancel safety
-///
-/// It owns the state, so dropping it before it completes gives up the session. If it may lose a
-/// race, as in `select!`, poll it by reference (it is `Unpin`) and await it later: no message is
-/// lost, because only the poll that returns a message takes it from the route. It panics if it is
-/// polled after it has completed.
+/// The future of [`Receive::receive`]. It is cancel safe like [`Sending`](super::Sending): only the
+/// poll that returns a message takes it from the route. It panics if it is polled after it has
+/// completed.
 #[must_use = "nothing is received, and the role is poisoned, unless you `await` the future"]
 pub struct Receiving<'s, R: Role, P, L, C> {
     /// [Taken](State::take) once completed.

@@ -4,11 +4,12 @@ use std::cell::{Cell, RefCell};
 use std::error::Error as StdError;
 use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
+
+use futures_core::future::LocalBoxFuture;
 
 use crate::error::{Action, BoxError, Error, ErrorKind, any_of};
 
@@ -20,12 +21,14 @@ const MOST_POLLS: usize = 1_000;
 
 /// The processes of a set of roles, each with a name for messages.
 #[derive(Default)]
-pub struct Processes {
-    names: Vec<String>,
-    futures: Vec<Process>,
-}
+pub struct Processes(Vec<Process>);
 
-type Process = Pin<Box<dyn Future<Output = Result<(), BoxError>>>>;
+struct Process {
+    name: String,
+    /// `None` once the process has ended, which drops its role too, as at the end of a task.
+    future: Option<LocalBoxFuture<'static, Result<(), BoxError>>>,
+    woken: Arc<Woken>,
+}
 
 impl Processes {
     /// Adds a process that owns its role: `async move { client(&mut c, 1).await }`.
@@ -34,16 +37,16 @@ impl Processes {
         name: impl Into<String>,
         process: impl Future<Output = Result<T, E>> + 'static,
     ) -> &mut Self {
-        self.names.push(name.into());
         let process = async move { process.await.map(drop).map_err(Into::into) };
-        self.futures.push(Box::pin(process));
+        let woken = Arc::new(Woken(AtomicBool::new(true)));
+        self.0.push(Process { name: name.into(), future: Some(Box::pin(process)), woken });
         self
     }
 }
 
 impl fmt::Debug for Processes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(&self.names).finish()
+        f.debug_list().entries(self.0.iter().map(|process| &process.name)).finish()
     }
 }
 
@@ -107,12 +110,12 @@ pub fn explore_up_to(most: usize, mut set: impl FnMut(&mut Processes)) -> Explor
                 None
             }
             End::Failed(process, error) => {
-                let name = &run.set.names[process];
+                let name = &run.set[process].name;
                 Some(format!("`{name}` failed: {error}{}", run.left_out(&*error)))
             }
-            End::Panicked(process) => Some(format!("`{}` panicked", run.set.names[process])),
+            End::Panicked(process) => Some(format!("`{}` panicked", run.set[process].name)),
             End::Stuck => {
-                let waits = (0..run.set.names.len()).filter(|&process| run.running[process]);
+                let waits = (0..run.set.len()).filter(|&process| run.set[process].future.is_some());
                 let waits: Vec<String> = waits.map(|one| wait(one, &mut set, &mut path)).collect();
                 Some(format!("no process can continue:\n  {}", waits.join("\n  ")))
             }
@@ -171,42 +174,36 @@ fn wait(
 ) -> String {
     let mut run = Run::new(set);
     run.follow(path);
-    let name = run.set.names[process].clone();
+    let name = run.set[process].name.clone();
     WAITS.take();
     let _ = run.poll(process);
     let told = WAITS.take().or_else(|| {
-        run.wakers[process] = Arc::default();
+        run.set[process].woken = Arc::default();
         ENDS_QUEUES.set(true);
         let mut polled = run.poll(process);
         ENDS_QUEUES.set(false);
         if let Ok(Poll::Pending) = polled {
-            for other in (0..run.set.futures.len()).filter(|&other| other != process) {
-                run.set.futures[other] = Box::pin(async { Ok(()) });
-            }
+            let others = run.set.iter_mut().enumerate().filter(|(other, _)| *other != process);
+            others.for_each(|(_, other)| other.future = None);
             polled = run.poll(process);
         }
-        let told = match polled {
-            Ok(Poll::Ready(Err(error))) => told(&*error),
+        let told = match &polled {
+            Ok(Poll::Ready(Err(error))) => error.downcast_ref().map(Error::kind),
             _ => None,
         };
-        told.or_else(|| WAITS.take())
+        match told {
+            // A route has just ended. After any other error, the process had waited for no message.
+            Some(&ErrorKind::Closed { role, peer, action: Action::Receive(labels) }) => {
+                Some(waits_for(role, &[peer], labels))
+            }
+            _ => WAITS.take(),
+        }
     });
     match told {
         Some(told) => format!("`{name}`: {told}"),
         None => format!(
             "`{name}` waits for something outside of its session, or for a role that it owns itself"
         ),
-    }
-}
-
-/// Says who waits for whom, by the error of a route that has just ended. If the process did not
-/// fail to receive, it had not waited for a message.
-fn told(error: &(dyn StdError + 'static)) -> Option<String> {
-    match error.downcast_ref::<Error>()?.kind() {
-        ErrorKind::Closed { role, peer, action: Action::Receive(labels) } => {
-            Some(waits_for(role, &[*peer], labels))
-        }
-        _ => None,
     }
 }
 
@@ -222,9 +219,7 @@ enum End {
 }
 
 struct Run {
-    set: Processes,
-    wakers: Vec<Arc<Woken>>,
-    running: Vec<bool>,
+    set: Vec<Process>,
     polled: Vec<usize>,
 }
 
@@ -242,9 +237,7 @@ impl Run {
     fn new(set: &mut impl FnMut(&mut Processes)) -> Self {
         let mut processes = Processes::default();
         set(&mut processes);
-        let number = processes.names.len();
-        let wakers = (0..number).map(|_| Arc::new(Woken(AtomicBool::new(true)))).collect();
-        Self { set: processes, wakers, running: vec![true; number], polled: Vec::new() }
+        Self { set: processes.0, polled: Vec::new() }
     }
 
     /// Polls processes in the order of the path. Beyond its end, always chooses the first process,
@@ -253,11 +246,12 @@ impl Run {
         let mut choices = 0;
         loop {
             let is_due = |process: &usize| {
-                self.running[*process] && self.wakers[*process].0.load(Ordering::Acquire)
+                let Process { future, woken, .. } = &self.set[*process];
+                future.is_some() && woken.0.load(Ordering::Acquire)
             };
-            let due: Vec<usize> = (0..self.running.len()).filter(is_due).collect();
+            let due: Vec<usize> = (0..self.set.len()).filter(is_due).collect();
             let process = match due[..] {
-                [] if self.running.contains(&true) => return End::Stuck,
+                [] if self.set.iter().any(|it| it.future.is_some()) => return End::Stuck,
                 [] => return End::Done,
                 _ if self.polled.len() == MOST_POLLS => return End::Cut,
                 [only] => only,
@@ -274,11 +268,7 @@ impl Run {
             self.polled.push(process);
             let Ok(polled) = self.poll(process) else { return End::Panicked(process) };
             match polled {
-                Poll::Ready(Ok(())) => {
-                    self.running[process] = false;
-                    // Drops its role too, as at the end of a task.
-                    self.set.futures[process] = Box::pin(async { Ok(()) });
-                }
+                Poll::Ready(Ok(())) => self.set[process].future = None,
                 Poll::Ready(Err(error)) => return End::Failed(process, error),
                 Poll::Pending => {}
             }
@@ -287,7 +277,8 @@ impl Run {
 
     /// Polls a process. After a panic, nothing that it left behind is used.
     fn poll(&mut self, process: usize) -> thread::Result<Poll<Result<(), BoxError>>> {
-        let (woken, future) = (&self.wakers[process], &mut self.set.futures[process]);
+        let Process { future, woken, .. } = &mut self.set[process];
+        let Some(future) = future else { return Ok(Poll::Ready(Ok(()))) };
         woken.0.store(false, Ordering::Release);
         let waker = Waker::from(Arc::clone(woken));
         let poll = || future.as_mut().poll(&mut Context::from_waker(&waker));
@@ -297,7 +288,9 @@ impl Run {
     /// Explains a peer that has closed a route although no process has ended.
     fn left_out(&self, error: &(dyn StdError + 'static)) -> String {
         match error.downcast_ref::<Error>().map(Error::kind) {
-            Some(ErrorKind::Closed { peer, .. }) if !self.running.contains(&false) => {
+            Some(ErrorKind::Closed { peer, .. })
+                if self.set.iter().all(|it| it.future.is_some()) =>
+            {
                 format!(
                     "\n\nno process has ended: `{peer}` belongs to none, or its process has dropped it"
                 )
@@ -311,6 +304,6 @@ impl Run {
         const MOST: usize = 30;
         let skipped = self.polled.len().saturating_sub(MOST);
         let turns = self.polled.iter().enumerate().skip(skipped);
-        turns.map(|(turn, &at)| format!("\n{:>4}  {}", turn + 1, self.set.names[at])).collect()
+        turns.map(|(turn, &at)| format!("\n{:>4}  {}", turn + 1, self.set[at].name)).collect()
     }
 }

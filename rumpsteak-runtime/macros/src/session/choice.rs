@@ -175,7 +175,10 @@ impl Expansion<'_> {
     /// The functions that enter the option of a message, and tell if there is one.
     fn decide(&self, variants: &[Variant], state: &TokenStream, gathers: bool) -> TokenStream {
         let (krate, message) = (self.krate, self.message());
-        let enter = if gathers { quote!(gathered) } else { quote!(enter) };
+        let then = match gathers {
+            true => quote!(state),
+            false => quote!(#krate::states::Session::from_state(state)),
+        };
         let received = variants.iter().filter_map(|Variant { name, head, .. }| {
             let label = head.label();
             let is_from = match head.action() {
@@ -213,7 +216,14 @@ impl Expansion<'_> {
                 let tag = #krate::transport::Labelled::labelled(&message).tag;
                 #(
                     if #are {
-                        return #krate::private::#enter(state, message, Self::#names);
+                        return match #krate::Message::downcast(message) {
+                            ::core::result::Result::Ok(label) => {
+                                ::core::result::Result::Ok(Self::#names(label, #then))
+                            }
+                            ::core::result::Result::Err(message) => {
+                                ::core::result::Result::Err((state, message))
+                            }
+                        };
                     }
                 )*
                 ::core::result::Result::Err((state, message))

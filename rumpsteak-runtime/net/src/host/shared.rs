@@ -3,11 +3,12 @@
 
 use std::any::Any;
 use std::collections::BTreeMap;
-use std::io::{self, Write as _};
+use std::io;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
+use rumpsteak_runtime::private::print;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::sync::{Mutex as AsyncMutex, Notify, Semaphore, oneshot, watch};
 
@@ -190,6 +191,7 @@ pub(super) const MOMENT: Duration = Duration::from_secs(2);
 
 impl Shared {
     pub(super) fn new(transports: Transports, limits: Limits) -> Self {
+        let tell = |error: &NetError| print(format_args!("{error:?}"));
         Self {
             transports,
             registry: Mutex::default(),
@@ -198,7 +200,7 @@ impl Shared {
             lines: Mutex::default(),
             changed: Notify::new(),
             gate: Mutex::default(),
-            told: Mutex::new(Told { tell: Box::new(print), kinds: BTreeMap::new() }),
+            told: Mutex::new(Told { tell: Box::new(tell), kinds: BTreeMap::new() }),
             handshakes: Semaphore::new(limits.connections),
             limits,
         }
@@ -433,11 +435,6 @@ pub(super) struct Told {
 
 /// How long a host is silent about an error that it has told.
 const TOLD: Duration = Duration::from_secs(10);
-
-/// Not `eprintln`, which panics if stderr is closed.
-fn print(error: &NetError) {
-    let _ = writeln!(std::io::stderr(), "rumpsteak: {error:?}");
-}
 
 impl Shared {
     /// Tells the program about an error that ends no session, at most every [`TOLD`].

@@ -113,8 +113,9 @@ pub(crate) struct Log {
     pub(crate) owner: u128,
     pub(crate) program: u64,
     tail: Mutex<Tail>,
-    /// Changes with news of a peer. The number of connections that the client has had.
-    news: watch::Sender<u64>,
+    /// Changes with news of a peer. The number of connections that the client has had: after a new
+    /// one, the stream has to be read again.
+    pub(crate) news: watch::Sender<u64>,
 }
 
 #[derive(Default)]
@@ -233,11 +234,11 @@ impl Log {
         self.write(&mut tail, None).await
     }
 
-    /// Writes what the server may have lost.
-    async fn repair(&self) -> Result<(), NetError> {
+    /// Writes what the server may have lost, and then the last entry, if the role leaves.
+    async fn repair(&self, last: Option<Bytes>) -> Result<(), NetError> {
         let mut tail = self.tail.lock().await;
         tail.is_doubtful = true;
-        self.write(&mut tail, None).await
+        self.write(&mut tail, last).await
     }
 
     fn bytes_of(&self, entry: &Entry) -> Result<Bytes, NetError> {
@@ -254,10 +255,10 @@ impl Log {
     }
 
     /// Writes the entries that the server does not have, and then the last one, if the role leaves.
-    async fn write(&self, tail: &mut Tail, last: Option<&Bytes>) -> Result<(), NetError> {
+    async fn write(&self, tail: &mut Tail, last: Option<Bytes>) -> Result<(), NetError> {
         let until = Instant::now() + WAITS;
         loop {
-            let tried = timeout(TRY, self.try_write(tail, last)).await;
+            let tried = timeout(TRY, self.try_write(tail, last.as_ref())).await;
             match tried.map_err(Error::from).flatten() {
                 Err(error) if !error.is::<Final>() && Instant::now() < until => sleep(PAUSE).await,
                 done => return done.map_err(failed),
@@ -298,12 +299,6 @@ impl Log {
         Ok(stored.await?.sequence)
     }
 
-    /// Changes when there is news, and has another number after a new connection: then the stream
-    /// has to be read again.
-    pub(crate) fn news(&self) -> watch::Receiver<u64> {
-        self.news.subscribe()
-    }
-
     /// Receives the news of the session. Ready if the client fails.
     pub(crate) async fn follow(&self) {
         let news = self.journal.server.client.subscribe(self.subject_of_news());
@@ -313,7 +308,7 @@ impl Log {
             if connects != self.journal.connects() {
                 connects = self.journal.connects();
                 // If this fails, the next entry tries again.
-                let _ = self.repair().await;
+                let _ = self.repair(None).await;
             }
             self.news.send_replace(connects);
         }
@@ -328,10 +323,7 @@ impl Log {
     /// removes the stream. Only one role adds its entry after all others, since an entry is refused
     /// if there is another one that it does not know.
     pub(crate) async fn leave(&self, entry: &Entry) -> Result<(), NetError> {
-        let bytes = self.bytes_of(entry)?;
-        let mut tail = self.tail.lock().await;
-        tail.is_doubtful = true;
-        self.write(&mut tail, Some(&bytes)).await
+        self.repair(Some(self.bytes_of(entry)?)).await
     }
 
     async fn write_last(&self, bytes: &Bytes) -> Result<(), Error> {

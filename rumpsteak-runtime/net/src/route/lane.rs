@@ -32,13 +32,14 @@ use futures_sink::Sink as _;
 use rumpsteak_runtime::transport::Labelled;
 
 use super::{
-    Arrived, FarEnd, Incoming, Next, Outgoing, Read, Reports, SharedStatus, Window, Write, every,
+    Arrived, FarEnd, Incoming, Next, Outgoing, Read, Reports, SharedStatus, WINDOW, Window, Write,
+    capacity, every, windows,
 };
 use crate::limits::{FOR_EVER, SILENT_BEATS};
 use crate::platform::time::{Instant, Interval, interval, interval_at};
 use crate::transport::Connection;
 use crate::wire::{
-    Amount, Batch, Frame, Grant, Hello, LaneSnapshot, LaneState, Messages, Numbers, frame,
+    Amount, Batch, Frame, Grant, Hello, LaneSnapshot, LaneState, Messages, Numbers, Room, frame,
 };
 use crate::{Codec, CodecError, Limits, NetError, Portable};
 
@@ -151,13 +152,18 @@ pub(crate) struct Lane<M, C> {
 
 impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     pub(crate) fn new(
-        [own, theirs]: [&Hello; 2],
+        ends: [&Hello; 2],
         codec: C,
         FarEnd { incoming, outgoing, status, taken: (taken, before) }: FarEnd<M>,
-        count: usize,
-        [receiving, sending]: [Window; 2],
-        &Limits { frame, beat, .. }: &Limits,
+        limits: &Limits,
     ) -> Self {
+        let ([own, theirs], [receiving, sending]) = (ends, windows(ends, limits));
+        // If waiting is safe with some room, it is safe with more, and larger frames cost less.
+        let count = match capacity(theirs, own) {
+            Room::AtMost(most) => most as usize,
+            Room::Waits(_) | Room::Growable => WINDOW,
+        };
+        let &Limits { frame, beat, .. } = limits;
         let (beat, every) = (beat.min(FOR_EVER / SILENT_BEATS), every(count));
         let silent = beat * SILENT_BEATS;
         Self {
@@ -231,8 +237,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     ) -> Result<Self, NetError> {
         let LaneSnapshot { state, unacknowledged, unread } = snapshot;
         let LaneState { first, sent, received, granted, completed, peer_completed, .. } = state;
-        let counts: Option<Vec<u64>> =
-            unacknowledged.iter().map(|frame| frame::count(frame)).collect();
+        let count: Option<u64> = unacknowledged.iter().map(|frame| frame::count(frame)).sum();
         let numbers = [first, received.messages, granted.messages, completed, peer_completed];
         let is_sound = received.messages >= unread.len() as u64
             && numbers.iter().chain([&received.bytes, &sent.bytes]).all(|it| *it < u64::MAX / 2)
@@ -240,7 +245,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             && state.taken.messages <= sent.messages
             && state.taken.bytes <= sent.bytes
             && state.ahead <= unacknowledged.len();
-        let Some(counts) = counts.filter(|_| is_sound) else {
+        let Some(count) = count.filter(|_| is_sound) else {
             return Err(self.violation(INVALID));
         };
         // The role here does not report the messages that it received at other hosts.
@@ -265,7 +270,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             self.outgoing = None;
         }
         let peer_completed = if is_counted { peer_completed } else { u64::MAX };
-        let sent = Amount { messages: first + counts.iter().sum::<u64>(), ..sent };
+        let sent = Amount { messages: first + count, ..sent };
         self.state = LaneState { sent, peer_completed, ..state };
         self.sent_before = sent;
         self.note_taken();

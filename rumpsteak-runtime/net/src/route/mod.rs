@@ -21,4 +21,4 @@ pub(crate) use self::status::SharedStatus;
 pub(crate) use self::status::Unsaved;
 #[cfg(feature = "nats")]
 pub(crate) use self::window::Taken;
-pub(crate) use self::window::{Reports, Window};
+pub(crate) use self::window::{Reports, Window, capacity, windows};

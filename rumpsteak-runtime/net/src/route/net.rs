@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 
 use futures_core::Stream;
-use rumpsteak_runtime::channel::{Capacity, Queue, QueueReceiver, QueueSender};
+use rumpsteak_runtime::channel::{Queue, QueueReceiver, QueueSender};
 use rumpsteak_runtime::error::BoxError;
 use rumpsteak_runtime::private::ByMacro;
 use rumpsteak_runtime::transport::{Bidirectional, Half, Left, Pair};
@@ -150,15 +150,6 @@ pub(crate) fn wired<M: 'static>(sent: Queue, received: Queue) -> [(Net<M>, Share
 /// that an end continues while the other end waits for a core.
 pub(crate) const WINDOW: usize = 8192;
 
-/// The number of messages that may be under way in a queue with this capacity.
-pub(crate) fn window(capacity: Capacity) -> usize {
-    match capacity {
-        Capacity::AtMost(most) | Capacity::Waits(most) => most,
-        // Further messages stay in the peer's queue, which grows.
-        _ => WINDOW,
-    }
-}
-
 /// The number of messages after which an end with this window reports how many it has received. A
 /// report wakes a task and sends a frame, which costs more than a message.
 pub(crate) fn every(window: usize) -> u64 {
@@ -267,12 +258,6 @@ impl<M: 'static> Inbox<M> {
 }
 
 impl<M> Inbox<M> {
-    #[inline]
-    fn count(&mut self) {
-        self.received += 1;
-        self.taken.store(self.received);
-    }
-
     /// Drains the messages that were never received, and returns how many sessions the peer had
     /// completed when it left. Fails if a message cannot be read.
     pub(crate) fn into_unread(self) -> Result<(Vec<M>, usize), NetError> {
@@ -297,7 +282,8 @@ impl<M> Stream for Inbox<M> {
         }
         Poll::Ready(match ready!(this.source.poll_next(context)) {
             Some(Ok(message)) => {
-                this.count();
+                this.received += 1;
+                this.taken.store(this.received);
                 Some(Ok(message))
             }
             Some(Err(error)) => {

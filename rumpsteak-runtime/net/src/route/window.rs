@@ -42,7 +42,8 @@ use std::task::Poll;
 
 use atomic_waker::AtomicWaker;
 
-use crate::wire::Amount;
+use crate::Limits;
+use crate::wire::{Amount, Hello, Room};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window {
@@ -58,6 +59,33 @@ impl Window {
         untaken.messages < self.least || untaken.bytes < self.bytes
     }
 }
+
+/// The windows of a lane between these ends: for what the first one receives, and sends. Both ends
+/// know the same number of messages that need room.
+pub(crate) fn windows([own, theirs]: [&Hello; 2], limits: &Limits) -> [Window; 2] {
+    [(theirs, own), (own, theirs)].map(|(from, to)| match capacity(from, to) {
+        Room::AtMost(least) | Room::Waits(least) => {
+            Window { least: u64::from(least).max(1), bytes: limits.window as u64 }
+        }
+        Room::Growable => Window { least: 1, bytes: limits.unproven_window as u64 },
+    })
+}
+
+/// The capacity of the queue from one end to another. It is proven for the sessions of a whole
+/// system, so it only counts if both ends belong to one system.
+pub(crate) fn capacity(from: &Hello, to: &Hello) -> Room {
+    match from.contract.capacity {
+        _ if from.contract.system == 0 || from.contract.system != to.contract.system => {
+            Room::Growable
+        }
+        // Limits the memory that a stranger can ask for.
+        Room::AtMost(most) | Room::Waits(most) if most > LARGEST => Room::Growable,
+        room => room,
+    }
+}
+
+/// The largest queue that another end can ask for.
+const LARGEST: u32 = 1024;
 
 /// The number of messages that a role has taken. The role and the task of its lane share it.
 #[derive(Debug)]

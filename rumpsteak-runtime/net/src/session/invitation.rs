@@ -15,20 +15,7 @@ use crate::{Directory, Host, Joins};
 ///
 /// A copy is another invitation, and who joins first plays the role.
 ///
-/// ```no_run
-/// # use rumpsteak_net::{AddressError, Directory, Host, Invitation, Joined, Joins, NetError};
-/// # fn f<Guest: Joins>() -> Result<Invitation<Guest>, AddressError> {
-/// // The host of the service, which listens at this address:
-/// let peers = Directory::default().with("host", ["tcp://10.0.0.7:4000"])?;
-/// let invitation = Invitation::<Guest>::new("what nobody else hears", peers);
-/// # Ok(invitation)
-/// # }
-/// # async fn g<Guest: Joins>(invitation: Invitation<Guest>, host: Host) -> Result<(), NetError> {
-/// // Who receives it:
-/// let guest = invitation.accept(&host).connect().await?;
-/// # Ok(())
-/// # }
-/// ```
+/// The [guide](crate::guide::delegation) has an example.
 #[derive(Deserialize, Serialize)]
 #[serde(bound = "")]
 pub struct Invitation<R> {

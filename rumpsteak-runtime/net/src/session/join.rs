@@ -16,7 +16,7 @@ use rumpsteak_runtime::{Error, ErrorKind, Role};
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 
 use super::wiring::{
-    Families, hellos, lane, local, member, plays_on_demand, queues, role_of, windows, wire,
+    Families, hellos, lane, local, member, plays_on_demand, queues, role_of, wire,
 };
 use crate::address::addresses_of;
 use crate::host::{Arrival, Guard, LaneTask};
@@ -25,7 +25,6 @@ use crate::platform::task::JoinSet;
 use crate::platform::time::{Instant, timeout_at};
 use crate::route::{
     FarEnd, Incoming, Lane, LocalQueue, Outgoing, Remote, SharedStatus, reader, run, unwritten,
-    window,
 };
 use crate::wire::Hello;
 use crate::{Address, Codec, Directory, Host, Joins, NetError, Peer, Portable, Postcard};
@@ -309,14 +308,12 @@ impl<M: Labelled + Portable, C: Codec> MessageCodec<M> for C {
         status: SharedStatus,
     ) -> LaneTask {
         let LocalQueue { queue, sent, taken, .. } = incoming;
-        let count = window(queue.queue().capacity);
         let incoming = Incoming::Messages(queue, reader(&remote.own.route.peer, self.clone()));
         // The role first takes what the peer has sent here.
         let (outgoing, taken) = (Outgoing::Messages(outgoing), (taken, sent));
         let far = FarEnd { incoming, outgoing, status, taken };
         let (ends, limits) = ([&remote.own, &theirs], &remote.shared.limits);
-        let lane = Lane::new(ends, self.clone(), far, count, windows(ends, limits), limits);
-        spawn(run(lane, remote, theirs, None))
+        spawn(run(Lane::new(ends, self.clone(), far, limits), remote, theirs, None))
     }
 }
 
@@ -335,10 +332,9 @@ impl<R: Role> Joined<R> {
     /// # }
     /// ```
     ///
-    /// Play the roles of one program with `join!`. When one role fails, `try_join!` would drop the
-    /// others before they have left. The first error need not be the cause: a role that has failed
-    /// waits until its peers have left, so their errors come first. Fails with the error of the
-    /// process, or with [`ErrorKind::Leave`] if the role cannot leave.
+    /// Play the roles of one program with `join!`, not with `try_join!`: see
+    /// [failure](crate::guide::failure). Fails with the error of the process, or with
+    /// [`ErrorKind::Leave`] if the role cannot leave.
     ///
     /// # Panics
     ///
@@ -377,8 +373,7 @@ impl<R: Role> Joined<R> {
 
     /// Watches the role: if no action of it completes for this long and it waits, prints to stderr
     /// for which message of which peer, where the peer is, and for how long its connection has been
-    /// silent. A report ends nothing. `RUMPSTEAK_WATCH=5` in the environment watches all
-    /// roles, with 5 seconds: see [`watch`](rumpsteak_runtime::watch).
+    /// silent: see [`watch`](rumpsteak_runtime::watch).
     #[must_use]
     pub fn watch(self, limit: Duration) -> Self {
         self.watched(&Watch::printing(limit))

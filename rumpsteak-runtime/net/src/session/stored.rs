@@ -6,12 +6,9 @@
 //! of an entry when it reads the log, each once, because they are numbered.
 
 use std::collections::BTreeMap;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::task::{Context, Poll, Waker};
 
-use futures_core::Stream as _;
 use rumpsteak_runtime::channel::{QueueReceiver, QueueSender};
 use rumpsteak_runtime::private::{ByMacro, Leaves, Played, Structure};
 use rumpsteak_runtime::states::{Plays, Session, State};
@@ -222,7 +219,7 @@ async fn read<M>(
     decode: Read<M>,
     (taken, before): (Arc<Taken>, u64),
 ) -> Result<(), NetError> {
-    let (mut news, mut at, mut step, mut moved) = (log.news(), 1, 0, before);
+    let (mut news, mut at, mut step, mut moved) = (log.news.subscribe(), 1, 0, before);
     let mut connections = *news.borrow_and_update();
     loop {
         let Ok(Some((number, entry))) = log.next(&peer, at).await else {
@@ -349,13 +346,8 @@ impl<R: Joins + Leaves<()>, V: Serialize> Stored<R, V> {
         self.entry.advance();
         (self.entry.phase, self.entry.value) = (phase, value);
         for Lane { peer, outgoing, taken: (taken, before) } in &mut self.lanes {
-            let mut context = Context::from_waker(Waker::noop());
-            let messages =
-                std::iter::from_fn(|| match Pin::new(&mut *outgoing).poll_next(&mut context) {
-                    Poll::Ready(message) => message,
-                    Poll::Pending => None,
-                });
-            let messages = Postcard.bytes_of(peer, messages.collect())?;
+            let messages = std::iter::from_fn(|| outgoing.try_receive()).collect();
+            let messages = Postcard.bytes_of(peer, messages)?;
             let channel = self.entry.channels.entry(peer.clone()).or_default();
             (channel.received, channel.messages) =
                 (before.saturating_add(taken.messages()), messages);

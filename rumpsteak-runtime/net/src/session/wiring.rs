@@ -13,10 +13,10 @@ use rumpsteak_runtime::transport::{Labelled, Members, Pair};
 use crate::error::LONGEST_NAME;
 use crate::host::{Arrival, Shared};
 use crate::platform::lock;
-use crate::route::{Lane, SharedStatus, WINDOW, Window, net, reader, wired, writer};
+use crate::route::{Lane, SharedStatus, capacity, net, reader, windows, wired, writer};
 use crate::transport::random;
 use crate::wire::{Contract, Format, Hello, LaneId, Room, RouteId, schema};
-use crate::{Codec, Limits, Net, NetError, Portable, Refusal};
+use crate::{Codec, Net, NetError, Portable, Refusal};
 
 /// A role that can join a session over [`Net`]. Implemented for every role whose messages are
 /// [`Portable`] and whose routes are all [`Net`]s.
@@ -196,19 +196,6 @@ pub(super) fn wire<M: Send + 'static>(near: &Hello, far: &Hello) -> [Arrival; 2]
     wired::<M>(sent, received).map(|end| Arrival::Local(Box::new(end)))
 }
 
-/// The capacity of the queue from one end to another. It is proven for the sessions of a whole
-/// system, so it only counts if both ends belong to one system.
-fn capacity(from: &Hello, to: &Hello) -> Room {
-    match from.contract.capacity {
-        _ if from.contract.system == 0 || from.contract.system != to.contract.system => {
-            Room::Growable
-        }
-        // Limits the memory that a stranger can ask for.
-        Room::AtMost(most) | Room::Waits(most) if most > LARGEST => Room::Growable,
-        room => room,
-    }
-}
-
 /// The queue that a role sends into, with at least this much room if waiting is safe. It grows even
 /// if a maximum was proven: a third role may be of another build, and exceed it.
 fn sending(from: &Hello, to: &Hello, least: u32) -> Queue {
@@ -220,20 +207,6 @@ fn sending(from: &Hello, to: &Hello, least: u32) -> Queue {
 
 /// The number of frames that a role may send before its task takes them.
 const FRAMES: u32 = 16;
-
-/// The largest queue that another end can ask for.
-const LARGEST: u32 = 1024;
-
-/// The windows of a lane between these ends: for what the first one receives, and sends. Both ends
-/// know the same number of messages that need room.
-pub(super) fn windows([own, theirs]: [&Hello; 2], limits: &Limits) -> [Window; 2] {
-    [(theirs, own), (own, theirs)].map(|(from, to)| match capacity(from, to) {
-        Room::AtMost(least) | Room::Waits(least) => {
-            Window { least: u64::from(least).max(1), bytes: limits.window as u64 }
-        }
-        Room::Growable => Window { least: 1, bytes: limits.unproven_window as u64 },
-    })
-}
 
 /// A route to another host: the end of the role, its lane and their status. The capacities of a
 /// peer that has not come yet are unknown, and stay so.
@@ -248,18 +221,12 @@ pub(super) fn lane<M: Labelled + Portable, C: Codec>(
     if is_on_demand {
         known.contract.system = 0;
     }
-    // If waiting is safe with some room, it is safe with more, and larger frames cost less.
-    let count = match capacity(&known, own) {
-        Room::AtMost(most) => most as usize,
-        Room::Waits(_) | Room::Growable => WINDOW,
-    };
-    let (peer, limits) = (&own.route.peer, &shared.limits);
-    let [receiving, sending] = windows([own, &known], limits);
+    let (peer, ends, limits) = (&own.route.peer, [own, &known], &shared.limits);
+    let [_, window] = windows(ends, limits);
     let codecs = (reader(peer, codec.clone()), writer(peer, codec.clone(), limits.frame));
-    let (end, far) = net(self::sending(own, &known, FRAMES), sending, codecs);
+    let (end, far) = net(sending(own, &known, FRAMES), window, codecs);
     let status = Arc::clone(&far.status);
-    let lane = Lane::new([own, &known], codec, far, count, [receiving, sending], limits);
-    (end, lane, status)
+    (end, Lane::new(ends, codec, far, limits), status)
 }
 
 #[cfg(test)]
@@ -276,7 +243,7 @@ mod tests {
     use super::*;
     use crate::transport::Memory;
     use crate::wire::{Batch, Frame};
-    use crate::{Host, Postcard};
+    use crate::{Host, Postcard, route::WINDOW};
 
     #[derive(Serialize, Deserialize)]
     enum Message {

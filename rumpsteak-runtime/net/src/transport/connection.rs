@@ -1,5 +1,6 @@
 //! Connections, which carry frames in both directions, and the traits of a transport.
 
+use std::future::poll_fn;
 use std::io;
 use std::net::IpAddr;
 use std::pin::Pin;
@@ -56,6 +57,26 @@ pub trait Listener: Send + 'static {
     fn accept(&mut self) -> IoFuture<'_, (Opening, Option<IpAddr>)>;
 }
 
+/// A listener that polls for its next caller.
+struct Polled<F>(F);
+
+impl<F> Listener for Polled<F>
+where
+    F: FnMut(&mut Context<'_>) -> Poll<io::Result<(Opening, Option<IpAddr>)>> + Send + 'static,
+{
+    fn accept(&mut self) -> IoFuture<'_, (Opening, Option<IpAddr>)> {
+        Box::pin(poll_fn(&mut self.0))
+    }
+}
+
+/// A listener whose next caller `accept` polls for.
+pub(super) fn listener<F>(accept: F) -> Box<dyn Listener>
+where
+    F: FnMut(&mut Context<'_>) -> Poll<io::Result<(Opening, Option<IpAddr>)>> + Send + 'static,
+{
+    Box::new(Polled(accept))
+}
+
 /// Frames in both directions. Implemented by every such stream and sink.
 pub trait Duplex:
     Stream<Item = io::Result<BytesMut>> + Sink<Bytes, Error = io::Error> + Send + Unpin
@@ -86,7 +107,7 @@ pub struct Connection {
 }
 
 /// Returns true if the other end may play the role of this protocol and name.
-pub(super) type MayPlay = dyn Fn(&str, &str) -> bool + Send + Sync;
+type MayPlay = dyn Fn(&str, &str) -> bool + Send + Sync;
 
 impl Connection {
     /// A connection whose other end is not known.
@@ -171,13 +192,16 @@ pub(super) trait Line: Send + Sync {
     fn is_open(&self) -> bool;
 
     /// See [`Connection::flushes_itself`].
-    fn flushes_itself(&self) -> bool;
+    fn flushes_itself(&self) -> bool {
+        false
+    }
 
     /// See [`Connection::keep`].
     fn keep(self: Arc<Self>, beat: Duration);
 
-    /// Ends the connection with its last stream. The host neither opens nor accepts more.
-    fn release(&self);
+    /// Ends the connection with its last stream. The host neither opens nor accepts more. The
+    /// default is for a connection that its last stream drops.
+    fn release(&self) {}
 }
 
 /// The streams that a host may open or accept over a connection.

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::IpAddr;
 use std::sync::Mutex;
+use std::task::{Context, Poll, ready};
 
 use tokio::io::{DuplexStream, duplex};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use super::connection::*;
 use crate::platform::lock;
@@ -45,35 +45,18 @@ impl Transport for Memory {
     fn listen<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Listens> {
         Box::pin(async move {
             let mut listeners = lock(&LISTENERS);
+            listeners.retain(|_, listener| !listener.is_closed());
             if listeners.contains_key(place) {
                 return Err(io::ErrorKind::AddrInUse.into());
             }
-            let (sender, connections) = unbounded_channel();
+            let (sender, mut connections) = unbounded_channel();
             listeners.insert(place.to_owned(), sender);
-            let name = place.to_owned();
-            Ok((Box::new(Listening { connections, name, frame }) as _, place.to_owned()))
+            let accept = move |context: &mut Context<'_>| {
+                let stream = ready!(connections.poll_recv(context));
+                let connection = framed(stream.ok_or(io::ErrorKind::NotConnected)?, frame);
+                Poll::Ready(Ok((Box::pin(async { Ok(connection) }) as Opening, None)))
+            };
+            Ok((listener(accept), place.to_owned()))
         })
-    }
-}
-
-struct Listening {
-    connections: UnboundedReceiver<DuplexStream>,
-    name: String,
-    frame: usize,
-}
-
-impl Listener for Listening {
-    fn accept(&mut self) -> IoFuture<'_, (Opening, Option<IpAddr>)> {
-        Box::pin(async {
-            let stream = self.connections.recv().await.ok_or(io::ErrorKind::NotConnected)?;
-            let connection = framed(stream, self.frame);
-            Ok((Box::pin(async { Ok(connection) }) as _, None))
-        })
-    }
-}
-
-impl Drop for Listening {
-    fn drop(&mut self) {
-        lock(&LISTENERS).remove(&self.name);
     }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -11,7 +10,7 @@ use std::time::Duration;
 use async_nats::client::RequestErrorKind;
 use async_nats::message::OutboundMessage;
 use async_nats::{
-    Client, ConnectErrorKind, ConnectOptions, Event, ServerError, Subject, Subscriber,
+    Client, ConnectErrorKind, ConnectOptions, Event, Message, ServerError, Subject, Subscriber,
 };
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use futures_core::Stream;
@@ -178,7 +177,7 @@ impl Transport for Nats {
             let (server, name) = self.server(place).await?;
             let (client, name) = (server.client.clone(), format!("{LISTENERS}{name}"));
             let instance = format!("{name}.{:032x}", random()?);
-            let [calls, returns] = server
+            let [mut calls, mut returns] = server
                 .unless_denied([&name, &instance], async {
                     // A new peer calls any listener of this name, and later the same instance.
                     let calls = client.queue_subscribe(name.clone(), GROUP.to_owned()).await;
@@ -187,47 +186,34 @@ impl Transport for Nats {
                     Ok([calls.map_err(io::Error::other)?, returns])
                 })
                 .await?;
-            let listening = Listening { client, calls, returns, instance, frame };
-            Ok((Box::new(listening) as _, place.to_owned()))
-        })
-    }
-}
-
-struct Listening {
-    client: Client,
-    /// The calls of new peers, which any instance of a service may take.
-    calls: Subscriber,
-    /// The calls of peers that have called this instance before.
-    returns: Subscriber,
-    instance: String,
-    frame: usize,
-}
-
-impl Listener for Listening {
-    fn accept(&mut self) -> IoFuture<'_, (Opening, Option<IpAddr>)> {
-        Box::pin(async {
-            let next = std::future::poll_fn(|context| {
-                match Pin::new(&mut self.returns).poll_next(context) {
-                    Poll::Pending => Pin::new(&mut self.calls).poll_next(context),
-                    call => call,
-                }
-            });
-            let call = next.await.ok_or(io::ErrorKind::NotConnected)?;
-            let (client, frame, instance) =
-                (self.client.clone(), self.frame, self.instance.clone());
-            let open = async move {
-                let answer = call.reply.ok_or(io::ErrorKind::InvalidData)?;
-                let to = String::from_utf8(call.payload.into()).map_err(io::Error::other)?;
-                let subject = own_subject()?;
-                let inbox = inbox(&client, &subject).await?;
-                let subjects = format!("{subject} {instance}");
-                let answered = client.publish(answer, subjects.into()).await;
-                answered.map_err(io::Error::other)?;
-                Ok(connection(client, to.into(), inbox, frame))
+            let accept = move |context: &mut Context<'_>| {
+                let call = match Pin::new(&mut returns).poll_next(context) {
+                    Poll::Pending => ready!(Pin::new(&mut calls).poll_next(context)),
+                    Poll::Ready(call) => call,
+                };
+                let call = call.ok_or(io::ErrorKind::NotConnected)?;
+                let opened = open(client.clone(), instance.clone(), call, frame);
+                Poll::Ready(Ok((Box::pin(opened) as Opening, None)))
             };
-            Ok((Box::pin(open) as _, None))
+            Ok((listener(accept), place.to_owned()))
         })
     }
+}
+
+/// Answers a call to this instance of a listener.
+async fn open(
+    client: Client,
+    instance: String,
+    call: Message,
+    frame: usize,
+) -> io::Result<Connection> {
+    let answer = call.reply.ok_or(io::ErrorKind::InvalidData)?;
+    let to = String::from_utf8(call.payload.into()).map_err(io::Error::other)?;
+    let subject = own_subject()?;
+    let inbox = inbox(&client, &subject).await?;
+    let subjects = format!("{subject} {instance}");
+    client.publish(answer, subjects.into()).await.map_err(io::Error::other)?;
+    Ok(connection(client, to.into(), inbox, frame))
 }
 
 /// The frames between two subjects, each with its number before it.

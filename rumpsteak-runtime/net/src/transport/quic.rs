@@ -1,12 +1,9 @@
 //! QUIC.
 
-use std::future::poll_fn;
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
-use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::Poll;
 use std::time::Duration;
 
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
@@ -14,7 +11,7 @@ use quinn::{
     ClientConfig, Connection as QuicConnection, ConnectionError, Endpoint, ReadError, RecvStream,
     SendStream, ServerConfig, TransportConfig, VarInt,
 };
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use tokio_rustls::rustls::pki_types::CertificateDer;
 
 use super::connection::*;
@@ -156,14 +153,9 @@ impl Shared {
 impl Line for Shared {
     fn open(self: Arc<Self>) -> IoFuture<'static, Connection> {
         Box::pin(async {
-            let streams = {
-                let mut opens = pin!(self.quic.open_bi());
-                // If it has as many streams as it may have, the call makes another connection.
-                match poll_fn(|context| Poll::Ready(opens.as_mut().poll(context))).await {
-                    Poll::Ready(streams) => streams?,
-                    Poll::Pending => return Err(io::ErrorKind::NotConnected.into()),
-                }
-            };
+            // If it has as many streams as it may have, the call makes another connection.
+            let opened = timeout(Duration::ZERO, self.quic.open_bi()).await;
+            let streams = opened.map_err(|_| io::ErrorKind::NotConnected)??;
             Ok(self.stream(streams))
         })
     }
@@ -177,10 +169,6 @@ impl Line for Shared {
 
     fn is_open(&self) -> bool {
         self.quic.close_reason().is_none()
-    }
-
-    fn flushes_itself(&self) -> bool {
-        false
     }
 
     fn keep(self: Arc<Self>, _: Duration) {
@@ -203,7 +191,4 @@ impl Line for Shared {
             }
         });
     }
-
-    /// It ends when the last stream drops it.
-    fn release(&self) {}
 }

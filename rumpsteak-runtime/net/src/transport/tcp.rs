@@ -3,7 +3,7 @@
 #![cfg(not(target_family = "wasm"))]
 
 use std::io;
-use std::net::IpAddr;
+use std::task::{Context, Poll, ready};
 
 use tokio::net::{TcpListener, TcpStream};
 
@@ -49,22 +49,12 @@ pub(super) async fn listen(
     place: &str,
     open: impl Fn(TcpStream) -> Opening + Send + Sync + 'static,
 ) -> io::Result<Listens> {
-    let listener = TcpListener::bind(with_port(place)?).await?;
-    let place = listener.local_addr()?.to_string();
-    Ok((Box::new(Listening { listener, open: Box::new(open) }), place))
-}
-
-struct Listening {
-    listener: TcpListener,
-    open: Box<dyn Fn(TcpStream) -> Opening + Send + Sync>,
-}
-
-impl Listener for Listening {
-    fn accept(&mut self) -> IoFuture<'_, (Opening, Option<IpAddr>)> {
-        Box::pin(async {
-            let (stream, caller) = self.listener.accept().await?;
-            stream.set_nodelay(true)?;
-            Ok(((self.open)(stream), Some(caller.ip())))
-        })
-    }
+    let socket = TcpListener::bind(with_port(place)?).await?;
+    let place = socket.local_addr()?.to_string();
+    let accept = move |context: &mut Context<'_>| {
+        let (stream, caller) = ready!(socket.poll_accept(context))?;
+        stream.set_nodelay(true)?;
+        Poll::Ready(Ok((open(stream), Some(caller.ip()))))
+    };
+    Ok((listener(accept), place))
 }

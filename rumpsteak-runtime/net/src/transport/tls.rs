@@ -55,11 +55,9 @@ impl Identity {
         };
         let all = |path: &Path| {
             let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect);
-            match read.map_err(|error| of(path, error)) {
-                Ok(certificates) if Vec::is_empty(&certificates) => {
-                    Err(of(path, pem::Error::NoItemsFound))
-                }
-                read => read,
+            match read {
+                Ok(all) if !Vec::is_empty(&all) => Ok(all),
+                read => Err(of(path, read.err().unwrap_or(pem::Error::NoItemsFound))),
             }
         };
         let key = PrivateKeyDer::from_pem_file(&key).map_err(|error| of(key.as_ref(), error))?;
@@ -121,12 +119,13 @@ impl Tls {
     }
 
     /// Decides which roles the other end of a stream may play.
-    pub(super) fn may_play(&self, stream: &TlsStream<TcpStream>) -> Arc<MayPlay> {
+    pub(super) fn may_play(
+        &self,
+        stream: &TlsStream<TcpStream>,
+    ) -> impl Fn(&str, &str) -> bool + Send + Sync + use<> {
         let shown = stream.get_ref().1.peer_certificates().and_then(<[_]>::first);
-        match self.server {
-            Some(_) => Arc::new(may_play(shown.map(|it| it.clone().into_owned()))),
-            None => Arc::new(|_, _| true),
-        }
+        let (may_play, is_any) = (may_play(shown.cloned()), self.server.is_none());
+        move |protocol, role| is_any || may_play(protocol, role)
     }
 
     async fn opened(
@@ -136,8 +135,7 @@ impl Tls {
         is_caller: bool,
     ) -> io::Result<Connection> {
         let may_play = self.may_play(&stream);
-        let opened = multiplexed(stream, frame, is_caller).await?;
-        Ok(opened.only_for(move |protocol, role| may_play(protocol, role)))
+        Ok(multiplexed(stream, frame, is_caller).await?.only_for(may_play))
     }
 
     /// Fails for a caller without an identity.

@@ -1,8 +1,8 @@
 //! Unix sockets.
 
 use std::io;
-use std::net::IpAddr;
 use std::path::{Path, PathBuf};
+use std::task::{Context, Poll, ready};
 
 use tokio::net::{UnixListener, UnixStream};
 
@@ -34,28 +34,22 @@ impl Transport for Unix {
                 }
                 bound => bound,
             };
-            let listening = Listening { listener: bound?, path: path.to_owned(), frame };
-            Ok((Box::new(listening) as _, place.to_owned()))
+            let socket = Socket { listener: bound?, path: path.to_owned() };
+            let accept = move |context: &mut Context<'_>| {
+                let (stream, _) = ready!(socket.listener.poll_accept(context))?;
+                Poll::Ready(Ok((Box::pin(multiplexed(stream, frame, false)) as Opening, None)))
+            };
+            Ok((listener(accept), place.to_owned()))
         })
     }
 }
 
-struct Listening {
+struct Socket {
     listener: UnixListener,
     path: PathBuf,
-    frame: usize,
 }
 
-impl Listener for Listening {
-    fn accept(&mut self) -> IoFuture<'_, (Opening, Option<IpAddr>)> {
-        Box::pin(async {
-            let (stream, _) = self.listener.accept().await?;
-            Ok((Box::pin(multiplexed(stream, self.frame, false)) as _, None))
-        })
-    }
-}
-
-impl Drop for Listening {
+impl Drop for Socket {
     fn drop(&mut self) {
         // Another process may have removed it already.
         let _ = std::fs::remove_file(&self.path);

@@ -103,7 +103,7 @@ impl WebSocket {
         self,
         stream: S,
         frame: usize,
-        may_play: Option<Arc<MayPlay>>,
+        may_play: impl Fn(&str, &str) -> bool + Send + Sync + 'static,
     ) -> io::Result<Connection>
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
@@ -136,8 +136,7 @@ impl WebSocket {
             let admits = |admits: &Arc<Admits>| {
                 token.as_ref().is_some_and(|token| admits(token, protocol, role))
             };
-            may_play.as_ref().is_none_or(|may_play| may_play(protocol, role))
-                && self.admits.as_ref().is_none_or(admits)
+            may_play(protocol, role) && self.admits.as_ref().is_none_or(admits)
         }))
     }
 }
@@ -156,8 +155,7 @@ impl Transport for WebSocket {
             if let Some(tls) = &self.tls {
                 let stream = tls.call(host, stream).await?;
                 let may_play = tls.may_play(&stream);
-                let opened = self.call(place, stream, frame).await?;
-                return Ok(opened.only_for(move |protocol, role| may_play(protocol, role)));
+                return Ok(self.call(place, stream, frame).await?.only_for(may_play));
             }
             self.call(place, stream.await?, frame).await
         })
@@ -175,10 +173,10 @@ impl Transport for WebSocket {
                     return Box::pin(async move {
                         let stream = tls::answer(acceptor, stream).await?;
                         let may_play = tls.may_play(&stream);
-                        own.answer(stream, frame, Some(may_play)).await
+                        own.answer(stream, frame, may_play).await
                     });
                 }
-                Box::pin(own.answer(stream, frame, None))
+                Box::pin(own.answer(stream, frame, |_, _| true))
             };
             tcp::listen(place.split('/').next().unwrap_or(place), open).await
         })

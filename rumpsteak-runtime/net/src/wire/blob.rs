@@ -5,6 +5,7 @@ use std::fmt;
 use std::ops::Deref;
 
 use bytes::Bytes;
+use serde::de::value::SeqAccessDeserializer;
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -87,12 +88,8 @@ impl<'de> Visitor<'de> for Bytewise {
     }
 
     /// From a format that has no bytes.
-    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Blob, A::Error> {
-        let mut bytes = Vec::new();
-        while let Some(byte) = sequence.next_element()? {
-            bytes.push(byte);
-        }
-        Ok(bytes.into())
+    fn visit_seq<A: SeqAccess<'de>>(self, sequence: A) -> Result<Blob, A::Error> {
+        Vec::deserialize(SeqAccessDeserializer::new(sequence)).map(Blob::from)
     }
 }
 

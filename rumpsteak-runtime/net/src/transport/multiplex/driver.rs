@@ -1,5 +1,3 @@
-//! The task that reads and writes the bytes of a connection.
-
 use std::collections::VecDeque;
 use std::future::Future;
 use std::io;
@@ -93,7 +91,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Driver<T> {
                     self.input.advance(4);
                     let head = self.input.get_u32();
                     let payload = self.input.split_to(length);
-                    state.take(head >> 3, head & 7, payload, self.shared.frame)?;
+                    state.take(head >> 3, head & 7, payload)?;
                     self.has_greeted = true;
                     continue;
                 }

@@ -178,10 +178,10 @@ impl Sink<Bytes> for StreamEnd {
         let this = self.get_mut();
         let mut state = this.shared.state();
         state.check()?;
-        if frame.len() > this.shared.frame {
+        if frame.len() > state.frame {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        let number = *this.number.get_or_insert_with(|| state.add_stream(this.shared.frame));
+        let number = *this.number.get_or_insert_with(|| state.add_stream());
         if let Some(stream) = state.streams.get_mut(&number).filter(|it| !it.has_ended) {
             stream.queued += frame.len();
             stream.outgoing.push_back(frame);

@@ -45,14 +45,13 @@ pub(super) const OPENED: usize = 256;
 pub(super) const LONGEST_CONTROLS: usize = 1 << 20;
 
 /// A connection that streams share, seen from one of its ends.
-pub(super) struct Multiplexer {
-    pub(super) state: Mutex<State>,
-    pub(super) frame: usize,
-}
+pub(super) struct Multiplexer(Mutex<State>);
 
 #[derive(Default)]
 pub(super) struct State {
     pub(super) is_caller: bool,
+    /// The size of the largest frame, in bytes.
+    pub(super) frame: usize,
     /// The streams that have not ended at both ends, by number.
     pub(super) streams: HashMap<u32, StreamState>,
     /// The number of the next stream that is opened.
@@ -92,7 +91,7 @@ pub(super) struct StreamState {
     pub(super) granted: i64,
     pub(super) waiting: i64,
     pub(super) window: i64,
-    pub(super) largest: Option<Largest>,
+    pub(super) largest: Largest,
     pub(super) reader: Option<Waker>,
     pub(super) outgoing: VecDeque<Bytes>,
     /// The number of bytes in `outgoing`, and of bytes that may be sent.
@@ -111,12 +110,12 @@ pub(super) struct StreamState {
 
 impl Multiplexer {
     pub(super) fn new(frame: usize, is_caller: bool) -> Self {
-        let state = State { is_caller, used: Some(Instant::now()), ..State::default() };
-        Self { state: Mutex::new(state), frame: frame.max(GREETING) }
+        let (frame, used) = (frame.max(GREETING), Some(Instant::now()));
+        Self(Mutex::new(State { is_caller, frame, used, ..State::default() }))
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
-        lock(&self.state)
+        lock(&self.0)
     }
 }
 
@@ -135,12 +134,12 @@ impl State {
     }
 
     /// Adds a stream, and the number of the next one.
-    pub(super) fn add_stream(&mut self, frame: usize) -> u32 {
+    pub(super) fn add_stream(&mut self) -> u32 {
         let stream = StreamState {
             granted: FIRST_WINDOW,
             window: FIRST_WINDOW,
             credit: FIRST_WINDOW,
-            largest: Some(Largest::new(frame)),
+            largest: Largest::new(self.frame),
             ..StreamState::default()
         };
         let number = self.next;
@@ -150,13 +149,7 @@ impl State {
     }
 
     /// Takes a piece from the other end. Fails if the connection is to end.
-    pub(super) fn take(
-        &mut self,
-        number: u32,
-        kind: u32,
-        payload: BytesMut,
-        frame: usize,
-    ) -> io::Result<()> {
+    pub(super) fn take(&mut self, number: u32, kind: u32, payload: BytesMut) -> io::Result<()> {
         if self.controls.len() > LONGEST_CONTROLS {
             return Err(invalid("pieces, and reads none"));
         }
@@ -172,7 +165,7 @@ impl State {
                     self.control(number, END, &[]);
                     return Ok(());
                 }
-                self.add_stream(frame);
+                self.add_stream();
                 self.users += 1;
                 self.opened.push_back(number);
                 self.acceptor.take().into_iter().for_each(Waker::wake);
@@ -207,14 +200,11 @@ impl State {
             }
             _ if stream.is_dropped => {}
             _ => {
-                let (size, largest) = (payload.len(), stream.largest.as_mut());
-                let is_fit = largest.is_some_and(|largest| {
-                    let fits = stream.partial.len() + size <= largest.next();
-                    if kind == FRAME {
-                        largest.count();
-                    }
-                    fits
-                });
+                let size = payload.len();
+                let is_fit = stream.partial.len() + size <= stream.largest.next();
+                if kind == FRAME {
+                    stream.largest.count();
+                }
                 if !is_fit || stream.granted <= 0 {
                     stream.is_wrong = true;
                     stream.has_ended = true;
@@ -300,8 +290,5 @@ pub(super) fn head(bytes: &mut BytesMut, length: usize, number: u32, kind: u32) 
 }
 
 pub(super) fn register(waker: &mut Option<Waker>, context: &Context<'_>) {
-    match waker {
-        Some(waker) => waker.clone_from(context.waker()),
-        None => *waker = Some(context.waker().clone()),
-    }
+    waker.get_or_insert_with(|| context.waker().clone()).clone_from(context.waker());
 }
