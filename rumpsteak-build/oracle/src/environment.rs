@@ -37,10 +37,6 @@ pub fn seeds(usual: u64) -> Range<u64> {
 }
 
 /// The seeds of a test that takes long: a quarter of [`seeds`], unless the variable is set.
-///
-/// # Panics
-///
-/// As [`seeds`].
 pub fn sample(all: u64) -> Range<u64> {
     seeds(if env::var_os("RUMPSTEAK_FUZZ").is_some() { all } else { all.div_ceil(4) })
 }

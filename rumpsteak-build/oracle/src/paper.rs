@@ -9,6 +9,7 @@
 //! the call stack is the search stack, so that each line can be compared with the paper.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
 
 use rumpsteak_fsm::{Action, Direction, Fsm, Role, StateId};
 
@@ -126,64 +127,39 @@ impl Visitor<'_> {
             result
         };
 
-        let (m, n) = (lefts.len(), rights.len());
+        let (m, n) = (0..lefts.len(), 0..rights.len());
         match directions {
             // [oi] ∀i ∀j
             (Direction::Send, Direction::Receive) => {
-                for i in 0..m {
-                    for j in 0..n {
-                        if !derivable(i, j)? {
-                            return Some(false);
-                        }
-                    }
-                }
-                Some(true)
+                all(m, |i| all(n.clone(), |j| derivable(i, j)))
             }
             // [oo] ∀i ∃j
-            (Direction::Send, Direction::Send) => {
-                for i in 0..m {
-                    let mut some = false;
-                    for j in 0..n {
-                        if derivable(i, j)? {
-                            some = true;
-                            break;
-                        }
-                    }
-                    if !some {
-                        return Some(false);
-                    }
-                }
-                Some(true)
-            }
+            (Direction::Send, Direction::Send) => all(m, |i| any(n.clone(), |j| derivable(i, j))),
             // [ii] ∀j ∃i
             (Direction::Receive, Direction::Receive) => {
-                for j in 0..n {
-                    let mut some = false;
-                    for i in 0..m {
-                        if derivable(i, j)? {
-                            some = true;
-                            break;
-                        }
-                    }
-                    if !some {
-                        return Some(false);
-                    }
-                }
-                Some(true)
+                all(n, |j| any(m.clone(), |i| derivable(i, j)))
             }
             // [io] ∃i ∃j
             (Direction::Receive, Direction::Send) => {
-                for i in 0..m {
-                    for j in 0..n {
-                        if derivable(i, j)? {
-                            return Some(true);
-                        }
-                    }
-                }
-                Some(false)
+                any(m, |i| any(n.clone(), |j| derivable(i, j)))
             }
         }
     }
+}
+
+/// True if `holds` is true of some index, and `None` if it gives up before.
+fn any(all: Range<usize>, mut holds: impl FnMut(usize) -> Option<bool>) -> Option<bool> {
+    for index in all {
+        if holds(index)? {
+            return Some(true);
+        }
+    }
+    Some(false)
+}
+
+/// True if `holds` is true of each.
+fn all(all: Range<usize>, mut holds: impl FnMut(usize) -> Option<bool>) -> Option<bool> {
+    any(all, |index| holds(index).map(|holds| !holds)).map(|is_wrong| !is_wrong)
 }
 
 /// Reduces as far as possible ([)i], [)o], [)A], [)B]); `None` if the head of the left prefix is

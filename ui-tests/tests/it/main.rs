@@ -1,10 +1,6 @@
 //! The behaviour of verified sessions. One program, so that the executors are compiled once.
 
-#![allow(
-    clippy::expect_used,
-    clippy::unwrap_used,
-    reason = "helpers of a test: a panic is a failure"
-)]
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "a panic fails the test")]
 
 mod allocations;
 mod cancel_safety;
