@@ -8,13 +8,14 @@
 //! |---|---|---|
 //! | the module | `module` | its items, generated items, and errors |
 //! | a message type | `message` | conversion of labels to messages and back |
-//! | a label | `message` | a check that its types are the protocol's |
+//! | a label | `payload` | a check that its types are the protocol's |
 //! | a role | `role` | its routes |
 //! | a set of roles | `set` | wiring, resetting and running |
 //! | a session | `session` | the session type, and the proof that it was verified |
 
 mod message;
 mod module;
+mod payload;
 mod role;
 mod scope;
 mod session;

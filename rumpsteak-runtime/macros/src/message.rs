@@ -1,12 +1,10 @@
-//! Message types, and the payloads of labels.
+//! Message types.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens as _, quote, quote_spanned};
-use rumpsteak_build::expansion::{Expected, PayloadCheck};
+use quote::{quote, quote_spanned};
+use rumpsteak_front::MessageItem;
 use rumpsteak_front::message::MessageVariant;
-use rumpsteak_front::{LabelItem, MessageItem};
 use syn::spanned::Spanned as _;
-use syn::{Data, DeriveInput};
 
 use crate::tokens::at;
 
@@ -87,39 +85,4 @@ fn conversion(
             }
         }
     }
-}
-
-/// The code with which rustc compares the type of a field with the type in the protocol.
-pub(crate) fn payload(
-    PayloadCheck { field, expected, .. }: &PayloadCheck,
-    LabelItem { name, tokens, .. }: &LabelItem,
-    krate: &TokenStream,
-) -> Option<TokenStream> {
-    let Data::Struct(data) = syn::parse2::<DeriveInput>(tokens.clone()).ok()?.data else {
-        return None;
-    };
-    let found = data.fields.iter().nth(*field)?;
-    let ty = &found.ty;
-    let member = at(&data.fields.members().nth(*field).into_token_stream(), ty.span());
-    let krate = at(krate, ty.span());
-    Some(match expected {
-        Expected::Session { protocol, role } => {
-            let text = format!(
-                "the protocol says a session of `{role}` of `{protocol}` here, and the label carries another session"
-            );
-            quote_spanned! {ty.span()=>
-                const _: () = ::core::assert!(
-                    #krate::private::carries_session::<#ty>(#protocol, #role),
-                    #text
-                );
-            }
-        }
-        // The written type is not repeated: if it does not exist, rustc reports it once.
-        Expected::Type(expected) => {
-            let expected: TokenStream = expected.parse().ok()?;
-            quote_spanned! {ty.span()=>
-                const _: fn(&#name) = |label| #krate::private::carries::<#expected>(&label.#member);
-            }
-        }
-    })
 }

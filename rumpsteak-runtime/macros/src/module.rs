@@ -31,7 +31,7 @@ use syn::{Attribute, Error, Result, Token, Visibility};
 
 use crate::scope::{Scope, items};
 use crate::tokens::at;
-use crate::{message, role, session, set};
+use crate::{message, payload, role, session, set};
 
 pub(crate) fn expand(kind: ModuleKind, arguments: TokenStream, item: TokenStream) -> TokenStream {
     match Module::parse(kind, arguments, item.clone()) {
@@ -90,7 +90,7 @@ fn judged(judged: &Judged) -> TokenStream {
     let payloads = verdict.payloads.iter().filter_map(|check| {
         let mut labels = items(judged).filter_map(Item::label);
         let label = labels.find(|label| label.name == check.label)?;
-        message::payload(check, label, &krate)
+        payload::check(check, label, &krate)
     });
     let files = files.iter().map(|file| file.to_string_lossy().into_owned());
     quote! {

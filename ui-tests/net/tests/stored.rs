@@ -567,6 +567,19 @@ async fn a_role_that_cannot_go_on_is_told_why() {
     hears.abandon().await.unwrap();
     asks.abandon().await.unwrap();
     assert_eq!(broker.streams().await, Vec::<String>::new());
+
+    // Another version of the library.
+    let mut taking = takes.join::<Taking<'static, Q>, Q, _>("3", ()).await.unwrap();
+    let [stream] = &broker.streams().await[..] else { panic!("one session") };
+    let protocol = stream.strip_prefix("rumpsteak-").unwrap().strip_suffix("-3").unwrap();
+    let subject = format!("rumpsteak.sessions.{protocol}.3.p");
+    broker.client().await.publish(subject, "".into()).await.unwrap().await.unwrap();
+    let ended = taking.session::<Taking<'static, Q>>().unwrap().run(takes_turn).await.unwrap_err();
+    let unreadable =
+        "an entry of the session cannot be read: another version of `rumpsteak-net` wrote it";
+    assert!(format!("{ended:?}").ends_with(unreadable), "{ended:?}");
+    let joined = gives.join::<Giving<'static, P>, P, _>("3", 7).await.map(drop).unwrap_err();
+    assert_eq!(format!("{joined:?}"), format!("the session cannot be stored: {unreadable}"));
 }
 
 #[tokio::test]

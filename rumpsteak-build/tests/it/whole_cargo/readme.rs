@@ -135,9 +135,8 @@ fn the_faster_order_of_the_readme_runs_and_its_mistake_is_refused() {
     package.write("src/main.rs", &format!("{before}{client}\n{behind}"));
     prints(&package);
 
-    let right = "type TwoJobs = Send<Worker, Submit, Send<Worker, Submit, TwoAnswers>>;";
-    let wrong = "type TwoJobs = Send<Worker, Submit, TwoAnswers>;";
+    let wrong = "Stop(Stop, End)";
     says(&readme(), &format!("`{wrong}`"));
-    package.edit("src/main.rs", right, wrong);
+    package.edit("src/main.rs", "Stop(Stop, Receive<Worker, Done, End>)", wrong);
     fails(&package, message);
 }

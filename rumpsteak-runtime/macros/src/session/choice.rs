@@ -8,7 +8,8 @@ use rumpsteak_front::SessionItem;
 use rumpsteak_front::session::{Action, Direction, Rest, Variant};
 use syn::Error;
 
-use super::expansion::{Expansion, Parts};
+use super::expansion::Expansion;
+use super::parts::Parts;
 use crate::tokens;
 
 impl Expansion<'_> {

@@ -23,13 +23,14 @@
 //!     impl Choice, Offers<Go>, Offers<Stop>, Structure for Choice
 //! ```
 //!
-//! A long chain is cut into structs ([`Parts`]).
+//! A long chain is cut into structs ([`parts`]).
 //!
 //! A refused session expands too, with a proof that is marked as failed: this avoids errors
 //! elsewhere, and nothing runs, because the crate does not compile.
 
 mod choice;
 mod expansion;
+mod parts;
 mod structure;
 
 use proc_macro2::{Ident, TokenStream};
@@ -37,7 +38,8 @@ use quote::quote;
 use rumpsteak_front::SessionItem;
 use rumpsteak_front::session::{Form, Tail};
 
-use self::expansion::{Expansion, Parts};
+use self::expansion::Expansion;
+use self::parts::Parts;
 use crate::scope::Scope;
 
 pub(crate) fn expand(item: &SessionItem, scope: &Scope<'_>) -> TokenStream {

@@ -6,7 +6,8 @@ use rumpsteak_front::SessionItem;
 use rumpsteak_front::session::{Action, Direction, Tail};
 use syn::{Attribute, parse_quote};
 
-use super::expansion::{Expansion, Parts};
+use super::expansion::Expansion;
+use super::parts::Parts;
 use crate::tokens;
 
 impl Expansion<'_> {

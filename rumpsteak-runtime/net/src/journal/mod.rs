@@ -145,11 +145,13 @@ const HEADERS: usize = 512;
 
 /// An error after which the process cannot go on.
 #[derive(Debug, thiserror::Error)]
-enum Final {
+pub(crate) enum Final {
     #[error("another process plays `{0}` in this session")]
     Taken(&'static str),
     #[error("the server has lost entries that it had confirmed, and this process no longer has")]
     Lost,
+    #[error("an entry of the session cannot be read: another version of `rumpsteak-net` wrote it")]
+    Unreadable,
 }
 
 impl Log {
@@ -359,7 +361,10 @@ fn read(message: Result<StreamMessage, RawMessageError>) -> Result<Option<(u64, 
             Ok(None)
         }
         Err((_, error)) => Err(error.into()),
-        Ok(message) => Ok(Some((message.sequence, postcard::from_bytes(&message.payload)?))),
+        Ok(message) => {
+            let entry = postcard::from_bytes(&message.payload).map_err(|_| Final::Unreadable)?;
+            Ok(Some((message.sequence, entry)))
+        }
     }
 }
 

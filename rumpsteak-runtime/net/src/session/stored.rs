@@ -20,7 +20,7 @@ use tokio::time::{sleep, timeout};
 
 use super::join::MessageCodec as _;
 use super::wiring::{Families, queues, role_of, token, told};
-use crate::journal::{Channel, Entry, LOOK, Log, Phase, encoded, failed, next};
+use crate::journal::{Channel, Entry, Final, LOOK, Log, Phase, encoded, failed, next};
 use crate::route::{Read, Taken, Unsaved, net_of_messages, reader};
 use crate::wire::schema;
 use crate::{Joins, Journal, NetError, Postcard, Refusal};
@@ -222,13 +222,17 @@ async fn read<M>(
     let (mut news, mut at, mut step, mut moved) = (log.news.subscribe(), 1, 0, before);
     let mut connections = *news.borrow_and_update();
     loop {
-        let Ok(Some((number, entry))) = log.next(&peer, at).await else {
+        let (number, entry) = match log.next(&peer, at).await {
+            Ok(Some(found)) => found,
+            Err(error) if error.is::<Final>() => return Err(failed(error)),
             // If the server is gone, it may come back.
-            let _ = news.changed().await;
-            if std::mem::replace(&mut connections, *news.borrow_and_update()) != connections {
-                at = 1;
+            Ok(None) | Err(_) => {
+                let _ = news.changed().await;
+                if std::mem::replace(&mut connections, *news.borrow_and_update()) != connections {
+                    at = 1;
+                }
+                continue;
             }
-            continue;
         };
         at = number + 1;
         if entry.step <= step {
