@@ -18,12 +18,9 @@ pub fn corpus(name: &str) -> PathBuf {
     }
 }
 
-/// The seeds that a randomised test tries, one random input each: `0..usual`, unless the variable
-/// `RUMPSTEAK_FUZZ` of the environment says `N`, for `0..N`, or `FROM..TO`.
-///
-/// # Panics
-///
-/// If the variable is neither, nor `all`.
+/// The seeds that a randomised test tries, one random input each: `0..usual`, also if the variable
+/// `RUMPSTEAK_FUZZ` of the environment says `all`. For `N` they are `0..N`, or else `FROM..TO`; any
+/// other text panics.
 pub fn seeds(usual: u64) -> Range<u64> {
     let text = env::var("RUMPSTEAK_FUZZ").unwrap_or_else(|_| "all".into());
     if text == "all" {

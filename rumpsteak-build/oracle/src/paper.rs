@@ -148,8 +148,8 @@ impl Visitor<'_> {
 }
 
 /// True if `holds` is true of some index, and `None` if it gives up before.
-fn any(all: Range<usize>, mut holds: impl FnMut(usize) -> Option<bool>) -> Option<bool> {
-    for index in all {
+fn any(range: Range<usize>, mut holds: impl FnMut(usize) -> Option<bool>) -> Option<bool> {
+    for index in range {
         if holds(index)? {
             return Some(true);
         }
@@ -158,8 +158,8 @@ fn any(all: Range<usize>, mut holds: impl FnMut(usize) -> Option<bool>) -> Optio
 }
 
 /// True if `holds` is true of each.
-fn all(all: Range<usize>, mut holds: impl FnMut(usize) -> Option<bool>) -> Option<bool> {
-    any(all, |index| holds(index).map(|holds| !holds)).map(|is_wrong| !is_wrong)
+fn all(range: Range<usize>, mut holds: impl FnMut(usize) -> Option<bool>) -> Option<bool> {
+    any(range, |index| holds(index).map(|holds| !holds)).map(|is_wrong| !is_wrong)
 }
 
 /// Reduces as far as possible ([)i], [)o], [)A], [)B]); `None` if the head of the left prefix is

@@ -117,7 +117,8 @@ fn the_reduced_exploration_agrees_with_the_whole_one() {
     let naive = Limits { queue: 3, configurations: 2_000, steps: usize::MAX };
     let (mut safe, mut wrong, mut mixed, mut undecided) = (0, 0, 0, 0);
     let (mut few, mut all, mut drained) = (0, 0, [0, 0]);
-    for seed in sample(1_000) {
+    let (seeds, tried) = (sample(1_000), sample(1_000).count());
+    for seed in seeds {
         let mut rng = Rng::with_seed(seed);
         let (machines, is_whole) = random(&mut rng);
         mixed += usize::from(machines.iter().any(|machine| {
@@ -184,6 +185,7 @@ fn the_reduced_exploration_agrees_with_the_whole_one() {
         "{safe} safe, {wrong} wrong, {undecided} undecided, {mixed} mixed; of {all} configurations {few} were met; {} finite and {} endless ones are drained",
         drained[0], drained[1],
     );
-    assert!(drained[1] > 10, "{drained:?}");
-    assert!(safe > 100 && wrong > 20 && mixed > 50 && few < all, "{safe} {wrong} {mixed}");
+    assert!(few < all && drained[1] * 20 > tried, "{drained:?}");
+    let are_enough = safe * 5 > tried * 2 && wrong * 11 > tried && mixed * 5 > tried;
+    assert!(are_enough, "{safe} {wrong} {mixed}");
 }

@@ -197,7 +197,6 @@ impl<'a> Expansion<'a> {
         let is_only = others.all(|other| other.role.as_ref() != Some(role));
         (is_only && !scope.is_item(&name)).then(|| {
             quote! {
-                #[allow(dead_code, reason = "the session has a name of its own, too")]
                 pub type #name<'s, #any = #role> = #own<'s, #any>;
             }
         })
