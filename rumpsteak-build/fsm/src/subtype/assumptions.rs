@@ -8,6 +8,8 @@
 //! known, [`Assumptions::forgotten`] checks for each kind of action (`p?` or `p!`) that every loop
 //! on which an action of the kind is pending does one, in O(kinds · steps · lengths).
 
+use std::ops::Range;
+
 use hashbrown::HashMap;
 
 use super::pair::{Kind, Pair};
@@ -26,14 +28,16 @@ pub(super) struct Assumptions<'a> {
     inevitable: Vec<Option<Vec<u32>>>,
     nodes: Vec<Node>,
     steps: Vec<Step>,
+    /// For each node and each kind that is pending there, the first promise.
+    promises: Vec<(Kind, u32)>,
     record: Record,
 }
 
 struct Node {
     state: u32,
     parent: Option<u32>,
-    /// For each pending kind, the first promise.
-    promises: Vec<(Kind, u32)>,
+    /// A range of [`Assumptions::promises`].
+    promises: Range<usize>,
 }
 
 struct Step {
@@ -74,6 +78,7 @@ impl<'a> Assumptions<'a> {
             inevitable: vec![None; pair.kinds()],
             nodes: vec![],
             steps: vec![],
+            promises: vec![],
             record: Record::new(pair),
         }
     }
@@ -103,7 +108,9 @@ impl<'a> Assumptions<'a> {
         }
 
         let promise = |kind| Some((kind, situation.prefix.promise(self.pair, kind)?.origin));
-        let promises = (0..self.pair.kinds() as Kind).filter_map(promise).collect();
+        let start = self.promises.len();
+        self.promises.extend((0..self.pair.kinds() as Kind).filter_map(promise));
+        let promises = start..self.promises.len();
         self.nodes.push(Node { state: situation.state, parent, promises });
         let mut trail = way.trail;
         trail.clear();
@@ -158,15 +165,15 @@ impl<'a> Assumptions<'a> {
     /// come, it can choose its outputs so that the action stays pending. Without this, an
     /// anticipation that grows in each round of such a loop would end at a limit instead.
     pub(super) fn avoided(&mut self, node: u32) -> Option<Refusal> {
-        let Self { pair, nodes, inevitable: known, .. } = self;
-        let Node { state, promises, .. } = &nodes[node as usize];
+        let Self { pair, nodes, promises, inevitable: known, .. } = self;
+        let Node { state, promises: own, .. } = &nodes[node as usize];
         let is_avoided = |&&(kind, _): &&(Kind, u32)| {
             let known = &mut known[kind as usize];
             let ranks = || inevitable(pair, kind);
             !is_near(pair, kind, *state)
                 && known.get_or_insert_with(ranks)[*state as usize] == NEVER
         };
-        let &(kind, origin) = promises.iter().find(is_avoided)?;
+        let &(kind, origin) = promises[own.clone()].iter().find(is_avoided)?;
         let ranks = self.inevitable[kind as usize].as_ref()?;
         Some(self.avoiding(node, origin, ranks))
     }
@@ -193,7 +200,8 @@ impl<'a> Assumptions<'a> {
 
     fn forgotten_kind(&mut self, kind: Kind) -> Option<Refusal> {
         let origin = |node: &Node| {
-            let own = node.promises.iter().find(|(own, _)| *own == kind);
+            let mut promises = self.promises[node.promises.clone()].iter();
+            let own = promises.find(|(own, _)| *own == kind);
             own.map(|&(_, origin)| origin)
         };
         let promised: Vec<Option<u32>> = self.nodes.iter().map(origin).collect();

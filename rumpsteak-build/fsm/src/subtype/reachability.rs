@@ -2,8 +2,7 @@
 //! O(transitions).
 
 use super::pair::{Act, Edge, Kind, Pair, State};
-use crate::machine::interned::{Groups, IndexSet, digraph};
-use crate::system::explorer::Continuations;
+use crate::machine::interned::{Groups, IndexSet};
 
 /// The rank of a state from which an output cannot be found.
 pub(super) const NEVER: u32 = u32::MAX;
@@ -76,19 +75,42 @@ fn rounds(
 /// The set of actions that the subtype may still do from each of its states.
 pub(super) struct Futures {
     set_of: Vec<u32>,
-    sets: IndexSet<Vec<u64>>,
+    sets: IndexSet<Box<[u64]>>,
 }
 
 impl Futures {
     pub(super) fn new(pair: &Pair) -> Self {
-        let sub = &pair.sub;
-        let states = 0..sub.len() as u32;
-        let edges = states.clone().flat_map(|state| sub.edges(state));
-        let graph = digraph(sub.len(), edges.map(|edge| (edge.source, edge.target, edge.act)));
-        let futures = Continuations::of(&graph, pair.acts(), |act| [act], |_| None);
-        let mut sets = IndexSet::default();
-        let number = |state| sets.insert_full(futures.words(state).to_vec()).0 as u32;
-        let set_of = states.map(number).collect();
+        let (sub, width) = (&pair.sub, pair.acts().div_ceil(64).max(1));
+        let mut futures = vec![0_u64; width * sub.len()];
+        for edge in (0..sub.len() as u32).flat_map(|state| sub.edges(state)) {
+            let word = width * edge.source as usize + edge.act as usize / 64;
+            futures[word] |= 1 << (edge.act % 64);
+        }
+        // A state is open again if its set grew, at most once for each action.
+        let mut open: Vec<u32> = (0..sub.len() as u32).collect();
+        let mut is_open = vec![true; sub.len()];
+        while let Some(state) = open.pop() {
+            is_open[state as usize] = false;
+            for &edge in sub.incoming().of(state) {
+                let source = sub.nth_edge(edge).source;
+                let mut grew = false;
+                for word in 0..width {
+                    let own = futures[width * state as usize + word];
+                    let before = &mut futures[width * source as usize + word];
+                    grew |= own & !*before != 0;
+                    *before |= own;
+                }
+                if grew && !std::mem::replace(&mut is_open[source as usize], true) {
+                    open.push(source);
+                }
+            }
+        }
+        let mut sets: IndexSet<Box<[u64]>> = IndexSet::default();
+        let number = |set: &[u64]| {
+            let known = sets.get_index_of(set);
+            known.unwrap_or_else(|| sets.insert_full(set.into()).0) as u32
+        };
+        let set_of = futures.chunks(width).map(number).collect();
         Self { set_of, sets }
     }
 

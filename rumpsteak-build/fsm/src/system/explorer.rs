@@ -348,7 +348,7 @@ impl Continuations {
     }
 
     /// The events that can happen after a node, as bits.
-    pub(crate) fn words(&self, node: Node) -> &[u64] {
+    fn words(&self, node: Node) -> &[u64] {
         let start = self.component[node as usize] as usize * self.width;
         &self.events[start..start + self.width]
     }
