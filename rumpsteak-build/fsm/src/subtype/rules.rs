@@ -90,15 +90,10 @@ impl<'a> Rules<'a> {
     }
 
     #[inline]
-    fn direct_output(
-        &self,
-        situation: &mut Situation,
-        kind: Kind,
-        unfolded: &mut u32,
-    ) -> Option<Edge> {
+    fn direct_output(&self, at: &mut Situation, kind: Kind, unfolded: &mut u32) -> Option<Edge> {
         let pair = self.pair;
-        let prefix = &mut situation.prefix;
-        let &[edge] = pair.sub.edges(situation.state) else { return None };
+        let prefix = &mut at.prefix;
+        let &[edge] = pair.sub.edges(at.state) else { return None };
         if let Some(promise) = prefix.spine.first(kind) {
             if promise.act != edge.act {
                 return None;
@@ -117,16 +112,11 @@ impl<'a> Rules<'a> {
     }
 
     #[inline]
-    fn direct_input(
-        &self,
-        situation: &mut Situation,
-        kind: Kind,
-        unfolded: &mut u32,
-    ) -> Option<Edge> {
+    fn direct_input(&self, at: &mut Situation, kind: Kind, unfolded: &mut u32) -> Option<Edge> {
         let pair = self.pair;
-        let edges = pair.sub.edges(situation.state);
+        let edges = pair.sub.edges(at.state);
         let own = |act| edges.iter().find(|edge| edge.act == act).copied();
-        let prefix = &mut situation.prefix;
+        let prefix = &mut at.prefix;
         if let Some(promise) = prefix.spine.first_input(pair, kind).ok()? {
             let edge = own(promise.act)?;
             prefix.spine.take(kind);
