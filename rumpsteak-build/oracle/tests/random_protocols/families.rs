@@ -1,11 +1,17 @@
 //! Families: a system in which one role has several members, beside the same with one member. The
 //! machines are changed at random, so that many systems are unsafe.
 
-use rumpsteak_fsm::{Action, Direction, Fsm, Role, family};
-use rumpsteak_oracle::{Bounded, Coverage, Draft, Hangs, Limits, Mutation, Shape, System, mutate};
-use rumpsteak_scribble::{Code, check, parse};
+use std::ops::RangeInclusive;
 
-use crate::fuzz::{self, Sample};
+use fastrand::Rng;
+use rumpsteak_fsm::{Action, Direction, Fsm, Role, family};
+use rumpsteak_oracle::{
+    Coverage, Draft, Family, Hangs, Limits, Mutation, Shape, System, equal, mutate,
+};
+use rumpsteak_scribble::{Code, Diagnostic, Projection};
+
+use crate::fuzz::{self, Sample, Tool};
+use crate::gathers::in_any_order;
 
 /// How many configurations the explorers may visit.
 const CONFIGURATIONS: usize = 2_000;
@@ -108,14 +114,7 @@ fn what_is_safe_with_one_member_is_safe_with_each_number() {
         let limits = Limits { queue: 4, configurations: CONFIGURATIONS, steps: usize::MAX };
         let short = Limits { queue: 2, ..limits };
         let capacity = 1 + sample.rng.usize(..2);
-        let hangs = |machines: Vec<Fsm>| {
-            let count = machines.len();
-            let capacities = vec![vec![capacity; count]; count];
-            let (mailboxes, drops, races) =
-                (vec![None; count], vec![false; count], vec![false; count]);
-            let bounded = Bounded { machines, capacities, mailboxes, drops, races };
-            bounded.explore(CONFIGURATIONS)
-        };
+        let hangs = |machines| fuzz::hangs(machines, capacity, CONFIGURATIONS);
         tally.moves_on = hangs(with_members(&machines, &family, 1)) == Some(Hangs::Never);
         let is_live = tally.is_decided && is_safe && one.neglect(&short).is_none();
         let first_member = one.machines().len() - 1;
@@ -185,6 +184,21 @@ fn of_family(text: &str, role: &str) -> String {
     lines.collect()
 }
 
+/// Explores a protocol that is accepted, with each of these numbers of members.
+fn safe_members(
+    projections: &[Projection],
+    family: &Role,
+    numbers: RangeInclusive<usize>,
+    text: &str,
+) -> Result<(), String> {
+    let machines: Vec<Fsm> = projections.iter().map(|found| found.fsm.clone()).collect();
+    for members in numbers {
+        let machines = with_members(&machines, family, members);
+        fuzz::safe(machines, &format!("{members} of {family}:\n{text}"), 3_000)?;
+    }
+    Ok(())
+}
+
 #[test]
 fn protocols_with_families_that_are_accepted_are_safe() {
     let outcome = fuzz::for_each_of(150, "protocols_with_families", |seed, _| {
@@ -194,29 +208,11 @@ fn protocols_with_families_that_are_accepted_are_safe() {
             sample = Sample::next(sample.rng, shape);
         }
         let family = Role::from(["a", "b", "c", "d"][sample.rng.usize(..sample.roles)]);
-        let parsed = parse(&of_family(&sample.text, family.as_str()));
-        assert_eq!(parsed.diagnostics, [], "{}", sample.text);
-        let checked = check(&parsed.module);
-        let projected = match checked.protocols.first() {
-            Some(protocol) => protocol.project_all(),
-            None => Err(checked.diagnostics),
-        };
-        let errors = match projected {
-            Err(errors) => errors,
-            Ok(projections) => {
-                let machines: Vec<_> = projections.into_iter().map(|found| found.fsm).collect();
-                for members in 1..=4 {
-                    let system = System::new(with_members(&machines, &family, members))
-                        .map_err(|error| error.to_string())?;
-                    if let Some(found) = fuzz::explore(&system, 3_000).findings.first() {
-                        let run = system.describe(&found.run);
-                        return Err(format!("{members} of {family}:\n{}{run}", sample.text));
-                    }
-                }
-                return Ok(None);
-            }
-        };
-        Ok(errors.first().map(|error| error.code))
+        let text = of_family(&sample.text, family.as_str());
+        match fuzz::project(&text) {
+            Ok((_, found)) => safe_members(&found, &family, 1..=4, &text).map(|()| None),
+            Err(errors) => Ok(errors.first().map(|error| error.code)),
+        }
     });
     let count = |code: Option<Code>| outcome.tallies.iter().filter(|of| **of == code).count();
     println!(
@@ -226,5 +222,86 @@ fn protocols_with_families_that_are_accepted_are_safe() {
         count(Some(Code::UndecidedFamily)),
         count(Some(Code::Family)),
     );
+    outcome.assert();
+}
+
+/// The judgement of a protocol with a family, and of the same with each member written as a role.
+#[derive(Debug)]
+struct Both {
+    is_fixed: bool,
+    has_indices: bool,
+    /// The code of the first error of each, or none if it is accepted.
+    family: Option<Code>,
+    written: Option<Code>,
+    /// All machines are those of the protocol with single roles.
+    is_equal: bool,
+}
+
+#[test]
+fn families_are_like_members_that_are_written_singly() {
+    let outcome = fuzz::for_each_of(400, "families_are_like_members", |seed, watch| {
+        let sample = Family::random(&mut Rng::with_seed(seed), [0, 40][seed as usize % 2]);
+        let Family { members, is_fixed, has_indices, has_blocks, text, written } = &sample;
+        let family = Role::from("w");
+        let [one, single] =
+            [text, written].map(|text| watch.time(Tool::Project, || fuzz::project(text)));
+        let code = |errors: &Vec<Diagnostic>| errors.first().map(|error| error.code);
+        let (of_family, of_written) = (one.as_ref().err(), single.as_ref().err());
+        let (of_family, of_written) = (of_family.and_then(code), of_written.and_then(code));
+        if *has_indices != (of_family == Some(Code::Unsupported)) {
+            return Err(format!("{of_family:?}:\n{text}"));
+        }
+        let mut single_machines = None;
+        if let Ok((_, found)) = &single {
+            fuzz::safe(found.iter().map(|found| found.fsm.clone()).collect(), written, 3_000)?;
+            let machines: Vec<Fsm> = found.iter().map(in_any_order).collect();
+            fuzz::safe(machines.clone(), written, 3_000)?;
+            single_machines = Some(machines);
+        }
+        let mut is_equal = false;
+        if let Ok((protocol, found)) = &one {
+            let expected = if *is_fixed { *members as u32 } else { 0 };
+            assert_eq!(protocol.members(&family), Some(expected));
+            let numbers = if *is_fixed { *members..=*members } else { 1..=4 };
+            safe_members(found, &family, numbers, text)?;
+            let machines: Vec<Fsm> = found.iter().map(|found| found.fsm.clone()).collect();
+            let machines = with_members(&machines, &family, *members);
+            let Some(single) = single_machines else {
+                return Err(format!("{of_written:?} of what is accepted:\n{text}{written}"));
+            };
+            is_equal = machines.iter().zip(&single).all(|(own, single)| equal(own, single));
+            if !is_equal && !has_blocks {
+                return Err(format!("{machines:?}\nare not\n{single:?}\n{text}{written}"));
+            }
+        }
+        Ok(Both {
+            is_fixed: *is_fixed,
+            has_indices: *has_indices,
+            family: of_family,
+            written: of_written,
+            is_equal,
+        })
+    });
+    let tallies = &outcome.tallies;
+    let count = |is: &dyn Fn(&Both) -> bool| tallies.iter().filter(|of| is(of)).count();
+    println!(
+        "{} protocols, families and written singly, equal {}",
+        tallies.len(),
+        count(&|of| of.is_equal)
+    );
+    for is_fixed in [true, false] {
+        let of = |has: bool| count(&|of| of.is_fixed == is_fixed && of.has_indices == has);
+        println!("fixed {is_fixed}: {} {}", of(false), of(true));
+        for code in Code::ALL.iter().copied().map(Some).chain([None]) {
+            for other in Code::ALL.iter().copied().map(Some).chain([None]) {
+                let n = count(&|of| {
+                    of.is_fixed == is_fixed && of.family == code && of.written == other
+                });
+                if n > 0 {
+                    println!("  {code:?} {other:?} {n}");
+                }
+            }
+        }
+    }
     outcome.assert();
 }

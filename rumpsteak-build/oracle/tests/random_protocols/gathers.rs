@@ -2,8 +2,8 @@
 //! order. The machines of the other roles are changed at random, so that many systems are unsafe.
 
 use rumpsteak_fsm::Fsm;
-use rumpsteak_oracle::{Bounded, Coverage, Draft, Hangs, Limits, Mutation, Shape, System, mutate};
-use rumpsteak_scribble::{Diagnostic, Projection, check, parse};
+use rumpsteak_oracle::{Coverage, Draft, Hangs, Limits, Mutation, Shape, System, mutate};
+use rumpsteak_scribble::Projection;
 
 use crate::fuzz::{self, Sample, Tool};
 
@@ -54,12 +54,8 @@ fn a_fixed_order_is_as_safe_as_any_order() {
     let outcome = fuzz::for_each_of(150, "gathers", |seed, watch| {
         let mut sample = Sample::new(seed, Shape::gathers);
         let projections = loop {
-            let projected = watch.time(Tool::Project, || {
-                let checked = check(&parse(&sample.text).module);
-                let is_right = !checked.diagnostics.iter().any(Diagnostic::is_error);
-                let protocol = checked.protocols.first().filter(|_| is_right);
-                protocol.and_then(|protocol| protocol.project_all().ok()).unwrap_or_default()
-            });
+            let projected = watch.time(Tool::Project, || fuzz::project(&sample.text));
+            let projected = projected.map(|(_, projections)| projections).unwrap_or_default();
             let gathers = |found: &Projection| found.fsm.states().any(|state| found.gathers(state));
             if projected.iter().any(gathers) {
                 break projected;
@@ -100,15 +96,8 @@ fn a_fixed_order_is_as_safe_as_any_order() {
             return Err(told("a longer queue"));
         }
         let capacity = 1 + sample.rng.usize(..2);
-        let hangs = [&fixed, &any].map(|machines| {
-            let count = machines.len();
-            let capacities = vec![vec![capacity; count]; count];
-            let (mailboxes, drops, races) =
-                (vec![None; count], vec![false; count], vec![false; count]);
-            let machines = machines.clone();
-            let bounded = Bounded { machines, capacities, mailboxes, drops, races };
-            bounded.explore(CONFIGURATIONS)
-        });
+        let hangs =
+            [fixed.clone(), any].map(|machines| fuzz::hangs(machines, capacity, CONFIGURATIONS));
         let moves_on = hangs[0] == Some(Hangs::Never);
         if moves_on && is_safe[0] && hangs[1].is_some_and(|hangs| hangs != Hangs::Never) {
             return Err(told(&format!("{hangs:?} at a capacity of {capacity}")));
