@@ -17,7 +17,7 @@ use std::{process, thread};
 use fastrand::Rng;
 use rumpsteak_build::command::Check;
 use rumpsteak_build::{Limits, configure};
-use rumpsteak_oracle::{Global, Shape, sample};
+use rumpsteak_oracle::{Family, Global, Shape, sample};
 use serde_json::Value;
 
 use crate::common::{Folder, Run};
@@ -240,16 +240,23 @@ fn random(seed: u64) -> String {
         Shape::untold,
         Shape::scattered,
         Shape::blocks,
+        Shape::gathers,
         Shape::absent,
     ];
-    let shape = shapes[(seed % 6) as usize](&mut rng);
+    let Some(shape) = shapes.get(seed as usize % 8).map(|shape| shape(&mut rng)) else {
+        let indices = if seed % 5 == 0 { 20 } else { 0 };
+        return Family::random(&mut rng, indices).text;
+    };
     let global = Global::random(&mut rng, &shape);
-    let text = match seed % 6 {
-        5 => global.explicit(&mut rng, "P", shape.roles),
+    let text = match seed % 8 {
+        6 => global.explicit(&mut rng, "P", shape.roles),
         _ => global.scribble("P", shape.roles),
     };
+    // Without the last messages of interrupters, interrupts may be late.
+    let is_kept = |line: &&str| seed % 3 > 0 || !line.trim().starts_with("done");
+    let text: String = text.lines().filter(is_kept).map(|line| format!("{line}\n")).collect();
     // A label has one payload in Rust, but in Scribble it may have several.
-    match seed % 8 {
+    match seed % 9 {
         0 => text,
         _ => ["i32", "u8", "bool"].iter().fold(text, |text, sort| {
             text.replace(&format!("({sort})"), &format!("_{sort}({sort})"))
