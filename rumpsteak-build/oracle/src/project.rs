@@ -3,7 +3,8 @@
 //! The machine of a role is the graph of the protocol with the messages of others invisible: a
 //! state is the set of all places where the protocol may be, as far as the role can tell (Li,
 //! Stutz, Wies and Zufferey, CAV'23). Types are not merged here, so that the projection of
-//! `rumpsteak-scribble` is compared with a different algorithm. A `par` is the product of its parts.
+//! `rumpsteak-scribble` is compared with a different algorithm. A `par` is the product of its
+//! parts.
 
 use std::collections::{BTreeMap, BTreeSet};
 

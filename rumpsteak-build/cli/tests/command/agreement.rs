@@ -1,11 +1,11 @@
-//! `check`, `generate`, the build and `optimise` agree on the protocols that can be built: what one
-//! of them accepts, the others accept, too.
+//! `check`, `generate`, the build, `optimise` and `compat` agree on the protocols that can be
+//! built: what one of them accepts, the others accept, too.
 //!
-//! | `check` says | `generate` | the build of that code | `optimise` of each role |
-//! |---|---|---|---|
-//! | safe | gives code | accepts it | a proposal that the build accepts, or a reason against it |
-//! | safe, and a note V0604 | says the same | says the same | the same |
-//! | unsafe or undecided | fails | refuses | fails |
+//! | `check` says | `generate` | the build of that code | `optimise` of each role | `compat` with itself |
+//! |---|---|---|---|---|
+//! | safe | gives code | accepts it | a proposal that the build accepts, or a reason against it | all roles are the same |
+//! | safe, and a note V0604 | says the same | says the same | the same | the same |
+//! | unsafe or undecided | fails | refuses | fails | fails |
 
 #![allow(clippy::print_stdout, reason = "a test prints its figures")]
 
@@ -17,7 +17,7 @@ use std::{process, thread};
 use fastrand::Rng;
 use rumpsteak_build::command::Check;
 use rumpsteak_build::{Limits, configure};
-use rumpsteak_oracle::{Family, Global, Shape, sample};
+use rumpsteak_oracle::{Global, Shape, sample, with_family};
 use serde_json::Value;
 
 use crate::common::{Folder, Run};
@@ -123,6 +123,12 @@ impl File<'_> {
         let is_told = |told: &String| told.split(" (").all(|part| generated.stderr.contains(part));
         if told.is_some() && !self.unwritable.iter().any(is_told) {
             return Err(format!("check: {told:?}, generate: {generated:?}"));
+        }
+        let path = self.path.display();
+        let compared = self.folder.call(&format!("compat {path} {path} --protocol {name}"));
+        let is_same = compared.stdout.lines().all(|line| line.ends_with(" is the same in both"));
+        if is_safe != (compared.status == Some(0)) || (is_safe && !is_same) {
+            return Err(format!("check: {verdict}, compat: {compared:?}"));
         }
         // If one protocol of a file is wrong, the package has none of them.
         if !self.holds && verdict["verdict"] == "safe" {
@@ -245,7 +251,8 @@ fn random(seed: u64) -> String {
     ];
     let Some(shape) = shapes.get(seed as usize % 8).map(|shape| shape(&mut rng)) else {
         let indices = if seed % 5 == 0 { 20 } else { 0 };
-        return Family::random(&mut rng, indices).text;
+        let size = if rng.bool() { "N" } else { "3" };
+        return with_family(&mut rng, size, indices);
     };
     let global = Global::random(&mut rng, &shape);
     let text = match seed % 8 {

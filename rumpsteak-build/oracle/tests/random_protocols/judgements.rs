@@ -302,7 +302,7 @@ fn judgements_agree() {
         judge_written(&mut tally, &of, &mut sample.rng, watch).map_err(shown)?;
         // These are many, and most are alike.
         if seed % 48 < 6 {
-            judge_proposals(&mut tally, &projected).map_err(shown)?;
+            judge_proposals(&mut tally, &projected, &mut sample.rng).map_err(shown)?;
         } else if seed % 48 < 12 {
             judge_package(&mut tally, &sample.text, &of).map_err(shown)?;
             let plain = Written { projected: &projected, written: &projected };
@@ -540,19 +540,27 @@ fn judge_alone(
     Ok(fair)
 }
 
-fn judge_proposals(tally: &mut Tally, projected: &[Fsm]) -> Result<(), String> {
+fn judge_proposals(tally: &mut Tally, projected: &[Fsm], rng: &mut Rng) -> Result<(), String> {
     let options = Options { window: 2, candidates: 6, states: 60, limits: limits() };
     let equal = Costs { latency: &|_, _| 1, work: 1 };
-    let free = |_: &_, _: &_| false;
+    // Some messages are made from others.
+    let modulus = 1 + rng.usize(..5);
+    let depends = |send: &Action, receive: &Action| {
+        let labels =
+            [&send.message.label, &receive.message.label].map(|label| label.as_str().len());
+        modulus > 1 && (labels[0] + labels[1] + receive.peer.as_str().len()).is_multiple_of(modulus)
+    };
     for (role, machine) in projected.iter().enumerate() {
-        let found = propose(projected, machine.role(), &free, &equal, &options);
+        let found = propose(projected, machine.role(), &depends, &equal, &options);
         if !is_directed(machine) {
             match found {
                 Err(VerifyError::Machine(_)) => continue,
                 found => return Err(format!("proposals for {machine:?}: {found:?}")),
             }
         }
-        for proposal in found.map_err(|error| error.to_string())?.proposals {
+        let found = found.map_err(|error| error.to_string())?;
+        for proposal in found.proposals {
+            assert!(proposal.time <= found.time, "{machine:?}");
             let mut machines = projected.to_vec();
             machines[role] = proposal.fsm;
             Known::of(machines)?.check(Judge::Optimise, false)?;
@@ -560,9 +568,11 @@ fn judge_proposals(tally: &mut Tally, projected: &[Fsm]) -> Result<(), String> {
         }
     }
     if projected.iter().all(is_directed) {
-        let found = propose_together(projected, &|_, _, _| false, &equal, &options);
-        let proposals = found.map_err(|error| error.to_string())?.proposals;
-        let pairs = proposals.into_iter().zip(projected);
+        let depends = |_: usize, send: &Action, receive: &Action| depends(send, receive);
+        let found = propose_together(projected, &depends, &equal, &options);
+        let found = found.map_err(|error| error.to_string())?;
+        assert!(found.after <= found.before, "{projected:?}");
+        let pairs = found.proposals.into_iter().zip(projected);
         let machines = pairs.map(|(found, own)| found.map_or_else(|| own.clone(), |p| p.fsm));
         Known::of(machines.collect())?.check(Judge::Optimise, false)?;
     }
