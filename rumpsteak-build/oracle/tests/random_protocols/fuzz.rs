@@ -96,6 +96,11 @@ fn processor() -> Option<Duration> {
     Some(Duration::from_nanos(nanoseconds))
 }
 
+/// The limits of the verifier, below the default because thousands of systems are tried.
+pub(crate) fn limits() -> rumpsteak_fsm::Limits {
+    rumpsteak_fsm::Limits::default().configurations(8_000).steps(200_000)
+}
+
 /// The results of all seeds.
 pub(crate) struct Outcome<T> {
     /// The counts of the tests, in the order of the seeds, without failed ones.

@@ -1,16 +1,6 @@
 //! All judges on the same systems: no judge refuses, with a run, a system that another accepts.
 //!
-//! | judge | relies on | which asks for | and that is checked by |
-//! |---|---|---|---|
-//! | subtyping, each engine | POPL'21, PPoPP'22: a subtype is safe in each context that is safe with the supertype | two directed machines | `subtype::check` and `certificate::check`: an error |
-//! | one role, [`verify_fair()`] | the fair relation: what is fair-safe stays so | directed machines, safe projections that let it leave its loops | `verify_fair`: the peers are explored |
-//! | one role, [`verify()`] (and `compat`) | the same | directed peers; for what can always still happen, no option left out | `verify::together`: a condition; the other roles decide |
-//! | all roles (the gate, `compat`) | the same, role by role | safe projections | projection; here, the explorer |
-//! | proposals | both | the same | `verify::together` |
-//! | exploration | CAV'19: what is exhaustive under a bound is all there is | directed machines, if the bound held something back | `system::explore`: undecided |
-//! | k-MC | CAV'19, Theorem 1 and its extension | directed machines, or no mixed state, k-OBI and k-SIBI or k-CIBI | `kmc::check`: undecided with the obstacle |
-//! | draining | from each configuration all queues can be emptied, and then each role moves | a certificate | `certificate::drained`: undecided |
-//! | the package | all of these | a session for each role | `rumpsteak-build`: roles without one do what the protocol says |
+//! "What each judgement relies on" in `ARCHITECTURE.md` lists the judges.
 //!
 //! A fifth of the systems each: directed roles; roles that hear several roles at once; roles that
 //! choose among peers; roles that leave out options; roles that are rounds ahead of their loops.
@@ -35,15 +25,11 @@ use rumpsteak_optimise::{Costs, Options, anticipate, propose, propose_together};
 use rumpsteak_oracle::{Coverage, FaultKind, Mutation, Report, Shape, System};
 use rumpsteak_oracle::{mutate, put_off, scatter, shift};
 
-use crate::fuzz::{self, Sample, Tool, Watch};
+use crate::fuzz::{self, Sample, Tool, Watch, limits};
 use crate::runs::confirm;
 
 /// How many configurations the oracle's explorer may visit.
 const CONFIGURATIONS: usize = 4_000;
-
-fn limits() -> Limits {
-    Limits::default().configurations(8_000).steps(200_000)
-}
 
 /// Limits that leave subtyping one engine: that which knows what is pending word by word, and that
 /// which knows a set of words.
