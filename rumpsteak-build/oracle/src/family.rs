@@ -14,48 +14,44 @@ pub fn with_family(rng: &mut Rng, size: &str, indices: usize) -> String {
 /// numbered. Each message is on a line of its own, but a question to some member and its answer are
 /// on one.
 pub fn written_singly(text: &str, family: &str, members: usize) -> String {
-    let member = |index: usize| format!("{family}{}", index % members);
-    let members = |before: &str| {
-        let names: Vec<String> =
-            (0..members).map(|index| before.to_owned() + &member(index)).collect();
-        names.join(", ")
-    };
+    let names: Vec<String> = (0..members).map(|index| format!("{family}{index}")).collect();
     let [each, some] = ["each", "some"].map(|word| format!("{word} {family}"));
-    let beside = |word: &str, and: &str, part: &dyn Fn(usize) -> String| {
-        let parts: Vec<String> =
-            members("").split(", ").zip(0..).map(|(_, index)| part(index)).collect();
-        match &parts[..] {
-            [part] => format!("{part}\n"),
-            _ => format!("{word} {{ {} }}\n", parts.join(&format!(" }} {and} {{ "))),
-        }
+    let as_each = |word: &str, line: &str| -> Vec<String> {
+        names.iter().map(|name| line.replace(word, name)).collect()
     };
     let line = |line: &str| {
         if let Some((before, after)) = line.split_once(&format!("role {family}[")) {
-            return format!(
-                "{before}{}{}\n",
-                members("role "),
-                after.split_once(']').map_or("", |it| it.1)
-            );
+            let after = after.split_once(']').map_or("", |(_, after)| after);
+            return format!("{before}role {}{after}\n", names.join(", role "));
         }
         if line.contains(&format!("from {each}")) {
-            return beside("par", "and", &|index| line.replace(&each, &member(index)));
+            return beside("par", "and", &as_each(&each, line));
         }
         if let Some((_, by)) = line.split_once(&format!("from {some} to ")) {
             let choice = format!("choice at {}", by.trim_end_matches(';'));
-            return beside(&choice, "or", &|index| line.replace(&some, &member(index)));
+            return beside(&choice, "or", &as_each(&some, line));
         }
         if let Some((label, _)) = line.split_once(&format!(" from {family}[i]")) {
-            let next = |index| format!("{label} from {} to {};", member(index), member(index + 1));
-            return match members("").contains(',') {
-                // A role does not talk to itself.
-                false => String::new(),
-                true if label.contains(['0', '1']) => beside("par", "and", &next),
-                true => members("").split(", ").zip(0..).map(|(_, index)| next(index)).collect(),
+            // A role does not talk to itself.
+            let pairs = names.iter().zip(names.iter().cycle().skip(1)).filter(|(a, b)| a != b);
+            let next = pairs.map(|(from, to)| format!("{label} from {from} to {to};"));
+            let next: Vec<String> = next.collect();
+            return match label.contains(['0', '1']) {
+                true => beside("par", "and", &next),
+                false => next.concat(),
             };
         }
-        line.replace(&each, &members("")) + "\n"
+        line.replace(&each, &names.join(", ")) + "\n"
     };
     text.lines().map(line).collect()
+}
+
+/// One block of these parts.
+fn beside(word: &str, and: &str, parts: &[String]) -> String {
+    match parts {
+        [] | [_] => parts.concat() + "\n",
+        _ => format!("{word} {{ {} }}\n", parts.join(&format!(" }} {and} {{ "))),
+    }
 }
 
 struct Generator<'a> {

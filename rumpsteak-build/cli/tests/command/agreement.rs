@@ -250,7 +250,7 @@ fn random(seed: u64) -> String {
         Shape::absent,
     ];
     let Some(shape) = shapes.get(seed as usize % 8).map(|shape| shape(&mut rng)) else {
-        let indices = if seed % 5 == 0 { 20 } else { 0 };
+        let indices = if seed.is_multiple_of(5) { 20 } else { 0 };
         let size = if rng.bool() { "N" } else { "3" };
         return with_family(&mut rng, size, indices);
     };
@@ -260,7 +260,7 @@ fn random(seed: u64) -> String {
         _ => global.scribble("P", shape.roles),
     };
     // Without the last messages of interrupters, interrupts may be late.
-    let is_kept = |line: &&str| seed % 3 > 0 || !line.trim().starts_with("done");
+    let is_kept = |line: &&str| !seed.is_multiple_of(3) || !line.trim().starts_with("done");
     let text: String = text.lines().filter(is_kept).map(|line| format!("{line}\n")).collect();
     // A label has one payload in Rust, but in Scribble it may have several.
     match seed % 9 {
