@@ -7,6 +7,8 @@
 //! * [`Successive::explore`] does the same with several sessions of each role, one after the other.
 //! * [`Bounded::explore`] does it with queues that have capacities, and senders that wait.
 //! * [`Global::random`] makes random global protocols as Scribble text, the same for the same seed.
+//! * [`with_family`] makes random protocols with a family, and [`written_singly`] takes its members
+//!   for single roles.
 //! * [`interrupters`] is a block that each role may interrupt.
 //! * [`mutate`] reorders, unrolls, narrows, widens or damages a machine.
 //! * [`paper::subtype`] is asynchronous subtyping as PPoPP'22 gives it, rule by rule.
@@ -19,6 +21,7 @@ mod connections;
 mod environment;
 mod equal;
 mod explore;
+mod family;
 mod local;
 mod mutation;
 pub mod paper;
@@ -33,6 +36,7 @@ mod texts;
 pub use bounded::{Bounded, Hangs};
 pub use environment::{corpus, sample, seeds};
 pub use equal::equal;
+pub use family::{with_family, written_singly};
 pub use local::{LocalError, local};
 pub use mutation::{Draft, Mutation, mutate, put_off, scatter, shift};
 pub use protocol::{Global, Shape, interrupters};

@@ -17,6 +17,14 @@ use rumpsteak_ui_tests::ping::{self, C, Client, Ping, Pong, S, Server, client, s
 use rumpsteak_ui_tests::pool;
 use rumpsteak_ui_tests::ring::{self, first, second, third};
 
+/// The text of a failed exploration.
+#[track_caller]
+fn fails(add: impl Fn(&mut Processes)) -> String {
+    panics(|| {
+        explore(add);
+    })
+}
+
 /// The text of a panic.
 #[track_caller]
 fn panics(run: impl FnOnce()) -> String {
@@ -66,19 +74,17 @@ fn what_processes_share_outside_of_their_sessions_is_seen_in_every_order() {
 
 #[test]
 fn a_hang_says_who_waits_for_whom() {
-    let text = panics(|| {
-        explore(|processes| {
-            let ping::Roles { mut c, mut s } = ping::Roles::default();
-            let (tell, told) = oneshot::channel::<i32>();
-            processes.add("client", async move {
-                let answer = client(&mut c, 1).await;
-                let _ = tell.send(1);
-                answer
-            });
-            processes.add("server", async move {
-                let _ = told.await;
-                server(&mut s).await
-            });
+    let text = fails(|processes| {
+        let ping::Roles { mut c, mut s } = ping::Roles::default();
+        let (tell, told) = oneshot::channel::<i32>();
+        processes.add("client", async move {
+            let answer = client(&mut c, 1).await;
+            let _ = tell.send(1);
+            answer
+        });
+        processes.add("server", async move {
+            let _ = told.await;
+            server(&mut s).await
         });
     });
     assert_eq!(
@@ -91,20 +97,18 @@ fn a_hang_says_who_waits_for_whom() {
 
 #[test]
 fn a_hang_says_for_what_a_mock_waits() {
-    let text = panics(|| {
-        explore(|processes| {
-            let ping::Roles { c, s } = ping::Roles::default();
-            let plays = Mock::new(s, Machine::of::<Server<'_>>()).play(async |mock| {
-                let _ = mock.receive::<C>().await;
-            });
-            processes.add("server", async move {
-                plays.await;
-                Ok::<_, Error>(())
-            });
-            processes.add("client", async move {
-                let _c = c;
-                std::future::pending::<Result<(), Error>>().await
-            });
+    let text = fails(|processes| {
+        let ping::Roles { c, s } = ping::Roles::default();
+        let plays = Mock::new(s, Machine::of::<Server<'_>>()).play(async |mock| {
+            let _ = mock.receive::<C>().await;
+        });
+        processes.add("server", async move {
+            plays.await;
+            Ok::<_, Error>(())
+        });
+        processes.add("client", async move {
+            let _c = c;
+            std::future::pending::<Result<(), Error>>().await
         });
     });
     assert_eq!(
@@ -117,13 +121,11 @@ fn a_hang_says_for_what_a_mock_waits() {
 
 #[test]
 fn a_hang_names_the_message_that_a_process_with_two_roles_waits_for() {
-    let text = panics(|| {
-        explore(|processes| {
-            let ping::Roles { mut c, mut s } = ping::Roles::default();
-            processes.add("both", async move {
-                client(&mut c, 1).await?;
-                server(&mut s).await
-            });
+    let text = fails(|processes| {
+        let ping::Roles { mut c, mut s } = ping::Roles::default();
+        processes.add("both", async move {
+            client(&mut c, 1).await?;
+            server(&mut s).await
         });
     });
     assert_eq!(
@@ -135,11 +137,9 @@ fn a_hang_names_the_message_that_a_process_with_two_roles_waits_for() {
 
 #[test]
 fn a_role_that_was_left_out_is_named() {
-    let text = panics(|| {
-        explore(|processes| {
-            let mut c = ping::Roles::default().c;
-            processes.add("client", async move { client(&mut c, 1).await });
-        });
+    let text = fails(|processes| {
+        let mut c = ping::Roles::default().c;
+        processes.add("client", async move { client(&mut c, 1).await });
     });
     assert_eq!(
         text,
@@ -151,14 +151,12 @@ fn a_role_that_was_left_out_is_named() {
 
 #[test]
 fn an_error_is_named_with_its_interleaving() {
-    let text = panics(|| {
-        explore(|processes: &mut Processes| {
-            let ping::Roles { mut c, s } = ping::Roles::default();
-            processes.add("client", async move { client(&mut c, 1).await });
-            processes.add("gone", async move {
-                drop(s);
-                Ok::<_, Error>(())
-            });
+    let text = fails(|processes| {
+        let ping::Roles { mut c, s } = ping::Roles::default();
+        processes.add("client", async move { client(&mut c, 1).await });
+        processes.add("gone", async move {
+            drop(s);
+            Ok::<_, Error>(())
         });
     });
     assert_eq!(
@@ -167,15 +165,13 @@ fn an_error_is_named_with_its_interleaving() {
          the processes were polled in this order:\n   1  client\n   2  gone\n   3  client"
     );
 
-    let text = panics(|| {
-        explore(|processes: &mut Processes| {
-            let ping::Roles { mut c, mut s } = ping::Roles::default();
-            processes.add("client", async move {
-                assert_eq!(client(&mut c, 1).await?, 3);
-                Ok::<_, Error>(())
-            });
-            processes.add("server", async move { server(&mut s).await });
+    let text = fails(|processes| {
+        let ping::Roles { mut c, mut s } = ping::Roles::default();
+        processes.add("client", async move {
+            assert_eq!(client(&mut c, 1).await?, 3);
+            Ok::<_, Error>(())
         });
+        processes.add("server", async move { server(&mut s).await });
     });
     assert_eq!(
         text,

@@ -1,11 +1,11 @@
-//! `check`, `generate`, the build and `optimise` agree on the protocols that can be built: what one
-//! of them accepts, the others accept, too.
+//! `check`, `generate`, the build, `optimise` and `compat` agree on the protocols that can be
+//! built: what one of them accepts, the others accept, too.
 //!
-//! | `check` says | `generate` | the build of that code | `optimise` of each role |
-//! |---|---|---|---|
-//! | safe | gives code | accepts it | a proposal that the build accepts, or a reason against it |
-//! | safe, and a note V0604 | says the same | says the same | the same |
-//! | unsafe or undecided | fails | refuses | fails |
+//! | `check` says | `generate` | the build of that code | `optimise` of each role | `compat` with itself |
+//! |---|---|---|---|---|
+//! | safe | gives code | accepts it | a proposal that the build accepts, or a reason against it | all roles are the same |
+//! | safe, and a note V0604 | says the same | says the same | the same | the same |
+//! | unsafe or undecided | fails | refuses | fails | fails |
 
 #![allow(clippy::print_stdout, reason = "a test prints its figures")]
 
@@ -17,7 +17,7 @@ use std::{process, thread};
 use fastrand::Rng;
 use rumpsteak_build::command::Check;
 use rumpsteak_build::{Limits, configure};
-use rumpsteak_oracle::{Global, Shape, sample};
+use rumpsteak_oracle::{Global, Shape, sample, with_family};
 use serde_json::Value;
 
 use crate::common::{Folder, Run};
@@ -123,6 +123,12 @@ impl File<'_> {
         let is_told = |told: &String| told.split(" (").all(|part| generated.stderr.contains(part));
         if told.is_some() && !self.unwritable.iter().any(is_told) {
             return Err(format!("check: {told:?}, generate: {generated:?}"));
+        }
+        let path = self.path.display();
+        let compared = self.folder.call(&format!("compat {path} {path} --protocol {name}"));
+        let is_same = compared.stdout.lines().all(|line| line.ends_with(" is the same in both"));
+        if is_safe != (compared.status == Some(0)) || (is_safe && !is_same) {
+            return Err(format!("check: {verdict}, compat: {compared:?}"));
         }
         // If one protocol of a file is wrong, the package has none of them.
         if !self.holds && verdict["verdict"] == "safe" {
@@ -240,16 +246,24 @@ fn random(seed: u64) -> String {
         Shape::untold,
         Shape::scattered,
         Shape::blocks,
+        Shape::gathers,
         Shape::absent,
     ];
-    let shape = shapes[(seed % 6) as usize](&mut rng);
+    let Some(shape) = shapes.get(seed as usize % 8).map(|shape| shape(&mut rng)) else {
+        let indices = if seed.is_multiple_of(5) { 20 } else { 0 };
+        let size = if rng.bool() { "N" } else { "3" };
+        return with_family(&mut rng, size, indices);
+    };
     let global = Global::random(&mut rng, &shape);
-    let text = match seed % 6 {
-        5 => global.explicit(&mut rng, "P", shape.roles),
+    let text = match seed % 8 {
+        6 => global.explicit(&mut rng, "P", shape.roles),
         _ => global.scribble("P", shape.roles),
     };
+    // Without the last messages of interrupters, interrupts may be late.
+    let is_kept = |line: &&str| !seed.is_multiple_of(3) || !line.trim().starts_with("done");
+    let text: String = text.lines().filter(is_kept).map(|line| format!("{line}\n")).collect();
     // A label has one payload in Rust, but in Scribble it may have several.
-    match seed % 8 {
+    match seed % 9 {
         0 => text,
         _ => ["i32", "u8", "bool"].iter().fold(text, |text, sort| {
             text.replace(&format!("({sort})"), &format!("_{sort}({sort})"))

@@ -3,8 +3,7 @@
 use std::fmt::Write;
 
 use fastrand::Rng;
-use rumpsteak_oracle::System;
-use rumpsteak_scribble::{Code, check, parse};
+use rumpsteak_scribble::Code;
 
 use crate::fuzz::{self, Tool};
 
@@ -41,24 +40,15 @@ fn fan_in(rng: &mut Rng) -> String {
 fn roles_that_collect_are_safe() {
     let outcome = fuzz::for_each_of(400, "roles_that_collect", |seed, watch| {
         let text = fan_in(&mut Rng::with_seed(seed));
-        let checked = check(&parse(&text).module);
-        let Some(protocol) = checked.protocols.first() else { return Ok((false, false)) };
-        let projections = match watch.time(Tool::Project, || protocol.project_all()) {
-            Ok(projections) => projections,
+        let projections = match watch.time(Tool::Project, || fuzz::project(&text)) {
+            Ok((_, projections)) => projections,
             Err(errors) => {
                 return Ok((false, errors.iter().all(|error| error.code == Code::Overtaken)));
             }
         };
         let machines: Vec<_> = projections.into_iter().map(|found| found.fsm).collect();
         let is_undirected = machines.iter().any(|machine| machine.check_directed().is_err());
-        let system = System::new(machines).map_err(|error| error.to_string())?;
-        let report = fuzz::explore(&system, 5_000);
-        match report.findings.first() {
-            None => Ok((is_undirected, false)),
-            Some(found) => {
-                Err(format!("{:?}:\n{text}\n{}", found.fault, system.describe(&found.run)))
-            }
-        }
+        fuzz::safe(machines, &text, 5_000).map(|_| (is_undirected, false))
     });
     let collecting = outcome.tallies.iter().filter(|tally| tally.0).count();
     let refused = outcome.tallies.iter().filter(|tally| tally.1).count();

@@ -3,8 +3,7 @@
 
 use rumpsteak_fsm::verify::verify;
 use rumpsteak_fsm::{Fsm, Limits, Verdict};
-use rumpsteak_oracle::{Coverage, Mutation, Shape, System, mutate};
-use rumpsteak_scribble::{Diagnostic, check, parse};
+use rumpsteak_oracle::{Mutation, Shape, mutate};
 
 use crate::fuzz::{self, Sample, Tool};
 
@@ -23,27 +22,10 @@ fn roles_on_demand_are_safe() {
     let outcome = fuzz::for_each_of(200, "roles_on_demand", |seed, watch| {
         let mut sample = Sample::new(seed, Shape::absent);
         let text = sample.global.explicit(&mut sample.rng, "P", sample.roles);
-        let parsed = parse(&text);
-        assert_eq!(parsed.diagnostics, [], "{text}");
-        let machines = watch.time(Tool::Project, || {
-            let checked = check(&parsed.module);
-            let is_wrong = checked.diagnostics.iter().any(Diagnostic::is_error);
-            let protocol = checked.protocols.first().filter(|_| !is_wrong)?;
-            let projections = protocol.project_all().ok()?;
-            Some(projections.into_iter().map(|found| found.fsm).collect::<Vec<Fsm>>())
-        });
-        let Some(machines) = machines else { return Ok(Tally::default()) };
-        let explored = |machines: &[Fsm]| {
-            let system = System::new(machines.to_vec()).map_err(|error| error.to_string())?;
-            let report = fuzz::explore(&system, 5_000);
-            match report.findings.first() {
-                None => Ok(report.coverage > Coverage::Partial),
-                Some(found) => {
-                    let run = system.describe(&found.run);
-                    Err(format!("accepted, but {:?}:\n{text}{run}", found.fault))
-                }
-            }
-        };
+        let projected = watch.time(Tool::Project, || fuzz::project(&text));
+        let Ok((_, projections)) = projected else { return Ok(Tally::default()) };
+        let machines: Vec<Fsm> = projections.into_iter().map(|found| found.fsm).collect();
+        let explored = |machines: &[Fsm]| fuzz::safe(machines.to_vec(), &text, 5_000);
         let on_demand = machines.iter().any(Fsm::is_on_demand);
         let complete = explored(&machines)?;
         let mut tally = Tally { accepted: true, on_demand, complete, rewritten: [0; 2] };

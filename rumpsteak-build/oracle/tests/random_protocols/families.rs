@@ -1,11 +1,16 @@
 //! Families: a system in which one role has several members, beside the same with one member. The
 //! machines are changed at random, so that many systems are unsafe.
 
+use fastrand::Rng;
 use rumpsteak_fsm::{Action, Direction, Fsm, Role, family};
-use rumpsteak_oracle::{Bounded, Coverage, Draft, Hangs, Limits, Mutation, Shape, System, mutate};
-use rumpsteak_scribble::{Code, check, parse};
+use rumpsteak_oracle::{
+    Coverage, Draft, Hangs, Limits, Mutation, Shape, System, equal, mutate, with_family,
+    written_singly,
+};
+use rumpsteak_scribble::{Code, Diagnostic, Projection};
 
-use crate::fuzz::{self, Sample};
+use crate::fuzz::{self, Sample, Tool};
+use crate::gathers::{in_any_order, receive};
 
 /// How many configurations the explorers may visit.
 const CONFIGURATIONS: usize = 2_000;
@@ -33,20 +38,8 @@ fn with_members(machines: &[Fsm], family: &Role, members: usize) -> Vec<Fsm> {
                         source = next;
                     }
                 } else {
-                    // In any order: a state for each set of members that are due.
-                    let (base, all) = (draft.states.len(), (1 << members) - 1);
-                    let number = |due: usize| match due {
-                        0 => target,
-                        _ if due == all => state,
-                        _ => base + due,
-                    };
-                    draft.states.resize(base + all, Vec::new());
-                    for due in 1..=all {
-                        let due_members = (0..members).filter(|index| due >> index & 1 == 1);
-                        let edges =
-                            due_members.map(|index| (with(index), number(due & !(1 << index))));
-                        draft.states[number(due)].extend(edges);
-                    }
+                    let messages = (0..members).map(|index| vec![with(index)]).collect::<Vec<_>>();
+                    receive(&mut draft, state, &messages, target);
                 }
             }
         }
@@ -108,14 +101,7 @@ fn what_is_safe_with_one_member_is_safe_with_each_number() {
         let limits = Limits { queue: 4, configurations: CONFIGURATIONS, steps: usize::MAX };
         let short = Limits { queue: 2, ..limits };
         let capacity = 1 + sample.rng.usize(..2);
-        let hangs = |machines: Vec<Fsm>| {
-            let count = machines.len();
-            let capacities = vec![vec![capacity; count]; count];
-            let (mailboxes, drops, races) =
-                (vec![None; count], vec![false; count], vec![false; count]);
-            let bounded = Bounded { machines, capacities, mailboxes, drops, races };
-            bounded.explore(CONFIGURATIONS)
-        };
+        let hangs = |machines| fuzz::hangs(machines, capacity, CONFIGURATIONS);
         tally.moves_on = hangs(with_members(&machines, &family, 1)) == Some(Hangs::Never);
         let is_live = tally.is_decided && is_safe && one.neglect(&short).is_none();
         let first_member = one.machines().len() - 1;
@@ -167,9 +153,9 @@ fn what_is_safe_with_one_member_is_safe_with_each_number() {
     outcome.assert();
 }
 
-/// A protocol in which a role is a family.
-fn of_family(text: &str, role: &str) -> String {
-    let text = text.replace(&format!("role {role}"), &format!("role {role}[N]"));
+/// A protocol in which a role is a family of this size.
+fn of_family(text: &str, role: &str, size: &str) -> String {
+    let text = text.replace(&format!("role {role}"), &format!("role {role}[{size}]"));
     let lines = text.lines().map(|line| match line.split_once(" from ") {
         Some((label, roles)) => {
             let roles = roles.trim_end_matches(';').replace(" to ", ", ");
@@ -185,46 +171,88 @@ fn of_family(text: &str, role: &str) -> String {
     lines.collect()
 }
 
-#[test]
-fn protocols_with_families_that_are_accepted_are_safe() {
-    let outcome = fuzz::for_each_of(150, "protocols_with_families", |seed, _| {
-        let shape = if seed % 2 == 0 { Shape::blocks } else { Shape::random };
-        let mut sample = Sample::new(seed, shape);
-        while sample.roles > 4 {
-            sample = Sample::next(sample.rng, shape);
-        }
-        let family = Role::from(["a", "b", "c", "d"][sample.rng.usize(..sample.roles)]);
-        let parsed = parse(&of_family(&sample.text, family.as_str()));
-        assert_eq!(parsed.diagnostics, [], "{}", sample.text);
-        let checked = check(&parsed.module);
-        let projected = match checked.protocols.first() {
-            Some(protocol) => protocol.project_all(),
-            None => Err(checked.diagnostics),
-        };
-        let errors = match projected {
-            Err(errors) => errors,
-            Ok(projections) => {
-                let machines: Vec<_> = projections.into_iter().map(|found| found.fsm).collect();
-                for members in 1..=4 {
-                    let system = System::new(with_members(&machines, &family, members))
-                        .map_err(|error| error.to_string())?;
-                    if let Some(found) = fuzz::explore(&system, 3_000).findings.first() {
-                        let run = system.describe(&found.run);
-                        return Err(format!("{members} of {family}:\n{}{run}", sample.text));
-                    }
-                }
-                return Ok(None);
+/// The judgement of a protocol with a family, and of the same with each member written as a role.
+#[derive(Debug)]
+struct Both {
+    is_fixed: bool,
+    has_indices: bool,
+    /// The code of the first error of each, or none if it is accepted.
+    family: Option<Code>,
+    written: Option<Code>,
+}
+
+/// A random protocol with a family of this size, and the family's name.
+fn family(seed: u64, rng: &mut Rng, size: &str) -> (String, Role) {
+    let shape = [Shape::blocks, Shape::random][seed as usize % 2];
+    match seed % 4 {
+        0 | 1 => {
+            let mut sample = Sample::next(rng.fork(), shape);
+            while sample.roles > 4 {
+                sample = Sample::next(sample.rng, shape);
             }
+            let family = ["a", "b", "c", "d"][rng.usize(..sample.roles)];
+            (of_family(&sample.text, family, size), Role::from(family))
+        }
+        2 => (with_family(rng, size, 0), Role::from("w")),
+        _ => (with_family(rng, size, 40), Role::from("w")),
+    }
+}
+
+#[test]
+fn families_are_like_members_that_are_written_singly() {
+    let outcome = fuzz::for_each_of(400, "families_are_like_members", |seed, watch| {
+        let mut rng = Rng::with_seed(seed);
+        let (members, is_fixed) = (1 + rng.usize(..3), rng.bool());
+        let size = if is_fixed { members.to_string() } else { "N".to_owned() };
+        let (text, family) = family(seed, &mut rng, &size);
+        let written = written_singly(&text, family.as_str(), members);
+        let mut project = |text| watch.time(Tool::Project, || fuzz::project(text));
+        let (one, single) = (project(&text), project(&written));
+        let code = |of: &Result<_, Vec<Diagnostic>>| Some(of.as_ref().err()?.first()?.code);
+        let has_indices = text.contains("w[i]") || text.contains("some w");
+        let both = Both { is_fixed, has_indices, family: code(&one), written: code(&single) };
+        // The language has no messages to one member.
+        if has_indices != (both.family == Some(Code::Unsupported)) {
+            return Err(format!("{both:?}:\n{text}"));
+        }
+        let machines = |found: &Vec<Projection>| found.iter().map(in_any_order).collect();
+        let single: Option<Vec<Fsm>> = single.ok().map(|(_, found)| machines(&found));
+        if let Some(machines) = &single {
+            fuzz::safe(machines.clone(), &written, 3_000)?;
+        }
+        let Ok((protocol, found)) = one else { return Ok(both) };
+        let (size, numbers) = if is_fixed { (members, members..=members) } else { (0, 1..=4) };
+        assert_eq!(protocol.members(&family), Some(size as u32));
+        let machines: Vec<Fsm> = found.into_iter().map(|found| found.fsm).collect();
+        for members in numbers {
+            let machines = with_members(&machines, &family, members);
+            fuzz::safe(machines, &format!("{members} of {family}:\n{text}"), 3_000)?;
+        }
+        let machines = with_members(&machines, &family, members);
+        let is_equal = |single: Vec<Fsm>| {
+            let of = |own: &Fsm| single.iter().find(|single| single.role() == own.role());
+            machines.iter().all(|own| of(own).is_some_and(|single| equal(own, single)))
         };
-        Ok(errors.first().map(|error| error.code))
+        let has_blocks = ["par {", "interruptible {"].iter().any(|word| text.contains(word));
+        match has_blocks || single.is_some_and(is_equal) {
+            true => Ok(both),
+            false => Err(format!("{both:?}, or not the same machines:\n{text}{written}")),
+        }
     });
-    let count = |code: Option<Code>| outcome.tallies.iter().filter(|of| **of == code).count();
+    let tallies = &outcome.tallies;
+    let count = |is: &dyn Fn(&Both) -> bool| tallies.iter().filter(|of| is(of)).count();
+    let of = |code| count(&|of| of.family == code);
+    let (accepted, undecided) = (of(None), of(Some(Code::UndecidedFamily)));
+    let refused = count(&|of| of.family == Some(Code::UndecidedFamily) && of.written.is_none());
+    let indices = count(&|of| of.has_indices);
+    let singly = count(&|of| of.has_indices && of.written.is_none());
+    let fixed = count(&|of| of.is_fixed && of.family.is_none());
     println!(
-        "{} protocols with families: {} accepted, {} undecided, {} with another mistake of the family",
-        outcome.tallies.len(),
-        count(None),
-        count(Some(Code::UndecidedFamily)),
-        count(Some(Code::Family)),
+        "{} protocols with families: {accepted} accepted ({fixed} with a fixed number), {undecided} undecided \
+         ({refused} accepted as written singly); {indices} with indices, {singly} of them accepted as written singly",
+        tallies.len(),
     );
     outcome.assert();
+    let are_enough = [accepted, fixed * 2, singly * 3, (indices - singly) * 4, undecided * 4];
+    assert!(are_enough.iter().all(|count| count * 5 > tallies.len()), "{are_enough:?}");
 }

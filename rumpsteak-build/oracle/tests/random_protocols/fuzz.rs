@@ -1,7 +1,6 @@
 //! The common parts of the randomised tests: the numbers of systems, the seeds, and random
 //! protocols with their projections.
 
-use std::fmt::Debug;
 use std::io::{self, Write};
 use std::sync::Mutex;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -10,8 +9,8 @@ use std::{fs, panic, process, thread};
 
 use fastrand::Rng;
 use rumpsteak_fsm::Fsm;
-use rumpsteak_oracle::{Coverage, Global, Limits, Report, Shape, System, sample};
-use rumpsteak_scribble::{check, parse};
+use rumpsteak_oracle::{Bounded, Coverage, Global, Hangs, Limits, Report, Shape, System, sample};
+use rumpsteak_scribble::{Code, Diagnostic, Projection, Protocol, check, parse};
 
 /// How long a tool under test may take for one system, all its calls together. In time on a
 /// processor, so that a busy machine changes nothing.
@@ -95,6 +94,11 @@ fn processor() -> Option<Duration> {
     let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let nanoseconds = text.split_whitespace().next()?.parse().ok()?;
     Some(Duration::from_nanos(nanoseconds))
+}
+
+/// The limits of the verifier, below the default because thousands of systems are tried.
+pub(crate) fn limits() -> rumpsteak_fsm::Limits {
+    rumpsteak_fsm::Limits::default().configurations(8_000).steps(200_000)
 }
 
 /// The results of all seeds.
@@ -303,23 +307,50 @@ impl Sample {
 
     /// The machines of all roles as `rumpsteak-scribble` projects them, or the first diagnostic.
     pub(crate) fn project(&self) -> Result<Vec<Fsm>, String> {
-        let parsed = parse(&self.text);
-        assert_none(&parsed.diagnostics, &self.text);
-        let checked = check(&parsed.module);
-        if let Some(diagnostic) = checked.diagnostics.iter().find(|found| found.is_error()) {
-            return Err(diagnostic.message.clone());
+        match project(&self.text) {
+            Ok((_, projections)) => Ok(projections.into_iter().map(|found| found.fsm).collect()),
+            Err(errors) => Err(errors[0].message.clone()),
         }
-        let protocol = &checked.protocols[0];
-        let machine = |role| match protocol.project(role) {
-            Ok(projection) => Ok(projection.fsm),
-            Err(diagnostics) => Err(diagnostics[0].message.clone()),
-        };
-        protocol.roles().iter().map(machine).collect()
     }
 }
 
-fn assert_none<T: Debug>(diagnostics: &[T], text: &str) {
-    assert!(diagnostics.is_empty(), "{diagnostics:?}\n{text}");
+/// The only protocol of a text, with the projections of all roles, or the errors.
+pub(crate) fn project(text: &str) -> Result<(Protocol, Vec<Projection>), Vec<Diagnostic>> {
+    let parsed = parse(text);
+    let is_known = |found: &Diagnostic| found.code == Code::Unsupported;
+    assert!(parsed.diagnostics.iter().all(is_known), "{:?}\n{text}", parsed.diagnostics);
+    if !parsed.diagnostics.is_empty() {
+        return Err(parsed.diagnostics);
+    }
+    let mut checked = check(&parsed.module);
+    checked.diagnostics.retain(Diagnostic::is_error);
+    match checked.protocols.pop() {
+        Some(protocol) if checked.diagnostics.is_empty() => {
+            protocol.project_all().map(|projections| (protocol, projections))
+        }
+        _ => Err(checked.diagnostics),
+    }
+}
+
+/// Explores machines that were accepted. Returns true if all of it was seen.
+pub(crate) fn safe(machines: Vec<Fsm>, text: &str, configurations: usize) -> Result<bool, String> {
+    let system = System::new(machines).map_err(|error| error.to_string())?;
+    let report = explore(&system, configurations);
+    match report.findings.first() {
+        None => Ok(report.coverage > Coverage::Partial),
+        Some(found) => {
+            let run = system.describe(&found.run);
+            Err(format!("accepted, but {:?}:\n{text}\n{run}", found.fault))
+        }
+    }
+}
+
+/// The end of all runs if each queue has this capacity.
+pub(crate) fn hangs(machines: Vec<Fsm>, capacity: usize, configurations: usize) -> Option<Hangs> {
+    let count = machines.len();
+    let capacities = vec![vec![capacity; count]; count];
+    let (mailboxes, drops, races) = (vec![None; count], vec![false; count], vec![false; count]);
+    Bounded { machines, capacities, mailboxes, drops, races }.explore(configurations)
 }
 
 /// Explores with longer and longer queues, until something is wrong or everything is known or

@@ -1,14 +1,33 @@
 //! Gathers: a machine that receives in the order of the parts, beside one that receives in any
 //! order. The machines of the other roles are changed at random, so that many systems are unsafe.
 
-use rumpsteak_fsm::Fsm;
-use rumpsteak_oracle::{Bounded, Coverage, Draft, Hangs, Limits, Mutation, Shape, System, mutate};
-use rumpsteak_scribble::{Diagnostic, Projection, check, parse};
+use rumpsteak_fsm::{Action, Fsm, StateId};
+use rumpsteak_oracle::{Coverage, Draft, Hangs, Limits, Mutation, Shape, System, mutate};
+use rumpsteak_scribble::Projection;
 
 use crate::fuzz::{self, Sample, Tool};
 
 /// How many configurations the explorers may visit.
 const CONFIGURATIONS: usize = 20_000;
+
+/// Adds that from `first` on one of each of these messages is received, in any order: a state for
+/// each set of messages that are due.
+pub(crate) fn receive(draft: &mut Draft, first: usize, messages: &[Vec<Action>], end: usize) {
+    let (base, all) = (draft.states.len(), (1 << messages.len()) - 1);
+    let number = |due: usize| match due {
+        0 => end,
+        _ if due == all => first,
+        _ => base + due,
+    };
+    draft.states.resize(base + all, Vec::new());
+    draft.states[first].clear();
+    for due in 1..=all {
+        for (bit, actions) in messages.iter().enumerate().filter(|(bit, _)| due >> bit & 1 == 1) {
+            let edges = actions.iter().map(|it| (it.clone(), number(due & !(1 << bit))));
+            draft.states[number(due)].extend(edges);
+        }
+    }
+}
 
 /// The machine that receives the messages of gathers in any order.
 pub(crate) fn in_any_order(projection: &Projection) -> Fsm {
@@ -20,23 +39,11 @@ pub(crate) fn in_any_order(projection: &Projection) -> Fsm {
         while let Some(&last) = members.last().filter(|&&last| projection.gathers(last)) {
             members.extend(fsm.transitions_from(last).next().map(|found| found.target));
         }
-        let (base, all) = (draft.states.len(), (1 << members.len()) - 1);
         let end = fixed[members[members.len() - 1].index()][0].1;
-        let number = |due: usize| match due {
-            0 => end,
-            _ if due == all => first.index(),
-            _ => base + due,
-        };
-        draft.states.resize(base + all, Vec::new());
-        for due in 1..=all {
-            let members = (0..).zip(&members).filter(|(bit, _)| due >> bit & 1 == 1);
-            let edges = members.flat_map(|(bit, member)| {
-                let edges = fixed[member.index()].iter();
-                edges.map(move |(action, _)| (action.clone(), due & !(1 << bit)))
-            });
-            let edges = edges.map(|(action, due)| (action, number(due))).collect();
-            draft.states[number(due)] = edges;
-        }
+        let edges = |member: &StateId| fixed[member.index()].iter();
+        let messages =
+            members.iter().map(|it| edges(it).map(|(action, _)| action.clone()).collect());
+        receive(&mut draft, first.index(), &messages.collect::<Vec<_>>(), end);
     }
     draft.build()
 }
@@ -54,12 +61,8 @@ fn a_fixed_order_is_as_safe_as_any_order() {
     let outcome = fuzz::for_each_of(150, "gathers", |seed, watch| {
         let mut sample = Sample::new(seed, Shape::gathers);
         let projections = loop {
-            let projected = watch.time(Tool::Project, || {
-                let checked = check(&parse(&sample.text).module);
-                let is_right = !checked.diagnostics.iter().any(Diagnostic::is_error);
-                let protocol = checked.protocols.first().filter(|_| is_right);
-                protocol.and_then(|protocol| protocol.project_all().ok()).unwrap_or_default()
-            });
+            let projected = watch.time(Tool::Project, || fuzz::project(&sample.text));
+            let projected = projected.map(|(_, projections)| projections).unwrap_or_default();
             let gathers = |found: &Projection| found.fsm.states().any(|state| found.gathers(state));
             if projected.iter().any(gathers) {
                 break projected;
@@ -100,15 +103,8 @@ fn a_fixed_order_is_as_safe_as_any_order() {
             return Err(told("a longer queue"));
         }
         let capacity = 1 + sample.rng.usize(..2);
-        let hangs = [&fixed, &any].map(|machines| {
-            let count = machines.len();
-            let capacities = vec![vec![capacity; count]; count];
-            let (mailboxes, drops, races) =
-                (vec![None; count], vec![false; count], vec![false; count]);
-            let machines = machines.clone();
-            let bounded = Bounded { machines, capacities, mailboxes, drops, races };
-            bounded.explore(CONFIGURATIONS)
-        });
+        let hangs =
+            [fixed.clone(), any].map(|machines| fuzz::hangs(machines, capacity, CONFIGURATIONS));
         let moves_on = hangs[0] == Some(Hangs::Never);
         if moves_on && is_safe[0] && hangs[1].is_some_and(|hangs| hangs != Hangs::Never) {
             return Err(told(&format!("{hangs:?} at a capacity of {capacity}")));

@@ -1,16 +1,6 @@
 //! All judges on the same systems: no judge refuses, with a run, a system that another accepts.
 //!
-//! | judge | relies on | which asks for | and that is checked by |
-//! |---|---|---|---|
-//! | subtyping, each engine | POPL'21, PPoPP'22: a subtype is safe in each context that is safe with the supertype | two directed machines | `subtype::check` and `certificate::check`: an error |
-//! | one role, [`verify_fair()`] | the fair relation: what is fair-safe stays so | directed machines, safe projections that let it leave its loops | `verify_fair`: the peers are explored |
-//! | one role, [`verify()`] (and `compat`) | the same | directed peers; for what can always still happen, no option left out | `verify::together`: a condition; the other roles decide |
-//! | all roles (the gate, `compat`) | the same, role by role | safe projections | projection; here, the explorer |
-//! | proposals | both | the same | `verify::together` |
-//! | exploration | CAV'19: what is exhaustive under a bound is all there is | directed machines, if the bound held something back | `system::explore`: undecided |
-//! | k-MC | CAV'19, Theorem 1 and its extension | directed machines, or no mixed state, k-OBI and k-SIBI or k-CIBI | `kmc::check`: undecided with the obstacle |
-//! | draining | from each configuration all queues can be emptied, and then each role moves | a certificate | `certificate::drained`: undecided |
-//! | the package | all of these | a session for each role | `rumpsteak-build`: roles without one do what the protocol says |
+//! "What each judgement relies on" in `ARCHITECTURE.md` lists the judges.
 //!
 //! A fifth of the systems each: directed roles; roles that hear several roles at once; roles that
 //! choose among peers; roles that leave out options; roles that are rounds ahead of their loops.
@@ -35,15 +25,11 @@ use rumpsteak_optimise::{Costs, Options, anticipate, propose, propose_together};
 use rumpsteak_oracle::{Coverage, FaultKind, Mutation, Report, Shape, System};
 use rumpsteak_oracle::{mutate, put_off, scatter, shift};
 
-use crate::fuzz::{self, Sample, Tool, Watch};
+use crate::fuzz::{self, Sample, Tool, Watch, limits};
 use crate::runs::confirm;
 
 /// How many configurations the oracle's explorer may visit.
 const CONFIGURATIONS: usize = 4_000;
-
-fn limits() -> Limits {
-    Limits::default().configurations(8_000).steps(200_000)
-}
 
 /// Limits that leave subtyping one engine: that which knows what is pending word by word, and that
 /// which knows a set of words.
@@ -302,7 +288,7 @@ fn judgements_agree() {
         judge_written(&mut tally, &of, &mut sample.rng, watch).map_err(shown)?;
         // These are many, and most are alike.
         if seed % 48 < 6 {
-            judge_proposals(&mut tally, &projected).map_err(shown)?;
+            judge_proposals(&mut tally, &projected, &mut sample.rng).map_err(shown)?;
         } else if seed % 48 < 12 {
             judge_package(&mut tally, &sample.text, &of).map_err(shown)?;
             let plain = Written { projected: &projected, written: &projected };
@@ -540,19 +526,27 @@ fn judge_alone(
     Ok(fair)
 }
 
-fn judge_proposals(tally: &mut Tally, projected: &[Fsm]) -> Result<(), String> {
+fn judge_proposals(tally: &mut Tally, projected: &[Fsm], rng: &mut Rng) -> Result<(), String> {
     let options = Options { window: 2, candidates: 6, states: 60, limits: limits() };
     let equal = Costs { latency: &|_, _| 1, work: 1 };
-    let free = |_: &_, _: &_| false;
+    // Some messages are made from others.
+    let modulus = 1 + rng.usize(..5);
+    let depends = |send: &Action, receive: &Action| {
+        let labels =
+            [&send.message.label, &receive.message.label].map(|label| label.as_str().len());
+        modulus > 1 && (labels[0] + labels[1] + receive.peer.as_str().len()).is_multiple_of(modulus)
+    };
     for (role, machine) in projected.iter().enumerate() {
-        let found = propose(projected, machine.role(), &free, &equal, &options);
+        let found = propose(projected, machine.role(), &depends, &equal, &options);
         if !is_directed(machine) {
             match found {
                 Err(VerifyError::Machine(_)) => continue,
                 found => return Err(format!("proposals for {machine:?}: {found:?}")),
             }
         }
-        for proposal in found.map_err(|error| error.to_string())?.proposals {
+        let found = found.map_err(|error| error.to_string())?;
+        for proposal in found.proposals {
+            assert!(proposal.time <= found.time, "{machine:?}");
             let mut machines = projected.to_vec();
             machines[role] = proposal.fsm;
             Known::of(machines)?.check(Judge::Optimise, false)?;
@@ -560,9 +554,11 @@ fn judge_proposals(tally: &mut Tally, projected: &[Fsm]) -> Result<(), String> {
         }
     }
     if projected.iter().all(is_directed) {
-        let found = propose_together(projected, &|_, _, _| false, &equal, &options);
-        let proposals = found.map_err(|error| error.to_string())?.proposals;
-        let pairs = proposals.into_iter().zip(projected);
+        let depends = |_: usize, send: &Action, receive: &Action| depends(send, receive);
+        let found = propose_together(projected, &depends, &equal, &options);
+        let found = found.map_err(|error| error.to_string())?;
+        assert!(found.after <= found.before, "{projected:?}");
+        let pairs = found.proposals.into_iter().zip(projected);
         let machines = pairs.map(|(found, own)| found.map_or_else(|| own.clone(), |p| p.fsm));
         Known::of(machines.collect())?.check(Judge::Optimise, false)?;
     }

@@ -14,7 +14,7 @@ pub(crate) enum Confirmed {
     /// The failure is there, and no failure that a configuration shows comes after fewer steps.
     Shortest,
     /// The failure is there; a shorter run leads to one of the same kind.
-    Longer(usize),
+    Longer,
     /// The failure is there; a shorter run leads to one of another kind.
     Other,
     /// The limits are too small to tell.
@@ -55,7 +55,7 @@ pub(crate) fn confirm(system: &System, run: &Run) -> Result<Confirmed, String> {
         .filter(|fault| fault.kind().is_immediate())
         .find_map(|fault| shorter.finding(fault.kind()).filter(is_shorter));
     Ok(match (same, shorter.immediate().filter(is_shorter)) {
-        (Some(finding), _) => Confirmed::Longer(finding.run.len()),
+        (Some(_), _) => Confirmed::Longer,
         (None, Some(_)) => Confirmed::Other,
         (None, None) if shorter.configurations >= CONFIGURATIONS => Confirmed::Unknown,
         (None, None) => Confirmed::Shortest,

@@ -1,5 +1,6 @@
 //! Roles rewritten at random: what the verifier accepts and refuses, against the explorer.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -8,91 +9,23 @@ use rumpsteak_fsm::subtype::{Proof, check};
 use rumpsteak_fsm::system::{self, explore};
 use rumpsteak_fsm::verify::together::{Part, together};
 use rumpsteak_fsm::verify::{Accepted, Evidence, Refused, certified, verify};
-use rumpsteak_fsm::{Fsm, Limits, Run, Verdict, kmc};
+use rumpsteak_fsm::{Fsm, Run, Verdict, kmc};
 use rumpsteak_oracle::paper::{self, Answer};
 use rumpsteak_oracle::{
     Coverage, FaultKind, Finding, Mutation, Rewritten, Shape, System, mutate, shrink,
 };
 
-use crate::fuzz::{self, Sample, Tool, Watch};
-use crate::runs::{Confirmed, confirm};
+use crate::fuzz::{self, Sample, Tool, Watch, limits};
+use crate::runs::confirm;
 
 /// How many configurations the explorer may visit.
 const CONFIGURATIONS: usize = 4_000;
 
-/// The limits of the verifier, below the default because thousands of systems are tried.
-fn limits() -> Limits {
-    Limits::default().configurations(8_000).steps(200_000)
-}
+/// How often something was seen, by its name.
+type Tally = BTreeMap<String, usize>;
 
-#[derive(Debug, Default)]
-struct Tally {
-    accepted: usize,
-    /// Accepted, but not fully explored.
-    accepted_partial: usize,
-    /// Accepted, and a role may wait for ever because another never chooses what it waits for.
-    accepted_starving: usize,
-    /// Each role was accepted, but not all of them together.
-    harmless_alone: usize,
-    refused: usize,
-    /// Refused, but nothing goes wrong when all written machines run together.
-    refused_safe: usize,
-    undecided: usize,
-    /// Undecided, but nothing goes wrong.
-    undecided_safe: usize,
-    roles: Roles,
-    /// Runs of refusals, and of systems.
-    runs: Runs,
-    /// k-MC of the system as written.
-    kmc: Kmc,
-    /// A message is never received or a role starves, and the verifier's exploration does not see
-    /// it.
-    unseen: usize,
-    /// Accepted by the paper's algorithm and not by ours.
-    missed: usize,
-    /// Accepted by ours and not by the paper's algorithm.
-    gained: usize,
-}
-
-#[derive(Debug, Default)]
-struct Roles {
-    accepted: usize,
-    /// Accepted although more and more may be pending.
-    unbounded: usize,
-    refused: usize,
-    /// Refused, but no run of the machine with the projections of its peers goes wrong.
-    refused_without_run: usize,
-    undecided: usize,
-}
-
-#[derive(Debug, Default)]
-struct Runs {
-    shortest: usize,
-    /// A shorter run goes wrong in the same way.
-    longer: usize,
-    /// A shorter run goes wrong in another way.
-    other: usize,
-    unknown: usize,
-}
-
-#[derive(Debug, Default)]
-struct Kmc {
-    safe: usize,
-    refused: usize,
-    undecided: usize,
-    /// Undecided, but the explorer knows that nothing goes wrong.
-    undecided_safe: usize,
-}
-
-impl Runs {
-    fn add(&mut self, confirmed: Confirmed) {
-        match confirmed {
-            Confirmed::Shortest => self.shortest += 1,
-            Confirmed::Longer(_) => self.longer += 1,
-            Confirmed::Other => self.other += 1,
-            Confirmed::Unknown => self.unknown += 1,
-        }
-    }
+fn count(tally: &mut Tally, what: impl Into<String>, is_so: bool) {
+    *tally.entry(what.into()).or_default() += usize::from(is_so);
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -197,22 +130,21 @@ fn judge(
     for role in 0..rewritten.projected.len() {
         let (decision, proof, evidence) = decide(&rewritten, role, watch)?;
         let is_unbounded = |proof: &Proof| proof.anticipation.is_none();
-        tally.roles.unbounded += usize::from(proof.as_ref().is_some_and(is_unbounded));
+        let is_unbounded = proof.as_ref().is_some_and(is_unbounded);
+        count(&mut tally, "role accepted without a bound", is_unbounded);
         proofs.extend(proof);
         worst = worst.max(decision);
-        match decision {
-            Decision::Accepted => tally.roles.accepted += 1,
-            Decision::Refused => tally.roles.refused += 1,
-            Decision::Undecided => tally.roles.undecided += 1,
-        }
+        count(&mut tally, format!("role {decision:?}"), true);
         if let Some(evidence) = evidence {
             check_evidence(&mut tally, &rewritten, role, &evidence)?;
         }
 
         let (written, projected) = (&rewritten.written[role], &rewritten.projected[role]);
         let derived = paper::subtype(written, projected, 3, 20_000) == Answer::Subtype;
-        tally.missed += usize::from(derived && decision != Decision::Accepted);
-        tally.gained += usize::from(!derived && decision == Decision::Accepted);
+        let is_missed = derived && decision != Decision::Accepted;
+        count(&mut tally, "accepted by the paper's algorithm only", is_missed);
+        let is_gained = !derived && decision == Decision::Accepted;
+        count(&mut tally, "not accepted by the paper's algorithm", is_gained);
     }
 
     let Ok(system) = System::new(rewritten.written.clone()) else {
@@ -223,32 +155,32 @@ fn judge(
     };
     if worst == Decision::Accepted {
         worst = decide_together(&rewritten, &proofs)?;
-        tally.harmless_alone += usize::from(worst != Decision::Accepted);
+        count(&mut tally, "not accepted only together", worst != Decision::Accepted);
     }
     let explored = fuzz::explore(&system, CONFIGURATIONS);
     let partial = explored.coverage == Coverage::Partial;
     let is_safe = explored.findings.is_empty() && !partial;
     match worst {
         Decision::Accepted => {
-            tally.accepted += 1;
-            tally.accepted_partial += usize::from(partial);
+            count(&mut tally, "accepted", true);
+            count(&mut tally, "accepted, not fully explored", partial);
             match first_fault(&explored.findings) {
                 Some(finding) if !may_starve || finding.fault.kind() != FaultKind::Starvation => {
                     return Err(unsound(text, rewritten, finding.fault.kind()));
                 }
-                found => tally.accepted_starving += usize::from(found.is_some()),
+                found => count(&mut tally, "accepted, starving by choice", found.is_some()),
             }
             if let Some(neglect) = fuzz::neglect(&sample.global, &system, 1_000) {
                 return Err(format!("accepted, but {neglect}{text}{}", show(&rewritten)));
             }
         }
         Decision::Undecided => {
-            tally.undecided += 1;
-            tally.undecided_safe += usize::from(is_safe);
+            count(&mut tally, "undecided", true);
+            count(&mut tally, "undecided, but safe", is_safe);
         }
         Decision::Refused => {
-            tally.refused += 1;
-            tally.refused_safe += usize::from(is_safe);
+            count(&mut tally, "refused", true);
+            count(&mut tally, "refused, but safe", is_safe);
         }
     }
 
@@ -258,7 +190,7 @@ fn judge(
     let run = theirs.verdict.refusal().or(theirs.starvation.as_ref());
     if let Some(run) = run {
         match confirm(&system, run) {
-            Ok(confirmed) => tally.runs.add(confirmed),
+            Ok(confirmed) => count(&mut tally, format!("run {confirmed:?}"), true),
             Err(what) => return disagree(what),
         }
     } else if let Some(finding) = first_fault(&explored.findings) {
@@ -269,12 +201,12 @@ fn judge(
                 system.describe(&finding.run)
             ));
         }
-        tally.unseen += 1;
+        count(&mut tally, "fault for ever, unseen", true);
     }
 
     match watch.time(Tool::Kmc, || kmc::check(&composed, &limits())).verdict {
         kmc::Verdict::Safe(bound) => {
-            tally.kmc.safe += 1;
+            count(&mut tally, "k-MC: safe", true);
             if let Some(finding) = first_fault(&explored.findings) {
                 return disagree(format!(
                     "{bound}-MC, but {:?}:\n{}",
@@ -284,15 +216,15 @@ fn judge(
             }
         }
         kmc::Verdict::Unsafe(run) => {
-            tally.kmc.refused += 1;
+            count(&mut tally, "k-MC: refused", true);
             match confirm(&system, &run) {
-                Ok(confirmed) => tally.runs.add(confirmed),
+                Ok(confirmed) => count(&mut tally, format!("run {confirmed:?}"), true),
                 Err(what) => return disagree(format!("k-MC: {what}")),
             }
         }
         kmc::Verdict::Undecided(_) => {
-            tally.kmc.undecided += 1;
-            tally.kmc.undecided_safe += usize::from(is_safe);
+            count(&mut tally, "k-MC: undecided", true);
+            count(&mut tally, "k-MC: undecided, but safe", is_safe);
         }
     }
     Ok(tally)
@@ -385,12 +317,12 @@ fn check_evidence(
         Evidence::Run(run) => {
             let run: &Run = run;
             match confirm(&system, run) {
-                Ok(confirmed) => tally.runs.add(confirmed),
+                Ok(confirmed) => count(tally, format!("run {confirmed:?}"), true),
                 Err(what) => return disagree(what),
             }
         }
         Evidence::NoRun(coverage) => {
-            tally.roles.refused_without_run += 1;
+            count(tally, "role refused without a run", true);
             let explored = fuzz::explore(&system, CONFIGURATIONS);
             if let Some(finding) = first_fault(&explored.findings) {
                 if overlooks(finding, coverage) {
@@ -400,7 +332,7 @@ fn check_evidence(
                         system.describe(&finding.run)
                     ));
                 }
-                tally.unseen += 1;
+                count(tally, "fault for ever, unseen", true);
             }
         }
         Evidence::NoSystem(_) => {}
@@ -468,40 +400,9 @@ fn show(rewritten: &Rewritten) -> String {
 }
 
 fn report(tallies: &[Tally]) {
-    let sum = |count: fn(&Tally) -> usize| tallies.iter().map(count).sum::<usize>();
-    println!(
-        "{} systems\n\
-         accepted   {:6}  ({} not fully explored, {} starving by choice)\n\
-         refused    {:6}  ({} safe among these peers, {} or undecided only together)\n\
-         undecided  {:6}  ({} safe)\n\
-         roles: {} accepted ({} of them without a bound), {} refused ({} of them without a run), {} undecided\n\
-         runs: {} shortest, {} longer, {} after another failure, {} not known; {} faults for ever unseen\n\
-         k-MC: {} safe, {} unsafe, {} undecided ({} safe)\n\
-         against the paper's algorithm: {} more accepted, {} fewer",
-        tallies.len(),
-        sum(|t| t.accepted),
-        sum(|t| t.accepted_partial),
-        sum(|t| t.accepted_starving),
-        sum(|t| t.refused),
-        sum(|t| t.refused_safe),
-        sum(|t| t.harmless_alone),
-        sum(|t| t.undecided),
-        sum(|t| t.undecided_safe),
-        sum(|t| t.roles.accepted),
-        sum(|t| t.roles.unbounded),
-        sum(|t| t.roles.refused),
-        sum(|t| t.roles.refused_without_run),
-        sum(|t| t.roles.undecided),
-        sum(|t| t.runs.shortest),
-        sum(|t| t.runs.longer),
-        sum(|t| t.runs.other),
-        sum(|t| t.runs.unknown),
-        sum(|t| t.unseen),
-        sum(|t| t.kmc.safe),
-        sum(|t| t.kmc.refused),
-        sum(|t| t.kmc.undecided),
-        sum(|t| t.kmc.undecided_safe),
-        sum(|t| t.gained),
-        sum(|t| t.missed),
-    );
+    let mut all = Tally::new();
+    for (what, number) in tallies.iter().flatten() {
+        *all.entry(what.clone()).or_default() += number;
+    }
+    println!("{} systems: {all:#?}", tallies.len());
 }

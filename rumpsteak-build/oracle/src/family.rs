@@ -1,0 +1,127 @@
+//! Random protocols with a family of roles, and the same with each member written as a role.
+
+use fastrand::Rng;
+
+/// A random protocol among `m`, `q` and the family `w` of this size. In `indices` percent of its
+/// steps a role asks some member, or each member sends to its neighbour in a ring.
+pub fn with_family(rng: &mut Rng, size: &str, indices: usize) -> String {
+    let steps = 2 + rng.usize(..4);
+    let body = Generator { rng, indices, loops: 0 }.steps(steps);
+    format!("global protocol P(role m, role q, role w[{size}]) {{\n{body}}}\n")
+}
+
+/// The protocol with so many single roles in the place of the family, which are named like it and
+/// numbered. Each message is on a line of its own, but a question to some member and its answer are
+/// on one.
+pub fn written_singly(text: &str, family: &str, members: usize) -> String {
+    let names: Vec<String> = (0..members).map(|index| format!("{family}{index}")).collect();
+    let [each, some] = ["each", "some"].map(|word| format!("{word} {family}"));
+    let as_each = |word: &str, line: &str| -> Vec<String> {
+        names.iter().map(|name| line.replace(word, name)).collect()
+    };
+    let line = |line: &str| {
+        if let Some((before, after)) = line.split_once(&format!("role {family}[")) {
+            let after = after.split_once(']').map_or("", |(_, after)| after);
+            return format!("{before}role {}{after}\n", names.join(", role "));
+        }
+        if line.contains(&format!("from {each}")) {
+            return beside("par", "and", &as_each(&each, line));
+        }
+        if let Some((_, by)) = line.split_once(&format!("from {some} to ")) {
+            let choice = format!("choice at {}", by.trim_end_matches(';'));
+            return beside(&choice, "or", &as_each(&some, line));
+        }
+        if let Some((label, _)) = line.split_once(&format!(" from {family}[i]")) {
+            // A role does not talk to itself.
+            let pairs = names.iter().zip(names.iter().cycle().skip(1)).filter(|(a, b)| a != b);
+            let next = pairs.map(|(from, to)| format!("{label} from {from} to {to};"));
+            let next: Vec<String> = next.collect();
+            return match label.contains(['0', '1']) {
+                true => beside("par", "and", &next),
+                false => next.concat(),
+            };
+        }
+        line.replace(&each, &names.join(", ")) + "\n"
+    };
+    text.lines().map(line).collect()
+}
+
+/// One block of these parts.
+fn beside(word: &str, and: &str, parts: &[String]) -> String {
+    match parts {
+        [] | [_] => parts.concat() + "\n",
+        _ => format!("{word} {{ {} }}\n", parts.join(&format!(" }} {and} {{ "))),
+    }
+}
+
+struct Generator<'a> {
+    rng: &'a mut Rng,
+    indices: usize,
+    loops: usize,
+}
+
+impl Generator<'_> {
+    fn steps(&mut self, size: usize) -> String {
+        let step = |left| match self.rng.usize(..100) {
+            0..20 if left > 0 => self.choice(left),
+            20..30 => format!("par {{\n{}}} and {{\n{}}}\n", self.step('p'), self.step('l')),
+            _ => self.step('l'),
+        };
+        (0..size).rev().map(step).collect()
+    }
+
+    /// A choice, once or again and again. Mostly the chooser tells all others; or they tell each
+    /// other, or do not hear of it.
+    fn choice(&mut self, size: usize) -> String {
+        let (at, other) = self.pair();
+        let (kind, is_loop, name) = (self.rng.usize(..100), self.rng.bool(), self.loops);
+        self.loops += 1;
+        let branches = [0, 1].map(|branch| {
+            let message = |from: &str, to: &str| format!("b{branch}() from {from} to {to};\n");
+            let (all, one) = (message(at, "each w"), message(at, other));
+            let told = match kind {
+                0..30 => one + &all,
+                30..60 => all + &one,
+                60..75 => one + &message(other, "each w"),
+                75..90 => all + &message("each w", other),
+                90..95 => all,
+                _ => one,
+            };
+            let size = self.rng.usize(..=size);
+            told + &self.steps(size)
+        });
+        let [go, stop] = branches;
+        match is_loop {
+            true => format!(
+                "rec X{name} {{ choice at {at} {{\n{go}continue X{name};\n}} or {{\n{stop}}} }}\n"
+            ),
+            false => format!("choice at {at} {{\n{go}}} or {{\n{stop}}}\n"),
+        }
+    }
+
+    /// Both roles that are in no family.
+    fn pair(&mut self) -> (&'static str, &'static str) {
+        if self.rng.usize(..4) > 0 { ("m", "q") } else { ("q", "m") }
+    }
+
+    fn step(&mut self, letter: char) -> String {
+        let label = format!("{letter}{}()", self.rng.usize(..4));
+        let (one, other) = self.pair();
+        if self.rng.usize(..100) < self.indices {
+            return match self.rng.bool() {
+                true => format!("{label} from w[i] to w[i + 1];\n"),
+                false => format!("{label} from {one} to some w; a{label} from some w to {one};\n"),
+            };
+        }
+        let (to, from) = (
+            format!("{label} from {one} to each w;\n"),
+            format!("{label} from each w to {one};\n"),
+        );
+        match self.rng.usize(..5) {
+            0 => format!("{label} from {one} to {other};\n"),
+            1 => to,
+            2 => from,
+            _ => to + &from,
+        }
+    }
+}
