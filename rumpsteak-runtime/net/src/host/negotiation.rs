@@ -57,7 +57,7 @@ impl Shared {
         let all = || self.transports.schemes().join(", ");
         let taken = Some(own.transports.join(", ")).filter(|list| !list.is_empty());
         let refusal = Refusal::Transport([taken.unwrap_or_else(all), offered]);
-        Err(NetError::Refused { peer: own.route.peer.clone(), refusal })
+        Err(NetError::Refused { peer: own.route.peer.to_string(), refusal })
     }
 
     /// The answer to a peer that should call another address; `None` if this address is the best.

@@ -96,8 +96,8 @@ impl Remote {
                     Arrival::Leave(packed) => {
                         // Without addresses, another host could not call the peer.
                         let result = if self.addresses.is_empty() {
-                            let RouteId { role, peer, .. } = (*self.own.route).clone();
-                            Err(NetError::Expected { role, peer })
+                            let RouteId { role, peer, .. } = &*self.own.route;
+                            Err(NetError::Expected { role: role.to_string(), peer: peer.to_string() })
                         } else {
                             lane.pack().map(|snapshot| self.pack(None, snapshot))
                         };
@@ -142,7 +142,7 @@ impl Remote {
     pub(crate) fn call(&self, calls: &mut JoinSet<()>, until: Instant) {
         if !self.addresses.is_empty() {
             let (own, addresses) = (self.own.clone(), self.addresses.clone());
-            calls.spawn(Arc::clone(&self.shared).call(own, addresses, until));
+            calls.spawn(Box::pin(Arc::clone(&self.shared).call(own, addresses, until)));
         }
     }
 }

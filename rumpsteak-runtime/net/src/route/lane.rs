@@ -75,24 +75,24 @@ fn encode_error<M: Labelled + Portable, C: Codec>(
     unwritten(peer, label, error)
 }
 
-pub(crate) fn reader<M: Portable, C: Codec>(peer: &str, codec: C) -> Read<M> {
-    let peer = peer.to_owned();
+pub(crate) fn reader<M: Portable, C: Codec>(peer: &Arc<str>, codec: C) -> Read<M> {
+    let peer = Arc::clone(peer);
     Box::new(move |bytes, numbers| {
         let read = match numbers {
             None => codec.decode(bytes),
             Some(numbers) => renumber(&codec, bytes, numbers).and_then(|it| codec.decode(&it)),
         };
-        read.map_err(|error| NetError::Decode { peer: peer.clone(), source: Arc::new(error) })
+        read.map_err(|error| NetError::Decode { peer: peer.to_string(), source: Arc::new(error) })
     })
 }
 
 /// Writes a message to frames of at most so many bytes.
 pub(crate) fn writer<M: Labelled + Portable, C: Codec>(
-    peer: &str,
+    peer: &Arc<str>,
     codec: C,
     largest: usize,
 ) -> Write<M> {
-    let peer = peer.to_owned();
+    let peer = Arc::clone(peer);
     Box::new(move |batch, frames, message| {
         let written = batch.add(largest, frames, |bytes| codec.encode(message, bytes));
         written.map_err(|error| unwritten(&peer, message.label(), error))
@@ -106,7 +106,7 @@ fn renumber<C: Codec>(codec: &C, bytes: &[u8], numbers: &Numbers) -> Result<Vec<
 
 /// A lane, seen from one of its ends.
 pub(crate) struct Lane<M, C> {
-    peer: String,
+    peer: Arc<str>,
     codec: C,
     /// The numbers of the peer's labels here, if they differ.
     pub(crate) numbers: Option<Arc<Numbers>>,
@@ -203,7 +203,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         let before = self.unacknowledged.len() - self.state.ahead;
         self.outgoing.iter_mut().for_each(|outgoing| outgoing.complete(usize::MAX));
         self.pack_outgoing()?;
-        let failed = |error| NetError::Decode { peer: self.peer.clone(), source: Arc::new(error) };
+        let failed = |error| NetError::Decode { peer: self.peer.to_string(), source: Arc::new(error) };
         let mut unread = Vec::new();
         for Arrived { mut messages, numbers } in self.arrived.drain(..) {
             while let Some(bytes) = messages.next() {
@@ -662,6 +662,6 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     }
 
     fn violation(&self, what: &'static str) -> NetError {
-        NetError::Frame { peer: self.peer.clone(), what }
+        NetError::Frame { peer: self.peer.to_string(), what }
     }
 }

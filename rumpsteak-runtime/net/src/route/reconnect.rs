@@ -276,7 +276,7 @@ impl Search {
                     // Only the first address is known to be the peer's.
                     Ok(Ok(Greeted::Welcome(..)) | Err(NetError::Refused { .. })) if at > 0 => {}
                     Ok(Ok(Greeted::Welcome(..))) => {
-                        let (peer, refusal) = (own.route.peer.clone(), Refusal::Gone);
+                        let (peer, refusal) = (own.route.peer.to_string(), Refusal::Gone);
                         return Err(NetError::Refused { peer, refusal });
                     }
                     Ok(Ok(Greeted::Moved(to))) => {
@@ -296,7 +296,7 @@ impl Search {
             self.schedule();
         }
         sleep_until(self.until).await;
-        let (peer, source) = (own.route.peer.clone(), Arc::clone(&self.last));
+        let (peer, source) = (own.route.peer.to_string(), Arc::clone(&self.last));
         Err(NetError::Lost { peer, waited: self.waited, source })
     }
 }

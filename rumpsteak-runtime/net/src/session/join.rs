@@ -41,7 +41,7 @@ pub struct Join<R: Role, C = Postcard> {
 
 #[derive(Default)]
 struct Plan {
-    session: String,
+    session: Arc<str>,
     addresses: BTreeMap<String, Vec<Address>>,
     directory: Directory,
     transports: Vec<String>,
@@ -54,8 +54,8 @@ struct Plan {
 /// A service, which plays one role in every session that others begin. Made by [`Host::serve`].
 pub struct Service<R: Role> {
     host: Host,
-    sessions: UnboundedReceiver<String>,
-    join: fn(&Host, String) -> Join<R>,
+    sessions: UnboundedReceiver<Arc<str>>,
+    join: fn(&Host, Arc<str>) -> Join<R>,
 }
 
 impl Host {
@@ -68,7 +68,11 @@ impl Host {
     /// # }
     /// ```
     pub fn join<R: Joins>(&self, session: impl Into<String>) -> Join<R> {
-        let plan = Plan { session: session.into(), ..Plan::default() };
+        self.join_named(session.into().into())
+    }
+
+    fn join_named<R: Joins>(&self, session: Arc<str>) -> Join<R> {
+        let plan = Plan { session, ..Plan::default() };
         let connect = |join| Box::pin(connect(join)) as BoxFuture<'static, _>;
         Join { host: self.clone(), plan, codec: Postcard, connect }
     }
@@ -77,7 +81,7 @@ impl Host {
     /// A session is announced once. When it is over, its name can be used again.
     pub fn serve<R: Joins>(&self) -> Service<R> {
         let sessions = self.shared.serve(R::PROTOCOL, R::NAME);
-        Service { host: self.clone(), sessions, join: |host, session| host.join(session) }
+        Service { host: self.clone(), sessions, join: Self::join_named }
     }
 }
 
@@ -147,11 +151,11 @@ impl<R: Role, C> Join<R, C> {
     }
 
     /// The name of the role in the session: of a family, the name of the member.
-    fn role(&self) -> Result<String, NetError> {
+    fn role(&self) -> Result<Arc<str>, NetError> {
         let number = self.plan.families.get(R::NAME).copied().unwrap_or_default();
         match self.plan.member {
-            None if !R::PLAYED.0.is_family => Ok(R::NAME.to_owned()),
-            Some(index) if R::PLAYED.0.is_family && index < number => Ok(member(R::NAME, index)),
+            None if !R::PLAYED.0.is_family => Ok(R::NAME.into()),
+            Some(index) if R::PLAYED.0.is_family && index < number => Ok(member(R::NAME, index).into()),
             _ => Err(NetError::Family { role: R::NAME, family: R::NAME }),
         }
     }
@@ -190,15 +194,15 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
     }
     let (name, queues) = (join.role()?, queues::<R>(&plan.families)?);
     let peers = || queues.iter().map(|queue| &queue.peer);
-    if let Some(peer) = plan.addresses.keys().find(|&peer| !peers().any(|known| known == peer)) {
-        let peers = peers().cloned().collect();
+    if let Some(peer) = plan.addresses.keys().find(|&peer| !peers().any(|known| **known == **peer)) {
+        let peers = peers().map(ToString::to_string).collect();
         return Err(NetError::NoPeer { role: R::NAME, peer: peer.clone(), peers });
     }
     let mut hellos = hellos::<R, C>(&plan.session, &name, &queues)?;
     hellos.iter_mut().for_each(|hello| hello.transports.clone_from(&plan.transports));
 
     let shared = &join.host.shared;
-    let endpoint = (R::PROTOCOL.to_owned(), plan.session.clone(), name);
+    let endpoint = (hellos.first().map_or_else(|| R::PROTOCOL.into(), |it| it.route.protocol.clone()), plan.session.clone(), name);
     let waits = |own: &Hello| !plays_on_demand::<R>(&own.route);
     let wires = |own: &Hello, far: &Hello| waits(own).then(|| wire::<R::Message>(own, far));
     let arrivals = shared.register(endpoint.clone(), &hellos, wires)?;
@@ -223,7 +227,7 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
         let own = remote.own.clone();
         let (end, status, lane) = if !waits(&own) {
             let (end, lane, status) = lane(&own, None, join.codec.clone(), shared, true);
-            (end, status, Some(spawn(remote.meet_on_demand(lane, meets.clone()))))
+            (end, status, Some(spawn(Box::pin(remote.meet_on_demand(lane, meets.clone())))))
         } else {
             match remote.arrival(until).await {
                 Arrival::Failed(error) => return Err(error),
@@ -236,7 +240,7 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
                     let codec = join.codec.clone();
                     let (end, lane, status) = lane(&own, Some(&theirs), codec, shared, false);
                     let task = remote.meet(lane, connection, *theirs, call);
-                    (end, status, Some(spawn(task)))
+                    (end, status, Some(spawn(Box::pin(task))))
                 }
             }
         };
@@ -367,7 +371,7 @@ impl<R: Role> Joined<R> {
     /// if the role has no such peer.
     #[must_use]
     pub fn peer(&self, role: &str) -> Option<Peer> {
-        let route = self.routes.iter().find(|it| it.own.route.peer == role)?;
+        let route = self.routes.iter().find(|it| *it.own.route.peer == *role)?;
         Some(Peer(Arc::clone(&route.status)))
     }
 

@@ -89,7 +89,7 @@ pub(super) type Families = BTreeMap<String, u32>;
 /// A queue into which a role sends.
 pub(super) struct Sends {
     /// The peer, or a member of the peer.
-    pub(super) peer: String,
+    pub(super) peer: Arc<str>,
     queue: Queue,
     /// The number of members if one of the ends is a member of a family; otherwise 0.
     members: u32,
@@ -108,9 +108,9 @@ pub(super) fn queues<R: Joins>(families: &Families) -> Result<Vec<Sends>, NetErr
         let peer = queue.to;
         if !is_family {
             let members = own.unwrap_or_default();
-            queues.push(Sends { peer: peer.to_owned(), queue, members });
+            queues.push(Sends { peer: peer.into(), queue, members });
         } else if let Some(&members) = families.get(peer).filter(|&&members| members > 0) {
-            let sends = |index| Sends { peer: member(peer, index), queue, members };
+            let sends = |index| Sends { peer: member(peer, index).into(), queue, members };
             queues.extend((0..members).map(sends));
         } else {
             wrong.get_or_insert(NetError::Family { role: R::NAME, family: peer });
@@ -125,22 +125,22 @@ pub(super) fn queues<R: Joins>(families: &Families) -> Result<Vec<Sends>, NetErr
 /// The greetings of a role to its peers, each with its own token. Fails with
 /// [`NetError::Ambiguous`], [`NetError::SessionName`] or [`NetError::Random`].
 pub(super) fn hellos<R: Joins, C: Codec>(
-    session: &str,
-    role: &str,
+    session: &Arc<str>,
+    role: &Arc<str>,
     queues: &[Sends],
 ) -> Result<Vec<Hello>, NetError> {
     if session.len() > LONGEST_NAME {
         let (start, bytes) = (session.chars().take(40).collect(), session.len());
         return Err(NetError::SessionName { start, bytes });
     }
-    let system = R::PLAYED.0.system;
+    let (protocol, system) = (Arc::<str>::from(R::PROTOCOL), R::PLAYED.0.system);
     let (fingerprint, told, format) = told::<R, C>()?;
     let hello = |Sends { peer, queue, members }: &Sends| {
         let route = Arc::new(RouteId {
-            protocol: R::PROTOCOL.to_owned(),
-            session: session.to_owned(),
-            role: role.to_owned(),
-            peer: peer.clone(),
+            protocol: Arc::clone(&protocol),
+            session: Arc::clone(session),
+            role: Arc::clone(role),
+            peer: Arc::clone(peer),
         });
         let contract = Contract {
             fingerprint,
@@ -263,7 +263,7 @@ mod tests {
 
     #[tokio::test]
     async fn where_nothing_is_proven_the_sender_keeps_what_nobody_receives() {
-        let [protocol, session, role, peer] = ["P", "1", "a", "b"].map(str::to_owned);
+        let [protocol, session, role, peer] = ["P", "1", "a", "b"].map(Into::into);
         let own = Hello {
             route: RouteId { protocol, session, role, peer }.into(),
             contract: Contract {

@@ -45,14 +45,14 @@ pub(crate) struct Hello {
 /// A route: the session, and the roles at both ends.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) struct RouteId {
-    pub(crate) protocol: String,
-    pub(crate) session: String,
-    pub(crate) role: String,
-    pub(crate) peer: String,
+    pub(crate) protocol: Arc<str>,
+    pub(crate) session: Arc<str>,
+    pub(crate) role: Arc<str>,
+    pub(crate) peer: Arc<str>,
 }
 
 /// A role in a session: the protocol, the session and the role.
-pub(crate) type Endpoint = (String, String, String);
+pub(crate) type Endpoint = (Arc<str>, Arc<str>, Arc<str>);
 
 /// The proof of the build about the role.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -163,8 +163,9 @@ impl Hello {
 
     pub(crate) fn has_short_names(&self) -> bool {
         let RouteId { protocol, session, role, peer } = &*self.route;
-        let names = [protocol, session, role, peer, &self.format.codec];
-        names.into_iter().chain(&self.transports).all(|name| name.len() <= LONGEST_NAME)
+        let names = [protocol, session, role, peer].into_iter().map(|name| name.len());
+        let others = [&self.format.codec].into_iter().chain(&self.transports);
+        names.chain(others.map(String::len)).all(|length| length <= LONGEST_NAME)
     }
 
     /// Returns true if this end greets that very end, or any end that plays the role.
