@@ -5,12 +5,13 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Ipv6Addr};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use rumpsteak_runtime::private::print;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
-use tokio::sync::{Mutex as AsyncMutex, Notify, Semaphore, oneshot, watch};
+use tokio::sync::{Mutex as AsyncMutex, Notify, Semaphore, oneshot};
 
 pub(super) use crate::platform::lock;
 use crate::platform::task::{AbortHandle, JoinHandle, JoinSet};
@@ -375,7 +376,8 @@ pub(crate) struct Guard {
     /// The roles of the protocol that play on demand.
     on_demand: &'static [&'static str],
     /// True if a peer is missing, so that the session cannot end in order.
-    is_broken: watch::Sender<bool>,
+    is_broken: AtomicBool,
+    breaks: Notify,
 }
 
 impl Guard {
@@ -384,21 +386,26 @@ impl Guard {
         endpoint: Endpoint,
         on_demand: &'static [&'static str],
     ) -> Arc<Self> {
-        let (shared, is_broken) = (Arc::clone(shared), watch::Sender::new(false));
-        Arc::new(Self { shared, endpoint, on_demand, is_broken })
+        let (shared, is_broken, breaks) =
+            (Arc::clone(shared), AtomicBool::new(false), Notify::new());
+        Arc::new(Self { shared, endpoint, on_demand, is_broken, breaks })
     }
 
     /// Notes that a peer was lost, or has given up.
     pub(crate) fn lost(&self, peer: &str) {
         if !self.on_demand.contains(&peer) {
-            self.is_broken.send_replace(true);
+            self.is_broken.store(true, Ordering::Release);
+            self.breaks.notify_waiters();
         }
     }
 
     /// Waits until a peer is missing that does not play on demand.
     pub(crate) async fn broken(&self) {
-        // The sender is in `self`, so this cannot fail.
-        let _ = self.is_broken.subscribe().wait_for(|is_broken| *is_broken).await;
+        let mut breaks = std::pin::pin!(self.breaks.notified());
+        breaks.as_mut().enable();
+        if !self.is_broken.load(Ordering::Acquire) {
+            breaks.await;
+        }
     }
 }
 

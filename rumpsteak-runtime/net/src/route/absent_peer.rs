@@ -9,6 +9,7 @@ use std::future::{pending, poll_fn};
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_core::future::BoxFuture;
 use rumpsteak_runtime::transport::Labelled;
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -42,7 +43,7 @@ impl Remote {
     /// Moves messages to and from the peer, which has come.
     pub(crate) async fn meet<M: Labelled + Portable, C: Codec>(
         mut self,
-        mut lane: Lane<M, C>,
+        mut lane: Box<Lane<M, C>>,
         connection: Connection,
         theirs: Hello,
         call: Call,
@@ -64,8 +65,8 @@ impl Remote {
     /// Moves messages to and from the peer, if it comes. Notifies `meets` when it does.
     pub(crate) async fn meet_on_demand<M: Labelled + Portable, C: Codec>(
         mut self,
-        mut lane: Lane<M, C>,
-        meets: UnboundedSender<()>,
+        mut lane: Box<Lane<M, C>>,
+        meets: Option<UnboundedSender<()>>,
     ) -> Result<(), NetError> {
         let mut calls = JoinSet::default();
         if self.addresses.is_empty() && self.shared.hello_to(&self.own).is_some() {
@@ -73,7 +74,7 @@ impl Remote {
             self.addresses = self.shared.listens();
             self.addresses.push(Address::new("memory", &self.own.route.peer));
         }
-        self.call(&mut calls, Instant::now() + FOR_EVER);
+        self.call(Instant::now() + FOR_EVER).map(|call| calls.spawn(call));
         let (mut until, mut is_asked, mut refused) = (None, false, None);
         let failed = loop {
             // A failed call reports its reason a moment earlier.
@@ -84,7 +85,7 @@ impl Remote {
                     Arrival::Remote(connection, theirs, call) => {
                         lane.numbers = self.own.numbers(&theirs).map(Arc::new);
                         // Only a role that plays on demand itself waits for this.
-                        let _ = meets.send(());
+                        let _ = meets.as_ref().map(|meets| meets.send(()));
                         drop((calls, meets));
                         return self.meet(lane, connection, *theirs, call).await;
                     }
@@ -129,7 +130,7 @@ impl Remote {
             if until.is_none() {
                 let soon = Instant::now() + self.shared.limits.join;
                 calls.abort_all();
-                self.call(&mut calls, soon);
+                self.call(soon).map(|call| calls.spawn(call));
                 until = Some(soon);
             }
         };
@@ -138,11 +139,10 @@ impl Remote {
         if is_asked { Err(failed) } else { Ok(()) }
     }
 
-    /// Calls the peer, if this end has addresses of it.
-    pub(crate) fn call(&self, calls: &mut JoinSet<()>, until: Instant) {
-        if !self.addresses.is_empty() {
-            let (own, addresses) = (self.own.clone(), self.addresses.clone());
-            calls.spawn(Box::pin(Arc::clone(&self.shared).call(own, addresses, until)));
-        }
+    /// The call of the peer, if this end has addresses of it.
+    pub(crate) fn call(&self, until: Instant) -> Option<BoxFuture<'static, ()>> {
+        let (own, addresses) = (&self.own, &self.addresses);
+        let call = || Arc::clone(&self.shared).call(own.clone(), addresses.clone(), until);
+        (!addresses.is_empty()).then(|| Box::pin(call()) as _)
     }
 }

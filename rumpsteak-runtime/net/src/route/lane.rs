@@ -25,6 +25,7 @@ use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_core::Stream as _;
@@ -36,7 +37,7 @@ use super::{
     capacity, every, windows,
 };
 use crate::limits::{FOR_EVER, SILENT_BEATS};
-use crate::platform::time::{Instant, Interval, interval, interval_at};
+use crate::platform::time::{Instant, Interval, interval_at};
 use crate::transport::Connection;
 use crate::wire::{
     Amount, Batch, Frame, Grant, Hello, LaneSnapshot, LaneState, Messages, Numbers, Room, frame,
@@ -142,12 +143,12 @@ pub(crate) struct Lane<M, C> {
     /// The number of completed sessions that the peer was told.
     told_completed: u64,
     batch: Batch,
-    /// True if other lanes share the connection, which has heartbeats of its own.
-    is_shared: bool,
-    /// Ticks after an interval without a frame from this end.
-    heartbeat: Interval,
-    /// Ticks after too long without a frame from the peer.
-    silence: Interval,
+    /// The interval of heartbeats.
+    beat: Duration,
+    /// `None` if other lanes share the connection, which has heartbeats of its own. Otherwise the
+    /// first one ticks after an interval without a frame from this end, and the second one after
+    /// too long without a frame from the peer.
+    beats: Option<[Interval; 2]>,
 }
 
 impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
@@ -156,7 +157,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         codec: C,
         FarEnd { incoming, outgoing, status, taken: (taken, before) }: FarEnd<M>,
         limits: &Limits,
-    ) -> Self {
+    ) -> Box<Self> {
         let ([own, theirs], [receiving, sending]) = (ends, windows(ends, limits));
         // If waiting is safe with some room, it is safe with more, and larger frames cost less.
         let count = match capacity(theirs, own) {
@@ -164,10 +165,9 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             Room::Waits(_) | Room::Growable => WINDOW,
         };
         let &Limits { frame, beat, .. } = limits;
-        let (beat, every) = (beat.min(FOR_EVER / SILENT_BEATS), every(count));
-        let silent = beat * SILENT_BEATS;
-        Self {
-            peer: own.route.peer.clone(),
+        let every = every(count);
+        Box::new(Self {
+            peer: Arc::clone(&own.route.peer),
             codec,
             numbers: own.numbers(theirs).map(Arc::new),
             frame,
@@ -190,10 +190,9 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             must_acknowledge: true,
             told_completed: 0,
             batch: Batch::default(),
-            is_shared: false,
-            heartbeat: interval(beat),
-            silence: interval_at(Instant::now() + silent, silent),
-        }
+            beat,
+            beats: None,
+        })
     }
 
     /// Packs the lane for another host. Fails if a message cannot be written or read.
@@ -203,7 +202,8 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         let before = self.unacknowledged.len() - self.state.ahead;
         self.outgoing.iter_mut().for_each(|outgoing| outgoing.complete(usize::MAX));
         self.pack_outgoing()?;
-        let failed = |error| NetError::Decode { peer: self.peer.to_string(), source: Arc::new(error) };
+        let failed =
+            |error| NetError::Decode { peer: self.peer.to_string(), source: Arc::new(error) };
         let mut unread = Vec::new();
         for Arrived { mut messages, numbers } in self.arrived.drain(..) {
             while let Some(bytes) = messages.next() {
@@ -231,10 +231,10 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     /// Continues from a snapshot of another host. If both ends count the same sessions, the peer
     /// may be a session behind. Fails if the snapshot is invalid.
     pub(crate) fn unpack(
-        mut self,
+        mut self: Box<Self>,
         snapshot: LaneSnapshot,
         is_counted: bool,
-    ) -> Result<Self, NetError> {
+    ) -> Result<Box<Self>, NetError> {
         let LaneSnapshot { state, unacknowledged, unread } = snapshot;
         let LaneState { first, sent, received, granted, completed, peer_completed, .. } = state;
         let count: Option<u64> = unacknowledged.iter().map(|frame| frame::count(frame)).sum();
@@ -283,8 +283,10 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         self.status.connected(connection);
         self.sent = 0;
         self.must_acknowledge = true;
-        self.is_shared = connection.is_shared();
-        self.silence.reset();
+        self.beats = (!connection.is_shared()).then(|| {
+            let beat = self.beat.min(FOR_EVER / SILENT_BEATS);
+            [beat, beat * SILENT_BEATS].map(|every| interval_at(Instant::now() + every, every))
+        });
     }
 
     /// Continues over a new connection, whose other end has received so many messages. Fails if
@@ -353,8 +355,8 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             came = true;
         }
         if came {
-            if !self.is_shared {
-                self.silence.reset();
+            if let Some([_, silence]) = &mut self.beats {
+                silence.reset();
             }
             self.status.heard();
         }
@@ -625,8 +627,8 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     /// Writes one frame to the connection, which has room.
     fn put(&mut self, connection: &mut Connection, frame: Bytes) -> Result<(), Stop> {
         Pin::new(connection).start_send(frame)?;
-        if !self.is_shared {
-            self.heartbeat.reset();
+        if let Some([heartbeat, _]) = &mut self.beats {
+            heartbeat.reset();
         }
         Ok(())
     }
@@ -637,16 +639,14 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         connection: &mut Connection,
         context: &mut Context<'_>,
     ) -> Result<(), Stop> {
-        if self.is_shared {
-            return Ok(());
-        }
-        if self.silence.poll_tick(context).is_ready() {
+        let Some([heartbeat, silence]) = &mut self.beats else { return Ok(()) };
+        if silence.poll_tick(context).is_ready() {
             return Err(io::Error::from(io::ErrorKind::TimedOut).into());
         }
-        while self.heartbeat.poll_tick(context).is_ready() {
+        while heartbeat.poll_tick(context).is_ready() {
             // If the connection has no room, the peer notices the silence.
             if Pin::new(&mut *connection).poll_ready(context)?.is_ready() {
-                self.put(connection, frame::beat())?;
+                Pin::new(&mut *connection).start_send(frame::beat())?;
             }
         }
         Ok(())

@@ -37,7 +37,7 @@ pub(crate) struct Remote {
 /// this one if there is one. `theirs` is the greeting of the peer, whose token the role knows. If
 /// the peer is lost or gives up, the guard notes it.
 pub(crate) async fn run<M: Labelled + Portable, C: Codec>(
-    mut lane: Lane<M, C>,
+    mut lane: Box<Lane<M, C>>,
     remote: Remote,
     theirs: Hello,
     connection: Option<Connection>,

@@ -21,7 +21,6 @@ use super::wiring::{
 use crate::address::addresses_of;
 use crate::host::{Arrival, Guard, LaneTask};
 use crate::platform::spawn;
-use crate::platform::task::JoinSet;
 use crate::platform::time::{Instant, timeout_at};
 use crate::route::{
     FarEnd, Incoming, Lane, LocalQueue, Outgoing, Remote, SharedStatus, reader, run, unwritten,
@@ -155,7 +154,9 @@ impl<R: Role, C> Join<R, C> {
         let number = self.plan.families.get(R::NAME).copied().unwrap_or_default();
         match self.plan.member {
             None if !R::PLAYED.0.is_family => Ok(R::NAME.into()),
-            Some(index) if R::PLAYED.0.is_family && index < number => Ok(member(R::NAME, index).into()),
+            Some(index) if R::PLAYED.0.is_family && index < number => {
+                Ok(member(R::NAME, index).into())
+            }
             _ => Err(NetError::Family { role: R::NAME, family: R::NAME }),
         }
     }
@@ -194,7 +195,8 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
     }
     let (name, queues) = (join.role()?, queues::<R>(&plan.families)?);
     let peers = || queues.iter().map(|queue| &queue.peer);
-    if let Some(peer) = plan.addresses.keys().find(|&peer| !peers().any(|known| **known == **peer)) {
+    if let Some(peer) = plan.addresses.keys().find(|&peer| !peers().any(|known| **known == **peer))
+    {
         let peers = peers().map(ToString::to_string).collect();
         return Err(NetError::NoPeer { role: R::NAME, peer: peer.clone(), peers });
     }
@@ -202,34 +204,46 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
     hellos.iter_mut().for_each(|hello| hello.transports.clone_from(&plan.transports));
 
     let shared = &join.host.shared;
-    let endpoint = (hellos.first().map_or_else(|| R::PROTOCOL.into(), |it| it.route.protocol.clone()), plan.session.clone(), name);
+    let endpoint = (
+        hellos.first().map_or_else(|| R::PROTOCOL.into(), |it| it.route.protocol.clone()),
+        plan.session.clone(),
+        name,
+    );
     let waits = |own: &Hello| !plays_on_demand::<R>(&own.route);
     let wires = |own: &Hello, far: &Hello| waits(own).then(|| wire::<R::Message>(own, far));
     let arrivals = shared.register(endpoint.clone(), &hellos, wires)?;
     let guard = Guard::new(shared, endpoint, R::PLAYED.0.on_demand);
     let until = Instant::now() + shared.limits.join;
-    let mut calls = JoinSet::default();
-    let mut remotes = Vec::new();
+    let (mut calls, mut remotes) = (Vec::new(), Vec::new());
     for (own, arrivals) in hellos.into_iter().zip(arrivals) {
         let (shared, guard) = (Arc::clone(shared), Some(Arc::clone(&guard)));
         let addresses = join.addresses_of(&own.route.peer);
         let remote = Remote { shared, own, addresses, arrivals, guard };
         if waits(&remote.own) {
-            remote.call(&mut calls, until);
+            calls.extend(remote.call(until));
         }
         remotes.push(remote);
     }
     // A failed call reports its reason a moment earlier.
     let until = until + Duration::from_secs(1);
     let (mut ends, mut routes) = (Vec::new(), Vec::new());
-    let (meets, mut met) = mpsc::unbounded_channel();
+    let is_on_demand = R::PLAYED.0.on_demand.contains(&R::NAME);
+    let (meets, met) = is_on_demand.then(mpsc::unbounded_channel).unzip();
     for mut remote in remotes {
         let own = remote.own.clone();
         let (end, status, lane) = if !waits(&own) {
             let (end, lane, status) = lane(&own, None, join.codec.clone(), shared, true);
             (end, status, Some(spawn(Box::pin(remote.meet_on_demand(lane, meets.clone())))))
         } else {
-            match remote.arrival(until).await {
+            let arrival = {
+                let mut arrival = std::pin::pin!(remote.arrival(until));
+                let poll = |context: &mut Context<'_>| {
+                    calls.retain_mut(|call| call.as_mut().poll(context).is_pending());
+                    arrival.as_mut().poll(context)
+                };
+                poll_fn(poll).await
+            };
+            match arrival {
                 Arrival::Failed(error) => return Err(error),
                 Arrival::Leave(_) => return Err(remote.absent()),
                 Arrival::Local(end) => {
@@ -248,7 +262,7 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
         routes.push(RouteTask { own, status, lane });
     }
     drop(meets);
-    if R::PLAYED.0.on_demand.contains(&R::NAME)
+    if let Some(mut met) = met
         && let Some(RouteTask { own, .. }) = routes.first()
         && timeout_at(until, met.recv()).await.ok().flatten().is_none()
     {

@@ -8,7 +8,7 @@ use rumpsteak_runtime::states::{Session, State};
 use rumpsteak_runtime::transport::Link as _;
 use rumpsteak_runtime::{Detached, Role};
 use serde::{Deserialize, Serialize};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 use super::join::RouteTask;
 use super::wiring::{Families, hellos, lane, plays_on_demand, queues, role_of, token};
@@ -151,7 +151,6 @@ impl<R: Joins + Leaves<()>, S: Session<State = State<'static, R>> + Structure> P
         let arrivals = shared.register(endpoint.clone(), &owns, |_, _| None)?;
         let guard = Guard::new(shared, endpoint, R::PLAYED.0.on_demand);
         let (mut ends, mut routes) = (Vec::new(), Vec::new());
-        let (meets, _) = mpsc::unbounded_channel();
         for ((packed, own), arrivals) in self.routes.into_iter().zip(owns).zip(arrivals) {
             let PackedLane { theirs, addresses, snapshot, .. } = packed;
             let is_on_demand = plays_on_demand::<R>(&own.route);
@@ -164,8 +163,8 @@ impl<R: Joins + Leaves<()>, S: Session<State = State<'static, R>> + Structure> P
             let (shared, guard) = (Arc::clone(shared), Some(Arc::clone(&guard)));
             let remote = Remote { shared, own, addresses, arrivals, guard };
             let task = match theirs {
-                Some(theirs) => spawn(run(lane, remote, theirs, None)),
-                None => spawn(remote.meet_on_demand(lane, meets.clone())),
+                Some(theirs) => spawn(Box::pin(run(lane, remote, theirs, None))),
+                None => spawn(Box::pin(remote.meet_on_demand(lane, None))),
             };
             routes.push(RouteTask { own: greeting, status, lane: Some(task) });
         }

@@ -216,7 +216,7 @@ pub(super) fn lane<M: Labelled + Portable, C: Codec>(
     codec: C,
     shared: &Shared,
     is_on_demand: bool,
-) -> (Net<M>, Lane<M, C>, SharedStatus) {
+) -> (Net<M>, Box<Lane<M, C>>, SharedStatus) {
     let mut known = theirs.unwrap_or(own).clone();
     if is_on_demand {
         known.contract.system = 0;
