@@ -9,7 +9,8 @@
 //! # Credit
 //!
 //! A role may have no more messages under way than its peer has granted. The peer grants at least
-//! the proven capacity of the queue between them, beyond what its role has received. So there is
+//! the proven capacity of the queue between them, beyond what its role has received. Both ends know
+//! that number, so the first grant is only sent when it is used up, or if nothing is proven. So there is
 //! room for everything that is sent, and the task always reads what the connection has. The window
 //! of a transport therefore never holds back a message behind others that the peer does not wait
 //! for: an order that is safe over queues of the proven capacities is safe over any transport. The
@@ -166,6 +167,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         };
         let &Limits { frame, beat, .. } = limits;
         let every = every(count);
+        let granted = Amount { messages: receiving.least, bytes: 0 };
         Box::new(Self {
             peer: Arc::clone(&own.route.peer),
             codec,
@@ -175,10 +177,10 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             outgoing: Some(outgoing),
             incoming: Some(incoming),
             split: None,
-            state: LaneState::default(),
+            state: LaneState { granted, ..LaneState::default() },
             unacknowledged: VecDeque::new(),
             sent: 0,
-            limit: 0,
+            limit: sending.least,
             arrived: VecDeque::new(),
             // Messages that were received and not reported yet take room, too.
             room: count as u64 + every,
@@ -187,7 +189,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             windows: [receiving.bytes, sending.bytes],
             sent_before: Amount::default(),
             status,
-            must_acknowledge: true,
+            must_acknowledge: receiving.least < count as u64,
             told_completed: 0,
             batch: Batch::default(),
             beat,
@@ -271,7 +273,8 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         }
         let peer_completed = if is_counted { peer_completed } else { u64::MAX };
         let sent = Amount { messages: first + count, ..sent };
-        self.state = LaneState { sent, peer_completed, ..state };
+        let granted = state.granted.max(self.state.granted);
+        self.state = LaneState { sent, peer_completed, granted, ..state };
         self.sent_before = sent;
         self.note_taken();
         Ok(self)
@@ -282,7 +285,6 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         self.largest = self.frame.min(connection.max_payload());
         self.status.connected(connection);
         self.sent = 0;
-        self.must_acknowledge = true;
         self.beats = (!connection.is_shared()).then(|| {
             let beat = self.beat.min(FOR_EVER / SILENT_BEATS);
             [beat, beat * SILENT_BEATS].map(|every| interval_at(Instant::now() + every, every))
@@ -293,6 +295,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     /// fewer were sent.
     pub(crate) fn resume(&mut self, connection: &Connection, received: u64) -> Result<(), Stop> {
         self.connect(connection);
+        self.must_acknowledge = true;
         Ok(self.acknowledge(received)?)
     }
 
@@ -303,7 +306,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         context: &mut Context<'_>,
     ) -> Poll<Result<(), Stop>> {
         loop {
-            let came = self.poll_read(connection, context)?;
+            let came = !self.is_done() && self.poll_read(connection, context)?;
             let _ = self.poll_deliver(context);
             let taken = self.poll_take(context);
             let before = self.sent;
@@ -311,10 +314,12 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             // Frames that were written make room for messages of the role.
             let wrote = self.sent > before;
             self.poll_heartbeat(connection, context)?;
-            let is_done =
-                self.state.is_told() && self.state.has_peer_left() && !self.must_acknowledge;
-            let is_flushed = (is_done || !connection.flushes_itself())
-                && Pin::new(&mut *connection).poll_flush(context)?.is_ready();
+            let is_done = self.is_done();
+            let is_flushed = match (is_done, connection.flushes_itself()) {
+                (true, true) => Pin::new(&mut *connection).poll_close(context)?.is_ready(),
+                (false, true) => false,
+                (_, false) => Pin::new(&mut *connection).poll_flush(context)?.is_ready(),
+            };
             if is_flushed && is_done && self.arrived.is_empty() {
                 self.status.note_progress(self.progress());
                 return Poll::Ready(Ok(()));
@@ -324,6 +329,11 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
                 return Poll::Pending;
             }
         }
+    }
+
+    /// Returns true if both ends have left, and know it.
+    fn is_done(&self) -> bool {
+        self.state.is_told() && self.state.has_peer_left() && !self.must_acknowledge
     }
 
     /// The number of messages that were sent, have come, and the peer has taken: without the ends.
@@ -583,11 +593,12 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     ) -> Result<(), Stop> {
         self.reports.taken.lane.register(context.waker());
         loop {
-            let (taken, is_due) = self.reports.poll();
+            let (taken, is_due) = self.reports.poll(self.state.granted.messages);
             let here = self.incoming.as_ref().map_or(0, |incoming| incoming.completed() as u64);
             let completed = (self.state.completed + here).max(self.told_completed);
-            self.must_acknowledge |= completed > self.told_completed;
-            if !self.must_acknowledge && !is_due {
+            // After the end, the peer sends nothing, and knows the completed sessions.
+            let is_due = is_due || completed > self.told_completed;
+            if !self.must_acknowledge && (!is_due || self.state.has_ended) {
                 break;
             }
             if Pin::new(&mut *connection).poll_ready(context)?.is_pending() {

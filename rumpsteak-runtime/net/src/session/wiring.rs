@@ -134,7 +134,7 @@ pub(super) fn hellos<R: Joins, C: Codec>(
         return Err(NetError::SessionName { start, bytes });
     }
     let (protocol, system) = (Arc::<str>::from(R::PROTOCOL), R::PLAYED.0.system);
-    let (fingerprint, told, format) = told::<R, C>()?;
+    let (fingerprint, format) = told::<R, C>()?;
     let hello = |Sends { peer, queue, members }: &Sends| {
         let route = Arc::new(RouteId {
             protocol: Arc::clone(&protocol),
@@ -142,13 +142,8 @@ pub(super) fn hellos<R: Joins, C: Codec>(
             role: Arc::clone(role),
             peer: Arc::clone(peer),
         });
-        let contract = Contract {
-            fingerprint,
-            projections: Arc::clone(&told),
-            system,
-            capacity: queue.capacity.into(),
-            members: *members,
-        };
+        let contract =
+            Contract { fingerprint, system, capacity: queue.capacity.into(), members: *members };
         let lane = LaneId { own: token()?, ..LaneId::default() };
         Ok(Hello { route, contract, format: Arc::clone(&format), lane, transports: Vec::new() })
     };
@@ -156,7 +151,7 @@ pub(super) fn hellos<R: Joins, C: Codec>(
 }
 
 /// The parts of a greeting that a role always says: the fingerprint of its protocol, the
-/// projections and the format of messages. They are found once, because that takes long.
+/// format with the projections. They are found once, because that takes long.
 pub(super) fn told<R: Joins, C: Codec>() -> Result<Told, NetError> {
     type Key = (TypeId, &'static str, bool, &'static str, u64);
     static FOUND: Mutex<BTreeMap<Key, Told>> = Mutex::new(BTreeMap::new());
@@ -167,20 +162,17 @@ pub(super) fn told<R: Joins, C: Codec>() -> Result<Told, NetError> {
         return Ok(told.clone());
     }
     let types = if C::WRITES_NAMES { Ok(BTreeMap::new()) } else { schema::of::<R::Message>() };
-    let format = Format {
-        codec: C::NAME.to_owned(),
-        labels: R::Message::LABELS.lines().map(str::to_owned).collect(),
-        types: types.map_err(|name| NetError::Ambiguous { name })?,
-    };
+    let types = types.map_err(|name| NetError::Ambiguous { name })?;
     // Another version compares them.
     let is_told = cfg!(feature = "compat") && projections.len() <= LONGEST && closed == 0;
     let fingerprint = schema::fingerprint(projections.bytes().chain(closed.to_be_bytes()));
-    let told = (fingerprint, if is_told { projections } else { "" }.into(), Arc::new(format));
+    let projections = if is_told { projections } else { "" };
+    let told = (fingerprint, Format::new(projections, C::NAME, R::Message::LABELS, types));
     lock(&FOUND).insert(key, told.clone());
     Ok(told)
 }
 
-type Told = (u64, Arc<str>, Arc<Format>);
+type Told = (u64, Arc<Format>);
 
 /// A random number of this host.
 pub(super) fn token() -> Result<u128, NetError> {
@@ -266,19 +258,8 @@ mod tests {
         let [protocol, session, role, peer] = ["P", "1", "a", "b"].map(Into::into);
         let own = Hello {
             route: RouteId { protocol, session, role, peer }.into(),
-            contract: Contract {
-                fingerprint: 1,
-                projections: "".into(),
-                system: 0,
-                capacity: Room::Growable,
-                members: 0,
-            },
-            format: Format {
-                codec: Postcard::NAME.to_owned(),
-                labels: Vec::new(),
-                types: BTreeMap::new(),
-            }
-            .into(),
+            contract: Contract { fingerprint: 1, system: 0, capacity: Room::Growable, members: 0 },
+            format: Format::new("", Postcard::NAME, "", BTreeMap::new()),
             lane: LaneId { own: 1, ..LaneId::default() },
             transports: Vec::new(),
         };

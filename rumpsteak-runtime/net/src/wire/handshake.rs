@@ -14,27 +14,31 @@ use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
+use bytes::Bytes;
 use futures_core::Stream as _;
 use futures_sink::Sink as _;
 use rumpsteak_runtime::channel::Capacity;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::Blob;
 use crate::error::LONGEST_NAME;
+use crate::platform::lock;
 use crate::platform::task::spawn_blocking;
 use crate::transport::{Connection, GREETING};
 use crate::{Address, Refusal};
 
 /// The first bytes of a connection: the name and the version of the handshake.
-const MAGIC: &[u8; 10] = b"rumpsteak\x06";
+const MAGIC: &[u8; 10] = b"rumpsteak\x07";
 
 /// The greeting of one end of a route.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) struct Hello {
     pub(crate) route: Arc<RouteId>,
     pub(crate) contract: Contract,
+    #[serde(with = "self::format")]
     pub(crate) format: Arc<Format>,
     pub(crate) lane: LaneId,
     /// The schemes of the transports that this end accepts, best first. If empty, it accepts the
@@ -55,13 +59,10 @@ pub(crate) struct RouteId {
 pub(crate) type Endpoint = (Arc<str>, Arc<str>, Arc<str>);
 
 /// The proof of the build about the role.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) struct Contract {
     /// The fingerprint of the protocol, and of all sessions if they are safe only together.
     pub(crate) fingerprint: u64,
-    /// The projections of the protocol onto all of its roles, as text. Empty if this end does not
-    /// talk to other versions.
-    pub(crate) projections: Arc<str>,
     /// The system for which the capacities of the queues were proven; 0 for none.
     pub(crate) system: u64,
     /// The capacity of the queue from this end, in that system.
@@ -70,12 +71,72 @@ pub(crate) struct Contract {
     pub(crate) members: u32,
 }
 
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+/// The part of a greeting that is the same in all sessions of a role. It travels as a whole, so an
+/// end that has it need not read it again.
+#[derive(Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) struct Format {
+    /// The projections of the protocol onto all of its roles, as text. Empty if this end does not
+    /// talk to other versions.
+    pub(crate) projections: Arc<str>,
     pub(crate) codec: String,
     pub(crate) labels: Vec<String>,
     /// The fingerprints of the types in messages: see [`schema`](crate::wire::schema).
     pub(crate) types: BTreeMap<String, u64>,
+    /// The other fields as they travel.
+    #[serde(skip)]
+    written: Bytes,
+}
+
+/// The formats of the roles in this process, by their bytes.
+static FORMATS: Mutex<BTreeMap<Bytes, Arc<Format>>> = Mutex::new(BTreeMap::new());
+
+impl Format {
+    /// A format of this process.
+    pub(crate) fn new(
+        projections: &str,
+        codec: &str,
+        labels: &str,
+        types: BTreeMap<String, u64>,
+    ) -> Arc<Self> {
+        let labels = labels.lines().map(str::to_owned).collect();
+        let (projections, codec, written) = (projections.into(), codec.to_owned(), Bytes::new());
+        let mut format = Self { projections, codec, labels, types, written };
+        // Writing to memory does not fail.
+        format.written = postcard::to_stdvec(&format).unwrap_or_default().into();
+        let format = Arc::new(format);
+        lock(&FORMATS).insert(format.written.clone(), Arc::clone(&format));
+        format
+    }
+}
+
+/// Formats as they travel.
+mod format {
+    use serde::de::Error;
+    use serde::{Deserializer, Serializer};
+
+    use super::*;
+
+    pub(super) fn serialize<S: Serializer>(
+        format: &Arc<Format>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&format.written)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Arc<Format>, D::Error> {
+        let Blob(written) = Blob::deserialize(deserializer)?;
+        if let Some(format) = lock(&FORMATS).get(&written) {
+            return Ok(Arc::clone(format));
+        }
+        let (format, rest): (Format, _) =
+            postcard::take_from_bytes(&written).map_err(D::Error::custom)?;
+        if !rest.is_empty() {
+            return Err(D::Error::custom("bytes after a format"));
+        }
+        Ok(Arc::new(Format { written, ..format }))
+    }
 }
 
 /// The identity of a lane, and its progress.
@@ -133,6 +194,7 @@ impl Hello {
     /// Checks that two ends are compatible. A blocking thread compares two versions of a protocol.
     pub(crate) async fn fits(&self, other: &Self) -> Result<(), Refusal> {
         let (own, theirs) = (&self.format, &other.format);
+        let is_same = Arc::ptr_eq(own, theirs);
         if own.codec != theirs.codec {
             return Err(Refusal::Codec([own.codec.clone(), theirs.codec.clone()]));
         }
@@ -143,19 +205,19 @@ impl Hello {
         // A message type that is a struct has no number. Its label has a space, unlike all others.
         let is_struct =
             |format: &&Arc<Format>| format.labels.iter().any(|it| it.starts_with("struct "));
-        if own.labels != theirs.labels && [own, theirs].iter().any(is_struct) {
+        if !is_same && own.labels != theirs.labels && [own, theirs].iter().any(is_struct) {
             return Err(Refusal::Labels([own.labels.join(", "), theirs.labels.join(", ")]));
         }
         let differs = |(name, own): &(&String, &u64)| {
             theirs.types.get(*name).is_some_and(|theirs| theirs != *own)
         };
-        if let Some((name, _)) = own.types.iter().find(differs) {
+        if !is_same && let Some((name, _)) = own.types.iter().find(differs) {
             return Err(Refusal::Type(name.clone()));
         }
         if self.contract.fingerprint == other.contract.fingerprint {
             return Ok(());
         }
-        let projections = [self, other].map(|hello| hello.contract.projections.clone());
+        let projections = [self, other].map(|hello| Arc::clone(&hello.format.projections));
         let compared = spawn_blocking(move || versions_fit(&projections));
         let compared = compared.await.unwrap_or_else(|error| Err(error.to_string()));
         compared.map_err(Refusal::Protocol)
@@ -200,7 +262,8 @@ impl Hello {
     pub(crate) fn numbers(&self, other: &Self) -> Option<Numbers> {
         let (own, theirs) = (&self.format.labels, &other.format.labels);
         let number = |label| (0..).zip(own).find(|(_, own)| *own == label).map(|(at, _)| at);
-        (own != theirs).then(|| theirs.iter().map(number).collect())
+        let is_same = Arc::ptr_eq(&self.format, &other.format) || own == theirs;
+        (!is_same).then(|| theirs.iter().map(number).collect())
     }
 }
 

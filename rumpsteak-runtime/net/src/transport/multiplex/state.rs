@@ -103,6 +103,8 @@ pub(super) struct StreamState {
     pub(super) taken: u64,
     /// True if this end has dropped the stream, which still has frames to send.
     pub(super) is_dropped: bool,
+    /// True if the last frame is to be followed by the end.
+    pub(super) is_closing: bool,
     pub(super) has_ended: bool,
     /// The other end has broken the rules of the stream.
     pub(super) is_wrong: bool,
