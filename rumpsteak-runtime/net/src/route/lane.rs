@@ -39,7 +39,7 @@ use super::{
 };
 use crate::limits::{FOR_EVER, SILENT_BEATS};
 use crate::platform::time::{Instant, Interval, interval_at};
-use crate::transport::Connection;
+use crate::transport::{Connection, GREETING};
 use crate::wire::{
     Amount, Batch, Frame, Grant, Hello, LaneSnapshot, LaneState, Messages, Numbers, Room, frame,
 };
@@ -592,6 +592,10 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         context: &mut Context<'_>,
     ) -> Result<(), Stop> {
         self.reports.taken.lane.register(context.waker());
+        // The first frame after the greetings has to be small: a grant, if there was none.
+        let is_large = |frame: &Bytes| frame.len() > GREETING;
+        self.must_acknowledge |= self.state.granted.bytes == 0
+            && self.unacknowledged.get(self.sent).is_some_and(is_large);
         loop {
             let (taken, is_due) = self.reports.poll(self.state.granted.messages);
             let here = self.incoming.as_ref().map_or(0, |incoming| incoming.completed() as u64);

@@ -67,6 +67,12 @@ impl Greeting {
         postcard::from_bytes(frame.strip_prefix(MAGIC).unwrap()).unwrap()
     }
 
+    /// This greeting, with another codec.
+    pub(crate) fn codec(mut self, codec: &str) -> Self {
+        codec.clone_into(&mut self.format.codec);
+        self
+    }
+
     pub(crate) fn frame(&self) -> Bytes {
         postcard::to_extend(self, MAGIC.to_vec()).unwrap().into()
     }
