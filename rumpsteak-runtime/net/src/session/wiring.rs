@@ -100,8 +100,15 @@ pub(super) fn member(family: &str, index: u32) -> String {
     format!("{family}[{index}]")
 }
 
-/// The queues into which a role sends, in the order of its routes.
-pub(super) fn queues<R: Joins>(families: &Families) -> Result<Vec<Sends>, NetError> {
+/// The queues into which a role sends, in the order of its routes. Without families, they are found
+/// once.
+pub(super) fn queues<R: Joins>(families: &Families) -> Result<Arc<[Sends]>, NetError> {
+    static FOUND: Mutex<BTreeMap<TypeId, Arc<[Sends]>>> = Mutex::new(BTreeMap::new());
+    if families.is_empty()
+        && let Some(found) = lock(&FOUND).get(&TypeId::of::<R>())
+    {
+        return Ok(Arc::clone(found));
+    }
     let (mut queues, mut wrong) = (Vec::new(), None);
     let own = if R::PLAYED.0.is_family { families.get(R::NAME).copied() } else { None };
     let mut note = |queue: Queue, is_family: bool| {
@@ -119,7 +126,11 @@ pub(super) fn queues<R: Joins>(families: &Families) -> Result<Vec<Sends>, NetErr
     };
     // This role is never used.
     drop(R::wire(&mut Wiring::elsewhere(&mut note)));
-    wrong.map_or(Ok(queues), Err)
+    let queues: Arc<[Sends]> = wrong.map_or(Ok(queues.into()), Err)?;
+    if families.is_empty() {
+        lock(&FOUND).insert(TypeId::of::<R>(), Arc::clone(&queues));
+    }
+    Ok(queues)
 }
 
 /// The greetings of a role to its peers, each with its own token. Fails with
