@@ -131,8 +131,9 @@ impl Shared {
             _ if !connection.may_play(protocol, peer) => Refusal::Certificate,
             Answer::Welcome(hello) => match own.fits(&hello).await {
                 Ok(()) => {
-                    let place = connection.at.as_ref().unwrap_or(address).place();
-                    connection.at = Some(Address::new(address.scheme(), place));
+                    let of_scheme = |at: Address| Address::new(address.scheme(), at.place());
+                    let at = connection.at.take().map_or_else(|| address.clone(), of_scheme);
+                    connection.at = Some(at);
                     return Ok(Greeted::Welcome(connection, Box::new(hello)));
                 }
                 Err(refusal) => refusal,

@@ -69,6 +69,10 @@ impl Shared {
         own: Option<&Hello>,
     ) -> Option<Answer> {
         let (at, ways) = (called.address.scheme(), &hello.transports);
+        let is_fine = called.has_sessions && own.is_none_or(|own| own.takes(&called.address));
+        if is_fine && ways.is_empty() {
+            return None;
+        }
         let mut listened = self.listens();
         listened.retain(|at| own.is_none_or(|own| own.takes(at)));
         let is_best = match ways.iter().find(|way| listened.iter().any(|at| at.scheme() == **way)) {

@@ -53,7 +53,7 @@ impl Shared {
         at: Listened,
     ) {
         connection.caller = caller;
-        connection.scheme = Some(at.address.scheme().to_owned());
+        connection.scheme = Some(Arc::clone(&at.address.scheme));
         let (shared, limit, streams) =
             (Arc::clone(self), self.limits.handshake, connection.take_streams());
         let further = at.clone();

@@ -158,7 +158,7 @@ impl Remote {
 
 /// Moves the address of the end that has answered to the front.
 pub(crate) fn answered_at(addresses: &mut Vec<Address>, connection: &Connection) {
-    if let Some(at) = &connection.at {
+    if let Some(at) = connection.at.as_ref().filter(|at| addresses.first() != Some(*at)) {
         addresses.retain(|address| address != at);
         addresses.insert(0, at.clone());
     }
