@@ -75,12 +75,9 @@ impl Shared {
         }
         let mut listened = self.listens();
         listened.retain(|at| own.is_none_or(|own| own.takes(at)));
-        let is_best = match ways.iter().find(|way| listened.iter().any(|at| at.scheme() == **way)) {
-            Some(best) => best == at,
-            None => ways.is_empty(),
-        };
+        let best = ways.iter().find(|way| listened.iter().any(|at| at.scheme() == **way));
         match own.filter(|own| !own.takes(&called.address)) {
-            None if called.has_sessions && is_best => None,
+            None if called.has_sessions && best.is_some_and(|best| best == at) => None,
             Some(own) if !listened.iter().any(|at| hello.takes(at)) => {
                 let theirs = if ways.is_empty() { at.to_owned() } else { ways.join(", ") };
                 let refusal = Refusal::Transport([theirs, own.transports.join(", ")]);

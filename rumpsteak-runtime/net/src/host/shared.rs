@@ -5,7 +5,6 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
@@ -375,9 +374,8 @@ pub(crate) struct Guard {
     pub(crate) endpoint: Endpoint,
     /// The roles of the protocol that play on demand.
     on_demand: &'static [&'static str],
-    /// True if a peer is missing, so that the session cannot end in order.
-    is_broken: AtomicBool,
-    breaks: Notify,
+    /// Closed once a peer is missing, so that the session cannot end in order.
+    is_broken: Semaphore,
 }
 
 impl Guard {
@@ -386,26 +384,21 @@ impl Guard {
         endpoint: Endpoint,
         on_demand: &'static [&'static str],
     ) -> Arc<Self> {
-        let (shared, is_broken, breaks) =
-            (Arc::clone(shared), AtomicBool::new(false), Notify::new());
-        Arc::new(Self { shared, endpoint, on_demand, is_broken, breaks })
+        let (shared, is_broken) = (Arc::clone(shared), Semaphore::new(0));
+        Arc::new(Self { shared, endpoint, on_demand, is_broken })
     }
 
     /// Notes that a peer was lost, or has given up.
     pub(crate) fn lost(&self, peer: &str) {
         if !self.on_demand.contains(&peer) {
-            self.is_broken.store(true, Ordering::Release);
-            self.breaks.notify_waiters();
+            self.is_broken.close();
         }
     }
 
     /// Waits until a peer is missing that does not play on demand.
     pub(crate) async fn broken(&self) {
-        let mut breaks = std::pin::pin!(self.breaks.notified());
-        breaks.as_mut().enable();
-        if !self.is_broken.load(Ordering::Acquire) {
-            breaks.await;
-        }
+        // It has no permit, so this ends when it is closed.
+        let _ = self.is_broken.acquire().await;
     }
 }
 

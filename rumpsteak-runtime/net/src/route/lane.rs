@@ -9,12 +9,12 @@
 //! # Credit
 //!
 //! A role may have no more messages under way than its peer has granted. The peer grants at least
-//! the proven capacity of the queue between them, beyond what its role has received. Both ends know
-//! that number, so the first grant is only sent when it is used up, or if nothing is proven. So there is
+//! the proven capacity of the queue between them, beyond what its role has received. So there is
 //! room for everything that is sent, and the task always reads what the connection has. The window
 //! of a transport therefore never holds back a message behind others that the peer does not wait
 //! for: an order that is safe over queues of the proven capacities is safe over any transport. The
-//! number of bytes is limited, too: see [`window`](super::window).
+//! number of bytes is limited, too: see [`window`](super::window). Both ends know the proven
+//! number, so its first grant is not sent.
 //!
 //! # A connection that breaks
 //!
@@ -204,8 +204,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         let before = self.unacknowledged.len() - self.state.ahead;
         self.outgoing.iter_mut().for_each(|outgoing| outgoing.complete(usize::MAX));
         self.pack_outgoing()?;
-        let failed =
-            |error| NetError::Decode { peer: self.peer.to_string(), source: Arc::new(error) };
+        let failed = |it| NetError::Decode { peer: self.peer.to_string(), source: Arc::new(it) };
         let mut unread = Vec::new();
         for Arrived { mut messages, numbers } in self.arrived.drain(..) {
             while let Some(bytes) = messages.next() {

@@ -67,11 +67,7 @@ impl Host {
     /// # }
     /// ```
     pub fn join<R: Joins>(&self, session: impl Into<String>) -> Join<R> {
-        self.join_named(session.into().into())
-    }
-
-    fn join_named<R: Joins>(&self, session: Arc<str>) -> Join<R> {
-        let plan = Plan { session, ..Plan::default() };
+        let plan = Plan { session: session.into().into(), ..Plan::default() };
         let connect = |join| Box::pin(connect(join)) as BoxFuture<'static, _>;
         Join { host: self.clone(), plan, codec: Postcard, connect }
     }
@@ -80,7 +76,7 @@ impl Host {
     /// A session is announced once. When it is over, its name can be used again.
     pub fn serve<R: Joins>(&self) -> Service<R> {
         let sessions = self.shared.serve(R::PROTOCOL, R::NAME);
-        Service { host: self.clone(), sessions, join: Self::join_named }
+        Service { host: self.clone(), sessions, join: |host, session| host.join(&*session) }
     }
 }
 
@@ -154,9 +150,7 @@ impl<R: Role, C> Join<R, C> {
         let number = self.plan.families.get(R::NAME).copied().unwrap_or_default();
         match self.plan.member {
             None if !R::PLAYED.0.is_family => Ok(R::NAME.into()),
-            Some(index) if R::PLAYED.0.is_family && index < number => {
-                Ok(member(R::NAME, index).into())
-            }
+            Some(index) if R::PLAYED.0.is_family && index < number => Ok(member(R::NAME, index)),
             _ => Err(NetError::Family { role: R::NAME, family: R::NAME }),
         }
     }
@@ -195,8 +189,8 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
     }
     let (name, queues) = (join.role()?, queues::<R>(&plan.families)?);
     let peers = || queues.iter().map(|queue| &queue.peer);
-    if let Some(peer) = plan.addresses.keys().find(|&peer| !peers().any(|known| **known == **peer))
-    {
+    let is_known = |peer: &str| peers().any(|known| **known == *peer);
+    if let Some(peer) = plan.addresses.keys().find(|peer| !is_known(peer)) {
         let peers = peers().map(ToString::to_string).collect();
         return Err(NetError::NoPeer { role: R::NAME, peer: peer.clone(), peers });
     }
@@ -204,11 +198,7 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
     hellos.iter_mut().for_each(|hello| hello.transports.clone_from(&plan.transports));
 
     let shared = &join.host.shared;
-    let endpoint = (
-        hellos.first().map_or_else(|| R::PROTOCOL.into(), |it| it.route.protocol.clone()),
-        plan.session.clone(),
-        name,
-    );
+    let endpoint = (R::PROTOCOL.into(), plan.session.clone(), name);
     let waits = |own: &Hello| !plays_on_demand::<R>(&own.route);
     let wires = |own: &Hello, far: &Hello| waits(own).then(|| wire::<R::Message>(own, far));
     let arrivals = shared.register(endpoint.clone(), &hellos, wires)?;
@@ -235,15 +225,7 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
             let (end, lane, status) = lane(&own, None, join.codec.clone(), shared, true);
             (end, status, Some(spawn(Box::pin(remote.meet_on_demand(lane, meets.clone())))))
         } else {
-            let arrival = {
-                let mut arrival = std::pin::pin!(remote.arrival(until));
-                let poll = |context: &mut Context<'_>| {
-                    calls.retain_mut(|call| call.as_mut().poll(context).is_pending());
-                    arrival.as_mut().poll(context)
-                };
-                poll_fn(poll).await
-            };
-            match arrival {
+            match remote.arrival(until, &mut calls).await {
                 Arrival::Failed(error) => return Err(error),
                 Arrival::Leave(_) => return Err(remote.absent()),
                 Arrival::Local(end) => {

@@ -96,8 +96,8 @@ pub(super) struct Sends {
 }
 
 /// The name of a member of a family.
-pub(super) fn member(family: &str, index: u32) -> String {
-    format!("{family}[{index}]")
+pub(super) fn member(family: &str, index: u32) -> Arc<str> {
+    format!("{family}[{index}]").into()
 }
 
 /// The queues into which a role sends, in the order of its routes. Without families, they are found
@@ -117,7 +117,7 @@ pub(super) fn queues<R: Joins>(families: &Families) -> Result<Arc<[Sends]>, NetE
             let members = own.unwrap_or_default();
             queues.push(Sends { peer: peer.into(), queue, members });
         } else if let Some(&members) = families.get(peer).filter(|&&members| members > 0) {
-            let sends = |index| Sends { peer: member(peer, index).into(), queue, members };
+            let sends = |index| Sends { peer: member(peer, index), queue, members };
             queues.extend((0..members).map(sends));
         } else {
             wrong.get_or_insert(NetError::Family { role: R::NAME, family: peer });
@@ -178,7 +178,7 @@ pub(super) fn told<R: Joins, C: Codec>() -> Result<Told, NetError> {
     let is_told = cfg!(feature = "compat") && projections.len() <= LONGEST && closed == 0;
     let fingerprint = schema::fingerprint(projections.bytes().chain(closed.to_be_bytes()));
     let projections = if is_told { projections } else { "" };
-    let told = (fingerprint, Format::new(projections, C::NAME, R::Message::LABELS, types));
+    let told = (fingerprint, Format::new([projections, C::NAME, R::Message::LABELS], types));
     lock(&FOUND).insert(key, told.clone());
     Ok(told)
 }
@@ -270,7 +270,7 @@ mod tests {
         let own = Hello {
             route: RouteId { protocol, session, role, peer }.into(),
             contract: Contract { fingerprint: 1, system: 0, capacity: Room::Growable, members: 0 },
-            format: Format::new("", Postcard::NAME, "", BTreeMap::new()),
+            format: Format::new(["", Postcard::NAME, ""], BTreeMap::new()),
             lane: LaneId { own: 1, ..LaneId::default() },
             transports: Vec::new(),
         };

@@ -91,51 +91,36 @@ pub(crate) struct Format {
 static FORMATS: Mutex<BTreeMap<Bytes, Arc<Format>>> = Mutex::new(BTreeMap::new());
 
 impl Format {
-    /// A format of this process.
-    pub(crate) fn new(
-        projections: &str,
-        codec: &str,
-        labels: &str,
-        types: BTreeMap<String, u64>,
-    ) -> Arc<Self> {
-        let labels = labels.lines().map(str::to_owned).collect();
+    /// A format of this process, with these projections, codec and labels.
+    pub(crate) fn new(texts: [&str; 3], types: BTreeMap<String, u64>) -> Arc<Self> {
+        let [projections, codec, labels] = texts;
         let (projections, codec, written) = (projections.into(), codec.to_owned(), Bytes::new());
+        let labels = labels.lines().map(str::to_owned).collect();
         let mut format = Self { projections, codec, labels, types, written };
         // Writing to memory does not fail.
         format.written = postcard::to_stdvec(&format).unwrap_or_default().into();
-        let format = Arc::new(format);
-        lock(&FORMATS).insert(format.written.clone(), Arc::clone(&format));
-        format
+        Arc::clone(lock(&FORMATS).entry(format.written.clone()).or_insert_with(|| format.into()))
     }
 }
 
 /// Formats as they travel.
 mod format {
-    use serde::de::Error;
-    use serde::{Deserializer, Serializer};
+    use serde::{Deserializer, Serializer, de::Error as _};
 
     use super::*;
 
-    pub(super) fn serialize<S: Serializer>(
-        format: &Arc<Format>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        serializer.serialize_bytes(&format.written)
+    pub(super) fn serialize<S: Serializer>(it: &Format, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_bytes(&it.written)
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Arc<Format>, D::Error> {
-        let Blob(written) = Blob::deserialize(deserializer)?;
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<Format>, D::Error> {
+        let Blob(written) = Blob::deserialize(from)?;
         if let Some(format) = lock(&FORMATS).get(&written) {
             return Ok(Arc::clone(format));
         }
-        let (format, rest): (Format, _) =
-            postcard::take_from_bytes(&written).map_err(D::Error::custom)?;
-        if !rest.is_empty() {
-            return Err(D::Error::custom("bytes after a format"));
-        }
-        Ok(Arc::new(Format { written, ..format }))
+        let format: Format = postcard::from_bytes(&written).map_err(D::Error::custom)?;
+        // Not as a part of a larger message.
+        Ok(Arc::new(Format { written: Bytes::copy_from_slice(&written), ..format }))
     }
 }
 
@@ -225,9 +210,9 @@ impl Hello {
 
     pub(crate) fn has_short_names(&self) -> bool {
         let RouteId { protocol, session, role, peer } = &*self.route;
-        let names = [protocol, session, role, peer].into_iter().map(|name| name.len());
-        let others = [&self.format.codec].into_iter().chain(&self.transports);
-        names.chain(others.map(String::len)).all(|length| length <= LONGEST_NAME)
+        let names = [protocol, session, role, peer].into_iter().map(|name| &**name);
+        let others = self.transports.iter().chain([&self.format.codec]).map(String::as_str);
+        names.chain(others).all(|name| name.len() <= LONGEST_NAME)
     }
 
     /// Returns true if this end greets that very end, or any end that plays the role.

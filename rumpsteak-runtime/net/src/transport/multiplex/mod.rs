@@ -217,10 +217,7 @@ impl Drop for StreamEnd {
     fn drop(&mut self) {
         let mut state = self.shared.state();
         (state.users, state.used) = (state.users - 1, Some(Instant::now()));
-        match self.number {
-            Some(number) => state.drop_stream(number),
-            None => {}
-        }
+        self.number.iter().for_each(|number| state.drop_stream(*number));
         if state.users == 0 {
             state.wake_task();
         }
