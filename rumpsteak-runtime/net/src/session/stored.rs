@@ -117,13 +117,12 @@ impl Journal {
         let (mut ends, mut lanes) = (Vec::new(), Vec::new());
         for peer in peers.iter().map(|queue| &queue.peer) {
             let before = entry.channels.get(&**peer).map_or(0, |channel| channel.received);
-            let (end, incoming, outgoing, status, taken) = net_of_messages();
+            let (end, mut queue, outgoing, status, taken) = net_of_messages();
             let _ = status.unsaved.set(Arc::clone(&unsaved));
             let decode = reader::<R::Message, _>(peer, Postcard);
             let lane = Lane { peer: peer.to_string(), outgoing, taken: (taken, before) };
             let (log, peer, taken) = (Arc::clone(&log), lane.peer.clone(), lane.taken.clone());
             tasks.spawn(async move {
-                let mut queue = incoming;
                 let read = read(&log, peer, &mut queue, decode, taken).await;
                 // Before the queue is dropped, which wakes the role.
                 read.inspect_err(|error| status.fail(error.clone()))
