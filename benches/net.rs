@@ -1,5 +1,6 @@
 //! The cost of the session layer over TCP: values of 100 bytes, one after the other without
-//! waiting, and an end, in a verified session and over a bare socket with the same codec.
+//! waiting, and an end, in a verified session and over a bare socket with the same codec. Before
+//! that, sessions and the calls of `tarpc` in turns: see [`mod@calls`].
 //!
 //! `cargo bench -p rumpsteak-benches --bench net`
 //!
@@ -8,6 +9,9 @@
 //! the clock of a machine changes; the last line has the medians of the ratios.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program that measures and prints")]
+
+#[path = "net/calls.rs"]
+mod calls;
 
 use std::time::{Duration, Instant};
 
@@ -184,6 +188,7 @@ fn main() {
             _ => tokio::runtime::Builder::new_multi_thread(),
         };
         let runtime = runtime.enable_all().build().unwrap();
+        runtime.block_on(calls::compare(name));
         runtime.block_on(async {
             let ((mut from, mut to), (mut near, mut far)) = (joined().await, sockets().await);
             let (mut ratios, mut queued_ratios) = (Vec::new(), Vec::new());

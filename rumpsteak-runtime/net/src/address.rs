@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -20,8 +21,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Address {
-    scheme: String,
-    place: String,
+    pub(crate) scheme: Arc<str>,
+    place: Arc<str>,
 }
 
 /// The error of a text that is not an address.
@@ -33,7 +34,7 @@ pub struct AddressError {
 
 impl Address {
     pub(crate) fn new(scheme: &str, place: &str) -> Self {
-        Self { scheme: scheme.to_owned(), place: place.to_owned() }
+        Self { scheme: scheme.into(), place: place.into() }
     }
 
     /// The name of the transport.

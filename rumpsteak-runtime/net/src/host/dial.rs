@@ -51,7 +51,7 @@ impl Slot {
 
     /// Notes that the peer has called for a session, perhaps an earlier one of this name.
     pub(super) fn called_for(&mut self, session: &str) {
-        self.failed_call = Some(if self.hello.route.session == session {
+        self.failed_call = Some(if *self.hello.route.session == *session {
             ", but has called for a session of this name that ended with the previous process"
                 .to_owned()
         } else {
@@ -131,8 +131,9 @@ impl Shared {
             _ if !connection.may_play(protocol, peer) => Refusal::Certificate,
             Answer::Welcome(hello) => match own.fits(&hello).await {
                 Ok(()) => {
-                    let place = connection.at.as_ref().unwrap_or(address).place();
-                    connection.at = Some(Address::new(address.scheme(), place));
+                    let of_scheme = |at: Address| Address::new(address.scheme(), at.place());
+                    let at = connection.at.take().map_or_else(|| address.clone(), of_scheme);
+                    connection.at = Some(at);
                     return Ok(Greeted::Welcome(connection, Box::new(hello)));
                 }
                 Err(refusal) => refusal,
@@ -144,7 +145,7 @@ impl Shared {
             }
             Answer::Offers(at) => return Ok(Greeted::Offers(at)),
         };
-        Err(NetError::Refused { peer: peer.clone(), refusal })
+        Err(NetError::Refused { peer: peer.to_string(), refusal })
     }
 
     /// Connects to an address, and returns the answer of the host there to a greeting.
@@ -280,7 +281,8 @@ impl Shared {
             )
         };
         how += &self.with_slot(own, |slot| slot.failed_call.clone()).flatten().unwrap_or_default();
-        let RouteId { role, peer, session, .. } = (*own.route).clone();
+        let RouteId { role, peer, session, .. } = &*own.route;
+        let [role, peer, session] = [role, peer, session].map(ToString::to_string);
         NetError::Absent { role, peer, session, how, last }
     }
 
@@ -289,7 +291,7 @@ impl Shared {
     pub(crate) fn cuts_off(&self, own: &Hello) -> bool {
         let RouteId { protocol, session, peer, .. } = &*own.route;
         let is_elsewhere = |slot: &Slot| matches!(slot.peer, SlotPeer::Remote(_));
-        let first = (protocol.clone(), session.clone(), String::new());
+        let first = (protocol.clone(), session.clone(), "".into());
         let registry = lock(&self.registry);
         let roles = registry.roles.range(&first..);
         let mut roles = roles.take_while(|(at, _)| (&at.0, &at.1) == (protocol, session));

@@ -57,7 +57,7 @@ impl Shared {
         let all = || self.transports.schemes().join(", ");
         let taken = Some(own.transports.join(", ")).filter(|list| !list.is_empty());
         let refusal = Refusal::Transport([taken.unwrap_or_else(all), offered]);
-        Err(NetError::Refused { peer: own.route.peer.clone(), refusal })
+        Err(NetError::Refused { peer: own.route.peer.to_string(), refusal })
     }
 
     /// The answer to a peer that should call another address; `None` if this address is the best.
@@ -69,14 +69,15 @@ impl Shared {
         own: Option<&Hello>,
     ) -> Option<Answer> {
         let (at, ways) = (called.address.scheme(), &hello.transports);
+        let is_fine = called.has_sessions && own.is_none_or(|own| own.takes(&called.address));
+        if is_fine && ways.is_empty() {
+            return None;
+        }
         let mut listened = self.listens();
         listened.retain(|at| own.is_none_or(|own| own.takes(at)));
-        let is_best = match ways.iter().find(|way| listened.iter().any(|at| at.scheme() == **way)) {
-            Some(best) => best == at,
-            None => ways.is_empty(),
-        };
+        let best = ways.iter().find(|way| listened.iter().any(|at| at.scheme() == **way));
         match own.filter(|own| !own.takes(&called.address)) {
-            None if called.has_sessions && is_best => None,
+            None if called.has_sessions && best.is_some_and(|best| best == at) => None,
             Some(own) if !listened.iter().any(|at| hello.takes(at)) => {
                 let theirs = if ways.is_empty() { at.to_owned() } else { ways.join(", ") };
                 let refusal = Refusal::Transport([theirs, own.transports.join(", ")]);

@@ -53,11 +53,12 @@ impl Shared {
         at: Listened,
     ) {
         connection.caller = caller;
-        connection.scheme = Some(at.address.scheme().to_owned());
+        connection.scheme = Some(Arc::clone(&at.address.scheme));
         let (shared, limit, streams) =
             (Arc::clone(self), self.limits.handshake, connection.take_streams());
         let further = at.clone();
-        spawn(async move {
+        // A large future is moved several times before it runs.
+        spawn(Box::pin(async move {
             // A peer that resumes needs no permit. A new peer may call again.
             let place = shared.handshakes.try_acquire().ok();
             if place.is_some() || hello.lane.known.is_some() {
@@ -68,7 +69,7 @@ impl Shared {
                 shared.tell(NetError::Full { address, limit });
                 Box::pin(dismiss(connection, Answer::Refused(Refusal::Full), false)).await;
             }
-        });
+        }));
         if let Some(streams) = streams
             && let Some(listening) = further.listening.upgrade()
         {

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use rumpsteak_runtime::private::print;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
-use tokio::sync::{Mutex as AsyncMutex, Notify, Semaphore, oneshot, watch};
+use tokio::sync::{Mutex as AsyncMutex, Notify, Semaphore, oneshot};
 
 pub(super) use crate::platform::lock;
 use crate::platform::task::{AbortHandle, JoinHandle, JoinSet};
@@ -61,15 +61,15 @@ pub(super) enum Line {
 pub(super) struct Registry {
     /// The slots of each role that has joined, by peer. They are boxed because a map has room for
     /// eleven values, and most roles have few peers.
-    pub(super) roles: BTreeMap<Endpoint, BTreeMap<String, Box<Slot>>>,
-    services: BTreeMap<(String, String), Announced>,
+    pub(super) roles: BTreeMap<Endpoint, BTreeMap<Arc<str>, Box<Slot>>>,
+    services: BTreeMap<(Arc<str>, Arc<str>), Announced>,
     pub(super) moved: BTreeMap<Endpoint, Moved>,
 }
 
 struct Announced {
-    to: UnboundedSender<String>,
+    to: UnboundedSender<Arc<str>>,
     /// The sessions that were announced, and when a peer last asked for each.
-    sessions: BTreeMap<String, Instant>,
+    sessions: BTreeMap<Arc<str>, Instant>,
     next_sweep: Instant,
 }
 
@@ -80,9 +80,9 @@ pub(super) struct Moved {
     pub(super) to: Vec<Address>,
     pub(super) until: Instant,
     /// The peers that may still ask, and until when.
-    pub(super) asks: BTreeMap<String, Instant>,
+    pub(super) asks: BTreeMap<Arc<str>, Instant>,
     /// The tokens of both ends of each lane. The host tells the address only to an end with both.
-    pub(super) tokens: BTreeMap<String, [Option<u128>; 2]>,
+    pub(super) tokens: BTreeMap<Arc<str>, [Option<u128>; 2]>,
 }
 
 /// The entry of a role for one of its peers.
@@ -215,12 +215,12 @@ impl Shared {
 
     /// Begins a service. Returns the names of the sessions in which others expect the role here,
     /// including those that have already begun.
-    pub(crate) fn serve(&self, protocol: &str, role: &str) -> UnboundedReceiver<String> {
+    pub(crate) fn serve(&self, protocol: &str, role: &str) -> UnboundedReceiver<Arc<str>> {
         let (to, announced) = mpsc::unbounded_channel();
         let service = Announced { to, sessions: BTreeMap::new(), next_sweep: Instant::now() };
         let mut registry = lock(&self.registry);
-        registry.services.insert((protocol.to_owned(), role.to_owned()), service);
-        let of_protocol = registry.roles.iter().filter(|(endpoint, _)| endpoint.0 == protocol);
+        registry.services.insert((protocol.into(), role.into()), service);
+        let of_protocol = registry.roles.iter().filter(|(endpoint, _)| *endpoint.0 == *protocol);
         let slots = of_protocol.filter_map(|(_, slots)| slots.get(role));
         let waiting = slots.filter(|slot| slot.peer.token().is_none());
         let expected = waiting.map(|slot| slot.hello.route.far());
@@ -246,7 +246,7 @@ impl Shared {
         let mut registry = lock(&self.registry);
         if registry.roles.contains_key(&endpoint) {
             let (_, session, role) = endpoint;
-            return Err(NetError::Joined { role, session });
+            return Err(NetError::Joined { role: role.to_string(), session: session.to_string() });
         }
         let (mut slots, mut receivers) = (BTreeMap::new(), Vec::new());
         let fits = |hello: &Hello| (hello.contract.fingerprint, hello.contract.members);
@@ -289,7 +289,7 @@ impl Shared {
         endpoint: &Endpoint,
         to: Vec<Address>,
         mut stay: impl FnMut(&Hello, Hello, UnboundedReceiver<Box<Arrival>>) -> Option<LaneTask>,
-    ) -> BTreeMap<String, Leaving> {
+    ) -> BTreeMap<Arc<str>, Leaving> {
         let mut registry = lock(&self.registry);
         let now = Instant::now();
         registry.moved.retain(|_, moved| moved.until > now);
@@ -322,7 +322,7 @@ impl Shared {
     /// Notes that a peer of a role that has moved will call it here.
     pub(crate) fn expects_call(&self, endpoint: &Endpoint, peer: &str) {
         if let Some(moved) = lock(&self.registry).moved.get_mut(endpoint) {
-            moved.asks.entry(peer.to_owned()).or_insert(moved.until);
+            moved.asks.entry(peer.into()).or_insert(moved.until);
         }
     }
 
@@ -364,7 +364,7 @@ fn differ(hello: &Hello, other: &Hello) -> [Arrival; 2] {
             true => Refusal::Protocol("both are in one process".to_owned()),
             false => Refusal::Members(members),
         };
-        Arrival::Failed(NetError::Refused { peer: peer.clone(), refusal })
+        Arrival::Failed(NetError::Refused { peer: peer.to_string(), refusal })
     })
 }
 
@@ -374,8 +374,8 @@ pub(crate) struct Guard {
     pub(crate) endpoint: Endpoint,
     /// The roles of the protocol that play on demand.
     on_demand: &'static [&'static str],
-    /// True if a peer is missing, so that the session cannot end in order.
-    is_broken: watch::Sender<bool>,
+    /// Closed once a peer is missing, so that the session cannot end in order.
+    is_broken: Semaphore,
 }
 
 impl Guard {
@@ -384,21 +384,21 @@ impl Guard {
         endpoint: Endpoint,
         on_demand: &'static [&'static str],
     ) -> Arc<Self> {
-        let (shared, is_broken) = (Arc::clone(shared), watch::Sender::new(false));
+        let (shared, is_broken) = (Arc::clone(shared), Semaphore::new(0));
         Arc::new(Self { shared, endpoint, on_demand, is_broken })
     }
 
     /// Notes that a peer was lost, or has given up.
     pub(crate) fn lost(&self, peer: &str) {
         if !self.on_demand.contains(&peer) {
-            self.is_broken.send_replace(true);
+            self.is_broken.close();
         }
     }
 
     /// Waits until a peer is missing that does not play on demand.
     pub(crate) async fn broken(&self) {
-        // The sender is in `self`, so this cannot fail.
-        let _ = self.is_broken.subscribe().wait_for(|is_broken| *is_broken).await;
+        // It has no permit, so this ends when it is closed.
+        let _ = self.is_broken.acquire().await;
     }
 }
 
@@ -416,7 +416,7 @@ impl Drop for Guard {
         }
         // A peer may already wait for the role in the next session of this name.
         let in_session = |at: &Endpoint| (&at.0, &at.1) == (protocol, session);
-        let waits = |slots: &BTreeMap<String, Box<Slot>>| {
+        let waits = |slots: &BTreeMap<Arc<str>, Box<Slot>>| {
             slots.get(role).is_some_and(|slot| slot.peer.token().is_none())
         };
         if registry.roles.iter().any(|(at, slots)| in_session(at) && waits(slots)) {

@@ -7,8 +7,10 @@
 
 use std::future::{pending, poll_fn};
 use std::sync::Arc;
+use std::task::Context;
 use std::time::Duration;
 
+use futures_core::future::BoxFuture;
 use rumpsteak_runtime::transport::Labelled;
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -22,12 +24,20 @@ use crate::wire::{Hello, RouteId};
 use crate::{Address, Codec, NetError, Portable};
 
 impl Remote {
-    /// Waits for the peer, as long as it can still join.
-    pub(crate) async fn arrival(&mut self, until: Instant) -> Arrival {
+    /// Waits for the peer, as long as it can still join, and makes the calls of the role.
+    pub(crate) async fn arrival(
+        &mut self,
+        until: Instant,
+        calls: &mut Vec<BoxFuture<'static, ()>>,
+    ) -> Arrival {
         loop {
             // The program may begin to listen after its roles have begun to join.
             let look = until.min(Instant::now() + LONGEST_PAUSE);
-            let arrival = timeout_at(look, self.arrivals.recv()).await.ok().flatten();
+            let poll = |context: &mut Context<'_>| {
+                calls.retain_mut(|call| call.as_mut().poll(context).is_pending());
+                self.arrivals.poll_recv(context)
+            };
+            let arrival = timeout_at(look, poll_fn(poll)).await.ok().flatten();
             let is_cut_off = || self.addresses.is_empty() && self.shared.cuts_off(&self.own);
             if arrival.is_some() || look == until || is_cut_off() {
                 return arrival.map_or_else(|| Arrival::Failed(self.absent()), |it| *it);
@@ -42,7 +52,7 @@ impl Remote {
     /// Moves messages to and from the peer, which has come.
     pub(crate) async fn meet<M: Labelled + Portable, C: Codec>(
         mut self,
-        mut lane: Lane<M, C>,
+        mut lane: Box<Lane<M, C>>,
         connection: Connection,
         theirs: Hello,
         call: Call,
@@ -64,8 +74,8 @@ impl Remote {
     /// Moves messages to and from the peer, if it comes. Notifies `meets` when it does.
     pub(crate) async fn meet_on_demand<M: Labelled + Portable, C: Codec>(
         mut self,
-        mut lane: Lane<M, C>,
-        meets: UnboundedSender<()>,
+        mut lane: Box<Lane<M, C>>,
+        meets: Option<UnboundedSender<()>>,
     ) -> Result<(), NetError> {
         let mut calls = JoinSet::default();
         if self.addresses.is_empty() && self.shared.hello_to(&self.own).is_some() {
@@ -73,7 +83,7 @@ impl Remote {
             self.addresses = self.shared.listens();
             self.addresses.push(Address::new("memory", &self.own.route.peer));
         }
-        self.call(&mut calls, Instant::now() + FOR_EVER);
+        self.call(Instant::now() + FOR_EVER).map(|call| calls.spawn(call));
         let (mut until, mut is_asked, mut refused) = (None, false, None);
         let failed = loop {
             // A failed call reports its reason a moment earlier.
@@ -84,7 +94,7 @@ impl Remote {
                     Arrival::Remote(connection, theirs, call) => {
                         lane.numbers = self.own.numbers(&theirs).map(Arc::new);
                         // Only a role that plays on demand itself waits for this.
-                        let _ = meets.send(());
+                        let _ = meets.as_ref().map(|meets| meets.send(()));
                         drop((calls, meets));
                         return self.meet(lane, connection, *theirs, call).await;
                     }
@@ -96,8 +106,8 @@ impl Remote {
                     Arrival::Leave(packed) => {
                         // Without addresses, another host could not call the peer.
                         let result = if self.addresses.is_empty() {
-                            let RouteId { role, peer, .. } = (*self.own.route).clone();
-                            Err(NetError::Expected { role, peer })
+                            let RouteId { role, peer, .. } = &*self.own.route;
+                            Err(NetError::Expected { role: role.to_string(), peer: peer.to_string() })
                         } else {
                             lane.pack().map(|snapshot| self.pack(None, snapshot))
                         };
@@ -129,7 +139,7 @@ impl Remote {
             if until.is_none() {
                 let soon = Instant::now() + self.shared.limits.join;
                 calls.abort_all();
-                self.call(&mut calls, soon);
+                self.call(soon).map(|call| calls.spawn(call));
                 until = Some(soon);
             }
         };
@@ -138,11 +148,10 @@ impl Remote {
         if is_asked { Err(failed) } else { Ok(()) }
     }
 
-    /// Calls the peer, if this end has addresses of it.
-    pub(crate) fn call(&self, calls: &mut JoinSet<()>, until: Instant) {
-        if !self.addresses.is_empty() {
-            let (own, addresses) = (self.own.clone(), self.addresses.clone());
-            calls.spawn(Arc::clone(&self.shared).call(own, addresses, until));
-        }
+    /// The call of the peer, if this end has addresses of it.
+    pub(crate) fn call(&self, until: Instant) -> Option<BoxFuture<'static, ()>> {
+        let (own, addresses) = (&self.own, &self.addresses);
+        let call = || Arc::clone(&self.shared).call(own.clone(), addresses.clone(), until);
+        (!addresses.is_empty()).then(|| Box::pin(call()) as _)
     }
 }

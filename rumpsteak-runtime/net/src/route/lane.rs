@@ -13,7 +13,8 @@
 //! room for everything that is sent, and the task always reads what the connection has. The window
 //! of a transport therefore never holds back a message behind others that the peer does not wait
 //! for: an order that is safe over queues of the proven capacities is safe over any transport. The
-//! number of bytes is limited, too: see [`window`](super::window).
+//! number of bytes is limited, too: see [`window`](super::window). Both ends know the proven
+//! number, so its first grant is not sent.
 //!
 //! # A connection that breaks
 //!
@@ -25,6 +26,7 @@ use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_core::Stream as _;
@@ -36,8 +38,8 @@ use super::{
     capacity, every, windows,
 };
 use crate::limits::{FOR_EVER, SILENT_BEATS};
-use crate::platform::time::{Instant, Interval, interval, interval_at};
-use crate::transport::Connection;
+use crate::platform::time::{Instant, Interval, interval_at};
+use crate::transport::{Connection, GREETING};
 use crate::wire::{
     Amount, Batch, Frame, Grant, Hello, LaneSnapshot, LaneState, Messages, Numbers, Room, frame,
 };
@@ -75,24 +77,24 @@ fn encode_error<M: Labelled + Portable, C: Codec>(
     unwritten(peer, label, error)
 }
 
-pub(crate) fn reader<M: Portable, C: Codec>(peer: &str, codec: C) -> Read<M> {
-    let peer = peer.to_owned();
+pub(crate) fn reader<M: Portable, C: Codec>(peer: &Arc<str>, codec: C) -> Read<M> {
+    let peer = Arc::clone(peer);
     Box::new(move |bytes, numbers| {
         let read = match numbers {
             None => codec.decode(bytes),
             Some(numbers) => renumber(&codec, bytes, numbers).and_then(|it| codec.decode(&it)),
         };
-        read.map_err(|error| NetError::Decode { peer: peer.clone(), source: Arc::new(error) })
+        read.map_err(|error| NetError::Decode { peer: peer.to_string(), source: Arc::new(error) })
     })
 }
 
 /// Writes a message to frames of at most so many bytes.
 pub(crate) fn writer<M: Labelled + Portable, C: Codec>(
-    peer: &str,
+    peer: &Arc<str>,
     codec: C,
     largest: usize,
 ) -> Write<M> {
-    let peer = peer.to_owned();
+    let peer = Arc::clone(peer);
     Box::new(move |batch, frames, message| {
         let written = batch.add(largest, frames, |bytes| codec.encode(message, bytes));
         written.map_err(|error| unwritten(&peer, message.label(), error))
@@ -106,7 +108,7 @@ fn renumber<C: Codec>(codec: &C, bytes: &[u8], numbers: &Numbers) -> Result<Vec<
 
 /// A lane, seen from one of its ends.
 pub(crate) struct Lane<M, C> {
-    peer: String,
+    peer: Arc<str>,
     codec: C,
     /// The numbers of the peer's labels here, if they differ.
     pub(crate) numbers: Option<Arc<Numbers>>,
@@ -142,12 +144,12 @@ pub(crate) struct Lane<M, C> {
     /// The number of completed sessions that the peer was told.
     told_completed: u64,
     batch: Batch,
-    /// True if other lanes share the connection, which has heartbeats of its own.
-    is_shared: bool,
-    /// Ticks after an interval without a frame from this end.
-    heartbeat: Interval,
-    /// Ticks after too long without a frame from the peer.
-    silence: Interval,
+    /// The interval of heartbeats.
+    beat: Duration,
+    /// `None` if other lanes share the connection, which has heartbeats of its own. Otherwise the
+    /// first one ticks after an interval without a frame from this end, and the second one after
+    /// too long without a frame from the peer.
+    beats: Option<[Interval; 2]>,
 }
 
 impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
@@ -156,7 +158,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         codec: C,
         FarEnd { incoming, outgoing, status, taken: (taken, before) }: FarEnd<M>,
         limits: &Limits,
-    ) -> Self {
+    ) -> Box<Self> {
         let ([own, theirs], [receiving, sending]) = (ends, windows(ends, limits));
         // If waiting is safe with some room, it is safe with more, and larger frames cost less.
         let count = match capacity(theirs, own) {
@@ -164,10 +166,10 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             Room::Waits(_) | Room::Growable => WINDOW,
         };
         let &Limits { frame, beat, .. } = limits;
-        let (beat, every) = (beat.min(FOR_EVER / SILENT_BEATS), every(count));
-        let silent = beat * SILENT_BEATS;
-        Self {
-            peer: own.route.peer.clone(),
+        let every = every(count);
+        let granted = Amount { messages: receiving.least, bytes: 0 };
+        Box::new(Self {
+            peer: Arc::clone(&own.route.peer),
             codec,
             numbers: own.numbers(theirs).map(Arc::new),
             frame,
@@ -175,10 +177,10 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             outgoing: Some(outgoing),
             incoming: Some(incoming),
             split: None,
-            state: LaneState::default(),
+            state: LaneState { granted, ..LaneState::default() },
             unacknowledged: VecDeque::new(),
             sent: 0,
-            limit: 0,
+            limit: sending.least,
             arrived: VecDeque::new(),
             // Messages that were received and not reported yet take room, too.
             room: count as u64 + every,
@@ -187,13 +189,12 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             windows: [receiving.bytes, sending.bytes],
             sent_before: Amount::default(),
             status,
-            must_acknowledge: true,
+            must_acknowledge: receiving.least < count as u64,
             told_completed: 0,
             batch: Batch::default(),
-            is_shared: false,
-            heartbeat: interval(beat),
-            silence: interval_at(Instant::now() + silent, silent),
-        }
+            beat,
+            beats: None,
+        })
     }
 
     /// Packs the lane for another host. Fails if a message cannot be written or read.
@@ -203,7 +204,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         let before = self.unacknowledged.len() - self.state.ahead;
         self.outgoing.iter_mut().for_each(|outgoing| outgoing.complete(usize::MAX));
         self.pack_outgoing()?;
-        let failed = |error| NetError::Decode { peer: self.peer.clone(), source: Arc::new(error) };
+        let failed = |it| NetError::Decode { peer: self.peer.to_string(), source: Arc::new(it) };
         let mut unread = Vec::new();
         for Arrived { mut messages, numbers } in self.arrived.drain(..) {
             while let Some(bytes) = messages.next() {
@@ -231,10 +232,10 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     /// Continues from a snapshot of another host. If both ends count the same sessions, the peer
     /// may be a session behind. Fails if the snapshot is invalid.
     pub(crate) fn unpack(
-        mut self,
+        mut self: Box<Self>,
         snapshot: LaneSnapshot,
         is_counted: bool,
-    ) -> Result<Self, NetError> {
+    ) -> Result<Box<Self>, NetError> {
         let LaneSnapshot { state, unacknowledged, unread } = snapshot;
         let LaneState { first, sent, received, granted, completed, peer_completed, .. } = state;
         let count: Option<u64> = unacknowledged.iter().map(|frame| frame::count(frame)).sum();
@@ -271,7 +272,8 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         }
         let peer_completed = if is_counted { peer_completed } else { u64::MAX };
         let sent = Amount { messages: first + count, ..sent };
-        self.state = LaneState { sent, peer_completed, ..state };
+        let granted = state.granted.max(self.state.granted);
+        self.state = LaneState { sent, peer_completed, granted, ..state };
         self.sent_before = sent;
         self.note_taken();
         Ok(self)
@@ -282,15 +284,17 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         self.largest = self.frame.min(connection.max_payload());
         self.status.connected(connection);
         self.sent = 0;
-        self.must_acknowledge = true;
-        self.is_shared = connection.is_shared();
-        self.silence.reset();
+        self.beats = (!connection.is_shared()).then(|| {
+            let beat = self.beat.min(FOR_EVER / SILENT_BEATS);
+            [beat, beat * SILENT_BEATS].map(|every| interval_at(Instant::now() + every, every))
+        });
     }
 
     /// Continues over a new connection, whose other end has received so many messages. Fails if
     /// fewer were sent.
     pub(crate) fn resume(&mut self, connection: &Connection, received: u64) -> Result<(), Stop> {
         self.connect(connection);
+        self.must_acknowledge = true;
         Ok(self.acknowledge(received)?)
     }
 
@@ -301,7 +305,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         context: &mut Context<'_>,
     ) -> Poll<Result<(), Stop>> {
         loop {
-            let came = self.poll_read(connection, context)?;
+            let came = !self.is_done() && self.poll_read(connection, context)?;
             let _ = self.poll_deliver(context);
             let taken = self.poll_take(context);
             let before = self.sent;
@@ -309,10 +313,12 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             // Frames that were written make room for messages of the role.
             let wrote = self.sent > before;
             self.poll_heartbeat(connection, context)?;
-            let is_done =
-                self.state.is_told() && self.state.has_peer_left() && !self.must_acknowledge;
-            let is_flushed = (is_done || !connection.flushes_itself())
-                && Pin::new(&mut *connection).poll_flush(context)?.is_ready();
+            let is_done = self.is_done();
+            let is_flushed = match (is_done, connection.flushes_itself()) {
+                (true, true) => Pin::new(&mut *connection).poll_close(context)?.is_ready(),
+                (false, true) => false,
+                (_, false) => Pin::new(&mut *connection).poll_flush(context)?.is_ready(),
+            };
             if is_flushed && is_done && self.arrived.is_empty() {
                 self.status.note_progress(self.progress());
                 return Poll::Ready(Ok(()));
@@ -322,6 +328,11 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
                 return Poll::Pending;
             }
         }
+    }
+
+    /// Returns true if both ends have left, and know it.
+    fn is_done(&self) -> bool {
+        self.state.is_told() && self.state.has_peer_left() && !self.must_acknowledge
     }
 
     /// The number of messages that were sent, have come, and the peer has taken: without the ends.
@@ -353,8 +364,8 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             came = true;
         }
         if came {
-            if !self.is_shared {
-                self.silence.reset();
+            if let Some([_, silence]) = &mut self.beats {
+                silence.reset();
             }
             self.status.heard();
         }
@@ -580,12 +591,17 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         context: &mut Context<'_>,
     ) -> Result<(), Stop> {
         self.reports.taken.lane.register(context.waker());
+        // The first frame after the greetings has to be small: a grant, if there was none.
+        let is_large = |frame: &Bytes| frame.len() > GREETING;
+        self.must_acknowledge |= self.state.granted.bytes == 0
+            && self.unacknowledged.get(self.sent).is_some_and(is_large);
         loop {
-            let (taken, is_due) = self.reports.poll();
+            let (taken, is_due) = self.reports.poll(self.state.granted.messages);
             let here = self.incoming.as_ref().map_or(0, |incoming| incoming.completed() as u64);
             let completed = (self.state.completed + here).max(self.told_completed);
-            self.must_acknowledge |= completed > self.told_completed;
-            if !self.must_acknowledge && !is_due {
+            // After the end, the peer sends nothing, and knows the completed sessions.
+            let is_due = is_due || completed > self.told_completed;
+            if !self.must_acknowledge && (!is_due || self.state.has_ended) {
                 break;
             }
             if Pin::new(&mut *connection).poll_ready(context)?.is_pending() {
@@ -625,8 +641,8 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     /// Writes one frame to the connection, which has room.
     fn put(&mut self, connection: &mut Connection, frame: Bytes) -> Result<(), Stop> {
         Pin::new(connection).start_send(frame)?;
-        if !self.is_shared {
-            self.heartbeat.reset();
+        if let Some([heartbeat, _]) = &mut self.beats {
+            heartbeat.reset();
         }
         Ok(())
     }
@@ -637,16 +653,14 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         connection: &mut Connection,
         context: &mut Context<'_>,
     ) -> Result<(), Stop> {
-        if self.is_shared {
-            return Ok(());
-        }
-        if self.silence.poll_tick(context).is_ready() {
+        let Some([heartbeat, silence]) = &mut self.beats else { return Ok(()) };
+        if silence.poll_tick(context).is_ready() {
             return Err(io::Error::from(io::ErrorKind::TimedOut).into());
         }
-        while self.heartbeat.poll_tick(context).is_ready() {
+        while heartbeat.poll_tick(context).is_ready() {
             // If the connection has no room, the peer notices the silence.
             if Pin::new(&mut *connection).poll_ready(context)?.is_ready() {
-                self.put(connection, frame::beat())?;
+                Pin::new(&mut *connection).start_send(frame::beat())?;
             }
         }
         Ok(())
@@ -662,6 +676,6 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     }
 
     fn violation(&self, what: &'static str) -> NetError {
-        NetError::Frame { peer: self.peer.clone(), what }
+        NetError::Frame { peer: self.peer.to_string(), what }
     }
 }

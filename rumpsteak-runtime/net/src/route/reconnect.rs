@@ -37,7 +37,7 @@ pub(crate) struct Remote {
 /// this one if there is one. `theirs` is the greeting of the peer, whose token the role knows. If
 /// the peer is lost or gives up, the guard notes it.
 pub(crate) async fn run<M: Labelled + Portable, C: Codec>(
-    mut lane: Lane<M, C>,
+    mut lane: Box<Lane<M, C>>,
     remote: Remote,
     theirs: Hello,
     connection: Option<Connection>,
@@ -158,7 +158,7 @@ impl Remote {
 
 /// Moves the address of the end that has answered to the front.
 pub(crate) fn answered_at(addresses: &mut Vec<Address>, connection: &Connection) {
-    if let Some(at) = &connection.at {
+    if let Some(at) = connection.at.as_ref().filter(|at| addresses.first() != Some(*at)) {
         addresses.retain(|address| address != at);
         addresses.insert(0, at.clone());
     }
@@ -276,7 +276,7 @@ impl Search {
                     // Only the first address is known to be the peer's.
                     Ok(Ok(Greeted::Welcome(..)) | Err(NetError::Refused { .. })) if at > 0 => {}
                     Ok(Ok(Greeted::Welcome(..))) => {
-                        let (peer, refusal) = (own.route.peer.clone(), Refusal::Gone);
+                        let (peer, refusal) = (own.route.peer.to_string(), Refusal::Gone);
                         return Err(NetError::Refused { peer, refusal });
                     }
                     Ok(Ok(Greeted::Moved(to))) => {
@@ -296,7 +296,7 @@ impl Search {
             self.schedule();
         }
         sleep_until(self.until).await;
-        let (peer, source) = (own.route.peer.clone(), Arc::clone(&self.last));
+        let (peer, source) = (own.route.peer.to_string(), Arc::clone(&self.last));
         Err(NetError::Lost { peer, waited: self.waited, source })
     }
 }

@@ -1,5 +1,6 @@
 //! The state that a role and the task of its lane share.
 
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -36,10 +37,18 @@ pub(crate) type Unsaved = Arc<AtomicBool>;
 /// The last connection.
 #[derive(Debug)]
 struct Connected {
-    transport: Option<String>,
-    address: Option<String>,
+    at: Option<Address>,
+    caller: Option<IpAddr>,
+    scheme: Option<Arc<str>>,
     /// The time of the last frame from the peer.
     heard: Instant,
+}
+
+impl Connected {
+    fn address(&self) -> Option<String> {
+        let called = self.at.as_ref().map(Address::to_string);
+        called.or_else(|| self.caller.map(|address| address.to_string()))
+    }
 }
 
 pub(crate) type SharedStatus = Arc<RouteStatus>;
@@ -68,10 +77,8 @@ impl RouteStatus {
 
     /// The role has a connection with its peer.
     pub(crate) fn connected(&self, Connection { at, caller, scheme, .. }: &Connection) {
-        let address = at.as_ref().map(Address::to_string);
-        let address = address.or_else(|| caller.map(|address| address.to_string()));
-        let transport = at.as_ref().map(|at| at.scheme().to_owned()).or_else(|| scheme.clone());
-        *lock(&self.connection) = Some(Connected { transport, address, heard: Instant::now() });
+        let (at, caller, scheme) = (at.clone(), *caller, scheme.clone());
+        *lock(&self.connection) = Some(Connected { at, caller, scheme, heard: Instant::now() });
     }
 
     /// A frame has come from the peer.
@@ -84,9 +91,11 @@ impl RouteStatus {
     /// Describes the connection, for the report of a watch.
     pub(crate) fn describe(&self) -> String {
         match &*lock(&self.connection) {
-            Some(Connected { address, heard, .. }) => {
+            Some(connected) => {
+                let address = connected.address();
                 let address = address.as_deref().unwrap_or("an unknown address");
-                format!("at {address}, the connection is silent for {:.1?}", heard.elapsed())
+                let heard = connected.heard.elapsed();
+                format!("at {address}, the connection is silent for {heard:.1?}")
             }
             None => "no connection yet".to_owned(),
         }
@@ -131,13 +140,15 @@ impl Peer {
     /// same host, and for one that has not come yet.
     #[must_use]
     pub fn transport(&self) -> Option<String> {
-        lock(&self.0.connection).as_ref()?.transport.clone()
+        let connection = lock(&self.0.connection);
+        let Connected { at, scheme, .. } = connection.as_ref()?;
+        at.as_ref().map(Address::scheme).or(scheme.as_deref()).map(str::to_owned)
     }
 
     /// The address at which the peer was called, or from which it has called, if that is known.
     #[must_use]
     pub fn address(&self) -> Option<String> {
-        lock(&self.0.connection).as_ref()?.address.clone()
+        lock(&self.0.connection).as_ref()?.address()
     }
 
     /// The number of messages that were sent to the peer.

@@ -170,22 +170,23 @@ impl Reports {
         self.frames.push_back(self.came);
     }
 
-    /// The number of messages that the role has to take before the next report.
-    fn due(&self) -> u64 {
+    /// The number of messages that the role has to take before the next report. The peer may send
+    /// the `granted` ones.
+    fn due(&self, granted: u64) -> u64 {
         let Self { window, frames, came, reported, .. } = self;
         let share = reported.bytes.saturating_add((window.bytes / 4).max(1));
         let share = frames.partition_point(|all| all.bytes < share);
         let share = frames.get(share).map_or(u64::MAX, |all| all.messages);
         // The peer may be waiting.
-        let is_full = !window.has_room(came.since(*reported));
+        let is_full = came.messages >= granted || !window.has_room(came.since(*reported));
         let need = if is_full { came.messages + 1 - window.least } else { u64::MAX };
         (reported.messages + self.every).min(share).min(need)
     }
 
     /// The number of messages that the role has taken. True if the peer is to know it. Otherwise
     /// the role wakes the task in time.
-    pub(crate) fn poll(&self) -> (u64, bool) {
-        let due = self.due();
+    pub(crate) fn poll(&self, granted: u64) -> (u64, bool) {
+        let due = self.due(granted);
         let taken = self.taken.load(due.wrapping_add(self.before)).wrapping_sub(self.before);
         // The role may still take what came before this lane.
         let taken = if taken > u64::MAX / 2 { 0 } else { taken };
@@ -239,7 +240,7 @@ mod tests {
                         reports.taken.store(taken.wrapping_add(before));
                     }
                     _ => {
-                        if let (taken, true) = reports.poll() {
+                        if let (taken, true) = reports.poll(u64::MAX) {
                             grants.push_back(reports.report(taken));
                         }
                         grants.pop_front().into_iter().for_each(|taken| known = taken);
@@ -247,7 +248,7 @@ mod tests {
                 }
             }
             frames.drain(..).for_each(|frame| reports.come(frame));
-            while let (taken, true) = reports.poll() {
+            while let (taken, true) = reports.poll(u64::MAX) {
                 grants.push_back(reports.report(taken));
             }
             grants.pop_back().into_iter().for_each(|taken| known = taken);

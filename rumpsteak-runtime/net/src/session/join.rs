@@ -21,7 +21,6 @@ use super::wiring::{
 use crate::address::addresses_of;
 use crate::host::{Arrival, Guard, LaneTask};
 use crate::platform::spawn;
-use crate::platform::task::JoinSet;
 use crate::platform::time::{Instant, timeout_at};
 use crate::route::{
     FarEnd, Incoming, Lane, LocalQueue, Outgoing, Remote, SharedStatus, reader, run, unwritten,
@@ -41,7 +40,7 @@ pub struct Join<R: Role, C = Postcard> {
 
 #[derive(Default)]
 struct Plan {
-    session: String,
+    session: Arc<str>,
     addresses: BTreeMap<String, Vec<Address>>,
     directory: Directory,
     transports: Vec<String>,
@@ -54,8 +53,8 @@ struct Plan {
 /// A service, which plays one role in every session that others begin. Made by [`Host::serve`].
 pub struct Service<R: Role> {
     host: Host,
-    sessions: UnboundedReceiver<String>,
-    join: fn(&Host, String) -> Join<R>,
+    sessions: UnboundedReceiver<Arc<str>>,
+    join: fn(&Host, Arc<str>) -> Join<R>,
 }
 
 impl Host {
@@ -68,7 +67,7 @@ impl Host {
     /// # }
     /// ```
     pub fn join<R: Joins>(&self, session: impl Into<String>) -> Join<R> {
-        let plan = Plan { session: session.into(), ..Plan::default() };
+        let plan = Plan { session: session.into().into(), ..Plan::default() };
         let connect = |join| Box::pin(connect(join)) as BoxFuture<'static, _>;
         Join { host: self.clone(), plan, codec: Postcard, connect }
     }
@@ -77,7 +76,7 @@ impl Host {
     /// A session is announced once. When it is over, its name can be used again.
     pub fn serve<R: Joins>(&self) -> Service<R> {
         let sessions = self.shared.serve(R::PROTOCOL, R::NAME);
-        Service { host: self.clone(), sessions, join: |host, session| host.join(session) }
+        Service { host: self.clone(), sessions, join: |host, session| host.join(&*session) }
     }
 }
 
@@ -147,10 +146,10 @@ impl<R: Role, C> Join<R, C> {
     }
 
     /// The name of the role in the session: of a family, the name of the member.
-    fn role(&self) -> Result<String, NetError> {
+    fn role(&self) -> Result<Arc<str>, NetError> {
         let number = self.plan.families.get(R::NAME).copied().unwrap_or_default();
         match self.plan.member {
-            None if !R::PLAYED.0.is_family => Ok(R::NAME.to_owned()),
+            None if !R::PLAYED.0.is_family => Ok(R::NAME.into()),
             Some(index) if R::PLAYED.0.is_family && index < number => Ok(member(R::NAME, index)),
             _ => Err(NetError::Family { role: R::NAME, family: R::NAME }),
         }
@@ -190,42 +189,43 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
     }
     let (name, queues) = (join.role()?, queues::<R>(&plan.families)?);
     let peers = || queues.iter().map(|queue| &queue.peer);
-    if let Some(peer) = plan.addresses.keys().find(|&peer| !peers().any(|known| known == peer)) {
-        let peers = peers().cloned().collect();
+    let is_known = |peer: &str| peers().any(|known| **known == *peer);
+    if let Some(peer) = plan.addresses.keys().find(|peer| !is_known(peer)) {
+        let peers = peers().map(ToString::to_string).collect();
         return Err(NetError::NoPeer { role: R::NAME, peer: peer.clone(), peers });
     }
     let mut hellos = hellos::<R, C>(&plan.session, &name, &queues)?;
     hellos.iter_mut().for_each(|hello| hello.transports.clone_from(&plan.transports));
 
     let shared = &join.host.shared;
-    let endpoint = (R::PROTOCOL.to_owned(), plan.session.clone(), name);
+    let endpoint = (R::PROTOCOL.into(), plan.session.clone(), name);
     let waits = |own: &Hello| !plays_on_demand::<R>(&own.route);
     let wires = |own: &Hello, far: &Hello| waits(own).then(|| wire::<R::Message>(own, far));
     let arrivals = shared.register(endpoint.clone(), &hellos, wires)?;
     let guard = Guard::new(shared, endpoint, R::PLAYED.0.on_demand);
     let until = Instant::now() + shared.limits.join;
-    let mut calls = JoinSet::default();
-    let mut remotes = Vec::new();
+    let (mut calls, mut remotes) = (Vec::new(), Vec::new());
     for (own, arrivals) in hellos.into_iter().zip(arrivals) {
         let (shared, guard) = (Arc::clone(shared), Some(Arc::clone(&guard)));
         let addresses = join.addresses_of(&own.route.peer);
         let remote = Remote { shared, own, addresses, arrivals, guard };
         if waits(&remote.own) {
-            remote.call(&mut calls, until);
+            calls.extend(remote.call(until));
         }
         remotes.push(remote);
     }
     // A failed call reports its reason a moment earlier.
     let until = until + Duration::from_secs(1);
     let (mut ends, mut routes) = (Vec::new(), Vec::new());
-    let (meets, mut met) = mpsc::unbounded_channel();
+    let is_on_demand = R::PLAYED.0.on_demand.contains(&R::NAME);
+    let (meets, met) = is_on_demand.then(mpsc::unbounded_channel).unzip();
     for mut remote in remotes {
         let own = remote.own.clone();
         let (end, status, lane) = if !waits(&own) {
             let (end, lane, status) = lane(&own, None, join.codec.clone(), shared, true);
-            (end, status, Some(spawn(remote.meet_on_demand(lane, meets.clone()))))
+            (end, status, Some(spawn(Box::pin(remote.meet_on_demand(lane, meets.clone())))))
         } else {
-            match remote.arrival(until).await {
+            match remote.arrival(until, &mut calls).await {
                 Arrival::Failed(error) => return Err(error),
                 Arrival::Leave(_) => return Err(remote.absent()),
                 Arrival::Local(end) => {
@@ -236,7 +236,7 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
                     let codec = join.codec.clone();
                     let (end, lane, status) = lane(&own, Some(&theirs), codec, shared, false);
                     let task = remote.meet(lane, connection, *theirs, call);
-                    (end, status, Some(spawn(task)))
+                    (end, status, Some(spawn(Box::pin(task))))
                 }
             }
         };
@@ -244,7 +244,7 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
         routes.push(RouteTask { own, status, lane });
     }
     drop(meets);
-    if R::PLAYED.0.on_demand.contains(&R::NAME)
+    if let Some(mut met) = met
         && let Some(RouteTask { own, .. }) = routes.first()
         && timeout_at(until, met.recv()).await.ok().flatten().is_none()
     {
@@ -367,7 +367,7 @@ impl<R: Role> Joined<R> {
     /// if the role has no such peer.
     #[must_use]
     pub fn peer(&self, role: &str) -> Option<Peer> {
-        let route = self.routes.iter().find(|it| it.own.route.peer == role)?;
+        let route = self.routes.iter().find(|it| *it.own.route.peer == *role)?;
         Some(Peer(Arc::clone(&route.status)))
     }
 

@@ -8,7 +8,7 @@ use rumpsteak_runtime::states::{Session, State};
 use rumpsteak_runtime::transport::Link as _;
 use rumpsteak_runtime::{Detached, Role};
 use serde::{Deserialize, Serialize};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 use super::join::RouteTask;
 use super::wiring::{Families, hellos, lane, plays_on_demand, queues, role_of, token};
@@ -126,10 +126,10 @@ impl<R: Joins + Leaves<()>, S: Session<State = State<'static, R>> + Structure> P
         codec: C,
     ) -> Result<(Joined<R>, Detached<S>), NetError> {
         let first = self.routes.first();
-        let session = first.map(|it| it.own.route.session.clone()).unwrap_or_default();
+        let session = first.map_or_else(|| "".into(), |it| it.own.route.session.clone());
         // A role with routes to a family never moves.
         let families = Families::new();
-        let expected = hellos::<R, C>(&session, R::NAME, &queues::<R>(&families)?)?;
+        let expected = hellos::<R, C>(&session, &R::NAME.into(), &queues::<R>(&families)?)?;
         let is_expected = |(packed, hello): (&PackedLane, &Hello)| {
             let PackedLane { own, theirs, .. } = packed;
             (&own.route, &own.contract, &own.format)
@@ -143,7 +143,7 @@ impl<R: Joins + Leaves<()>, S: Session<State = State<'static, R>> + Structure> P
             return Err(NetError::OtherSession { role: R::NAME });
         }
         let shared = &host.shared;
-        let endpoint = (R::PROTOCOL.to_owned(), session, R::NAME.to_owned());
+        let endpoint = (R::PROTOCOL.into(), session, R::NAME.into());
         let number = token()?;
         let owns = self.routes.iter().map(|packed| packed.own.clone().moved(number));
         let owns: Vec<Hello> = owns.collect();
@@ -151,7 +151,6 @@ impl<R: Joins + Leaves<()>, S: Session<State = State<'static, R>> + Structure> P
         let arrivals = shared.register(endpoint.clone(), &owns, |_, _| None)?;
         let guard = Guard::new(shared, endpoint, R::PLAYED.0.on_demand);
         let (mut ends, mut routes) = (Vec::new(), Vec::new());
-        let (meets, _) = mpsc::unbounded_channel();
         for ((packed, own), arrivals) in self.routes.into_iter().zip(owns).zip(arrivals) {
             let PackedLane { theirs, addresses, snapshot, .. } = packed;
             let is_on_demand = plays_on_demand::<R>(&own.route);
@@ -164,8 +163,8 @@ impl<R: Joins + Leaves<()>, S: Session<State = State<'static, R>> + Structure> P
             let (shared, guard) = (Arc::clone(shared), Some(Arc::clone(&guard)));
             let remote = Remote { shared, own, addresses, arrivals, guard };
             let task = match theirs {
-                Some(theirs) => spawn(run(lane, remote, theirs, None)),
-                None => spawn(remote.meet_on_demand(lane, meets.clone())),
+                Some(theirs) => spawn(Box::pin(run(lane, remote, theirs, None))),
+                None => spawn(Box::pin(remote.meet_on_demand(lane, None))),
             };
             routes.push(RouteTask { own: greeting, status, lane: Some(task) });
         }

@@ -115,14 +115,14 @@ impl Journal {
         };
         let (log, unsaved, mut tasks) = (Arc::new(log), Unsaved::default(), JoinSet::new());
         let (mut ends, mut lanes) = (Vec::new(), Vec::new());
-        for peer in peers.into_iter().map(|queue| queue.peer) {
-            let before = entry.channels.get(&peer).map_or(0, |channel| channel.received);
-            let (end, incoming, outgoing, status, taken) = net_of_messages();
+        for peer in peers.iter().map(|queue| &queue.peer) {
+            let before = entry.channels.get(&**peer).map_or(0, |channel| channel.received);
+            let (end, mut queue, outgoing, status, taken) = net_of_messages();
             let _ = status.unsaved.set(Arc::clone(&unsaved));
-            let lane = Lane { peer, outgoing, taken: (taken, before) };
+            let decode = reader::<R::Message, _>(peer, Postcard);
+            let lane = Lane { peer: peer.to_string(), outgoing, taken: (taken, before) };
             let (log, peer, taken) = (Arc::clone(&log), lane.peer.clone(), lane.taken.clone());
             tasks.spawn(async move {
-                let (mut queue, decode) = (incoming, reader::<R::Message, _>(&peer, Postcard));
                 let read = read(&log, peer, &mut queue, decode, taken).await;
                 // Before the queue is dropped, which wakes the role.
                 read.inspect_err(|error| status.fail(error.clone()))
@@ -179,8 +179,9 @@ impl Journal {
 
     /// The log of a role in the session of this encoded name.
     async fn log<R: Joins>(&self, session: &str) -> Result<Log, NetError> {
-        let (fingerprint, _, format) = told::<R, Postcard>()?;
-        let bytes = postcard::to_stdvec(&(fingerprint, &*format)).map_err(failed)?;
+        let (fingerprint, format) = told::<R, Postcard>()?;
+        let said = (fingerprint, &format.codec, &format.labels, &format.types);
+        let bytes = postcard::to_stdvec(&said).map_err(failed)?;
         let program = schema::fingerprint(bytes.into_iter());
         Log::open(self, [R::PROTOCOL, session], R::NAME, token()?, program).await
     }

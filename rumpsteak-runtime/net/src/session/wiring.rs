@@ -89,26 +89,33 @@ pub(super) type Families = BTreeMap<String, u32>;
 /// A queue into which a role sends.
 pub(super) struct Sends {
     /// The peer, or a member of the peer.
-    pub(super) peer: String,
+    pub(super) peer: Arc<str>,
     queue: Queue,
     /// The number of members if one of the ends is a member of a family; otherwise 0.
     members: u32,
 }
 
 /// The name of a member of a family.
-pub(super) fn member(family: &str, index: u32) -> String {
-    format!("{family}[{index}]")
+pub(super) fn member(family: &str, index: u32) -> Arc<str> {
+    format!("{family}[{index}]").into()
 }
 
-/// The queues into which a role sends, in the order of its routes.
-pub(super) fn queues<R: Joins>(families: &Families) -> Result<Vec<Sends>, NetError> {
+/// The queues into which a role sends, in the order of its routes. Without families, they are found
+/// once.
+pub(super) fn queues<R: Joins>(families: &Families) -> Result<Arc<[Sends]>, NetError> {
+    static FOUND: Mutex<BTreeMap<TypeId, Arc<[Sends]>>> = Mutex::new(BTreeMap::new());
+    if families.is_empty()
+        && let Some(found) = lock(&FOUND).get(&TypeId::of::<R>())
+    {
+        return Ok(Arc::clone(found));
+    }
     let (mut queues, mut wrong) = (Vec::new(), None);
     let own = if R::PLAYED.0.is_family { families.get(R::NAME).copied() } else { None };
     let mut note = |queue: Queue, is_family: bool| {
         let peer = queue.to;
         if !is_family {
             let members = own.unwrap_or_default();
-            queues.push(Sends { peer: peer.to_owned(), queue, members });
+            queues.push(Sends { peer: peer.into(), queue, members });
         } else if let Some(&members) = families.get(peer).filter(|&&members| members > 0) {
             let sends = |index| Sends { peer: member(peer, index), queue, members };
             queues.extend((0..members).map(sends));
@@ -119,36 +126,35 @@ pub(super) fn queues<R: Joins>(families: &Families) -> Result<Vec<Sends>, NetErr
     };
     // This role is never used.
     drop(R::wire(&mut Wiring::elsewhere(&mut note)));
-    wrong.map_or(Ok(queues), Err)
+    let queues: Arc<[Sends]> = wrong.map_or(Ok(queues.into()), Err)?;
+    if families.is_empty() {
+        lock(&FOUND).insert(TypeId::of::<R>(), Arc::clone(&queues));
+    }
+    Ok(queues)
 }
 
 /// The greetings of a role to its peers, each with its own token. Fails with
 /// [`NetError::Ambiguous`], [`NetError::SessionName`] or [`NetError::Random`].
 pub(super) fn hellos<R: Joins, C: Codec>(
-    session: &str,
-    role: &str,
+    session: &Arc<str>,
+    role: &Arc<str>,
     queues: &[Sends],
 ) -> Result<Vec<Hello>, NetError> {
     if session.len() > LONGEST_NAME {
         let (start, bytes) = (session.chars().take(40).collect(), session.len());
         return Err(NetError::SessionName { start, bytes });
     }
-    let system = R::PLAYED.0.system;
-    let (fingerprint, told, format) = told::<R, C>()?;
+    let (protocol, system) = (Arc::<str>::from(R::PROTOCOL), R::PLAYED.0.system);
+    let (fingerprint, format) = told::<R, C>()?;
     let hello = |Sends { peer, queue, members }: &Sends| {
         let route = Arc::new(RouteId {
-            protocol: R::PROTOCOL.to_owned(),
-            session: session.to_owned(),
-            role: role.to_owned(),
-            peer: peer.clone(),
+            protocol: Arc::clone(&protocol),
+            session: Arc::clone(session),
+            role: Arc::clone(role),
+            peer: Arc::clone(peer),
         });
-        let contract = Contract {
-            fingerprint,
-            projections: Arc::clone(&told),
-            system,
-            capacity: queue.capacity.into(),
-            members: *members,
-        };
+        let contract =
+            Contract { fingerprint, system, capacity: queue.capacity.into(), members: *members };
         let lane = LaneId { own: token()?, ..LaneId::default() };
         Ok(Hello { route, contract, format: Arc::clone(&format), lane, transports: Vec::new() })
     };
@@ -156,7 +162,7 @@ pub(super) fn hellos<R: Joins, C: Codec>(
 }
 
 /// The parts of a greeting that a role always says: the fingerprint of its protocol, the
-/// projections and the format of messages. They are found once, because that takes long.
+/// format with the projections. They are found once, because that takes long.
 pub(super) fn told<R: Joins, C: Codec>() -> Result<Told, NetError> {
     type Key = (TypeId, &'static str, bool, &'static str, u64);
     static FOUND: Mutex<BTreeMap<Key, Told>> = Mutex::new(BTreeMap::new());
@@ -167,20 +173,17 @@ pub(super) fn told<R: Joins, C: Codec>() -> Result<Told, NetError> {
         return Ok(told.clone());
     }
     let types = if C::WRITES_NAMES { Ok(BTreeMap::new()) } else { schema::of::<R::Message>() };
-    let format = Format {
-        codec: C::NAME.to_owned(),
-        labels: R::Message::LABELS.lines().map(str::to_owned).collect(),
-        types: types.map_err(|name| NetError::Ambiguous { name })?,
-    };
+    let types = types.map_err(|name| NetError::Ambiguous { name })?;
     // Another version compares them.
     let is_told = cfg!(feature = "compat") && projections.len() <= LONGEST && closed == 0;
     let fingerprint = schema::fingerprint(projections.bytes().chain(closed.to_be_bytes()));
-    let told = (fingerprint, if is_told { projections } else { "" }.into(), Arc::new(format));
+    let projections = if is_told { projections } else { "" };
+    let told = (fingerprint, Format::new([projections, C::NAME, R::Message::LABELS], types));
     lock(&FOUND).insert(key, told.clone());
     Ok(told)
 }
 
-type Told = (u64, Arc<str>, Arc<Format>);
+type Told = (u64, Arc<Format>);
 
 /// A random number of this host.
 pub(super) fn token() -> Result<u128, NetError> {
@@ -216,7 +219,7 @@ pub(super) fn lane<M: Labelled + Portable, C: Codec>(
     codec: C,
     shared: &Shared,
     is_on_demand: bool,
-) -> (Net<M>, Lane<M, C>, SharedStatus) {
+) -> (Net<M>, Box<Lane<M, C>>, SharedStatus) {
     let mut known = theirs.unwrap_or(own).clone();
     if is_on_demand {
         known.contract.system = 0;
@@ -263,22 +266,11 @@ mod tests {
 
     #[tokio::test]
     async fn where_nothing_is_proven_the_sender_keeps_what_nobody_receives() {
-        let [protocol, session, role, peer] = ["P", "1", "a", "b"].map(str::to_owned);
+        let [protocol, session, role, peer] = ["P", "1", "a", "b"].map(Into::into);
         let own = Hello {
             route: RouteId { protocol, session, role, peer }.into(),
-            contract: Contract {
-                fingerprint: 1,
-                projections: "".into(),
-                system: 0,
-                capacity: Room::Growable,
-                members: 0,
-            },
-            format: Format {
-                codec: Postcard::NAME.to_owned(),
-                labels: Vec::new(),
-                types: BTreeMap::new(),
-            }
-            .into(),
+            contract: Contract { fingerprint: 1, system: 0, capacity: Room::Growable, members: 0 },
+            format: Format::new(["", Postcard::NAME, ""], BTreeMap::new()),
             lane: LaneId { own: 1, ..LaneId::default() },
             transports: Vec::new(),
         };

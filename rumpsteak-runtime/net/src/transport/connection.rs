@@ -103,7 +103,7 @@ pub struct Connection {
     /// The address of the other end, if that has called.
     pub(crate) caller: Option<IpAddr>,
     /// The scheme of the address at which it has called.
-    pub(crate) scheme: Option<String>,
+    pub(crate) scheme: Option<Arc<str>>,
 }
 
 /// Returns true if the other end may play the role of this protocol and name.

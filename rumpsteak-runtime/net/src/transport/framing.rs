@@ -11,7 +11,8 @@ use tokio_util::codec::{Decoder, Encoder, Framed, LengthDelimitedCodec};
 pub(crate) const GREETING: usize = 64 << 10;
 
 /// The size of the largest frame that may come next. The first two frames of a connection are
-/// small: a greeting or its answer, then a grant or the end. A stranger gets no further.
+/// small: a greeting or its answer, then a grant, the end or small messages. A stranger gets no
+/// further.
 #[derive(Default)]
 pub(crate) struct Largest {
     frame: usize,

@@ -14,27 +14,31 @@ use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
+use bytes::Bytes;
 use futures_core::Stream as _;
 use futures_sink::Sink as _;
 use rumpsteak_runtime::channel::Capacity;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::Blob;
 use crate::error::LONGEST_NAME;
+use crate::platform::lock;
 use crate::platform::task::spawn_blocking;
 use crate::transport::{Connection, GREETING};
 use crate::{Address, Refusal};
 
 /// The first bytes of a connection: the name and the version of the handshake.
-const MAGIC: &[u8; 10] = b"rumpsteak\x06";
+const MAGIC: &[u8; 10] = b"rumpsteak\x07";
 
 /// The greeting of one end of a route.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) struct Hello {
     pub(crate) route: Arc<RouteId>,
     pub(crate) contract: Contract,
+    #[serde(with = "self::format")]
     pub(crate) format: Arc<Format>,
     pub(crate) lane: LaneId,
     /// The schemes of the transports that this end accepts, best first. If empty, it accepts the
@@ -45,23 +49,20 @@ pub(crate) struct Hello {
 /// A route: the session, and the roles at both ends.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) struct RouteId {
-    pub(crate) protocol: String,
-    pub(crate) session: String,
-    pub(crate) role: String,
-    pub(crate) peer: String,
+    pub(crate) protocol: Arc<str>,
+    pub(crate) session: Arc<str>,
+    pub(crate) role: Arc<str>,
+    pub(crate) peer: Arc<str>,
 }
 
 /// A role in a session: the protocol, the session and the role.
-pub(crate) type Endpoint = (String, String, String);
+pub(crate) type Endpoint = (Arc<str>, Arc<str>, Arc<str>);
 
 /// The proof of the build about the role.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) struct Contract {
     /// The fingerprint of the protocol, and of all sessions if they are safe only together.
     pub(crate) fingerprint: u64,
-    /// The projections of the protocol onto all of its roles, as text. Empty if this end does not
-    /// talk to other versions.
-    pub(crate) projections: Arc<str>,
     /// The system for which the capacities of the queues were proven; 0 for none.
     pub(crate) system: u64,
     /// The capacity of the queue from this end, in that system.
@@ -70,12 +71,57 @@ pub(crate) struct Contract {
     pub(crate) members: u32,
 }
 
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+/// The part of a greeting that is the same in all sessions of a role. It travels as a whole, so an
+/// end that has it need not read it again.
+#[derive(Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) struct Format {
+    /// The projections of the protocol onto all of its roles, as text. Empty if this end does not
+    /// talk to other versions.
+    pub(crate) projections: Arc<str>,
     pub(crate) codec: String,
     pub(crate) labels: Vec<String>,
     /// The fingerprints of the types in messages: see [`schema`](crate::wire::schema).
     pub(crate) types: BTreeMap<String, u64>,
+    /// The other fields as they travel.
+    #[serde(skip)]
+    written: Bytes,
+}
+
+/// The formats of the roles in this process, by their bytes.
+static FORMATS: Mutex<BTreeMap<Bytes, Arc<Format>>> = Mutex::new(BTreeMap::new());
+
+impl Format {
+    /// A format of this process, with these projections, codec and labels.
+    pub(crate) fn new(texts: [&str; 3], types: BTreeMap<String, u64>) -> Arc<Self> {
+        let [projections, codec, labels] = texts;
+        let (projections, codec, written) = (projections.into(), codec.to_owned(), Bytes::new());
+        let labels = labels.lines().map(str::to_owned).collect();
+        let mut format = Self { projections, codec, labels, types, written };
+        // Writing to memory does not fail.
+        format.written = postcard::to_stdvec(&format).unwrap_or_default().into();
+        Arc::clone(lock(&FORMATS).entry(format.written.clone()).or_insert_with(|| format.into()))
+    }
+}
+
+/// Formats as they travel.
+mod format {
+    use serde::{Deserializer, Serializer, de::Error as _};
+
+    use super::*;
+
+    pub(super) fn serialize<S: Serializer>(it: &Format, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_bytes(&it.written)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<Format>, D::Error> {
+        let Blob(written) = Blob::deserialize(from)?;
+        if let Some(format) = lock(&FORMATS).get(&written) {
+            return Ok(Arc::clone(format));
+        }
+        let format: Format = postcard::from_bytes(&written).map_err(D::Error::custom)?;
+        // Not as a part of a larger message.
+        Ok(Arc::new(Format { written: Bytes::copy_from_slice(&written), ..format }))
+    }
 }
 
 /// The identity of a lane, and its progress.
@@ -133,6 +179,7 @@ impl Hello {
     /// Checks that two ends are compatible. A blocking thread compares two versions of a protocol.
     pub(crate) async fn fits(&self, other: &Self) -> Result<(), Refusal> {
         let (own, theirs) = (&self.format, &other.format);
+        let is_same = Arc::ptr_eq(own, theirs);
         if own.codec != theirs.codec {
             return Err(Refusal::Codec([own.codec.clone(), theirs.codec.clone()]));
         }
@@ -143,19 +190,19 @@ impl Hello {
         // A message type that is a struct has no number. Its label has a space, unlike all others.
         let is_struct =
             |format: &&Arc<Format>| format.labels.iter().any(|it| it.starts_with("struct "));
-        if own.labels != theirs.labels && [own, theirs].iter().any(is_struct) {
+        if !is_same && own.labels != theirs.labels && [own, theirs].iter().any(is_struct) {
             return Err(Refusal::Labels([own.labels.join(", "), theirs.labels.join(", ")]));
         }
         let differs = |(name, own): &(&String, &u64)| {
             theirs.types.get(*name).is_some_and(|theirs| theirs != *own)
         };
-        if let Some((name, _)) = own.types.iter().find(differs) {
+        if !is_same && let Some((name, _)) = own.types.iter().find(differs) {
             return Err(Refusal::Type(name.clone()));
         }
         if self.contract.fingerprint == other.contract.fingerprint {
             return Ok(());
         }
-        let projections = [self, other].map(|hello| hello.contract.projections.clone());
+        let projections = [self, other].map(|hello| Arc::clone(&hello.format.projections));
         let compared = spawn_blocking(move || versions_fit(&projections));
         let compared = compared.await.unwrap_or_else(|error| Err(error.to_string()));
         compared.map_err(Refusal::Protocol)
@@ -163,8 +210,9 @@ impl Hello {
 
     pub(crate) fn has_short_names(&self) -> bool {
         let RouteId { protocol, session, role, peer } = &*self.route;
-        let names = [protocol, session, role, peer, &self.format.codec];
-        names.into_iter().chain(&self.transports).all(|name| name.len() <= LONGEST_NAME)
+        let names = [protocol, session, role, peer].into_iter().map(|name| &**name);
+        let others = self.transports.iter().chain([&self.format.codec]).map(String::as_str);
+        names.chain(others).all(|name| name.len() <= LONGEST_NAME)
     }
 
     /// Returns true if this end greets that very end, or any end that plays the role.
@@ -199,7 +247,8 @@ impl Hello {
     pub(crate) fn numbers(&self, other: &Self) -> Option<Numbers> {
         let (own, theirs) = (&self.format.labels, &other.format.labels);
         let number = |label| (0..).zip(own).find(|(_, own)| *own == label).map(|(at, _)| at);
-        (own != theirs).then(|| theirs.iter().map(number).collect())
+        let is_same = Arc::ptr_eq(&self.format, &other.format) || own == theirs;
+        (!is_same).then(|| theirs.iter().map(number).collect())
     }
 }
 
@@ -221,7 +270,10 @@ fn versions_fit(projections: &[Arc<str>; 2]) -> Result<(), String> {
 }
 
 pub(crate) async fn say(connection: &mut Connection, what: &impl Serialize) -> io::Result<()> {
-    let bytes = postcard::to_extend(what, MAGIC.to_vec()).map_err(io::Error::other)?;
+    // Most greetings are shorter.
+    let mut bytes = Vec::with_capacity(512);
+    bytes.extend(MAGIC);
+    let bytes = postcard::to_extend(what, bytes).map_err(io::Error::other)?;
     let most = GREETING.min(connection.max_payload());
     if bytes.len() > most {
         let text = format!("the greeting has {} bytes, and the limit is {most}", bytes.len());

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::meddling::Hands;
 
 /// The first bytes of a connection.
-pub(crate) const MAGIC: &[u8] = b"rumpsteak\x06";
+pub(crate) const MAGIC: &[u8] = b"rumpsteak\x07";
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) enum Room {
@@ -26,13 +26,11 @@ pub(crate) struct Greeting {
     pub(crate) role: String,
     pub(crate) peer: String,
     pub(crate) contract: u64,
-    pub(crate) projections: String,
     pub(crate) system: u64,
     pub(crate) capacity: Room,
     pub(crate) members: u32,
-    pub(crate) codec: String,
-    pub(crate) labels: Vec<String>,
-    pub(crate) types: BTreeMap<String, u64>,
+    #[serde(with = "whole")]
+    pub(crate) format: Format,
     pub(crate) instance: u128,
     pub(crate) known: Option<u128>,
     pub(crate) moves: Vec<u128>,
@@ -40,9 +38,39 @@ pub(crate) struct Greeting {
     pub(crate) transports: Vec<String>,
 }
 
+/// It travels as bytes.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct Format {
+    pub(crate) projections: String,
+    pub(crate) codec: String,
+    pub(crate) labels: Vec<String>,
+    pub(crate) types: BTreeMap<String, u64>,
+}
+
+mod whole {
+    use rumpsteak_net::Blob;
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
+
+    use super::Format;
+
+    pub(super) fn serialize<S: Serializer>(it: &Format, serializer: S) -> Result<S::Ok, S::Error> {
+        Blob::from(postcard::to_stdvec(it).unwrap()).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Format, D::Error> {
+        Ok(postcard::from_bytes(&Blob::deserialize(from)?).unwrap())
+    }
+}
+
 impl Greeting {
     pub(crate) fn read(frame: &[u8]) -> Self {
         postcard::from_bytes(frame.strip_prefix(MAGIC).unwrap()).unwrap()
+    }
+
+    /// This greeting, with another codec.
+    pub(crate) fn codec(mut self, codec: &str) -> Self {
+        codec.clone_into(&mut self.format.codec);
+        self
     }
 
     pub(crate) fn frame(&self) -> Bytes {

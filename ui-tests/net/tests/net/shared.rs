@@ -196,9 +196,8 @@ async fn who_sends_more_than_a_window_before_it_is_welcome_ends_that_stream() {
     let ended = timeout(Duration::from_secs(4), read_piece(&mut stranger)).await.unwrap().unwrap();
     assert_eq!(ended, (0, END, Vec::new()));
     // Its other streams are heard.
-    let codec = "other".to_owned();
     stranger.write_all(&piece(1, END, &[])).await.unwrap();
-    let greeting = Greeting { session: "new".to_owned(), codec, instance: 9, ..greeting };
+    let greeting = Greeting { session: "new".to_owned(), instance: 9, ..greeting }.codec("other");
     stranger.write_all(&piece(2, FRAME, &greeting.frame())).await.unwrap();
     let (number, _, answer) = read_piece(&mut stranger).await.unwrap();
     let answer = Answer::read(&answer);

@@ -172,10 +172,16 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Driver<T> {
             } else {
                 self.output.extend([self.tail.split().freeze(), piece]);
             }
+            let is_last = stream.outgoing.is_empty() && stream.is_closing;
+            stream.has_ended |= is_last;
             let is_dropped = stream.is_dropped;
             state.schedule(number);
-            if is_dropped && state.streams.get(&number).is_some_and(|it| !it.is_ready) {
+            let is_removed =
+                is_dropped && state.streams.get(&number).is_some_and(|it| !it.is_ready);
+            if is_removed {
                 state.streams.remove(&number);
+            }
+            if is_removed || is_last {
                 head(&mut self.tail, 0, number, END);
                 size += HEAD;
             }

@@ -202,7 +202,13 @@ impl Sink<Bytes> for StreamEnd {
         Poll::Pending
     }
 
+    /// Ends the stream, behind its last frame.
     fn poll_close(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if let Some(number) = self.number
+            && let Some(stream) = self.shared.state().streams.get_mut(&number)
+        {
+            stream.is_closing = true;
+        }
         self.poll_flush(context)
     }
 }
@@ -211,9 +217,9 @@ impl Drop for StreamEnd {
     fn drop(&mut self) {
         let mut state = self.shared.state();
         (state.users, state.used) = (state.users - 1, Some(Instant::now()));
-        match self.number {
-            Some(number) => state.drop_stream(number),
-            None => state.wake_task(),
+        self.number.iter().for_each(|number| state.drop_stream(*number));
+        if state.users == 0 {
+            state.wake_task();
         }
     }
 }

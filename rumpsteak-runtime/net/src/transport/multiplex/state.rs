@@ -1,6 +1,6 @@
 //! The state of a connection that streams share.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Waker};
@@ -53,7 +53,7 @@ pub(super) struct State {
     /// The size of the largest frame, in bytes.
     pub(super) frame: usize,
     /// The streams that have not ended at both ends, by number.
-    pub(super) streams: HashMap<u32, StreamState>,
+    pub(super) streams: BTreeMap<u32, Box<StreamState>>,
     /// The number of the next stream that is opened.
     pub(super) next: u32,
     /// The number of streams in use at this end, including those that have no number yet, and when
@@ -103,6 +103,8 @@ pub(super) struct StreamState {
     pub(super) taken: u64,
     /// True if this end has dropped the stream, which still has frames to send.
     pub(super) is_dropped: bool,
+    /// True if the last frame is to be followed by the end.
+    pub(super) is_closing: bool,
     pub(super) has_ended: bool,
     /// The other end has broken the rules of the stream.
     pub(super) is_wrong: bool,
@@ -143,7 +145,7 @@ impl State {
             ..StreamState::default()
         };
         let number = self.next;
-        self.streams.insert(number, stream);
+        self.streams.insert(number, Box::new(stream));
         self.next += 1;
         number
     }
