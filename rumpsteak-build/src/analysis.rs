@@ -123,13 +123,17 @@ impl Analysis {
                 "write `edition = \"2024\"` under `[package]`",
             ));
         }
-        manifest::runtime(&self.protocols.base).is_none().then(|| {
-            Report::of(
-                "the package does not depend on `rumpsteak-runtime`",
-                "write `rumpsteak = { package = \"rumpsteak-runtime\", version = \"0.1\" }` under `[dependencies]`, \
-                 or `path` in the place of `version`; the package `rumpsteak` is another one",
-            )
-        })
+        let says = |file: &RustFile| !self.source.renames && file.text.contains("#[rumpsteak::");
+        let message = match manifest::runtime(&self.protocols.base) {
+            None => "the package does not depend on `rumpsteak-runtime`".to_owned(),
+            Some(name) if name != "rumpsteak" && self.source.files.iter().any(says) => format!(
+                "the source says `#[rumpsteak::…]`, and Cargo.toml calls the runtime `{name}`"
+            ),
+            Some(_) => return None,
+        };
+        let help = "write `rumpsteak = { package = \"rumpsteak-runtime\", version = \"0.1\" }` under `[dependencies]`, \
+                 or `path` in the place of `version`; the package `rumpsteak` is another one";
+        Some(Report::of(&message, help))
     }
 
     /// Prints the files to watch, the variables and the warnings for Cargo.

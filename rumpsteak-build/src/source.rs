@@ -30,6 +30,8 @@ pub(crate) struct Source {
     pub(crate) watched: BTreeSet<PathBuf>,
     /// The files that mention a protocol but do not lex: the path, and the line from 1.
     pub(crate) unreadable: Vec<(PathBuf, usize)>,
+    /// True if a file calls something `rumpsteak`.
+    pub(crate) renames: bool,
 }
 
 impl Source {
@@ -55,6 +57,7 @@ impl Source {
 
     fn file(&mut self, path: PathBuf) {
         let Ok(text) = package_root::read(&path) else { return };
+        self.renames |= text.contains(" as rumpsteak");
         // Most files have no protocol, and need not be lexed.
         if !text.contains("protocol") && !text.contains("closed_system") {
             return;

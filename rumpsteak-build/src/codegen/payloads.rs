@@ -109,7 +109,7 @@ pub(super) fn without_type<'m>(
     let meant: String = meant.collect();
     let line = |(sort, _): &(&str, Span)| {
         let name = sort.rsplit('.').next().unwrap_or_default();
-        format!("\n  type <rust> \"{}\" as {name};", example(sort))
+        format!("\n  type <rust> \"{}\" as {name};", example(sort, name))
     };
     let (names, lines) = (list(missing.iter().map(|(sort, _)| sort)), missing.iter().map(line));
     let (lines, shown) = (lines.collect::<String>(), file.shown());
@@ -119,17 +119,18 @@ pub(super) fn without_type<'m>(
     Some((text, place))
 }
 
-/// The likely Rust type for a sort of this name, or `…`.
-fn example(sort: &str) -> &'static str {
-    match &*sort.to_lowercase() {
+/// The likely Rust type for a sort, by its name.
+fn example(sort: &str, name: &str) -> String {
+    let known = match &*sort.to_lowercase() {
         "int" | "integer" => "i32",
         "long" => "i64",
         "bool" | "boolean" => "bool",
         "float" | "double" => "f64",
         "bytes" => "std::vec::Vec<u8>",
         "str" | "string" => "std::string::String",
-        _ => "…",
-    }
+        _ => return format!("super::{name}"),
+    };
+    known.to_owned()
 }
 
 fn is_in_scope(name: &str, scope: &Scope<'_>) -> bool {

@@ -3,7 +3,7 @@
 use std::future::Ready;
 
 use super::end::Remains;
-use super::{Branch, End, Ended, Gather, Race, Receive, Select, Send, State};
+use super::{Branch, End, Ended, Gather, Race, Receive, Select, Send, Sending, State};
 use crate::channel::{Capacity, Channel};
 use crate::error::Result;
 use crate::role::{Role, Route};
@@ -62,6 +62,7 @@ not!(
     "this is a `Gather`: call `gather`"
 );
 not!(NotRace, "the role or a peer chooses a message here", "this is a `Race`: call `race`");
+not!(Awaited, "the session goes on once this is awaited", "write `.await?` in front of this call");
 not!(NotEnd, "the session is over here", "this is the `End`: call `end`");
 
 // rustc prints the type that lacks the bound. It is `State`, because the states' own types are
@@ -91,6 +92,7 @@ calls!(Select(P, C), NotSelect: receive branch | send);
 calls!(Branch(P, C), NotBranch: receive | send select);
 calls!(Race(P, C), NotRace: receive branch | send select);
 calls!(Gather(P, C), NotGather: receive branch | send select);
+calls!(Sending(P, L, C), Awaited: receive branch | send select);
 calls!(End(), NotEnd: receive branch | send select);
 
 macro_rules! not_over {
@@ -104,6 +106,7 @@ macro_rules! not_over {
         }
     };
 }
+misused!(Sending(P, L, C) end<T>(T) -> Ended<'s, R, T>, Awaited);
 not_over!(Send<P, L, C>, ToSend<P, L>);
 not_over!(Receive<P, L, C>, ToReceive<P, L>);
 not_over!(Select<P, C>, ToSelect<P>);

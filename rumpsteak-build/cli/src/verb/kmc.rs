@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::RangedU64ValueParser;
 use rumpsteak_build::command::{Notice, count, list, split_way_out, visible};
 use rumpsteak_fsm::bounded::Growth;
 use rumpsteak_fsm::capacity::{self, Capacities, ChannelCapacity, Occupancy};
@@ -39,10 +40,10 @@ pub(crate) struct Arguments {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// Show the properties at k = N, and search no further
-    #[arg(short = 'k', value_name = "N", conflicts_with = "max_k", value_parser = bound)]
+    #[arg(short = 'k', value_name = "N", conflicts_with = "max_k", value_parser = bound())]
     k: Option<usize>,
     /// Search for the least bound up to N
-    #[arg(long, value_name = "N", default_value_t = Limits::default().queue, value_parser = bound)]
+    #[arg(long, value_name = "N", default_value_t = Limits::default().queue, value_parser = bound())]
     max_k: usize,
     /// With -k, explore every configuration, without partial-order reduction
     #[arg(long, requires = "k")]
@@ -62,12 +63,8 @@ pub(crate) struct Arguments {
 }
 
 /// A bound: at least 1, because nothing can be sent into a queue of length 0.
-fn bound(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(0) => Err("a queue holds at least 1 message".to_owned()),
-        Ok(bound) => Ok(bound),
-        Err(_) => Err("not a number".to_owned()),
-    }
+fn bound() -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(1..)
 }
 
 pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {

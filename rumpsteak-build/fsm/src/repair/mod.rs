@@ -55,7 +55,8 @@ pub fn find((sub, parts): (&Fsm, &[StateId]), sup: &Fsm, refusal: &mut Refusal) 
     let walk = walk(sub, sup, &refusal.path);
     let (last, most) = (walk.len() - 1, MOST / (sub.len() + sup.len()));
     let search = Search { sub, parts, sup, refusal, path: &path, walk: &walk, last, most };
-    let found = match search.answer().or_else(|| search.cheapest()) {
+    let cheapest = || search.cheapest().or_else(|| search.answer(false));
+    let found = match search.answer(true).or_else(cheapest) {
         Some((at, edit)) => search.explain(at, edit),
         None => search.unmet(),
     };
@@ -127,14 +128,15 @@ impl<'a> Search<'a> {
 
     /// The receive that is due if the subtype sends once more than it has heard back, and fits with
     /// this receive. It may also fit with one send less. If it puts off such a receive up to a
-    /// choice, the receive is missing behind an option of the choice.
+    /// choice, the receive is missing behind an option of the choice. With `is_first`, it also fits
+    /// with the receive where the two part.
     ///
     /// ```text
-    /// supertype   !go ─ ?ok ─ ⟲                  the subtype is one message ahead; it fits with
-    /// subtype     !go ─ (!go ─ ?ok ─ ⟲ | !stop)  a `?ok` behind `!go`, too, but means one behind
-    ///                                            `!stop`
+    /// supertype   !go ─ ?ok ─ ⟲                  the subtype is one message ahead; it may fit
+    /// subtype     !go ─ (!go ─ ?ok ─ ⟲ | !stop)  with a `?ok` behind `!go`, too, but means one
+    ///                                            behind `!stop`
     /// ```
-    fn answer(self) -> Option<Candidate<'a>> {
+    fn answer(self, is_first: bool) -> Option<Candidate<'a>> {
         let Self { sub, sup, refusal, walk, last, most, .. } = self;
         let due = single(sup, walk[last])?;
         let (edge, own) = self.at(last);
@@ -145,14 +147,14 @@ impl<'a> Search<'a> {
         let between = (due.source, due.target);
         let insert = |at| (at, Edit::Insert { edge: self.at(at).0, is_of_state: false, between });
         let is_due = is_ahead && is_answer && sub.transitions_from(own).all(sends);
-        if !is_due || !self.fits(insert(last).1) {
+        if !is_due || is_first && !self.fits(insert(last).1) {
             return None;
         }
         let end = refusal.path.len();
         let choice = (last..end).find(|&at| single(sub, self.at(at).1).is_none());
         let late = choice.filter(|_| does(sub, due.action)).map_or(end, |choice| choice) + 1..=end;
-        let mut late = late.rev().take(most).map(insert);
-        late.find(|(_, edit)| self.fits(*edit)).or(Some(insert(last)))
+        let mut late = late.rev().take(most).chain([last]).map(insert);
+        late.find(|(_, edit)| self.fits(*edit))
     }
 
     /// The actions that are due where the two part, if the subtype never does them, and does

@@ -67,7 +67,7 @@ fn is_taken_back(seed: u64) -> Option<bool> {
     let (last, parts) = (walk.len() - 1, &*parts);
     let search = Search { sub, parts, sup, refusal, path, walk, last, most: 1_000 };
     let is_told = path.is_empty() || sub.is_terminal(search.at(last).1);
-    let found = || search.answer().or_else(|| search.cheapest());
+    let found = || search.answer(true).or_else(|| search.cheapest());
     (!is_told).then(|| found().is_some_and(|(_, edit)| cost(edit) <= Some(most)))
 }
 

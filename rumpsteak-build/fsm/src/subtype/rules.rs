@@ -61,20 +61,11 @@ pub(super) struct Successor {
 }
 
 pub(super) struct Rules<'a> {
-    pair: &'a Pair,
+    pub(super) pair: &'a Pair,
     pub(super) anticipation: Anticipation<'a>,
 }
 
 impl<'a> Rules<'a> {
-    pub(super) fn new(pair: &'a Pair, slack: usize, steps: usize) -> Self {
-        let anticipation = Anticipation::new(pair, slack, steps);
-        Self { pair, anticipation }
-    }
-
-    pub(super) fn spend(&mut self, cost: usize) -> Result<(), Limit> {
-        self.anticipation.spend(cost)
-    }
-
     /// Does the next action of the subtype in place if there is no choice, the most frequent case.
     /// `None` if [`successors`](Self::successors) must decide; the situation is the same then, but
     /// the supertype may be unfolded further. `unfolded` counts the unfoldings.
@@ -194,7 +185,7 @@ impl<'a> Rules<'a> {
             let count = ways.len();
             for (nth, Way { segment, rules: own }) in ways.into_iter().enumerate() {
                 let mut prefix = self.copy(&mut prefix, last && nth + 1 == count)?;
-                self.spend(segment.promises.len())?;
+                self.anticipation.spend(segment.promises.len())?;
                 prefix.extend(pair, segment);
                 let rules = self.anticipation.sequences.both(std::mem::take(&mut rules), own);
                 successors.push(after(prefix, lossy, rules));
@@ -240,7 +231,7 @@ impl<'a> Rules<'a> {
         for (nth, (promise, Way { segment, rules })) in ways.into_iter().enumerate() {
             let edge = handled(promise)?;
             let mut prefix = self.copy(&mut prefix, nth + 1 == count)?;
-            self.spend(segment.promises.len())?;
+            self.anticipation.spend(segment.promises.len())?;
             prefix.extend(pair, segment);
             successors.push(after(edge, prefix, rules));
         }
@@ -255,7 +246,7 @@ impl<'a> Rules<'a> {
         let mut unfoldings = 0;
         let mut open: Vec<(u32, Vec<Promise>)> = vec![(start, vec![])];
         while let Some((state, promises)) = open.pop() {
-            self.spend(1 + promises.len())?;
+            self.anticipation.spend(1 + promises.len())?;
             let edges = sup.edges(state);
             let State::Receive(own) = sup.state(state) else {
                 return Err(match edges.first() {
@@ -297,7 +288,7 @@ impl<'a> Rules<'a> {
             let spare = Prefix::new(self.pair.sup.initial);
             return Ok(std::mem::replace(prefix, spare));
         }
-        self.spend(1 + prefix.spine.len())?;
+        self.anticipation.spend(1 + prefix.spine.len())?;
         Ok(prefix.clone())
     }
 }

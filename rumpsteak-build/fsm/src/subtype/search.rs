@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::anticipation::Anticipation;
 use super::assumptions::{Assumptions, Way};
 use super::pair::Pair;
 use super::prefix::Prefix;
@@ -37,7 +38,7 @@ impl<'a> Search<'a> {
         Self {
             pair,
             limits,
-            rules: Rules::new(pair, slack, limits.steps),
+            rules: Rules { pair, anticipation: Anticipation::new(pair, slack, limits.steps) },
             assumptions: Assumptions::new(pair),
             tasks: VecDeque::from([(situation, Way::start())]),
             longest: 0,
@@ -88,7 +89,7 @@ impl<'a> Search<'a> {
                     None => return Ok(()),
                 }
             }
-            self.rules.spend(1)?;
+            self.rules.anticipation.spend(1)?;
             let pending = situation.prefix.spine.len() + situation.prefix.rest.size();
             if pending > self.limits.anticipation {
                 return Err(Limit::Anticipation(self.limits.anticipation).into());
@@ -118,7 +119,8 @@ impl<'a> Search<'a> {
                     {
                         let Successor { transition, situation, rules } = successor;
                         self.prolong(&mut way, transition, rules);
-                        self.rules.spend(way.trail.len() + situation.prefix.spine.len())?;
+                        let cost = way.trail.len() + situation.prefix.spine.len();
+                        self.rules.anticipation.spend(cost)?;
                         self.tasks.push_back((situation, way));
                     }
                     return Ok(());
@@ -142,7 +144,7 @@ impl<'a> Search<'a> {
         situation.lossy &= situation.prefix.awaits_send(self.pair);
         let (state, prefix) = (situation.state, &situation.prefix);
         encode(state, prefix, situation.lossy, &mut self.key);
-        self.rules.spend(self.key.len())?;
+        self.rules.anticipation.spend(self.key.len())?;
         let Some((node, way)) = self.assumptions.meet(&self.key, situation, way) else {
             return Ok(None);
         };

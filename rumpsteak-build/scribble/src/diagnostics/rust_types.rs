@@ -18,9 +18,6 @@ pub(crate) fn nameless(ty: &Name, declared: &[(&str, &str)]) -> Diagnostic {
     }
     let of = |name: &str| declared.iter().find(|(known, _)| *known == name).map(|(_, ty)| *ty);
     let (name, external) = declaration(ty.as_str(), of);
-    let from = external.split_once("::").map_or("std", |(path, _)| path);
-    let from = from.rsplit(|c| !is_word(c)).next().filter(|from| !from.is_empty());
-    let from = from.unwrap_or("std");
     if let Some((name, _)) = declared.iter().find(|(_, known)| *known == external) {
         let message = format!("`{ty}` is a Rust type, and is called `{name}` in this module");
         let label = format!("write `{name}` here");
@@ -28,7 +25,7 @@ pub(crate) fn nameless(ty: &Name, declared: &[(&str, &str)]) -> Diagnostic {
     }
     let message = format!("`{ty}` is a Rust type, and has no name in protocols");
     let label = format!("declare it, and write `{name}` here");
-    let help = format!("above: type <rust> \"{external}\" from \"{from}\" as {name};");
+    let help = format!("above: type <rust> \"{external}\" as {name};");
     Diagnostic::new(Code::RustType, message, ty.span, label).help(help)
 }
 
@@ -39,12 +36,19 @@ errors! {
         help "write `{without}`";
 }
 
+/// The types that need no path.
+const PRELUDE: [&str; 5] = ["Box", "Option", "Result", "String", "Vec"];
+
 /// A name for a type, and the text of the type in a declaration: declared names are replaced by
-/// their types.
+/// their types, and other names are those of the file around the module.
 fn declaration<'a>(ty: &str, of: impl Fn(&str) -> Option<&'a str>) -> (String, String) {
     let (mut name, mut external) = (String::new(), String::new());
     for piece in ty.split_inclusive(|c| !is_word(c)) {
         let (word, behind) = piece.split_at(piece.trim_end_matches(|c| !is_word(c)).len());
+        let is_own = word.starts_with(char::is_uppercase) && !external.ends_with(':');
+        if is_own && of(word).is_none() && !PRELUDE.contains(&word) {
+            external += "super::";
+        }
         external += of(word).unwrap_or(word);
         external += behind;
         if let Some(first) = word.chars().next().filter(|_| behind != ":") {
@@ -81,6 +85,7 @@ mod tests {
             ("[u8; 32]", "U832", "[u8; 32]"),
             ("((), ())", "Type", "((), ())"),
             ("_Task<u8>", "_TaskU8", "_Task<u8>"),
+            ("Vec<Coupon>", "VecCoupon", "Vec<super::Coupon>"),
         ] {
             assert_eq!(declaration(ty, declared), (name.to_owned(), external.to_owned()));
         }

@@ -36,7 +36,7 @@ const FILES: [(&str, &str); 3] = [
 
 /// The end of a manifest: Cargo compiles dependencies with a path incrementally.
 const PROFILE: &str = "
-# The verifier does not change. So it compiles in a fifth less time.
+# Dependencies do not change. Not compiled incrementally, they take a fifth less time.
 [profile.dev.build-override]
 incremental = false
 ";
