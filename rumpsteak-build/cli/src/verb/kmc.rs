@@ -40,10 +40,12 @@ pub(crate) struct Arguments {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// Show the properties at k = N, and search no further
-    #[arg(short = 'k', value_name = "N", conflicts_with = "max_k", value_parser = bound())]
+    #[arg(short = 'k', value_name = "N", conflicts_with = "max_k",
+        value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     k: Option<usize>,
     /// Search for the least bound up to N
-    #[arg(long, value_name = "N", default_value_t = Limits::default().queue, value_parser = bound())]
+    #[arg(long, value_name = "N", default_value_t = Limits::default().queue,
+        value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     max_k: usize,
     /// With -k, explore every configuration, without partial-order reduction
     #[arg(long, requires = "k")]
@@ -60,11 +62,6 @@ pub(crate) struct Arguments {
     scribble: Scribble,
     #[command(flatten)]
     output: Output,
-}
-
-/// A bound: at least 1, because nothing can be sent into a queue of length 0.
-fn bound() -> RangedU64ValueParser<usize> {
-    RangedU64ValueParser::new().range(1..)
 }
 
 pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {

@@ -144,11 +144,8 @@ impl<'a> Assumptions<'a> {
     }
 
     pub(super) fn path(&self, way: &Way) -> Vec<TransitionId> {
-        self.path_to(way.from, &way.trail)
-    }
-
-    fn path_to(&self, mut node: Option<u32>, trail: &[Done]) -> Vec<TransitionId> {
-        let mut path: Vec<Done> = trail.iter().rev().copied().collect();
+        let mut node = way.from;
+        let mut path: Vec<Done> = way.trail.iter().rev().copied().collect();
         while let Some(step) = node.and_then(|node| self.nodes[node as usize].parent) {
             let step = &self.steps[step as usize];
             path.extend(self.trail(step).iter().rev());
@@ -186,7 +183,7 @@ impl<'a> Assumptions<'a> {
             Some((edge.id, edge.target))
         };
         let (walk, cycle, at) = lasso(self.nodes[node as usize].state, onward);
-        let mut path = self.path_to(Some(node), &[]);
+        let mut path = self.path(&Way { from: Some(node), ..Way::start() });
         path.extend(walk);
         forgotten(origin, path, at, cycle)
     }
@@ -249,7 +246,7 @@ impl<'a> Assumptions<'a> {
         let cycle = cycle.into_iter().flat_map(|step| self.trail(step));
         let cycle = cycle.copied().map(transition).collect();
         let origin = promised[node as usize].unwrap_or_default();
-        let path = self.path_to(Some(node), &[]);
+        let path = self.path(&Way { from: Some(node), ..Way::start() });
         forgotten(origin, path, self.nodes[node as usize].state, cycle)
     }
 
