@@ -7,7 +7,7 @@ use super::reception::{dismiss, hear_greeting};
 use super::shared::*;
 use crate::platform::spawn;
 use crate::platform::time::{Instant, sleep, timeout, timeout_at};
-use crate::transport::{Connection, Memory, Transport, copied, is_final};
+use crate::transport::{Connection, Memory, copied, is_final};
 use crate::wire::{Answer, Hello, RouteId, hear, say};
 use crate::{Address, NetError, Refusal};
 
@@ -99,9 +99,8 @@ impl Shared {
         address: &Address,
         own: &Hello,
     ) -> Result<Greeted, NetError> {
-        let transport = self.transports.of(address)?;
-        let exchange = self.exchange(transport, address, own);
-        let greeted = timeout(self.limits.handshake, exchange).await;
+        self.transports.of(address)?;
+        let greeted = timeout(self.limits.handshake, self.exchange(address, own)).await;
         let greeted = greeted.unwrap_or_else(|_| {
             let text = format!(
                 "no answer came within {:?}: the host there may be out of files, or overloaded",
@@ -151,7 +150,6 @@ impl Shared {
     /// Connects to an address, and returns the answer of the host there to a greeting.
     async fn exchange(
         self: &Arc<Self>,
-        transport: &dyn Transport,
         address: &Address,
         own: &Hello,
     ) -> io::Result<(Connection, Answer)> {
@@ -169,8 +167,12 @@ impl Shared {
                 spawn(Arc::clone(self).know_move(address.clone(), own.clone()));
             }
             near
+        } else if let Some(stream) = self.stream(address).await {
+            stream
         } else {
-            Box::pin(self.connect(transport, address)).await?
+            // In a task: others wait for the connection, even if nothing polls this role.
+            let connected = Arc::clone(self).connect(address.clone());
+            spawn(timeout(self.limits.handshake, connected)).await?.map_err(io::Error::other)??
         };
         let answer = async {
             say(&mut connection, own).await?;
@@ -191,9 +193,8 @@ impl Shared {
     /// Lets the host that a peer has left for this host know that the peer was found. It
     /// [waits](crate::Host::told) for that.
     async fn know_move(self: Arc<Self>, address: Address, own: Hello) {
-        let Ok(transport) = self.transports.of(&address) else { return };
         let asked = async {
-            let mut connection = self.connect(transport, &address).await?;
+            let mut connection = Arc::clone(&self).connect(address).await?;
             say(&mut connection, &own).await?;
             if let Some(answer @ Answer::Moved(_)) = hear(&mut connection).await? {
                 dismiss(connection, answer, true).await;
@@ -204,17 +205,22 @@ impl Shared {
         let _ = timeout(self.limits.handshake, asked).await;
     }
 
+    /// A stream of the connection to an address, if there is one.
+    async fn stream(&self, address: &Address) -> Option<Connection> {
+        let line = lock(&self.lines).get(address).cloned()?;
+        let line = line.try_lock().ok()?;
+        let Line::Shared(streams) = &*line else { return None };
+        streams.open().await.ok()
+    }
+
     /// A connection to an address: a stream of one that is there, or else a new one. Calls at the
     /// same time share it, or its failure.
-    async fn connect(
-        &self,
-        transport: &dyn Transport,
-        address: &Address,
-    ) -> io::Result<Connection> {
+    async fn connect(self: Arc<Self>, address: Address) -> io::Result<Connection> {
         let (began, frame) = (Instant::now(), self.limits.frame);
+        let transport = self.transports.of(&address).map_err(io::Error::other)?;
         let line = {
             let mut lines = lock(&self.lines);
-            if !lines.contains_key(address) {
+            if !lines.contains_key(&address) {
                 // Those that are in use, or may be.
                 lines.retain(|_, line| match line.try_lock().as_deref() {
                     Ok(Line::Shared(streams)) => streams.is_open(),
@@ -238,7 +244,7 @@ impl Shared {
             Line::Failed(at, error) if *at >= began => return Err(copied(error)),
             Line::Absent | Line::Failed(..) => {}
         }
-        // If this call is cancelled, another one tries.
+        // If this takes too long, another call tries.
         *line = Line::Absent;
         match transport.connect(address.place(), frame).await {
             Ok(mut connection) => {

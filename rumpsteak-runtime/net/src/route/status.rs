@@ -92,8 +92,7 @@ impl RouteStatus {
     pub(crate) fn describe(&self) -> String {
         match &*lock(&self.connection) {
             Some(connected) => {
-                let address = connected.address();
-                let address = address.as_deref().unwrap_or("an unknown address");
+                let address = connected.address().unwrap_or_else(|| "an unknown address".into());
                 let heard = connected.heard.elapsed();
                 format!("at {address}, the connection is silent for {heard:.1?}")
             }

@@ -245,3 +245,21 @@ async fn five_hundred_calls_at_once_need_no_second_connection() {
     sleep(Duration::from_millis(10)).await;
     assert_eq!(connections.load(Ordering::Relaxed), 1);
 }
+
+#[tokio::test]
+async fn a_role_that_is_not_polled_keeps_no_connection_from_others() {
+    let (services, clients) = (Host::new(), Host::new());
+    let at = serve(&services, ["tcp://127.0.0.1:0"]).await.remove(0);
+    let join = clients.join::<C>("1").peer("s", [&at]).peer("l", [&at]);
+    let mut first = std::pin::pin!(join.connect());
+    std::future::poll_fn(|context| {
+        assert!(first.as_mut().poll(context).is_pending());
+        std::task::Poll::Ready(())
+    })
+    .await;
+    let ordered = timeout(Duration::from_secs(5), order(&clients, "2", [&at, &at])).await;
+    assert_eq!(ordered.unwrap(), Ok(expected(20)));
+    let mut joined = first.await.unwrap();
+    assert_eq!(order_one(&mut joined.role, "x".into()).await.unwrap(), (1, 1));
+    joined.leave().await.unwrap();
+}

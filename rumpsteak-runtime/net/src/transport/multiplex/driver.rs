@@ -176,12 +176,11 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Driver<T> {
             stream.has_ended |= is_last;
             let is_dropped = stream.is_dropped;
             state.schedule(number);
-            let is_removed =
-                is_dropped && state.streams.get(&number).is_some_and(|it| !it.is_ready);
-            if is_removed {
+            let is_gone = is_dropped && state.streams.get(&number).is_some_and(|it| !it.is_ready);
+            if is_gone {
                 state.streams.remove(&number);
             }
-            if is_removed || is_last {
+            if is_gone || is_last {
                 head(&mut self.tail, 0, number, END);
                 size += HEAD;
             }

@@ -218,8 +218,6 @@ impl Drop for StreamEnd {
         let mut state = self.shared.state();
         (state.users, state.used) = (state.users - 1, Some(Instant::now()));
         self.number.iter().for_each(|number| state.drop_stream(*number));
-        if state.users == 0 {
-            state.wake_task();
-        }
+        (state.users == 0).then(|| state.wake_task());
     }
 }
