@@ -127,9 +127,8 @@ impl<'a> Search<'a> {
     }
 
     /// The receive that is due if the subtype sends once more than it has heard back, and fits with
-    /// this receive. It may also fit with one send less. If it puts off such a receive up to a
-    /// choice, the receive is missing behind an option of the choice. With `is_first`, it also fits
-    /// with the receive where the two part.
+    /// it: behind an option, if it is put off up to a choice. It may also fit with one send less.
+    /// With `is_first`, it fits with the receive where the two part, too.
     ///
     /// ```text
     /// supertype   !go ─ ?ok ─ ⟲                  the subtype is one message ahead; it may fit

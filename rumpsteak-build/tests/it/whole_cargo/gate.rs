@@ -400,6 +400,23 @@ fn new_files_are_noticed() {
     assert!(package.check(&[]).ran_script());
 }
 
+#[test]
+fn a_runtime_with_another_name_than_in_the_source_is_refused() {
+    let (_turn, package) = gate();
+    package.edit(
+        "Cargo.toml",
+        "rumpsteak = { package = \"rumpsteak-runtime\", ",
+        "rumpsteak-runtime = { ",
+    );
+    let (_, _, said) = package.run("check", &[]);
+    says(
+        &said,
+        "the source says `#[rumpsteak::…]`, and Cargo.toml calls the runtime `rumpsteak_runtime`",
+    );
+    let renames = "extern crate rumpsteak_runtime as rumpsteak;\n";
+    package.write("src/lib.rs", &format!("{renames}{MODULE}")).check(&[]).passes();
+}
+
 /// The verdicts of a package do not depend on its place, nor on the run.
 #[test]
 fn equal_packages_have_equal_verdicts() {

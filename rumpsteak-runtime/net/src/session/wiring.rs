@@ -100,15 +100,8 @@ pub(super) fn member(family: &str, index: u32) -> Arc<str> {
     format!("{family}[{index}]").into()
 }
 
-/// The queues into which a role sends, in the order of its routes. Without families, they are found
-/// once.
-pub(super) fn queues<R: Joins>(families: &Families) -> Result<Arc<[Sends]>, NetError> {
-    static FOUND: Mutex<BTreeMap<TypeId, Arc<[Sends]>>> = Mutex::new(BTreeMap::new());
-    if families.is_empty()
-        && let Some(found) = lock(&FOUND).get(&TypeId::of::<R>())
-    {
-        return Ok(Arc::clone(found));
-    }
+/// The queues into which a role sends, in the order of its routes.
+pub(super) fn queues<R: Joins>(families: &Families) -> Result<Vec<Sends>, NetError> {
     let (mut queues, mut wrong) = (Vec::new(), None);
     let own = if R::PLAYED.0.is_family { families.get(R::NAME).copied() } else { None };
     let mut note = |queue: Queue, is_family: bool| {
@@ -126,11 +119,7 @@ pub(super) fn queues<R: Joins>(families: &Families) -> Result<Arc<[Sends]>, NetE
     };
     // This role is never used.
     drop(R::wire(&mut Wiring::elsewhere(&mut note)));
-    let queues: Arc<[Sends]> = wrong.map_or(Ok(queues.into()), Err)?;
-    if families.is_empty() {
-        lock(&FOUND).insert(TypeId::of::<R>(), Arc::clone(&queues));
-    }
-    Ok(queues)
+    wrong.map_or(Ok(queues), Err)
 }
 
 /// The greetings of a role to its peers, each with its own token. Fails with
