@@ -164,11 +164,11 @@ impl<R: Role, C> Join<R, C> {
         Join { host: self.host, plan: self.plan, codec, connect }
     }
 
-    /// Waits until all peers of the role have joined the session. No role waits for a role that
-    /// plays on demand, which itself waits for its first peer. If the future is dropped, the peers
-    /// lose this role. Fails if an address is invalid, or belongs to no peer; if the role has
-    /// already joined the session here; if a peer does not join in time, or is incompatible; or if
-    /// neither end can call the other.
+    /// Calls the peers as long as it is polled, until all of them have joined the session. No role
+    /// waits for a role that plays on demand, which itself waits for its first peer. If the future
+    /// is dropped, the peers lose this role. Fails if an address is invalid, or belongs to no peer;
+    /// if the role has already joined here; if a peer does not join in time, or is incompatible; or
+    /// if neither end can call the other.
     pub async fn connect(self) -> Result<Joined<R>, NetError> {
         (self.connect)(self).await
     }
