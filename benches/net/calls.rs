@@ -73,7 +73,7 @@ async fn tarpc_client() -> ServiceClient {
     ServiceClient::new(config, tcp::connect(at, Bincode::default).await.unwrap()).spawn()
 }
 
-/// The time of each of so many tasks, of which so many are under way.
+/// The time of each of so many tasks, with so many of them under way at once.
 async fn each<F>(count: usize, at_once: usize, one: impl Fn(usize) -> F) -> Duration
 where
     F: Future<Output = ()> + Send + 'static,
@@ -84,7 +84,7 @@ where
     began.elapsed() / count as u32
 }
 
-/// Two hosts, of which one serves short sessions, and its address.
+/// A host that calls, one that serves short sessions, and the address of the second.
 async fn hosts() -> (Host, Host, Arc<str>) {
     let (near, far) = (Host::new(), Host::new());
     let at = far.listen("tcp://127.0.0.1:0").await.unwrap().to_string();

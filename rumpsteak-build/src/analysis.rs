@@ -112,11 +112,8 @@ impl Analysis {
 
     /// A mistake in the manifest because of which no module compiles.
     pub(crate) fn obstacle(&self) -> Option<Report> {
-        let mut modules = self.modules();
         // rustc checks a crate that the attribute names.
-        if !modules.any(|(module, _)| module.arguments.krate.is_none()) {
-            return None;
-        }
+        self.modules().find(|(module, _)| module.arguments.krate.is_none())?;
         if !manifest::has_edition(&self.protocols.base) {
             return Some(Report::of(
                 "Cargo.toml names no edition, and edition 2015 has no `async`",

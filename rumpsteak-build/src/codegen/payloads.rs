@@ -121,16 +121,15 @@ pub(super) fn without_type<'m>(
 
 /// The likely Rust type for a sort, by its name.
 fn example(sort: &str, name: &str) -> String {
-    let known = match &*sort.to_lowercase() {
-        "int" | "integer" => "i32",
-        "long" => "i64",
-        "bool" | "boolean" => "bool",
-        "float" | "double" => "f64",
-        "bytes" => "std::vec::Vec<u8>",
-        "str" | "string" => "std::string::String",
-        _ => return format!("super::{name}"),
-    };
-    known.to_owned()
+    match &*sort.to_lowercase() {
+        "int" | "integer" => "i32".into(),
+        "long" => "i64".into(),
+        "bool" | "boolean" => "bool".into(),
+        "float" | "double" => "f64".into(),
+        "bytes" => "std::vec::Vec<u8>".into(),
+        "str" | "string" => "std::string::String".into(),
+        _ => format!("super::{name}"),
+    }
 }
 
 fn is_in_scope(name: &str, scope: &Scope<'_>) -> bool {

@@ -156,13 +156,10 @@ impl Prefix {
 
     /// The first action on the spine, or else the first alternative of the choice behind it.
     pub(super) fn head(&self) -> Option<Promise> {
-        match (self.spine.promises().next(), &self.rest) {
-            (Some(promise), _) => Some(promise),
-            (None, Rest::Choice(alternatives, _)) => {
-                alternatives.first().map(|alternative| alternative.promise)
-            }
-            (None, Rest::State(_)) => None,
-        }
+        self.spine.promises().next().or(match &self.rest {
+            Rest::Choice(alternatives, _) => Some(alternatives[0].promise),
+            Rest::State(_) => None,
+        })
     }
 
     /// The first action of a kind on the spine, or else an alternative of the choice if it is of

@@ -82,20 +82,17 @@ impl Futures {
     pub(super) fn new(pair: &Pair) -> Self {
         let (sub, width) = (&pair.sub, pair.acts().div_ceil(64).max(1));
         let mut futures = vec![0_u64; width * sub.len()];
-        for edge in (0..sub.len() as u32).flat_map(|state| sub.edges(state)) {
-            let word = width * edge.source as usize + edge.act as usize / 64;
-            futures[word] |= 1 << (edge.act % 64);
-        }
         // A state is open again if its set grew, at most once for each action.
         let mut open: Vec<u32> = (0..sub.len() as u32).collect();
         let mut is_open = vec![true; sub.len()];
         while let Some(state) = open.pop() {
             is_open[state as usize] = false;
             for &edge in sub.incoming().of(state) {
-                let source = sub.nth_edge(edge).source;
+                let Edge { source, act, .. } = *sub.nth_edge(edge);
                 let mut grew = false;
                 for word in 0..width {
-                    let own = futures[width * state as usize + word];
+                    let done = u64::from(act as usize / 64 == word) << (act % 64);
+                    let own = futures[width * state as usize + word] | done;
                     let before = &mut futures[width * source as usize + word];
                     grew |= own & !*before != 0;
                     *before |= own;

@@ -11,7 +11,7 @@
 //!     └─ second output          t!stop after 2, then the end
 //! ```
 
-use std::iter::Copied;
+use std::iter::{Copied, repeat_n};
 use std::slice;
 
 use super::pair::{Act, Pair, State};
@@ -164,7 +164,7 @@ impl Record {
                     if sends[done.transition as usize] {
                         rules.push(Inference::Choose);
                     }
-                    rules.extend(unfold(done.by));
+                    rules.extend(repeat_n(Inference::Unfold(vec![]), done.by as usize));
                 }
                 rules.push(Inference::Take);
             }
@@ -172,17 +172,13 @@ impl Record {
                 Then::Branch(first, count) => open.extend((first..first + count).rev()),
                 Then::Assume(situation) => rules.push(Inference::Assume(situation)),
                 Then::End(unfoldings) => {
-                    rules.extend(unfold(unfoldings));
+                    rules.extend(repeat_n(Inference::Unfold(vec![]), unfoldings as usize));
                     rules.push(Inference::End);
                 }
             }
         }
         rules
     }
-}
-
-fn unfold(times: u32) -> Vec<Inference> {
-    vec![Inference::Unfold(vec![]); times as usize]
 }
 
 /// Decodes a tree. Recursion follows open choices inside each other, which the search bounds.

@@ -152,8 +152,7 @@ impl<'a> Rules<'a> {
         let pair = self.pair;
         let Situation { state, mut prefix, lossy } = situation;
         let edges = pair.sub.edges(state);
-        let mut successors = vec![];
-        let mut rules = CHOOSE;
+        let (mut successors, mut rules) = (vec![], CHOOSE);
         for (index, edge) in edges.iter().enumerate() {
             let last = index + 1 == edges.len();
             let refused = |refusal, lossy| match lossy {
@@ -285,8 +284,7 @@ impl<'a> Rules<'a> {
     /// A copy that is paid for, or the original if it is not needed any more.
     fn copy(&mut self, prefix: &mut Prefix, last: bool) -> Result<Prefix, Limit> {
         if last {
-            let spare = Prefix::new(self.pair.sup.initial);
-            return Ok(std::mem::replace(prefix, spare));
+            return Ok(std::mem::replace(prefix, Prefix::new(self.pair.sup.initial)));
         }
         self.anticipation.spend(1 + prefix.spine.len())?;
         Ok(prefix.clone())

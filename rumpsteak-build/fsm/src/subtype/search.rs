@@ -156,13 +156,9 @@ impl<'a> Search<'a> {
     }
 
     fn halt(&self, stop: Stop, way: &Way, sub_state: u32) -> Stop {
-        match stop {
-            Stop::Refused(refusal) => {
-                let path = self.assumptions.path(way);
-                let sub_state = StateId::from_index(sub_state as usize);
-                Stop::Refused(Refusal { path, sub_state, ..refusal })
-            }
-            other => other,
-        }
+        let Stop::Refused(refusal) = stop else { return stop };
+        let (path, sub_state) =
+            (self.assumptions.path(way), StateId::from_index(sub_state as usize));
+        Stop::Refused(Refusal { path, sub_state, ..refusal })
     }
 }

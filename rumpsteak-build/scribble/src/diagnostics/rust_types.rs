@@ -40,7 +40,7 @@ errors! {
 const PRELUDE: [&str; 5] = ["Box", "Option", "Result", "String", "Vec"];
 
 /// A name for a type, and the text of the type in a declaration: declared names are replaced by
-/// their types, and other names are those of the file around the module.
+/// their types, and other names are looked up in the file around the module.
 fn declaration<'a>(ty: &str, of: impl Fn(&str) -> Option<&'a str>) -> (String, String) {
     let (mut name, mut external) = (String::new(), String::new());
     for piece in ty.split_inclusive(|c| !is_word(c)) {
