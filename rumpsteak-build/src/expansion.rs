@@ -5,8 +5,9 @@
 
 use std::path::PathBuf;
 
-use rumpsteak_front::module::Module;
+use rumpsteak_front::module::{Item, Module};
 
+use crate::findings;
 use crate::package::{self, Package, RUNTIME};
 use crate::report::wording::ErrorText;
 
@@ -21,6 +22,8 @@ pub struct Judged {
     pub module: Module,
     /// The result.
     pub findings: Findings,
+    /// The items that the module leaves to be generated.
+    pub generated: Vec<Item>,
     /// The files that the verdict depends on.
     pub files: Vec<PathBuf>,
 }
@@ -34,7 +37,7 @@ pub fn judge(module: Module) -> Judged {
             let text = format!("`{at}` was not verified: {reason}");
             let told = vec![(at.span(), ErrorText { text, code: None })];
             let findings = Findings { told, ..Findings::default() };
-            return Judged { module, findings, files: Vec::new() };
+            return Judged { module, findings, generated: Vec::new(), files: Vec::new() };
         }
     };
     let inputs = package.inputs(&module);
@@ -42,10 +45,11 @@ pub fn judge(module: Module) -> Judged {
     let key = package::key(&module, inputs.as_ref());
     let known = module.errors.is_empty().then(|| package.verdict(key)).flatten();
     let findings = match known {
-        Some(verdict) => Findings::known(&module, verdict),
+        Some(verdict) => Findings { verdict, ..Findings::default() },
         None => package.judge(&module, inputs.as_ref()),
     };
-    Judged { module, findings, files: files.unwrap_or_default() }
+    let generated = findings::parse(&findings.verdict.text);
+    Judged { module, findings, generated, files: files.unwrap_or_default() }
 }
 
 /// The name of the runtime's crate in the package whose code rustc compiles.

@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 use std::slice;
 
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
-use quote::quote;
-use rumpsteak_front::module::{Item, Module};
+use rumpsteak_front::module::{self, Item, Module};
 use rumpsteak_fsm::run::Failure;
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::verify::together::Condition;
@@ -25,13 +24,10 @@ use crate::settings::{self, Settings, attribute};
 use crate::verdict::{RoleFacts, RootFacts, Verdict};
 
 /// The result for a module.
-#[derive(Default)]
-#[expect(missing_debug_implementations, reason = "items have none")]
+#[derive(Debug, Default)]
 pub struct Findings {
     /// The proofs, and the text of the generated items.
     pub verdict: Verdict,
-    /// The items that the module leaves to be generated.
-    pub generated: Vec<Item>,
     /// The mistakes with their places, apart from those in the form of items.
     pub told: Vec<(Span, ErrorText)>,
     /// The most serious consequence of the mistakes.
@@ -43,11 +39,6 @@ pub struct Findings {
 }
 
 impl Findings {
-    pub(crate) fn known(module: &Module, verdict: Verdict) -> Self {
-        let generated = parse(module, &verdict.text);
-        Self { verdict, generated, ..Self::default() }
-    }
-
     pub(crate) fn of(module: &Module, protocols: &Protocols) -> Self {
         let mut findings = Self::default();
         let mut faults = findings.judge(module, protocols);
@@ -106,7 +97,7 @@ impl Findings {
                 return self.leave_out_all(module, faults);
             }
         };
-        let generated = parse(module, &text);
+        let generated = parse(&without_documentation(&text));
         let scope = Scope::new(module, Some(&generated), protocols, protocol);
         let mut judgement = sessions::judge(&scope, &settings, &machines);
         let is_generated = |machine: &&Machine| {
@@ -130,7 +121,6 @@ impl Findings {
         if passed {
             self.warnings.extend(warnings(&scope, &judgement));
         }
-        self.generated = generated;
         faults
     }
 
@@ -189,11 +179,16 @@ impl Findings {
     }
 }
 
-fn parse(module: &Module, text: &str) -> Vec<Item> {
-    let items = text.parse().map_or_else(|_| TokenStream::new(), placeless);
-    let name = &module.arguments.protocol;
-    let parsed = Module::parse(module.kind, quote!(#name), quote!(mod generated { #items }));
-    parsed.map_or_else(|_| Vec::new(), |parsed| parsed.items)
+/// Parses generated items.
+pub(crate) fn parse(text: &str) -> Vec<Item> {
+    text.parse().map_or_else(|_| Vec::new(), |tokens| module::items(placeless(tokens)).0)
+}
+
+/// Leaves out the documentation of generated items, which a verdict does not depend on. It is most
+/// of the text.
+fn without_documentation(text: &str) -> String {
+    let lines = text.split_inclusive('\n');
+    lines.filter(|line| !line.trim_start().starts_with("///")).collect()
 }
 
 /// Moves tokens to the call site, where rustc puts the tokens that a macro lexes.

@@ -212,7 +212,9 @@ pub fn items(content: TokenStream) -> (Vec<Item>, Vec<Error>) {
     let (mut items, mut errors, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
     for ((cut, kind), session) in cuts.iter().zip(kinds).zip(sessions) {
         let kind = if session.is_some() { ItemKind::Session } else { kind };
-        if let Some(place) = hidden_session(cut).filter(|_| kind == ItemKind::Other) {
+        if kind == ItemKind::Other
+            && let Some(place) = hidden_session(cut)
+        {
             errors.push(Error::new(place, HIDDEN_SESSION));
             items.push(Item::Other(stub(cut)));
             continue;

@@ -71,8 +71,8 @@ fn marker() -> (TokenStream, TokenStream) {
 }
 
 fn judged(judged: &Judged) -> TokenStream {
-    let Judged { module, findings, files } = judged;
-    let Findings { verdict, generated, told, left_out, .. } = findings;
+    let Judged { module, findings, generated, files } = judged;
+    let Findings { verdict, told, left_out, .. } = findings;
     let Module { attributes, visibility, name, errors, .. } = module;
     let krate = match &module.arguments.krate {
         Some(path) => path.to_token_stream(),

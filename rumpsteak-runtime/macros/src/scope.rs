@@ -97,7 +97,7 @@ impl<'a> Scope<'a> {
 
 /// All items: the written ones, then the generated ones.
 pub(crate) fn items(judged: &Judged) -> impl Iterator<Item = &Item> {
-    judged.module.items.iter().chain(&judged.findings.generated)
+    judged.module.items.iter().chain(&judged.generated)
 }
 
 /// A number for each session item: a hash of it and of all items connected with it. Two programs
