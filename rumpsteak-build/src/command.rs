@@ -77,6 +77,7 @@ pub fn unwritable(
         path: PathBuf::new(),
         imports: PathBuf::new(),
         read: Vec::new(),
+        machines: Vec::new(),
         module: module.clone(),
     };
     let module = empty_module(protocol.name().as_str())?;

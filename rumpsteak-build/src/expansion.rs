@@ -4,15 +4,17 @@
 //! inputs. A macro looks its module up by that hash, or else verifies the module by the same code.
 
 use std::path::PathBuf;
+use std::slice;
 
 use rumpsteak_front::module::{Item, Module};
+use rumpsteak_fsm::text::{self, Form};
 
 use crate::findings;
 use crate::package::{self, Package, RUNTIME};
 use crate::report::wording::ErrorText;
 
 pub use crate::findings::Findings;
-pub use crate::verdict::{Expected, PayloadCheck, RoleFacts, RootFacts, Verdict};
+pub use crate::verdict::{Expected, PayloadCheck, ProtocolFacts, RoleFacts, RootFacts, Verdict};
 pub use rumpsteak_fsm::{Direction, Fsm};
 
 /// A module with its findings.
@@ -50,6 +52,13 @@ pub fn judge(module: Module) -> Judged {
     };
     let generated = findings::parse(&findings.verdict.text);
     Judged { module, findings, generated, files: files.unwrap_or_default() }
+}
+
+/// A picture of a machine for documentation, as SVG, if it is small enough to be useful.
+pub fn picture(fsm: &Fsm) -> Option<String> {
+    const MOST: usize = 100;
+    let is_small = fsm.transition_count() <= MOST;
+    is_small.then(|| text::print(Form::Svg, slice::from_ref(fsm)).ok())?
 }
 
 /// The name of the runtime's crate in the package whose code rustc compiles.

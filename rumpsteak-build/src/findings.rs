@@ -1,14 +1,12 @@
 //! A module, from its tokens to its verdict.
 
 use std::collections::BTreeSet;
-use std::slice;
 
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use rumpsteak_front::module::{self, Item, Module};
+use rumpsteak_fsm::dot;
 use rumpsteak_fsm::run::Failure;
-use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::verify::together::Condition;
-use rumpsteak_fsm::{Fsm, dot};
 
 use crate::codegen;
 use crate::codegen::machines::{self, Machine};
@@ -21,7 +19,7 @@ use crate::report::comparison::beyond_subtyping;
 use crate::report::wording::{self, ErrorText};
 use crate::scope::{self, ItemId, Scope};
 use crate::settings::{self, Settings, attribute};
-use crate::verdict::{RoleFacts, RootFacts, Verdict};
+use crate::verdict::{ProtocolFacts, RoleFacts, RootFacts, Verdict};
 
 /// The result for a module.
 #[derive(Debug, Default)]
@@ -134,22 +132,26 @@ impl Findings {
     ) {
         let loaded = scope.loaded().map(|(loaded, _)| loaded);
         let module = scope.module.name.to_string();
-        let protocol = loaded.map_or(module, |loaded| loaded.name().to_owned());
-        let projections = loaded.map_or_else(String::new, |loaded| loaded.text().to_owned());
-        let on_demand = loaded.map_or_else(Vec::new, Loaded::on_demand);
-        let system = judgement.number();
-        let closed = if judgement.is_closed { system } else { 0 };
+        for root in &judgement.roots {
+            let passed = passed && !root.refused;
+            let machine = root.machine.as_ref().map(|machine| dot::print(&machine.fsm));
+            let facts = RootFacts { passed, machine: machine.unwrap_or_default() };
+            self.verdict.roots.insert(scope.name_of(root.item), facts);
+        }
+        let system = self.verdict.number(&judgement.capacities);
+        self.verdict.protocol = ProtocolFacts {
+            protocol: loaded.map_or(module, |loaded| loaded.name().to_owned()),
+            system,
+            projections: loaded.map_or_else(String::new, |loaded| loaded.text().to_owned()),
+            on_demand: loaded.map_or_else(Vec::new, Loaded::on_demand),
+            closed: if judgement.is_closed { system } else { 0 },
+        };
         let queues = capacities::find(scope, judgement, &settings.limits.scribble.verifier);
-        let Verdict { roles, roots, payloads, declared, .. } = &mut self.verdict;
+        let Verdict { roles, payloads, declared, .. } = &mut self.verdict;
         for (role, queues) in scope.roles.iter().zip(queues) {
             let facts = RoleFacts {
-                protocol: protocol.clone(),
                 role: role.role.to_string(),
                 queues,
-                system,
-                projections: projections.clone(),
-                on_demand: on_demand.clone(),
-                closed,
                 members: loaded.and_then(|loaded| loaded.protocol.members(&role.role)),
             };
             payloads.extend(role.labels.values().flat_map(|label| &label.checks).cloned());
@@ -161,14 +163,6 @@ impl Findings {
         }
         let mut seen = BTreeSet::new();
         payloads.retain(|check| seen.insert((check.label.clone(), check.field)));
-        for root in &judgement.roots {
-            let passed = passed && !root.refused;
-            let fsm = root.machine.as_ref().map(|machine| &machine.fsm);
-            let machine = fsm.map(|fsm| (dot::print(fsm), picture(fsm)));
-            let (machine, picture) = machine.unwrap_or_default();
-            let facts = RootFacts { passed, machine, picture };
-            roots.insert(scope.name_of(root.item), facts);
-        }
     }
 
     /// Leaves out all sessions of a module that has these mistakes.
@@ -201,15 +195,6 @@ fn placeless(tokens: TokenStream) -> TokenStream {
         tree
     });
     trees.collect()
-}
-
-/// A picture of a machine, if it is small enough to be useful.
-fn picture(fsm: &Fsm) -> String {
-    const MOST: usize = 100;
-    if fsm.transition_count() > MOST {
-        return String::new();
-    }
-    text::print(Form::Svg, slice::from_ref(fsm)).unwrap_or_default()
 }
 
 /// The warnings about a module without a mistake.

@@ -12,7 +12,6 @@ use std::{env, fs, io};
 use rumpsteak_front::hash::Hasher;
 use rumpsteak_front::{Module, name};
 
-use crate::codegen::machines;
 use crate::findings::Findings;
 use crate::limits::Limits;
 use crate::package_root::{self, PackageRoot};
@@ -54,8 +53,10 @@ impl Inputs {
 
     /// The files that the protocols in a file depend on.
     pub(crate) fn of(file: &ScrFile) -> Self {
-        let machines = machines::files_beside(&file.path);
-        let files = file.read.iter().cloned().chain(machines).filter_map(with_text);
+        let read = file.read.iter().zip(&file.module.texts);
+        let machines =
+            file.machines.iter().filter_map(|(path, text)| Some((path, text.as_ref().ok()?)));
+        let files = read.chain(machines).map(|(path, text)| (path.clone(), text.text.clone()));
         Self { imports: file.imports.clone(), files: files.collect() }
     }
 
@@ -64,11 +65,6 @@ impl Inputs {
         let paths = [&self.imports].into_iter().chain(self.paths());
         paths.map(|path| format!("{}\n", base.relative(path).display())).collect()
     }
-}
-
-fn with_text(path: PathBuf) -> Option<(PathBuf, String)> {
-    let text = package_root::read(&path).ok()?;
-    Some((path, text))
 }
 
 impl Package {
@@ -100,6 +96,10 @@ impl Package {
         let text = fs::read_to_string(self.list_of(&name)).ok()?;
         let mut paths = text.lines().map(|path| self.base.join(path));
         let imports = paths.next()?;
+        let with_text = |path: PathBuf| {
+            let text = package_root::read(&path).ok()?;
+            Some((path, text))
+        };
         let files: Vec<_> = paths.map(with_text).collect::<Option<_>>()?;
         (!files.is_empty()).then_some(Inputs { imports, files })
     }

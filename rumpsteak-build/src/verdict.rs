@@ -3,22 +3,18 @@
 
 #![expect(clippy::question_mark, reason = "the code that `nanoserde` derives")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use nanoserde::{DeJson, SerJson};
 use rumpsteak_front::hash;
 use rumpsteak_fsm::{Fsm, dot};
 
-/// Facts about a role.
+/// Facts about the protocol of a module.
 #[derive(Clone, Debug, Default, Eq, PartialEq, SerJson, DeJson)]
-pub struct RoleFacts {
+pub struct ProtocolFacts {
     /// The protocol, or the module of a closed system.
     pub protocol: String,
-    /// The name of the role in the protocol.
-    pub role: String,
-    /// The capacity of the queue to each peer: the peer's struct, and the source of a `Capacity`.
-    pub queues: Vec<(String, String)>,
     /// A number that identifies the sessions of the module; never 0.
     pub system: u64,
     /// The projections of the protocol onto all roles, as text.
@@ -27,15 +23,17 @@ pub struct RoleFacts {
     pub on_demand: Vec<String>,
     /// The same number as `system` if the sessions are only safe with one another; otherwise 0.
     pub closed: u64,
-    /// The number of members of a family: 0 if the program gives it.
-    pub members: Option<u32>,
 }
 
-impl RoleFacts {
-    /// A number that identifies the role of the protocol.
-    pub fn number(&self) -> u64 {
-        hash::number(&[&self.protocol, &self.role])
-    }
+/// Facts about a role.
+#[derive(Clone, Debug, Default, Eq, PartialEq, SerJson, DeJson)]
+pub struct RoleFacts {
+    /// The name of the role in the protocol.
+    pub role: String,
+    /// The capacity of the queue to each peer: the peer's struct, and the source of a `Capacity`.
+    pub queues: Vec<(String, String)>,
+    /// The number of members of a family: 0 if the program gives it.
+    pub members: Option<u32>,
 }
 
 /// Facts about a session with a role.
@@ -45,8 +43,6 @@ pub struct RootFacts {
     pub passed: bool,
     /// The machine that was judged, as DOT; empty if a mistake left none.
     pub machine: String,
-    /// A picture of the machine for the documentation: SVG, or empty.
-    pub picture: String,
 }
 
 impl RootFacts {
@@ -86,6 +82,8 @@ pub enum Expected {
 pub struct Verdict {
     /// The generated items.
     pub text: String,
+    /// The protocol.
+    pub protocol: ProtocolFacts,
     /// The roles, by the names of their structs.
     pub roles: BTreeMap<String, RoleFacts>,
     /// The sessions with a role, by their names.
@@ -94,6 +92,17 @@ pub struct Verdict {
     pub payloads: Vec<PayloadCheck>,
     /// The lines that declare the types of a label, by its name: "line 1 of protocols/jobs.scr".
     pub declared: BTreeMap<String, String>,
+}
+
+impl Verdict {
+    /// A number that identifies the sessions, in any order, and the declared capacities: the same
+    /// in every build.
+    pub(crate) fn number(&self, capacities: &str) -> u64 {
+        let machines: BTreeSet<&str> = self.roots.values().map(|root| &*root.machine).collect();
+        let texts: Vec<&str> = machines.into_iter().chain([capacities]).collect();
+        // 0 stands for none.
+        hash::number(&texts).max(1)
+    }
 }
 
 pub(crate) fn path(folder: &Path, key: u64) -> PathBuf {
@@ -128,18 +137,20 @@ mod tests {
         let [first, last] = [fsm.add_state(), fsm.add_state()];
         fsm.add_transition(first, Action::send("s", "a \"b\"\n", &["é"]), last);
         let fsm = fsm.build(first);
-        let root = RootFacts { passed: true, machine: dot::print(&fsm), picture: String::new() };
+        let root = RootFacts { passed: true, machine: dot::print(&fsm) };
         assert_eq!(root.fsm(), Some(fsm));
         let roots = BTreeMap::from([("Kernel".to_owned(), root)]);
         let queues = vec![("S".to_owned(), "Capacity::NONE".to_owned())];
-        let role = RoleFacts { queues, system: u64::MAX, ..RoleFacts::default() };
+        let role = RoleFacts { queues, ..RoleFacts::default() };
         let roles = BTreeMap::from([("K".to_owned(), role)]);
         let (protocol, role) = ("P".to_owned(), "s".to_owned());
         let payloads = [Expected::Session { protocol, role }, Expected::Type("i32".to_owned())];
         let check = |(field, expected)| PayloadCheck { label: "L".to_owned(), field, expected };
         let payloads = payloads.into_iter().enumerate().map(check).collect();
         let declared = BTreeMap::from([("L".to_owned(), "line 1 of p.scr".to_owned())]);
-        let verdict = Verdict { text: "struct K;".to_owned(), roles, roots, payloads, declared };
+        let protocol = ProtocolFacts { system: u64::MAX, ..ProtocolFacts::default() };
+        let text = "struct K;".to_owned();
+        let verdict = Verdict { text, protocol, roles, roots, payloads, declared };
         let text = seal(1, &verdict);
         assert_eq!(unseal(1, &text), Some(verdict));
         assert_eq!(unseal(2, &text), None);

@@ -10,6 +10,7 @@
 //! only reads the files; whether a machine may replace the projection is judged later.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -80,14 +81,14 @@ impl Machine {
 pub(crate) fn load(protocols: &Protocols, position: usize) -> (Vec<Machine>, Vec<Cause>) {
     let protocol = &protocols.protocols[position];
     let (mut machines, mut problems) = (Vec::new(), Vec::new());
-    let mut owned: BTreeMap<usize, Vec<PathBuf>> = BTreeMap::new();
-    for path in files_beside(&protocols.files[protocol.file].path) {
-        match owner(&path, protocols, protocol.file) {
+    let mut owned: BTreeMap<usize, Vec<_>> = BTreeMap::new();
+    for (path, text) in &protocols.files[protocol.file].machines {
+        match owner(path, protocols, protocol.file) {
             Ok(linked) if linked.protocol == position => {
-                owned.entry(linked.role).or_default().push(path);
+                owned.entry(linked.role).or_default().push((path, text));
             }
             Err(Misnamed { reason, help, is_machine: true }) => {
-                let file = protocols.base.show(&path);
+                let file = protocols.base.show(path);
                 let headline = format!("the machine in {file} is not used, because {reason}");
                 problems.push(Cause::Machine { headline, place: None, help: Some(help) });
             }
@@ -97,12 +98,13 @@ pub(crate) fn load(protocols: &Protocols, position: usize) -> (Vec<Machine>, Vec
     for (role, own) in owned {
         let read = if let [first, second, ..] = &own[..] {
             let role = protocol.role_at(role);
-            let [first, second] = [first, second].map(|path| protocols.base.show(path));
+            let [first, second] = [first, second].map(|(path, _)| protocols.base.show(path));
             let headline = format!("two machines for the role `{role}`: {first} and {second}");
             let help = Some("remove one of the two".to_owned());
             Err(Cause::Machine { headline, place: None, help })
         } else {
-            read(&own[0], protocols, ProtocolRole { protocol: position, role })
+            let (path, text) = own[0];
+            read(path, text, protocols, ProtocolRole { protocol: position, role })
         };
         match read {
             Ok(machine) => machines.push(machine),
@@ -122,8 +124,8 @@ pub(crate) fn unused(protocols: &Protocols, is_included: &dyn Fn(usize) -> bool)
         // Each module of a file reports the errors of the file.
         let mut own = (0..).zip(&protocols.protocols).filter(|(_, of)| of.file == position);
         let is_said = own.any(|(protocol, _)| is_included(protocol));
-        for path in files_beside(&file.path) {
-            let reason = match owner(&path, protocols, position) {
+        for (path, _) in &file.machines {
+            let reason = match owner(path, protocols, position) {
                 Ok(linked) if is_included(linked.protocol) => continue,
                 Ok(linked) => format!(
                     "no module is for the protocol `{0}`: `#[rumpsteak::protocol({0})] mod …`",
@@ -132,7 +134,7 @@ pub(crate) fn unused(protocols: &Protocols, is_included: &dyn Fn(usize) -> bool)
                 Err(Misnamed { is_machine: true, .. }) if is_said => continue,
                 Err(Misnamed { reason, help, .. }) => format!("{reason}; {help}"),
             };
-            let shown = protocols.base.show(&path);
+            let shown = protocols.base.show(path);
             warnings.push(format!("{shown}: the machine is not used, because {reason}"));
         }
     }
@@ -220,7 +222,12 @@ fn owner(path: &Path, protocols: &Protocols, file: usize) -> Result<ProtocolRole
     })
 }
 
-fn read(path: &Path, protocols: &Protocols, linked: ProtocolRole) -> Result<Machine, Cause> {
+fn read(
+    path: &Path,
+    text: &io::Result<Arc<NamedText>>,
+    protocols: &Protocols,
+    linked: ProtocolRole,
+) -> Result<Machine, Cause> {
     let loaded = &protocols.protocols[linked.protocol];
     let role = loaded.role_at(linked.role);
     let file = protocols.base.show(path);
@@ -228,14 +235,13 @@ fn read(path: &Path, protocols: &Protocols, linked: ProtocolRole) -> Result<Mach
         let help = help.map(str::to_owned);
         Cause::Machine { headline, place: None, help }
     };
-    let source = package_root::read(path)
-        .map_err(|error| wrong(format!("cannot read {file}: {error}"), None))?;
-    let text = Arc::new(NamedText::new(file.as_str(), source));
+    let text =
+        text.as_ref().map_err(|error| wrong(format!("cannot read {file}: {error}"), None))?;
     // Only files with such an ending are read.
     let form = form_of(path).unwrap_or(Form::Local);
     let mut machines = parse_named(&text.text, form).map_err(|error| {
         let headline = format!("cannot read {file} as {form}: {}", error.message);
-        let place = Some((Arc::clone(&text), error.span.clone()));
+        let place = Some((Arc::clone(text), error.span.clone()));
         Cause::Machine { headline, place, help: None }
     })?;
     let number = machines.len();
@@ -257,7 +263,7 @@ fn read(path: &Path, protocols: &Protocols, linked: ProtocolRole) -> Result<Mach
         let headline =
             format!("the machine in {file}: `{}` has no {kind}`{wanted}`", loaded.name());
         let help = Some(meant(wanted, known, "there are"));
-        let place = Some((Arc::clone(&text), actions[id.index()].clone()));
+        let place = Some((Arc::clone(text), actions[id.index()].clone()));
         Err(Cause::Machine { headline, place, help })
     };
     let roles: BTreeSet<String> = loaded.protocol.roles().iter().map(Role::to_string).collect();
@@ -272,5 +278,5 @@ fn read(path: &Path, protocols: &Protocols, linked: ProtocolRole) -> Result<Mach
             return lacks("", &message, &messages, id);
         }
     }
-    Ok(Machine { linked, fsm, text, actions, states })
+    Ok(Machine { linked, fsm, text: Arc::clone(text), actions, states })
 }

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Ident, Span};
 use rumpsteak_front::arguments::Liveness;
-use rumpsteak_front::hash;
 use rumpsteak_front::module::Item;
 use rumpsteak_fsm::system::{self, EveryRun, Neglected};
 use rumpsteak_fsm::{Message, Role, System, family};
@@ -17,7 +16,7 @@ use crate::judge::closed_system::{self, Session};
 use crate::judge::together::{self, Combined};
 use crate::judge::{machines, subtype, wrong_part};
 use crate::protocols::Loaded;
-use crate::scope::session::{Resolved, SessionMachine, number};
+use crate::scope::session::{Resolved, SessionMachine};
 use crate::scope::{ItemId, Place, Scope};
 use crate::settings::Settings;
 
@@ -43,16 +42,6 @@ pub(crate) struct Judgement {
 }
 
 impl Judgement {
-    /// A number that identifies the sessions that were read, and the declared capacities: the same
-    /// in every build.
-    pub(crate) fn number(&self) -> u64 {
-        let machines = self.roots.iter().filter_map(|root| Some(&root.machine.as_ref()?.fsm));
-        match (number(machines), &*self.capacities) {
-            (number, "") => number,
-            (number, capacities) => hash::number(&[&number.to_string(), capacities]).max(1),
-        }
-    }
-
     /// The sessions of each role of the module. `None` if a role has none, or one with a mistake.
     pub(crate) fn sessions(&self, scope: &Scope<'_>) -> Option<Vec<Vec<Session<'_>>>> {
         let mut sessions = vec![Vec::new(); scope.roles.len()];

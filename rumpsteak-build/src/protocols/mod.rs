@@ -7,6 +7,7 @@ pub(crate) mod scr_module;
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,6 +20,7 @@ use rumpsteak_scribble::{
 };
 
 use self::scr_module::{ScrModule, root_of};
+use crate::codegen::machines;
 use crate::limits::Limits;
 use crate::named_text::NamedText;
 use crate::package_root::{self, PackageRoot};
@@ -48,6 +50,8 @@ pub(crate) struct ScrFile {
     pub(crate) imports: PathBuf,
     /// The paths of the file and of those that it imports.
     pub(crate) read: Vec<PathBuf>,
+    /// The files beside it that may contain machines, by name, as far as they can be read.
+    pub(crate) machines: Vec<(PathBuf, io::Result<Arc<NamedText>>)>,
     /// The contents of the same files, with the errors of projections. Its protocols are those of
     /// [`Protocols`].
     pub(crate) module: ScrModule,
@@ -159,8 +163,14 @@ impl Protocols {
         if module.diagnostics.is_empty() {
             self.protocols.append(&mut usable);
         }
+        let machine = |path: PathBuf| {
+            let text = package_root::read(&path);
+            let text = text.map(|text| Arc::new(NamedText::new(self.base.show(&path), text)));
+            (path, text)
+        };
+        let machines = machines::files_beside(path).into_iter().map(machine).collect();
         let (path, imports) = (path.to_owned(), imports.to_owned());
-        self.files.push(ScrFile { path, imports, read, module });
+        self.files.push(ScrFile { path, imports, read, machines, module });
     }
 
     /// The names of all declared protocols, with the positions of their files.

@@ -2,15 +2,12 @@
 //! sessions.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::slice;
 
 use proc_macro2::{Ident, Span};
-use rumpsteak_front::hash::Hasher;
 use rumpsteak_front::module::{Item, ItemKind};
 use rumpsteak_front::session::{
     self, Action as Written, Chain, Form as SessionForm, SessionItem, Tail, Variant,
 };
-use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::{Action, Direction, Fsm, FsmBuilder, Message, Role, StateId};
 
 use super::{ItemId, Place, Scope, ScopedRole};
@@ -81,17 +78,6 @@ impl Scope<'_> {
         let machine = SessionMachine { fsm: fsm.build(initial), origins, behind, states, parts };
         Resolved { items, faults, is_broken, machine }
     }
-}
-
-/// A number that identifies machines in any order: the same in every build.
-pub(crate) fn number<'a>(machines: impl Iterator<Item = &'a Fsm>) -> u64 {
-    // DOT can express every machine.
-    let print = |fsm| text::print(Form::Dot, slice::from_ref(fsm)).unwrap_or_default();
-    let texts: BTreeSet<String> = machines.map(print).collect();
-    let mut hasher = Hasher::default();
-    texts.iter().for_each(|text| hasher.text(text));
-    // 0 stands for none.
-    hasher.finish().max(1)
 }
 
 struct Builder<'a> {

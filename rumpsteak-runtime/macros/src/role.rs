@@ -2,9 +2,9 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
-use rumpsteak_build::expansion::RoleFacts;
-use rumpsteak_front::RoleItem;
+use rumpsteak_build::expansion::{ProtocolFacts, RoleFacts};
 use rumpsteak_front::role::{Room, Route};
+use rumpsteak_front::{RoleItem, hash};
 use syn::Field;
 use syn::spanned::Spanned as _;
 
@@ -61,9 +61,9 @@ fn participant(
     facts: &RoleFacts,
     scope: &Scope<'_>,
 ) -> TokenStream {
-    let RoleFacts { protocol, role, system, projections, on_demand, closed, members, .. } = facts;
-    let is_family = members.is_some();
-    let (krate, number) = (scope.krate, facts.number());
+    let ProtocolFacts { protocol, system, projections, on_demand, closed } = scope.protocol();
+    let (role, is_family) = (&facts.role, facts.members.is_some());
+    let (krate, number) = (scope.krate, hash::number(&[protocol, role]));
     let methods = methods(name, routes, message, scope);
     quote! {
         #[automatically_derived]

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::format_ident;
-use rumpsteak_build::expansion::{Judged, RoleFacts, RootFacts};
+use rumpsteak_build::expansion::{Judged, ProtocolFacts, RoleFacts, RootFacts};
 use rumpsteak_front::SessionItem;
 use rumpsteak_front::hash::number;
 use rumpsteak_front::module::{Item, ItemKind};
@@ -29,6 +29,10 @@ impl<'a> Scope<'a> {
     /// Returns true if the session names something that does not exist.
     pub(crate) fn is_left_out(&self, session: &Ident) -> bool {
         self.judged.findings.left_out.contains(&session.to_string())
+    }
+
+    pub(crate) fn protocol(&self) -> &ProtocolFacts {
+        &self.judged.findings.verdict.protocol
     }
 
     pub(crate) fn role(&self, name: &Ident) -> Option<&RoleFacts> {

@@ -3,7 +3,7 @@
 
 use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream};
 use quote::{ToTokens as _, TokenStreamExt as _, format_ident, quote, quote_spanned};
-use rumpsteak_build::expansion::{Direction, Fsm, RootFacts};
+use rumpsteak_build::expansion::{Direction, Fsm, RootFacts, picture};
 use rumpsteak_front::SessionItem;
 use rumpsteak_front::session::{Action, Chain, Tail};
 use syn::Attribute;
@@ -20,6 +20,8 @@ pub(super) struct Expansion<'a> {
     pub(super) here: TokenStream,
     /// The name of the role parameter.
     pub(super) role: Ident,
+    /// The machine, if the item is a root.
+    fsm: Option<Fsm>,
 }
 
 impl<'a> Expansion<'a> {
@@ -30,6 +32,7 @@ impl<'a> Expansion<'a> {
             krate: scope.krate,
             here: tokens::at(scope.krate, item.name.span()),
             role: scope.parameter("R"),
+            fsm: scope.root(&item.name).and_then(RootFacts::fsm),
         }
     }
 
@@ -179,10 +182,8 @@ impl<'a> Expansion<'a> {
     /// only in documentation, because editors would show its text.
     pub(super) fn default(&self) -> (Option<TokenStream>, Option<TokenStream>) {
         let default = self.item.role.as_ref().map(|role| quote!(= #role));
-        let facts = self.scope.root(&self.item.name);
-        let picture = facts.map(|facts| facts.picture.trim_end()).filter(|it| !it.is_empty());
-        let picture = picture.map(|picture| {
-            let picture = format!("\n<div style=\"overflow-x:auto\">{picture}</div>");
+        let picture = self.fsm.as_ref().and_then(picture).map(|picture| {
+            let picture = format!("\n<div style=\"overflow-x:auto\">{}</div>", picture.trim_end());
             quote!(#[cfg_attr(doc, doc = #picture)])
         });
         (default, picture)
@@ -205,10 +206,8 @@ impl<'a> Expansion<'a> {
     /// The proof that the role may run the session.
     pub(super) fn root(&self, role: &Ident) -> TokenStream {
         let (name, here) = (&self.item.name, &self.here);
-        let facts = self.scope.root(name);
-        let fsm = facts.and_then(RootFacts::fsm);
-        let machine = fsm.map(|fsm| constant(&fsm, self.krate));
-        let is_refused = !facts.is_some_and(|facts| facts.passed);
+        let machine = self.fsm.as_ref().map(|fsm| constant(fsm, self.krate));
+        let is_refused = !self.scope.root(name).is_some_and(|facts| facts.passed);
         let verified = is_refused.then(|| quote! { const VERIFIED: bool = false; });
         quote_spanned! {name.span()=>
             #[automatically_derived]

@@ -78,6 +78,9 @@ fn name(name: &str) -> String {
 
 /// The text with a backslash before each special character.
 fn ordinary(text: &str, is_special: impl Fn(char) -> bool) -> String {
+    if !text.contains(&is_special) {
+        return text.to_owned();
+    }
     let escape = |c| is_special(c).then_some('\\').into_iter().chain([c]);
     text.chars().flat_map(escape).collect()
 }
