@@ -17,8 +17,8 @@ impl NamedText {
     /// A text and its name.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         let (name, text) = (name.into(), text.into());
-        let breaks = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
-        let line_starts = std::iter::once(0).chain(breaks.map(|(index, _)| index + 1)).collect();
+        let breaks = text.match_indices('\n').map(|(index, _)| index + 1);
+        let line_starts = std::iter::once(0).chain(breaks).collect();
         Self { name, text, line_starts }
     }
 
