@@ -96,10 +96,7 @@ impl Package {
         let text = fs::read_to_string(self.list_of(&name)).ok()?;
         let mut paths = text.lines().map(|path| self.base.join(path));
         let imports = paths.next()?;
-        let with_text = |path: PathBuf| {
-            let text = package_root::read(&path).ok()?;
-            Some((path, text))
-        };
+        let with_text = |path: PathBuf| package_root::read(&path).ok().map(|text| (path, text));
         let files: Vec<_> = paths.map(with_text).collect::<Option<_>>()?;
         (!files.is_empty()).then_some(Inputs { imports, files })
     }

@@ -22,7 +22,7 @@ use rumpsteak_scribble::similar;
 use crate::fault::Cause;
 use crate::named_text::NamedText;
 use crate::package_root;
-use crate::protocols::{ProtocolRole, Protocols};
+use crate::protocols::{ProtocolRole, Protocols, form_of, role_part};
 use crate::words::{list, meant};
 
 /// A machine that replaces a projection.
@@ -165,27 +165,6 @@ fn strays(protocols: &Protocols) -> Vec<String> {
         )
     };
     strays.map(warning).collect()
-}
-
-fn form_of(path: &Path) -> Option<Form> {
-    match path.extension()?.to_str()? {
-        "dot" => Some(Form::Dot),
-        "local" => Some(Form::Local),
-        _ => None,
-    }
-}
-
-/// The files beside a `.scr` file that may contain machines, by name.
-pub(crate) fn files_beside(scr: &Path) -> Vec<PathBuf> {
-    let mut paths = scr.parent().map(package_root::entries).unwrap_or_default();
-    paths.retain(|path| form_of(path).is_some() && role_part(scr, path).is_some());
-    paths
-}
-
-/// The part of a machine's file name between the name of the `.scr` file and the ending.
-fn role_part<'a>(scr: &Path, path: &'a Path) -> Option<&'a str> {
-    let name = path.file_stem()?.to_str()?;
-    name.strip_prefix(scr.file_stem()?.to_str()?)?.strip_prefix('.')
 }
 
 /// The reason why a file belongs to no role.

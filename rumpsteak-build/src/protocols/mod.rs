@@ -20,7 +20,6 @@ use rumpsteak_scribble::{
 };
 
 use self::scr_module::{ScrModule, root_of};
-use crate::codegen::machines;
 use crate::limits::Limits;
 use crate::named_text::NamedText;
 use crate::package_root::{self, PackageRoot};
@@ -168,7 +167,7 @@ impl Protocols {
             let text = text.map(|text| Arc::new(NamedText::new(self.base.show(&path), text)));
             (path, text)
         };
-        let machines = machines::files_beside(path).into_iter().map(machine).collect();
+        let machines = files_beside(path).into_iter().map(machine).collect();
         let (path, imports) = (path.to_owned(), imports.to_owned());
         self.files.push(ScrFile { path, imports, read, machines, module });
     }
@@ -188,6 +187,28 @@ impl Protocols {
     pub(crate) fn declares(&self, file: usize, wanted: &str) -> bool {
         self.declared().any(|(own, name)| own == file && name::same(name, wanted))
     }
+}
+
+/// The form of a machine's file, by its ending.
+pub(crate) fn form_of(path: &Path) -> Option<Form> {
+    match path.extension()?.to_str()? {
+        "dot" => Some(Form::Dot),
+        "local" => Some(Form::Local),
+        _ => None,
+    }
+}
+
+/// The files beside a `.scr` file that may contain machines, by name.
+fn files_beside(scr: &Path) -> Vec<PathBuf> {
+    let mut paths = scr.parent().map(package_root::entries).unwrap_or_default();
+    paths.retain(|path| form_of(path).is_some() && role_part(scr, path).is_some());
+    paths
+}
+
+/// The part of a machine's file name between the name of the `.scr` file and the ending.
+pub(crate) fn role_part<'a>(scr: &Path, path: &'a Path) -> Option<&'a str> {
+    let name = path.file_stem()?.to_str()?;
+    name.strip_prefix(scr.file_stem()?.to_str()?)?.strip_prefix('.')
 }
 
 /// The consequence of a mistake for the package, the least serious first.
