@@ -33,7 +33,7 @@ pub fn seeds(usual: u64) -> Range<u64> {
     }
 }
 
-/// The seeds of a test that takes long: a quarter of [`seeds`], unless the variable is set.
+/// The seeds of a test that takes long: an eighth of [`seeds`], unless the variable is set.
 pub fn sample(all: u64) -> Range<u64> {
-    seeds(if env::var_os("RUMPSTEAK_FUZZ").is_some() { all } else { all.div_ceil(4) })
+    seeds(if env::var_os("RUMPSTEAK_FUZZ").is_some() { all } else { all.div_ceil(8) })
 }

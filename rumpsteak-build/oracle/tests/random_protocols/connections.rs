@@ -19,7 +19,7 @@ struct Tally {
 
 #[test]
 fn roles_on_demand_are_safe() {
-    let outcome = fuzz::for_each_of(200, "roles_on_demand", |seed, watch| {
+    let outcome = fuzz::for_each_of(400, "roles_on_demand", |seed, watch| {
         let mut sample = Sample::new(seed, Shape::absent);
         let text = sample.global.explicit(&mut sample.rng, "P", sample.roles);
         let projected = watch.time(Tool::Project, || fuzz::project(&text));

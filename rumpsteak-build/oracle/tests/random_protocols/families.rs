@@ -200,7 +200,7 @@ fn family(seed: u64, rng: &mut Rng, size: &str) -> (String, Role) {
 
 #[test]
 fn families_are_like_members_that_are_written_singly() {
-    let outcome = fuzz::for_each_of(400, "families_are_like_members", |seed, watch| {
+    let outcome = fuzz::for_each_of(800, "families_are_like_members", |seed, watch| {
         let mut rng = Rng::with_seed(seed);
         let (members, is_fixed) = (1 + rng.usize(..3), rng.bool());
         let size = if is_fixed { members.to_string() } else { "N".to_owned() };
