@@ -319,12 +319,17 @@ fn properties<'a>(
     bound: usize,
     parts: impl Iterator<Item = (&'a InternedSystem<'a>, Evaluated)>,
 ) -> Properties {
-    let all = || system.machines().iter();
+    let parts: Vec<_> = parts.collect();
+    // Most systems have no defect, and their parts know that.
+    let defect = |is: fn(&InternedSystem<'_>) -> bool, of: fn(&Fsm, StateId) -> Option<Defect>| {
+        let is_there = parts.iter().any(|(part, _)| is(part));
+        is_there.then(|| first_defect(system.machines().iter(), of)).flatten()
+    };
     let mut joined = Properties {
         bound,
-        mixed: first_defect(all(), Fsm::mixed),
-        nondeterministic: first_defect(all(), Fsm::nondeterministic),
-        undirected: first_defect(all(), Fsm::undirected),
+        mixed: defect(|part| part.is_mixed, Fsm::mixed),
+        nondeterministic: defect(|part| !part.is_deterministic, Fsm::nondeterministic),
+        undirected: defect(|part| !part.is_directed, Fsm::undirected),
         ..Properties::default()
     };
     for (part, evaluated) in parts {

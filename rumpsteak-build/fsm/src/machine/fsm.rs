@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use hashbrown::HashMap;
 use petgraph::graph::DiGraph;
 
 use super::action::{Action, Direction, Transition};
@@ -287,7 +288,8 @@ impl Fsm {
 
     /// The defect of a state with two transitions with one action and different targets.
     pub(crate) fn nondeterministic(&self, state: StateId) -> Option<Defect> {
-        let mut seen: BTreeMap<&Action, Transition<'_>> = BTreeMap::new();
+        let mut seen = HashMap::new();
+        self.transitions_from(state).nth(1)?;
         self.transitions_from(state).find_map(|by| {
             let first = *seen.entry(by.action).or_insert(by);
             let transitions = [first.id, by.id];
