@@ -305,13 +305,15 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         context: &mut Context<'_>,
     ) -> Poll<Result<(), Stop>> {
         loop {
-            let came = !self.is_done() && self.poll_read(connection, context)?;
+            if !self.is_done() {
+                self.poll_read(connection, context)?;
+            }
             let _ = self.poll_deliver(context);
-            let taken = self.poll_take(context);
+            let has_more = self.poll_take(context);
             let before = self.sent;
             self.poll_write(connection, context)?;
             // Frames that were written make room for messages of the role.
-            let wrote = self.sent > before;
+            let takes_more = has_more && self.sent > before;
             self.poll_heartbeat(connection, context)?;
             let is_done = self.is_done();
             let is_flushed = match (is_done, connection.flushes_itself()) {
@@ -323,7 +325,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
                 self.status.note_progress(self.progress());
                 return Poll::Ready(Ok(()));
             }
-            if !came && !taken && !wrote {
+            if !takes_more {
                 self.status.note_progress(self.progress());
                 return Poll::Pending;
             }
@@ -342,12 +344,12 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         [sent.messages - u64::from(*has_ended), received.messages - left, taken.messages]
     }
 
-    /// Reads the frames that have come. Returns true if there are any.
+    /// Reads the frames that have come.
     fn poll_read(
         &mut self,
         connection: &mut Connection,
         context: &mut Context<'_>,
-    ) -> Result<bool, Stop> {
+    ) -> Result<(), Stop> {
         let mut came = false;
         while let Poll::Ready(next) = Pin::new(&mut *connection).poll_next(context) {
             let closed = || io::Error::from(io::ErrorKind::UnexpectedEof);
@@ -369,7 +371,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             }
             self.status.heard();
         }
-        Ok(came)
+        Ok(())
     }
 
     fn take_frame(&mut self, frame: Frame) -> Result<(), NetError> {
@@ -547,7 +549,8 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         }
     }
 
-    /// Takes messages from the role, as far as the peer has granted. Returns true if it took any.
+    /// Takes messages from the role, as far as the peer has granted. Returns true if there may be
+    /// more that it could take.
     fn poll_take(&mut self, context: &mut Context<'_>) -> bool {
         let before = self.state.sent.messages;
         if self.is_ahead() {
@@ -581,7 +584,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             self.unacknowledged.push_back(frame::end(sessions));
             self.state.sent.messages += 1;
         }
-        self.state.sent.messages > before
+        self.state.sent.messages >= before + BATCH || self.unacknowledged.len() >= self.sent + AHEAD
     }
 
     /// Writes grants and frames to the connection, as long as it accepts them.

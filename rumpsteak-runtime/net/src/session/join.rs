@@ -194,11 +194,11 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
         let peers = peers().map(ToString::to_string).collect();
         return Err(NetError::NoPeer { role: R::NAME, peer: peer.clone(), peers });
     }
-    let mut hellos = hellos::<R, C>(&plan.session, &name, &queues)?;
+    let endpoint = (R::PROTOCOL.into(), plan.session.clone(), name);
+    let mut hellos = hellos::<R, C>(&endpoint, &queues)?;
     hellos.iter_mut().for_each(|hello| hello.transports.clone_from(&plan.transports));
 
     let shared = &join.host.shared;
-    let endpoint = (R::PROTOCOL.into(), plan.session.clone(), name);
     let waits = |own: &Hello| !plays_on_demand::<R>(&own.route);
     let wires = |own: &Hello, far: &Hello| waits(own).then(|| wire::<R::Message>(own, far));
     let arrivals = shared.register(endpoint.clone(), &hellos, wires)?;

@@ -129,7 +129,8 @@ impl<R: Joins + Leaves<()>, S: Session<State = State<'static, R>> + Structure> P
         let session = first.map_or_else(|| "".into(), |it| it.own.route.session.clone());
         // A role with routes to a family never moves.
         let families = Families::new();
-        let expected = hellos::<R, C>(&session, &R::NAME.into(), &queues::<R>(&families)?)?;
+        let endpoint = (R::PROTOCOL.into(), session, R::NAME.into());
+        let expected = hellos::<R, C>(&endpoint, &queues::<R>(&families)?)?;
         let is_expected = |(packed, hello): (&PackedLane, &Hello)| {
             let PackedLane { own, theirs, .. } = packed;
             (&own.route, &own.contract, &own.format)
@@ -143,7 +144,6 @@ impl<R: Joins + Leaves<()>, S: Session<State = State<'static, R>> + Structure> P
             return Err(NetError::OtherSession { role: R::NAME });
         }
         let shared = &host.shared;
-        let endpoint = (R::PROTOCOL.into(), session, R::NAME.into());
         let number = token()?;
         let owns = self.routes.iter().map(|packed| packed.own.clone().moved(number));
         let owns: Vec<Hello> = owns.collect();
