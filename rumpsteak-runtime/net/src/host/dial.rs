@@ -297,12 +297,10 @@ impl Shared {
     pub(crate) fn cuts_off(&self, own: &Hello) -> bool {
         let RouteId { protocol, session, peer, .. } = &*own.route;
         let is_elsewhere = |slot: &Slot| matches!(slot.peer, SlotPeer::Remote(_));
-        let first = (protocol.clone(), session.clone(), "".into());
         let registry = lock(&self.registry);
-        let roles = registry.roles.range(&first..);
-        let mut roles = roles.take_while(|(at, _)| (&at.0, &at.1) == (protocol, session));
+        let mut roles = registry.in_session(protocol, session);
         lock(&self.listened).is_empty()
-            && roles.any(|(_, slots)| slots.get(peer).is_some_and(|slot| is_elsewhere(slot)))
+            && roles.any(|slots| slots.get(peer).is_some_and(|slot| is_elsewhere(slot)))
     }
 
     /// Notes the failed call of a peer, if a role waits for the peer in other sessions.

@@ -3,11 +3,9 @@
 use std::future::Future as _;
 use std::io;
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
-
-use tokio::sync::mpsc::UnboundedSender;
 
 use super::shared::*;
 use crate::platform::spawn;
@@ -21,7 +19,7 @@ enum Reception {
     Wait,
     Dismiss(Answer),
     /// Accept, with this welcome if this is the first connection of the peer.
-    Take(Option<Hello>, UnboundedSender<Box<Arrival>>),
+    Take(Option<Hello>, Weak<Arrivals>),
 }
 
 impl Shared {
@@ -132,7 +130,7 @@ impl Shared {
                         let _ = say(&mut connection, &Answer::Welcome(own)).await;
                     }
                     let arrival = Arrival::Remote(connection, Box::new(hello), call);
-                    let _ = arrivals.send(Box::new(arrival));
+                    let _ = arrivals.upgrade().map(|it| it.add(arrival));
                     return;
                 }
             }

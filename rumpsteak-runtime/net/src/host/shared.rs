@@ -2,10 +2,11 @@
 //! wait for sessions.
 
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, Weak};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use rumpsteak_runtime::private::print;
@@ -88,7 +89,7 @@ pub(super) struct Moved {
 /// The entry of a role for one of its peers.
 pub(super) struct Slot {
     pub(super) hello: Hello,
-    pub(super) arrivals: UnboundedSender<Box<Arrival>>,
+    pub(super) arrivals: Weak<Arrivals>,
     pub(super) peer: SlotPeer,
     /// Why the last call of the peer failed, or of a stranger in its name.
     pub(super) failed_call: Option<String>,
@@ -120,7 +121,7 @@ impl SlotPeer {
 impl Slot {
     /// Tells the role, unless it has given up in the meantime.
     pub(super) fn arrive(&self, arrival: Arrival) {
-        let _ = self.arrivals.send(Box::new(arrival));
+        let _ = self.arrivals.upgrade().map(|it| it.add(arrival));
     }
 }
 
@@ -128,13 +129,24 @@ impl Slot {
 pub(crate) enum Leaving {
     /// The peer stays on this host. Its greeting.
     Local(Box<Hello>),
-    /// The sender to the lane of the peer, and its task if the peer was on this host and has moved.
-    Lane(UnboundedSender<Box<Arrival>>, Option<LaneTask>),
+    /// The arrivals at the lane of the peer, and its task if the peer was on this host and has moved.
+    Lane(Weak<Arrivals>, Option<LaneTask>),
 }
 
 impl Registry {
     pub(super) fn slot(&mut self, endpoint: &Endpoint, peer: &str) -> Option<&mut Slot> {
         self.roles.get_mut(endpoint)?.get_mut(peer).map(|slot| &mut **slot)
+    }
+
+    /// The slots of the roles that play in a session here.
+    pub(super) fn in_session<'a>(
+        &'a self,
+        protocol: &'a Arc<str>,
+        session: &'a Arc<str>,
+    ) -> impl Iterator<Item = &'a BTreeMap<Arc<str>, Box<Slot>>> {
+        let roles = self.roles.range((protocol.clone(), session.clone(), "".into())..);
+        let roles = roles.take_while(move |(at, _)| (&at.0, &at.1) == (protocol, session));
+        roles.map(|(_, slots)| slots)
     }
 
     /// Tells the service that plays a role about a session in which the role is expected: once, as
@@ -168,6 +180,24 @@ pub(crate) enum Arrival {
     Failed(NetError),
     /// The role itself moves to another host, with the lane of this peer.
     Leave(oneshot::Sender<Result<PackedLane, NetError>>),
+}
+
+/// The events at the slot of a peer, for the role or its lane. They are gone when it is.
+#[derive(Default)]
+pub(crate) struct Arrivals(Mutex<(VecDeque<Box<Arrival>>, Option<Waker>)>);
+
+impl Arrivals {
+    pub(crate) fn add(&self, arrival: Arrival) {
+        let (arrived, waker) = &mut *lock(&self.0);
+        arrived.push_back(Box::new(arrival));
+        waker.take().into_iter().for_each(Waker::wake);
+    }
+
+    pub(crate) fn poll(&self, context: &Context<'_>) -> Poll<Box<Arrival>> {
+        let (arrived, waker) = &mut *lock(&self.0);
+        waker.get_or_insert_with(|| context.waker().clone()).clone_from(context.waker());
+        arrived.pop_front().map_or(Poll::Pending, Poll::Ready)
+    }
 }
 
 /// The result of a call: see [`Answer`](crate::wire::Answer).
@@ -242,7 +272,7 @@ impl Shared {
         endpoint: Endpoint,
         hellos: &[Hello],
         mut wire: impl FnMut(&Hello, &Hello) -> Option<[Arrival; 2]>,
-    ) -> Result<Vec<UnboundedReceiver<Box<Arrival>>>, NetError> {
+    ) -> Result<Vec<Arc<Arrivals>>, NetError> {
         let mut registry = lock(&self.registry);
         if registry.roles.contains_key(&endpoint) {
             let (_, session, role) = endpoint;
@@ -251,7 +281,7 @@ impl Shared {
         let (mut slots, mut receivers) = (BTreeMap::new(), Vec::new());
         let fits = |hello: &Hello| (hello.contract.fingerprint, hello.contract.members);
         for hello in hellos {
-            let (arrivals, receiver) = mpsc::unbounded_channel();
+            let arrivals = Arc::<Arrivals>::default();
             let far = hello.route.far();
             if !registry.roles.contains_key(&far) {
                 registry.announce(far.clone(), &self.limits);
@@ -269,12 +299,13 @@ impl Shared {
                 slot.peer = SlotPeer::Wired(hello.lane.own);
                 peer = SlotPeer::Wired(slot.hello.lane.own);
                 slot.arrive(theirs);
-                let _ = arrivals.send(Box::new(own));
+                arrivals.add(own);
             }
-            let slot =
-                Slot { hello: hello.clone(), arrivals, peer, failed_call: None, has_left: false };
-            slots.insert(hello.route.peer.clone(), Box::new(slot));
-            receivers.push(receiver);
+            let (hello, receiver) = (hello.clone(), Arc::downgrade(&arrivals));
+            let peer_name = hello.route.peer.clone();
+            let slot = Slot { hello, arrivals: receiver, peer, failed_call: None, has_left: false };
+            slots.insert(peer_name, Box::new(slot));
+            receivers.push(arrivals);
         }
         registry.roles.insert(endpoint, slots);
         drop(registry);
@@ -288,7 +319,7 @@ impl Shared {
         &self,
         endpoint: &Endpoint,
         to: Vec<Address>,
-        mut stay: impl FnMut(&Hello, Hello, UnboundedReceiver<Box<Arrival>>) -> Option<LaneTask>,
+        mut stay: impl FnMut(&Hello, Hello, Arc<Arrivals>) -> Option<LaneTask>,
     ) -> BTreeMap<Arc<str>, Leaving> {
         let mut registry = lock(&self.registry);
         let now = Instant::now();
@@ -303,9 +334,9 @@ impl Shared {
                 SlotPeer::Left(_, lane) => lane,
                 SlotPeer::Wired(_) => {
                     if let Some(stays) = registry.slot(&hello.route.far(), &hello.route.role) {
-                        let (arrivals, receiver) = mpsc::unbounded_channel();
-                        stays.arrivals = arrivals;
-                        if let Some(task) = stay(&hello, stays.hello.clone(), receiver) {
+                        let arrivals = Arc::default();
+                        stays.arrivals = Arc::downgrade(&arrivals);
+                        if let Some(task) = stay(&hello, stays.hello.clone(), arrivals) {
                             stays.peer = SlotPeer::Left(hello.lane.own, Some(task));
                         }
                         return Leaving::Local(Box::new(stays.hello.clone()));
@@ -415,11 +446,8 @@ impl Drop for Guard {
             service.sessions.remove(session);
         }
         // A peer may already wait for the role in the next session of this name.
-        let in_session = |at: &Endpoint| (&at.0, &at.1) == (protocol, session);
-        let waits = |slots: &BTreeMap<Arc<str>, Box<Slot>>| {
-            slots.get(role).is_some_and(|slot| slot.peer.token().is_none())
-        };
-        if registry.roles.iter().any(|(at, slots)| in_session(at) && waits(slots)) {
+        let waits = |slot: &Box<Slot>| slot.peer.token().is_none();
+        if registry.in_session(protocol, session).any(|it| it.get(role).is_some_and(waits)) {
             registry.announce(self.endpoint.clone(), &self.shared.limits);
         }
         drop(registry);

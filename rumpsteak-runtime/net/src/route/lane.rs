@@ -412,7 +412,8 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
                 self.reports.come(all);
                 self.arrived.push_back(Arrived { messages, numbers: self.numbers.clone() });
             }
-            Frame::End { sessions } => {
+            Frame::End { sessions, received } => {
+                self.acknowledge(received)?;
                 self.state.received.messages += 1;
                 self.state.left_after = Some(sessions);
                 self.must_acknowledge = true;
@@ -581,7 +582,9 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         self.unacknowledged.extend(self.batch.take());
         if self.outgoing.is_none() && !self.state.has_ended {
             self.state.has_ended = true;
-            self.unacknowledged.push_back(frame::end(sessions));
+            // The peer needs no credit any more.
+            self.must_acknowledge = false;
+            self.unacknowledged.push_back(frame::end(sessions, self.state.received.messages));
             self.state.sent.messages += 1;
         }
         self.state.sent.messages >= before + BATCH || self.unacknowledged.len() >= self.sent + AHEAD

@@ -169,8 +169,8 @@ impl<R: Role, C> Join<R, C> {
     /// is dropped, the peers lose this role. Fails if an address is invalid, or belongs to no peer;
     /// if the role has already joined here; if a peer does not join in time, or is incompatible; or
     /// if neither end can call the other.
-    pub async fn connect(self) -> Result<Joined<R>, NetError> {
-        (self.connect)(self).await
+    pub fn connect(self) -> impl Future<Output = Result<Joined<R>, NetError>> + Send + 'static {
+        (self.connect)(self)
     }
 
     fn addresses_of(&self, peer: &str) -> Vec<Address> {
@@ -208,7 +208,7 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
     for (own, arrivals) in hellos.into_iter().zip(arrivals) {
         let (shared, guard) = (Arc::clone(shared), Some(Arc::clone(&guard)));
         let addresses = join.addresses_of(&own.route.peer);
-        let remote = Remote { shared, own, addresses, arrivals, guard };
+        let remote = Box::new(Remote { shared, own, addresses, arrivals, guard });
         if waits(&remote.own) {
             calls.extend(remote.call(until));
         }
@@ -235,7 +235,7 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
                 Arrival::Remote(connection, theirs, call) => {
                     let codec = join.codec.clone();
                     let (end, lane, status) = lane(&own, Some(&theirs), codec, shared, false);
-                    let task = remote.meet(lane, connection, *theirs, call);
+                    let task = remote.meet(lane, connection, theirs, call);
                     (end, status, Some(spawn(Box::pin(task))))
                 }
             }
@@ -284,8 +284,8 @@ pub(super) trait MessageCodec<M>: Send + Sync {
     fn lane(
         &self,
         queues: (LocalQueue<M>, QueueReceiver<M>),
-        remote: Remote,
-        theirs: Hello,
+        remote: Box<Remote>,
+        theirs: Box<Hello>,
         status: SharedStatus,
     ) -> LaneTask;
 }
@@ -303,8 +303,8 @@ impl<M: Labelled + Portable, C: Codec> MessageCodec<M> for C {
     fn lane(
         &self,
         (incoming, outgoing): (LocalQueue<M>, QueueReceiver<M>),
-        remote: Remote,
-        theirs: Hello,
+        remote: Box<Remote>,
+        theirs: Box<Hello>,
         status: SharedStatus,
     ) -> LaneTask {
         let LocalQueue { queue, sent, taken, .. } = incoming;

@@ -31,7 +31,7 @@ use crate::transport::{Connection, GREETING};
 use crate::{Address, Refusal};
 
 /// The first bytes of a connection: the name and the version of the handshake.
-const MAGIC: &[u8; 10] = b"rumpsteak\x07";
+const MAGIC: &[u8; 10] = b"rumpsteak\x08";
 
 /// The greeting of one end of a route.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]

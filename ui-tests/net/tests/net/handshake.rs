@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::meddling::Hands;
 
 /// The first bytes of a connection.
-pub(crate) const MAGIC: &[u8] = b"rumpsteak\x07";
+pub(crate) const MAGIC: &[u8] = b"rumpsteak\x08";
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) enum Room {

@@ -148,7 +148,9 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Driver<T> {
     /// Takes pieces of the streams, in turns, as far as they may send.
     fn fill(&mut self, state: &mut State) {
         let mut size = state.controls.len();
-        self.tail.extend_from_slice(&state.controls.split());
+        if size > 0 {
+            self.tail.extend_from_slice(&state.controls.split());
+        }
         while size < BUFFER
             && let Some(number) = state.ready.pop_front()
         {

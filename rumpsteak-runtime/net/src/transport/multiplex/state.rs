@@ -287,8 +287,7 @@ pub(super) fn invalid(text: &str) -> io::Error {
 
 pub(super) fn head(bytes: &mut BytesMut, length: usize, number: u32, kind: u32) {
     // A payload is a piece at most.
-    bytes.put_u32(length as u32);
-    bytes.put_u32(number << 3 | kind);
+    bytes.put_u64((length as u64) << 32 | u64::from(number << 3 | kind));
 }
 
 pub(super) fn register(waker: &mut Option<Waker>, context: &Context<'_>) {
