@@ -6,9 +6,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, Weak};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
+use atomic_waker::AtomicWaker;
 use rumpsteak_runtime::private::print;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::sync::{Mutex as AsyncMutex, Notify, Semaphore, oneshot};
@@ -89,7 +90,7 @@ pub(super) struct Moved {
 /// The entry of a role for one of its peers.
 pub(super) struct Slot {
     pub(super) hello: Hello,
-    pub(super) arrivals: Weak<Arrivals>,
+    pub(super) arrivals: Weak<Events>,
     pub(super) peer: SlotPeer,
     /// Why the last call of the peer failed, or of a stranger in its name.
     pub(super) failed_call: Option<String>,
@@ -118,35 +119,17 @@ impl SlotPeer {
     }
 }
 
-impl Slot {
-    /// Tells the role, unless it has given up in the meantime.
-    pub(super) fn arrive(&self, arrival: Arrival) {
-        let _ = self.arrivals.upgrade().map(|it| it.add(arrival));
-    }
-}
-
 /// A peer of a role that moves to another host.
 pub(crate) enum Leaving {
     /// The peer stays on this host. Its greeting.
     Local(Box<Hello>),
-    /// The arrivals at the lane of the peer, and its task if the peer was on this host and has moved.
-    Lane(Weak<Arrivals>, Option<LaneTask>),
+    /// The arrivals at the lane of the peer, and its task if the peer was here and has moved.
+    Lane(Weak<Events>, Option<LaneTask>),
 }
 
 impl Registry {
     pub(super) fn slot(&mut self, endpoint: &Endpoint, peer: &str) -> Option<&mut Slot> {
         self.roles.get_mut(endpoint)?.get_mut(peer).map(|slot| &mut **slot)
-    }
-
-    /// The slots of the roles that play in a session here.
-    pub(super) fn in_session<'a>(
-        &'a self,
-        protocol: &'a Arc<str>,
-        session: &'a Arc<str>,
-    ) -> impl Iterator<Item = &'a BTreeMap<Arc<str>, Box<Slot>>> {
-        let roles = self.roles.range((protocol.clone(), session.clone(), "".into())..);
-        let roles = roles.take_while(move |(at, _)| (&at.0, &at.1) == (protocol, session));
-        roles.map(|(_, slots)| slots)
     }
 
     /// Tells the service that plays a role about a session in which the role is expected: once, as
@@ -184,19 +167,20 @@ pub(crate) enum Arrival {
 
 /// The events at the slot of a peer, for the role or its lane. They are gone when it is.
 #[derive(Default)]
-pub(crate) struct Arrivals(Mutex<(VecDeque<Box<Arrival>>, Option<Waker>)>);
+pub(crate) struct Events(Mutex<VecDeque<Box<Arrival>>>, AtomicWaker);
 
-impl Arrivals {
-    pub(crate) fn add(&self, arrival: Arrival) {
-        let (arrived, waker) = &mut *lock(&self.0);
-        arrived.push_back(Box::new(arrival));
-        waker.take().into_iter().for_each(Waker::wake);
+impl Events {
+    /// Tells the role, unless it has given up in the meantime.
+    pub(crate) fn add(to: &Weak<Self>, arrival: Arrival) {
+        if let Some(Self(arrived, waker)) = to.upgrade().as_deref() {
+            lock(arrived).push_back(Box::new(arrival));
+            waker.wake();
+        }
     }
 
     pub(crate) fn poll(&self, context: &Context<'_>) -> Poll<Box<Arrival>> {
-        let (arrived, waker) = &mut *lock(&self.0);
-        waker.get_or_insert_with(|| context.waker().clone()).clone_from(context.waker());
-        arrived.pop_front().map_or(Poll::Pending, Poll::Ready)
+        self.1.register(context.waker());
+        lock(&self.0).pop_front().map_or(Poll::Pending, Poll::Ready)
     }
 }
 
@@ -272,7 +256,7 @@ impl Shared {
         endpoint: Endpoint,
         hellos: &[Hello],
         mut wire: impl FnMut(&Hello, &Hello) -> Option<[Arrival; 2]>,
-    ) -> Result<Vec<Arc<Arrivals>>, NetError> {
+    ) -> Result<Vec<Arc<Events>>, NetError> {
         let mut registry = lock(&self.registry);
         if registry.roles.contains_key(&endpoint) {
             let (_, session, role) = endpoint;
@@ -280,8 +264,9 @@ impl Shared {
         }
         let (mut slots, mut receivers) = (BTreeMap::new(), Vec::new());
         let fits = |hello: &Hello| (hello.contract.fingerprint, hello.contract.members);
-        for hello in hellos {
-            let arrivals = Arc::<Arrivals>::default();
+        for hello in hellos.iter().cloned() {
+            let receiver = Arc::default();
+            let arrivals = Arc::downgrade(&receiver);
             let far = hello.route.far();
             if !registry.roles.contains_key(&far) {
                 registry.announce(far.clone(), &self.limits);
@@ -290,22 +275,20 @@ impl Shared {
             let mut peer = known.map_or(SlotPeer::Absent, SlotPeer::Remote);
             let slot = registry.slot(&far, &hello.route.role);
             if let Some(slot) = slot.filter(|it| it.peer.token().is_none() && known.is_none())
-                && let Some([own, theirs]) = if fits(hello) == fits(&slot.hello) {
-                    wire(hello, &slot.hello)
+                && let Some([own, theirs]) = if fits(&hello) == fits(&slot.hello) {
+                    wire(&hello, &slot.hello)
                 } else {
-                    Some(differ(hello, &slot.hello))
+                    Some(differ(&hello, &slot.hello))
                 }
             {
                 slot.peer = SlotPeer::Wired(hello.lane.own);
                 peer = SlotPeer::Wired(slot.hello.lane.own);
-                slot.arrive(theirs);
-                arrivals.add(own);
+                Events::add(&slot.arrivals, theirs);
+                Events::add(&arrivals, own);
             }
-            let (hello, receiver) = (hello.clone(), Arc::downgrade(&arrivals));
-            let peer_name = hello.route.peer.clone();
-            let slot = Slot { hello, arrivals: receiver, peer, failed_call: None, has_left: false };
-            slots.insert(peer_name, Box::new(slot));
-            receivers.push(arrivals);
+            let slot = Slot { hello, arrivals, peer, failed_call: None, has_left: false };
+            slots.insert(slot.hello.route.peer.clone(), Box::new(slot));
+            receivers.push(receiver);
         }
         registry.roles.insert(endpoint, slots);
         drop(registry);
@@ -319,7 +302,7 @@ impl Shared {
         &self,
         endpoint: &Endpoint,
         to: Vec<Address>,
-        mut stay: impl FnMut(&Hello, Hello, Arc<Arrivals>) -> Option<LaneTask>,
+        mut stay: impl FnMut(&Hello, Hello, Arc<Events>) -> Option<LaneTask>,
     ) -> BTreeMap<Arc<str>, Leaving> {
         let mut registry = lock(&self.registry);
         let now = Instant::now();
@@ -446,8 +429,9 @@ impl Drop for Guard {
             service.sessions.remove(session);
         }
         // A peer may already wait for the role in the next session of this name.
-        let waits = |slot: &Box<Slot>| slot.peer.token().is_none();
-        if registry.in_session(protocol, session).any(|it| it.get(role).is_some_and(waits)) {
+        let roles = registry.roles.range((protocol.clone(), session.clone(), "".into())..);
+        let mut roles = roles.take_while(|(at, _)| (&at.0, &at.1) == (protocol, session));
+        if roles.any(|(_, it)| it.get(role).is_some_and(|slot| slot.peer.token().is_none())) {
             registry.announce(self.endpoint.clone(), &self.shared.limits);
         }
         drop(registry);

@@ -305,9 +305,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         context: &mut Context<'_>,
     ) -> Poll<Result<(), Stop>> {
         loop {
-            if !self.is_done() {
-                self.poll_read(connection, context)?;
-            }
+            self.poll_read(connection, context)?;
             let _ = self.poll_deliver(context);
             let has_more = self.poll_take(context);
             let before = self.sent;
@@ -321,13 +319,10 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
                 (false, true) => false,
                 (_, false) => Pin::new(&mut *connection).poll_flush(context)?.is_ready(),
             };
-            if is_flushed && is_done && self.arrived.is_empty() {
+            let is_over = is_flushed && is_done && self.arrived.is_empty();
+            if is_over || !takes_more {
                 self.status.note_progress(self.progress());
-                return Poll::Ready(Ok(()));
-            }
-            if !takes_more {
-                self.status.note_progress(self.progress());
-                return Poll::Pending;
+                return if is_over { Poll::Ready(Ok(())) } else { Poll::Pending };
             }
         }
     }
@@ -351,7 +346,9 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         context: &mut Context<'_>,
     ) -> Result<(), Stop> {
         let mut came = false;
-        while let Poll::Ready(next) = Pin::new(&mut *connection).poll_next(context) {
+        while !self.is_done()
+            && let Poll::Ready(next) = Pin::new(&mut *connection).poll_next(context)
+        {
             let closed = || io::Error::from(io::ErrorKind::UnexpectedEof);
             let bytes = next.ok_or_else(closed).and_then(|bytes| bytes).map_err(|error| {
                 // The codec reports a frame that is too large so.
@@ -413,12 +410,12 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
                 self.arrived.push_back(Arrived { messages, numbers: self.numbers.clone() });
             }
             Frame::End { sessions, received } => {
+                // The peer receives no further messages.
+                self.outgoing = None;
                 self.acknowledge(received)?;
                 self.state.received.messages += 1;
                 self.state.left_after = Some(sessions);
                 self.must_acknowledge = true;
-                // The peer receives no further messages.
-                self.outgoing = None;
             }
         }
         Ok(())
@@ -550,8 +547,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         }
     }
 
-    /// Takes messages from the role, as far as the peer has granted. Returns true if there may be
-    /// more that it could take.
+    /// Takes messages from the role, as far as the peer has granted. Returns true to go on.
     fn poll_take(&mut self, context: &mut Context<'_>) -> bool {
         let before = self.state.sent.messages;
         if self.is_ahead() {
@@ -581,9 +577,8 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         }
         self.unacknowledged.extend(self.batch.take());
         if self.outgoing.is_none() && !self.state.has_ended {
-            self.state.has_ended = true;
-            // The peer needs no credit any more.
-            self.must_acknowledge = false;
+            // The end acknowledges, and the peer needs no credit any more.
+            (self.state.has_ended, self.must_acknowledge) = (true, false);
             self.unacknowledged.push_back(frame::end(sessions, self.state.received.messages));
             self.state.sent.messages += 1;
         }

@@ -9,9 +9,7 @@ use std::{io, mem};
 use rumpsteak_runtime::transport::Labelled;
 
 use super::{Lane, Stop};
-use crate::host::{
-    Arrival, Arrivals, Call, FIRST_PAUSE, Greeted, Guard, LONGEST_PAUSE, Shared, dismiss,
-};
+use crate::host::{Arrival, Call, FIRST_PAUSE, Greeted, Guard, LONGEST_PAUSE, Shared, dismiss};
 use crate::platform::spawn;
 use crate::platform::time::{Instant, sleep_until, timeout, timeout_at};
 use crate::transport::Connection;
@@ -29,7 +27,7 @@ pub(crate) struct Remote {
     pub(crate) own: Hello,
     /// The addresses of the peer; empty if the peer calls.
     pub(crate) addresses: Vec<Address>,
-    pub(crate) arrivals: Arc<Arrivals>,
+    pub(crate) arrivals: Arc<crate::host::Events>,
     /// `None` if the peer has moved away from this host, where the role stays.
     pub(crate) guard: Option<Arc<Guard>>,
 }
@@ -112,10 +110,7 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
                 Err(stop) => Err(stop),
             },
             // In memory of its own, and only if it is needed.
-            called = async {
-                let own = own.clone().having(received);
-                Box::pin(search.call(shared, addresses, &own, &theirs)).await
-            }, if !is_connected => match called {
+            called = async { Box::pin(search.call(shared, addresses, (own, received), &theirs)).await }, if !is_connected => match called {
                 Ok((new, hello)) => {
                     theirs.lane.moves = hello.lane.moves;
                     lane.resume(&new, hello.lane.received).map(|()| new)
@@ -141,11 +136,7 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
 }
 
 impl Remote {
-    pub(super) fn pack(
-        self: Box<Self>,
-        theirs: Option<Hello>,
-        snapshot: LaneSnapshot,
-    ) -> PackedLane {
+    pub(super) fn pack(self, theirs: Option<Hello>, snapshot: LaneSnapshot) -> PackedLane {
         PackedLane { own: self.own, theirs, addresses: self.addresses, snapshot }
     }
 
@@ -157,7 +148,7 @@ impl Remote {
         hello: &Hello,
     ) -> Result<Connection, Stop> {
         lane.resume(&new, hello.lane.received)?;
-        let welcome = Answer::Welcome(self.own.clone().having(lane.state.received.messages));
+        let welcome = self.own.clone().having(lane.state.received.messages).welcome();
         let said = timeout(self.shared.limits.handshake, say(&mut new, &welcome)).await;
         said.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))?;
         Ok(new)
@@ -268,9 +259,10 @@ impl Search {
         &mut self,
         shared: &Arc<Shared>,
         addresses: &mut Vec<Address>,
-        own: &Hello,
+        (own, received): (&Hello, u64),
         before: &Hello,
     ) -> Result<(Connection, Hello), NetError> {
+        let own = &own.clone().having(received);
         while !addresses.is_empty() && self.next_try <= self.until {
             sleep_until(self.next_try).await;
             for (at, address) in addresses.clone().into_iter().enumerate() {

@@ -68,7 +68,7 @@ impl Host {
     /// ```
     pub fn join<R: Joins>(&self, session: impl Into<String>) -> Join<R> {
         let plan = Plan { session: session.into().into(), ..Plan::default() };
-        let connect = |join| Box::pin(connect(join)) as BoxFuture<'static, _>;
+        let connect = |join| Box::pin(async move { connect(&join).await }) as BoxFuture<'static, _>;
         Join { host: self.clone(), plan, codec: Postcard, connect }
     }
 
@@ -160,7 +160,7 @@ impl<R: Role, C> Join<R, C> {
     where
         R: Joins,
     {
-        let connect = |join| Box::pin(connect(join)) as BoxFuture<'static, _>;
+        let connect = |join| Box::pin(async move { connect(&join).await }) as BoxFuture<'static, _>;
         Join { host: self.host, plan: self.plan, codec, connect }
     }
 
@@ -179,7 +179,7 @@ impl<R: Role, C> Join<R, C> {
     }
 }
 
-async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetError> {
+async fn connect<R: Joins, C: Codec>(join: &Join<R, C>) -> Result<Joined<R>, NetError> {
     let plan = &join.plan;
     if let Some(error) = &plan.wrong {
         return Err(error.clone());
@@ -250,8 +250,8 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
     {
         return Err(shared.absent(own, &join.addresses_of(&own.route.peer), None));
     }
-    let joined =
-        Joined { role: role_of(ends, &plan.families), routes, guard, codec: Box::new(join.codec) };
+    let (role, codec) = (role_of(ends, &plan.families), Box::new(join.codec.clone()));
+    let joined = Joined { role, routes, guard, codec };
     Ok(match Watch::from_environment() {
         Some(watch) => joined.watched(&watch),
         None => joined,

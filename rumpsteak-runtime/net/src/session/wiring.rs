@@ -100,33 +100,29 @@ pub(super) fn member(family: &str, index: u32) -> Arc<str> {
     format!("{family}[{index}]").into()
 }
 
-/// The queues into which a role sends, in the order of its routes. They are found once for each
-/// role, because that makes a role, which is never used.
+/// The queues into which a role sends, in the order of its routes: found once, by an unused role.
 pub(super) fn queues<R: Joins>(families: &Families) -> Result<Vec<Sends>, NetError> {
-    static FOUND: Mutex<BTreeMap<TypeId, Vec<(Arc<str>, Queue, bool)>>> =
-        Mutex::new(BTreeMap::new());
-    let mut queues = Vec::new();
-    let own = if R::PLAYED.0.is_family { families.get(R::NAME).copied() } else { None };
+    static FOUND: Mutex<BTreeMap<TypeId, Vec<(Queue, bool)>>> = Mutex::new(BTreeMap::new());
     let find = || {
         let mut found = Vec::new();
-        let mut note = |queue: Queue, is_family| {
-            found.push((queue.to.into(), queue, is_family));
+        let mut note = |queue, is_family| {
+            found.push((queue, is_family));
             None
         };
         drop(R::wire(&mut Wiring::elsewhere(&mut note)));
         found
     };
-    for (peer, queue, is_family) in
-        lock(&FOUND).entry(TypeId::of::<R>()).or_insert_with(find).iter()
-    {
+    let own = if R::PLAYED.0.is_family { families.get(R::NAME).copied() } else { None };
+    let mut queues = Vec::new();
+    for &(queue, is_family) in lock(&FOUND).entry(TypeId::of::<R>()).or_insert_with(find).iter() {
+        let peer = queue.to;
         if !is_family {
-            let (peer, members) = (Arc::clone(peer), own.unwrap_or_default());
-            queues.push(Sends { peer, queue: *queue, members });
-        } else if let Some(&members) = families.get(&**peer).filter(|&&members| members > 0) {
-            let sends = |index| Sends { peer: member(peer, index), queue: *queue, members };
+            queues.push(Sends { peer: peer.into(), queue, members: own.unwrap_or_default() });
+        } else if let Some(&members) = families.get(peer).filter(|&&members| members > 0) {
+            let sends = |index| Sends { peer: member(peer, index), queue, members };
             queues.extend((0..members).map(sends));
         } else {
-            return Err(NetError::Family { role: R::NAME, family: queue.to });
+            return Err(NetError::Family { role: R::NAME, family: peer });
         }
     }
     Ok(queues)
@@ -142,8 +138,7 @@ pub(super) fn hellos<R: Joins, C: Codec>(
         let (start, bytes) = (session.chars().take(40).collect(), session.len());
         return Err(NetError::SessionName { start, bytes });
     }
-    let system = R::PLAYED.0.system;
-    let (fingerprint, format) = told::<R, C>()?;
+    let (system, (fingerprint, format)) = (R::PLAYED.0.system, told::<R, C>()?);
     let hello = |Sends { peer, queue, members }: &Sends| {
         let route = Arc::new(RouteId {
             protocol: Arc::clone(protocol),

@@ -2,9 +2,8 @@
 //!
 //! ```text
 //! frame ::= 0 count (length payload)*    messages
-//!         | 1 sessions received          the role has left. It had completed so many sessions, 0
-//!                                        if it left in the middle of one; all before `received`
-//!                                        had come
+//!         | 1 sessions received          the role has left after so many sessions, 0 if it left in
+//!                                        the middle of one; all before `received` has come
 //!         | 2 received limit sessions    all before `received` has come; all before `limit` may
 //!             taken bytes receive send   be sent; the role has completed so many sessions, and
 //!                                        has taken so many messages and bytes; the windows of this
@@ -198,6 +197,7 @@ impl Batch {
             frames.extend(self.take());
         }
         if self.bytes.is_empty() {
+            self.bytes.reserve(64);
             self.bytes.extend([MESSAGES, 0, 0, 0, 0]);
         }
         let at = self.bytes.len();
@@ -347,10 +347,7 @@ mod tests {
         assert_eq!(amounts, Some([amount(2, 10), amount(1, 6)]));
         assert_eq!(messages(&frames[0]), Ok(vec![vec![1, 2], vec![]]));
         assert_eq!(messages(&frames[1]), Ok(vec![vec![3; 11]]));
-        assert_eq!(
-            (count(&frames[0]), count(&end(1, 1)), count(&beat())),
-            (Some(2), Some(1), None)
-        );
+        assert_eq!([&frames[0], &end(1, 1), &beat()].map(|it| count(it)), [Some(2), Some(1), None]);
         let frame = &[MESSAGES, 2, 0, 0, 0, 1, 0, 0, 0, 7, 0, 0, 0, 0][..];
         assert_eq!(messages(frame), Ok(vec![vec![7], vec![]]));
         for wrong in [&frame[..13], &frame[..8], &[frame, &[0]].concat(), &[MESSAGES, 0, 0, 0, 0]] {

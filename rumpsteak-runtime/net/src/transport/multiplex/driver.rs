@@ -113,8 +113,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Driver<T> {
             }
             if self.output.is_empty() {
                 register(&mut state.task, context);
-                let is_kept = !state.is_released && (state.next == 0 || state.beat.is_some());
-                let is_done = state.users == 0 && !is_kept;
+                let is_done = state.is_done();
                 drop(state);
                 let _ = Pin::new(&mut self.io).poll_flush(context)?;
                 return Ok(is_done);

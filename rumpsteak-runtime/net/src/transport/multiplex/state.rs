@@ -264,8 +264,13 @@ impl State {
             (stream.is_dropped, stream.incoming) = (true, VecDeque::new());
         } else if self.streams.remove(&number).is_some_and(|stream| !stream.has_ended) {
             self.control(number, END, &[]);
+            self.wake_task();
         }
-        self.wake_task();
+    }
+
+    /// Returns true if no stream will be used.
+    pub(super) fn is_done(&self) -> bool {
+        self.users == 0 && (self.is_released || (self.next > 0 && self.beat.is_none()))
     }
 
     /// Ends the connection, and wakes all who wait.
