@@ -1,6 +1,7 @@
 //! The routes of a role: the greetings to its peers, and its lanes.
 
 use std::any::{Any, TypeId};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
@@ -213,11 +214,11 @@ pub(super) fn lane<M: Labelled + Portable, C: Codec>(
     shared: &Shared,
     is_on_demand: bool,
 ) -> (Net<M>, Box<Lane<M, C>>, SharedStatus) {
-    let mut known = theirs.unwrap_or(own).clone();
+    let mut known = Cow::Borrowed(theirs.unwrap_or(own));
     if is_on_demand {
-        known.contract.system = 0;
+        known.to_mut().contract.system = 0;
     }
-    let (peer, ends, limits) = (&own.route.peer, [own, &known], &shared.limits);
+    let (peer, ends, limits) = (&own.route.peer, [own, &*known], &shared.limits);
     let [_, window] = windows(ends, limits);
     let codecs = (reader(peer, codec.clone()), writer(peer, codec.clone(), limits.frame));
     let (end, far) = net(sending(own, &known, FRAMES), window, codecs);

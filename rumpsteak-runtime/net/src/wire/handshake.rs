@@ -275,8 +275,8 @@ fn versions_fit(projections: &[Arc<str>; 2]) -> Result<(), String> {
 }
 
 pub(crate) async fn say(connection: &mut Connection, what: &impl Serialize) -> io::Result<()> {
-    let mut bytes = MAGIC.to_vec();
-    bytes.reserve(500);
+    let mut bytes = Vec::with_capacity(512);
+    bytes.extend(MAGIC);
     let bytes = postcard::to_extend(what, bytes).map_err(io::Error::other)?;
     let most = GREETING.min(connection.max_payload());
     if bytes.len() > most {
