@@ -36,7 +36,7 @@ impl Slot {
         match greeted {
             Some(Ok(Greeted::Welcome(connection, hello))) => {
                 self.peer = SlotPeer::Remote(hello.lane.own);
-                self.arrive(Arrival::Remote(connection, hello, Call::Own));
+                Events::add(&self.arrivals, Arrival::Remote(connection, hello, Call::Own));
             }
             // `greet` follows offers, and only an end that knows the peer is told of a move.
             Some(Ok(Greeted::Moved(_) | Greeted::Offers(_))) | None => return false,
@@ -44,7 +44,7 @@ impl Slot {
                 *last = why;
                 return false;
             }
-            Some(Err(error)) => self.arrive(Arrival::Failed(error)),
+            Some(Err(error)) => Events::add(&self.arrivals, Arrival::Failed(error)),
         }
         true
     }
@@ -76,7 +76,7 @@ impl Shared {
                 if self.with_slot(&own, Slot::dial) != Some(true) {
                     return;
                 }
-                let greeted = timeout_at(until, Box::pin(self.greet(address, &own))).await.ok();
+                let greeted = timeout_at(until, self.greet(address, &own)).await.ok();
                 let is_done = self.with_slot(&own, |slot| slot.dialled(greeted, &mut last));
                 self.changed.notify_waiters();
                 if is_done != Some(false) {
@@ -85,7 +85,7 @@ impl Shared {
             }
             if timeout_at(until, sleep(pause)).await.is_err() {
                 let absent = self.absent(&own, &addresses, last);
-                self.with_slot(&own, |slot| slot.arrive(Arrival::Failed(absent)));
+                self.with_slot(&own, |slot| Events::add(&slot.arrivals, Arrival::Failed(absent)));
                 return;
             }
             pause = (pause * 2).min(LONGEST_PAUSE);
@@ -117,7 +117,6 @@ impl Shared {
             greeted => greeted.map_err(absent)?,
         };
         let (protocol, peer) = (&own.route.protocol, &own.route.peer);
-        let is_back = |it: &RouteId| it.far() == own.route.near() && it.near() == own.route.far();
         let refusal = match answer {
             // The role may join there a moment later.
             Answer::Refused(later @ (Refusal::Unknown | Refusal::Full))
@@ -126,17 +125,19 @@ impl Shared {
                 return Err(absent(io::Error::other(later)));
             }
             Answer::Refused(refusal) => refusal,
-            Answer::Welcome(hello) if !is_back(&hello.route) => Refusal::Unknown,
             _ if !connection.may_play(protocol, peer) => Refusal::Certificate,
-            Answer::Welcome(hello) => match own.fits(&hello).await {
-                Ok(()) => {
+            Answer::Welcome(contract, format, lane, transports) => {
+                let RouteId { protocol, session, role: peer, peer: role } = (*own.route).clone();
+                let route = RouteId { protocol, session, role, peer }.into();
+                let hello = Box::new(Hello { route, contract, format, lane, transports });
+                let Err(refusal) = own.fits(&hello).await else {
                     let of_scheme = |at: Address| Address::new(address.scheme(), at.place());
                     let at = connection.at.take().map_or_else(|| address.clone(), of_scheme);
                     connection.at = Some(at);
-                    return Ok(Greeted::Welcome(connection, Box::new(hello)));
-                }
-                Err(refusal) => refusal,
-            },
+                    return Ok(Greeted::Welcome(connection, hello));
+                };
+                refusal
+            }
             Answer::Moved(to) => {
                 // Confirms the address. Otherwise the host would expect another call.
                 spawn(dismiss(connection, Answer::Moved(to.clone()), true));
@@ -297,9 +298,8 @@ impl Shared {
     pub(crate) fn cuts_off(&self, own: &Hello) -> bool {
         let RouteId { protocol, session, peer, .. } = &*own.route;
         let is_elsewhere = |slot: &Slot| matches!(slot.peer, SlotPeer::Remote(_));
-        let first = (protocol.clone(), session.clone(), "".into());
         let registry = lock(&self.registry);
-        let roles = registry.roles.range(&first..);
+        let roles = registry.roles.range((protocol.clone(), session.clone(), "".into())..);
         let mut roles = roles.take_while(|(at, _)| (&at.0, &at.1) == (protocol, session));
         lock(&self.listened).is_empty()
             && roles.any(|(_, slots)| slots.get(peer).is_some_and(|slot| is_elsewhere(slot)))

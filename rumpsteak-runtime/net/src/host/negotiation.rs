@@ -19,10 +19,10 @@ impl Shared {
         address: &Address,
         own: &Hello,
     ) -> Result<Greeted, NetError> {
-        let settled = Hello { transports: Vec::new(), ..own.clone() };
+        let settled = || Hello { transports: Vec::new(), ..own.clone() };
         let remembered = lock(&self.better).get(address).cloned();
         if let Some(better) = remembered.filter(|better| own.takes(better)) {
-            match self.greet_at(&better, &settled).await {
+            match self.greet_at(&better, &settled()).await {
                 Err(NetError::Absent { .. }) | Ok(Greeted::Offers(_)) => {
                     lock(&self.better).remove(address);
                 }
@@ -38,7 +38,7 @@ impl Shared {
         let mut best: Vec<&Address> = offers.iter().filter(is_taken).collect();
         best.sort_by_key(|offer| own.transports.iter().position(|way| way == offer.scheme()));
         for better in best.into_iter().map(|offer| offer.seen_from(address)) {
-            match self.greet_at(&better, &settled).await {
+            match self.greet_at(&better, &settled()).await {
                 Err(NetError::Absent { last: why, .. }) => last = why,
                 // The role accepts fewer transports than its host.
                 Ok(Greeted::Offers(_)) => {}

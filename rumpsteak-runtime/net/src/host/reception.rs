@@ -3,11 +3,9 @@
 use std::future::Future as _;
 use std::io;
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
-
-use tokio::sync::mpsc::UnboundedSender;
 
 use super::shared::*;
 use crate::platform::spawn;
@@ -15,14 +13,6 @@ use crate::platform::time::{Instant, timeout, timeout_at};
 use crate::transport::{Connection, Opening};
 use crate::wire::{Answer, Hello, hear, say};
 use crate::{NetError, Refusal};
-
-enum Reception {
-    /// The role is not here yet, or is calling the peer.
-    Wait,
-    Dismiss(Answer),
-    /// Accept, with this welcome if this is the first connection of the peer.
-    Take(Option<Hello>, UnboundedSender<Box<Arrival>>),
-}
 
 impl Shared {
     /// Receives the greeting of a connection, and answers it, in a task.
@@ -49,7 +39,7 @@ impl Shared {
     fn greeted(
         self: &Arc<Self>,
         caller: Option<IpAddr>,
-        (mut connection, hello): (Connection, Hello),
+        (mut connection, hello): (Connection, Box<Hello>),
         at: Listened,
     ) {
         connection.caller = caller;
@@ -89,7 +79,7 @@ impl Shared {
     pub(super) async fn welcome(
         &self,
         mut connection: Connection,
-        hello: Hello,
+        hello: Box<Hello>,
         at: Option<Listened>,
         is_patient: bool,
     ) {
@@ -118,21 +108,21 @@ impl Shared {
             }
             match self.receive(&hello, is_compared) {
                 // The caller gets an answer before its own timeout, and calls again.
-                Reception::Wait if timeout_at(until, changed).await.is_ok() => {}
-                Reception::Wait => {
+                Poll::Pending if timeout_at(until, changed).await.is_ok() => {}
+                Poll::Pending => {
                     self.call_failed(&hello);
                     break Answer::Refused(Refusal::Unknown);
                 }
-                Reception::Dismiss(answer) => break answer,
-                Reception::Take(own, arrivals) => {
+                Poll::Ready(Err(answer)) => break answer,
+                Poll::Ready(Ok((own, arrivals))) => {
                     connection.keep(self.limits.beat);
                     let call = if own.is_some() { Call::Theirs } else { Call::Again };
                     if let Some(own) = own {
                         // If this fails, the peer calls again.
-                        let _ = say(&mut connection, &Answer::Welcome(own)).await;
+                        let _ = say(&mut connection, &own.welcome()).await;
                     }
-                    let arrival = Arrival::Remote(connection, Box::new(hello), call);
-                    let _ = arrivals.send(Box::new(arrival));
+                    let arrival = Arrival::Remote(connection, hello, call);
+                    Events::add(&arrivals, arrival);
                     return;
                 }
             }
@@ -149,10 +139,11 @@ impl Shared {
         self.changed.notify_waiters();
     }
 
-    fn receive(&self, hello: &Hello, is_compared: bool) -> Reception {
+    /// Accepts a peer or dismisses it. Pending if the role is not here yet, or is calling the peer.
+    fn receive(&self, hello: &Hello, is_compared: bool) -> Poll<Result<Accepted, Answer>> {
         let mut registry = lock(&self.registry);
         let (endpoint, peer, lane) = (hello.route.far(), &hello.route.role, &hello.lane);
-        let refuse = |refusal| Reception::Dismiss(Answer::Refused(refusal));
+        let refuse = |refusal| Poll::Ready(Err(Answer::Refused(refusal)));
         let Some(slots) = registry.roles.get_mut(&endpoint) else {
             if lane.known.is_some() {
                 let tokens = [lane.known, Some(lane.own)];
@@ -160,11 +151,11 @@ impl Shared {
                     moved.until > Instant::now() && moved.tokens.get(peer) == Some(&tokens)
                 };
                 let moved = registry.moved.get(&endpoint).filter(is_told);
-                let moved = moved.map(|moved| Reception::Dismiss(Answer::Moved(moved.to.clone())));
+                let moved = moved.map(|moved| Poll::Ready(Err(Answer::Moved(moved.to.clone()))));
                 return moved.unwrap_or(refuse(Refusal::Gone));
             }
             registry.announce(endpoint, &self.limits);
-            return Reception::Wait;
+            return Poll::Pending;
         };
         let Some(slot) = slots.get_mut(peer) else { return refuse(Refusal::Unknown) };
         if !hello.knows(&slot.hello) {
@@ -174,28 +165,31 @@ impl Shared {
         if !is_compared {
             // The role has joined in the meantime: compare the greetings first.
             self.changed.notify_waiters();
-            return Reception::Wait;
+            return Poll::Pending;
         }
         match &slot.peer {
             SlotPeer::Absent | SlotPeer::Dialled if lane.known.is_some() => refuse(Refusal::Gone),
             // If both ends call each other, one of them waits.
-            SlotPeer::Dialled if slot.hello.route.role < *peer => Reception::Wait,
+            SlotPeer::Dialled if slot.hello.route.role < *peer => Poll::Pending,
             SlotPeer::Absent | SlotPeer::Dialled => {
                 slot.peer = SlotPeer::Remote(lane.own);
-                Reception::Take(Some(slot.hello.clone()), slot.arrivals.clone())
+                Poll::Ready(Ok((Some(slot.hello.clone()), slot.arrivals.clone())))
             }
             has_come if has_come.token() == Some(lane.own) => {
-                Reception::Take(None, slot.arrivals.clone())
+                Poll::Ready(Ok((None, slot.arrivals.clone())))
             }
             // The role is about to leave, too, and the next session of this name to begin.
-            _ if slot.has_left && lane.known.is_none() => Reception::Wait,
+            _ if slot.has_left && lane.known.is_none() => Poll::Pending,
             _ => refuse(Refusal::Taken),
         }
     }
 }
 
+/// The welcome, if this is the first connection of the peer, and its slot.
+type Accepted = (Option<Hello>, Weak<Events>);
+
 /// Receives the greeting of a connection. Refuses a caller that sends something else.
-pub(super) async fn hear_greeting(opening: Opening) -> io::Result<(Connection, Hello)> {
+pub(super) async fn hear_greeting(opening: Opening) -> io::Result<(Connection, Box<Hello>)> {
     let mut connection = opening.await?;
     if let Some(hello) = hear(&mut connection).await? {
         return Ok((connection, hello));

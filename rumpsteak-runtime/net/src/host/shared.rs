@@ -2,12 +2,14 @@
 //! wait for sessions.
 
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, Weak};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
+use atomic_waker::AtomicWaker;
 use rumpsteak_runtime::private::print;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::sync::{Mutex as AsyncMutex, Notify, Semaphore, oneshot};
@@ -88,7 +90,7 @@ pub(super) struct Moved {
 /// The entry of a role for one of its peers.
 pub(super) struct Slot {
     pub(super) hello: Hello,
-    pub(super) arrivals: UnboundedSender<Box<Arrival>>,
+    pub(super) arrivals: Weak<Events>,
     pub(super) peer: SlotPeer,
     /// Why the last call of the peer failed, or of a stranger in its name.
     pub(super) failed_call: Option<String>,
@@ -117,19 +119,12 @@ impl SlotPeer {
     }
 }
 
-impl Slot {
-    /// Tells the role, unless it has given up in the meantime.
-    pub(super) fn arrive(&self, arrival: Arrival) {
-        let _ = self.arrivals.send(Box::new(arrival));
-    }
-}
-
 /// A peer of a role that moves to another host.
 pub(crate) enum Leaving {
     /// The peer stays on this host. Its greeting.
     Local(Box<Hello>),
-    /// The sender to the lane of the peer, and its task if the peer was on this host and has moved.
-    Lane(UnboundedSender<Box<Arrival>>, Option<LaneTask>),
+    /// The arrivals at the lane of the peer, and its task if the peer was here and has moved.
+    Lane(Weak<Events>, Option<LaneTask>),
 }
 
 impl Registry {
@@ -168,6 +163,25 @@ pub(crate) enum Arrival {
     Failed(NetError),
     /// The role itself moves to another host, with the lane of this peer.
     Leave(oneshot::Sender<Result<PackedLane, NetError>>),
+}
+
+/// The events at the slot of a peer, for the role or its lane. They are gone when it is.
+#[derive(Default)]
+pub(crate) struct Events(Mutex<VecDeque<Box<Arrival>>>, AtomicWaker);
+
+impl Events {
+    /// Tells the role, unless it has given up in the meantime.
+    pub(crate) fn add(to: &Weak<Self>, arrival: Arrival) {
+        if let Some(Self(arrived, waker)) = to.upgrade().as_deref() {
+            lock(arrived).push_back(Box::new(arrival));
+            waker.wake();
+        }
+    }
+
+    pub(crate) fn poll(&self, context: &Context<'_>) -> Poll<Box<Arrival>> {
+        self.1.register(context.waker());
+        lock(&self.0).pop_front().map_or(Poll::Pending, Poll::Ready)
+    }
 }
 
 /// The result of a call: see [`Answer`](crate::wire::Answer).
@@ -242,7 +256,7 @@ impl Shared {
         endpoint: Endpoint,
         hellos: &[Hello],
         mut wire: impl FnMut(&Hello, &Hello) -> Option<[Arrival; 2]>,
-    ) -> Result<Vec<UnboundedReceiver<Box<Arrival>>>, NetError> {
+    ) -> Result<Vec<Arc<Events>>, NetError> {
         let mut registry = lock(&self.registry);
         if registry.roles.contains_key(&endpoint) {
             let (_, session, role) = endpoint;
@@ -250,8 +264,9 @@ impl Shared {
         }
         let (mut slots, mut receivers) = (BTreeMap::new(), Vec::new());
         let fits = |hello: &Hello| (hello.contract.fingerprint, hello.contract.members);
-        for hello in hellos {
-            let (arrivals, receiver) = mpsc::unbounded_channel();
+        for hello in hellos.iter().cloned() {
+            let receiver = Arc::default();
+            let arrivals = Arc::downgrade(&receiver);
             let far = hello.route.far();
             if !registry.roles.contains_key(&far) {
                 registry.announce(far.clone(), &self.limits);
@@ -260,20 +275,19 @@ impl Shared {
             let mut peer = known.map_or(SlotPeer::Absent, SlotPeer::Remote);
             let slot = registry.slot(&far, &hello.route.role);
             if let Some(slot) = slot.filter(|it| it.peer.token().is_none() && known.is_none())
-                && let Some([own, theirs]) = if fits(hello) == fits(&slot.hello) {
-                    wire(hello, &slot.hello)
+                && let Some([own, theirs]) = if fits(&hello) == fits(&slot.hello) {
+                    wire(&hello, &slot.hello)
                 } else {
-                    Some(differ(hello, &slot.hello))
+                    Some(differ(&hello, &slot.hello))
                 }
             {
                 slot.peer = SlotPeer::Wired(hello.lane.own);
                 peer = SlotPeer::Wired(slot.hello.lane.own);
-                slot.arrive(theirs);
-                let _ = arrivals.send(Box::new(own));
+                Events::add(&slot.arrivals, theirs);
+                Events::add(&arrivals, own);
             }
-            let slot =
-                Slot { hello: hello.clone(), arrivals, peer, failed_call: None, has_left: false };
-            slots.insert(hello.route.peer.clone(), Box::new(slot));
+            let slot = Slot { hello, arrivals, peer, failed_call: None, has_left: false };
+            slots.insert(slot.hello.route.peer.clone(), Box::new(slot));
             receivers.push(receiver);
         }
         registry.roles.insert(endpoint, slots);
@@ -288,7 +302,7 @@ impl Shared {
         &self,
         endpoint: &Endpoint,
         to: Vec<Address>,
-        mut stay: impl FnMut(&Hello, Hello, UnboundedReceiver<Box<Arrival>>) -> Option<LaneTask>,
+        mut stay: impl FnMut(&Hello, Hello, Arc<Events>) -> Option<LaneTask>,
     ) -> BTreeMap<Arc<str>, Leaving> {
         let mut registry = lock(&self.registry);
         let now = Instant::now();
@@ -303,9 +317,9 @@ impl Shared {
                 SlotPeer::Left(_, lane) => lane,
                 SlotPeer::Wired(_) => {
                     if let Some(stays) = registry.slot(&hello.route.far(), &hello.route.role) {
-                        let (arrivals, receiver) = mpsc::unbounded_channel();
-                        stays.arrivals = arrivals;
-                        if let Some(task) = stay(&hello, stays.hello.clone(), receiver) {
+                        let arrivals = Arc::default();
+                        stays.arrivals = Arc::downgrade(&arrivals);
+                        if let Some(task) = stay(&hello, stays.hello.clone(), arrivals) {
                             stays.peer = SlotPeer::Left(hello.lane.own, Some(task));
                         }
                         return Leaving::Local(Box::new(stays.hello.clone()));
@@ -415,11 +429,9 @@ impl Drop for Guard {
             service.sessions.remove(session);
         }
         // A peer may already wait for the role in the next session of this name.
-        let in_session = |at: &Endpoint| (&at.0, &at.1) == (protocol, session);
-        let waits = |slots: &BTreeMap<Arc<str>, Box<Slot>>| {
-            slots.get(role).is_some_and(|slot| slot.peer.token().is_none())
-        };
-        if registry.roles.iter().any(|(at, slots)| in_session(at) && waits(slots)) {
+        let roles = registry.roles.range((protocol.clone(), session.clone(), "".into())..);
+        let mut roles = roles.take_while(|(at, _)| (&at.0, &at.1) == (protocol, session));
+        if roles.any(|(_, it)| it.get(role).is_some_and(|slot| slot.peer.token().is_none())) {
             registry.announce(self.endpoint.clone(), &self.shared.limits);
         }
         drop(registry);

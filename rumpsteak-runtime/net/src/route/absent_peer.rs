@@ -35,9 +35,9 @@ impl Remote {
             let look = until.min(Instant::now() + LONGEST_PAUSE);
             let poll = |context: &mut Context<'_>| {
                 calls.retain_mut(|call| call.as_mut().poll(context).is_pending());
-                self.arrivals.poll_recv(context)
+                self.arrivals.poll(context)
             };
-            let arrival = timeout_at(look, poll_fn(poll)).await.ok().flatten();
+            let arrival = timeout_at(look, poll_fn(poll)).await.ok();
             let is_cut_off = || self.addresses.is_empty() && self.shared.cuts_off(&self.own);
             if arrival.is_some() || look == until || is_cut_off() {
                 return arrival.map_or_else(|| Arrival::Failed(self.absent()), |it| *it);
@@ -51,10 +51,10 @@ impl Remote {
 
     /// Moves messages to and from the peer, which has come.
     pub(crate) async fn meet<M: Labelled + Portable, C: Codec>(
-        mut self,
+        mut self: Box<Self>,
         mut lane: Box<Lane<M, C>>,
         connection: Connection,
-        theirs: Hello,
+        theirs: Box<Hello>,
         call: Call,
     ) -> Result<(), NetError> {
         // The end that called first also calls again after a break.
@@ -73,7 +73,7 @@ impl Remote {
 
     /// Moves messages to and from the peer, if it comes. Notifies `meets` when it does.
     pub(crate) async fn meet_on_demand<M: Labelled + Portable, C: Codec>(
-        mut self,
+        mut self: Box<Self>,
         mut lane: Box<Lane<M, C>>,
         meets: Option<UnboundedSender<()>>,
     ) -> Result<(), NetError> {
@@ -90,13 +90,13 @@ impl Remote {
             let late = until.map(|until: Instant| until + Duration::from_secs(1));
             tokio::select! {
                 biased;
-                Some(arrival) = self.arrivals.recv() => match *arrival {
+                arrival = poll_fn(|context| self.arrivals.poll(context)) => match *arrival {
                     Arrival::Remote(connection, theirs, call) => {
                         lane.numbers = self.own.numbers(&theirs).map(Arc::new);
                         // Only a role that plays on demand itself waits for this.
                         let _ = meets.as_ref().map(|meets| meets.send(()));
                         drop((calls, meets));
-                        return self.meet(lane, connection, *theirs, call).await;
+                        return self.meet(lane, connection, theirs, call).await;
                     }
                     Arrival::Failed(error) if until.is_some() => break error,
                     Arrival::Failed(error) => {

@@ -305,13 +305,13 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         context: &mut Context<'_>,
     ) -> Poll<Result<(), Stop>> {
         loop {
-            let came = !self.is_done() && self.poll_read(connection, context)?;
+            self.poll_read(connection, context)?;
             let _ = self.poll_deliver(context);
-            let taken = self.poll_take(context);
+            let has_more = self.poll_take(context);
             let before = self.sent;
             self.poll_write(connection, context)?;
             // Frames that were written make room for messages of the role.
-            let wrote = self.sent > before;
+            let takes_more = has_more && self.sent > before;
             self.poll_heartbeat(connection, context)?;
             let is_done = self.is_done();
             let is_flushed = match (is_done, connection.flushes_itself()) {
@@ -319,13 +319,10 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
                 (false, true) => false,
                 (_, false) => Pin::new(&mut *connection).poll_flush(context)?.is_ready(),
             };
-            if is_flushed && is_done && self.arrived.is_empty() {
+            let is_over = is_flushed && is_done && self.arrived.is_empty();
+            if is_over || !takes_more {
                 self.status.note_progress(self.progress());
-                return Poll::Ready(Ok(()));
-            }
-            if !came && !taken && !wrote {
-                self.status.note_progress(self.progress());
-                return Poll::Pending;
+                return if is_over { Poll::Ready(Ok(())) } else { Poll::Pending };
             }
         }
     }
@@ -342,14 +339,16 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         [sent.messages - u64::from(*has_ended), received.messages - left, taken.messages]
     }
 
-    /// Reads the frames that have come. Returns true if there are any.
+    /// Reads the frames that have come.
     fn poll_read(
         &mut self,
         connection: &mut Connection,
         context: &mut Context<'_>,
-    ) -> Result<bool, Stop> {
+    ) -> Result<(), Stop> {
         let mut came = false;
-        while let Poll::Ready(next) = Pin::new(&mut *connection).poll_next(context) {
+        while !self.is_done()
+            && let Poll::Ready(next) = Pin::new(&mut *connection).poll_next(context)
+        {
             let closed = || io::Error::from(io::ErrorKind::UnexpectedEof);
             let bytes = next.ok_or_else(closed).and_then(|bytes| bytes).map_err(|error| {
                 // The codec reports a frame that is too large so.
@@ -369,7 +368,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             }
             self.status.heard();
         }
-        Ok(came)
+        Ok(())
     }
 
     fn take_frame(&mut self, frame: Frame) -> Result<(), NetError> {
@@ -410,12 +409,13 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
                 self.reports.come(all);
                 self.arrived.push_back(Arrived { messages, numbers: self.numbers.clone() });
             }
-            Frame::End { sessions } => {
+            Frame::End { sessions, received } => {
+                // The peer receives no further messages.
+                self.outgoing = None;
+                self.acknowledge(received)?;
                 self.state.received.messages += 1;
                 self.state.left_after = Some(sessions);
                 self.must_acknowledge = true;
-                // The peer receives no further messages.
-                self.outgoing = None;
             }
         }
         Ok(())
@@ -547,7 +547,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         }
     }
 
-    /// Takes messages from the role, as far as the peer has granted. Returns true if it took any.
+    /// Takes messages from the role, as far as the peer has granted. Returns true to go on.
     fn poll_take(&mut self, context: &mut Context<'_>) -> bool {
         let before = self.state.sent.messages;
         if self.is_ahead() {
@@ -577,11 +577,12 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         }
         self.unacknowledged.extend(self.batch.take());
         if self.outgoing.is_none() && !self.state.has_ended {
-            self.state.has_ended = true;
-            self.unacknowledged.push_back(frame::end(sessions));
+            // The end acknowledges, and the peer needs no credit any more.
+            (self.state.has_ended, self.must_acknowledge) = (true, false);
+            self.unacknowledged.push_back(frame::end(sessions, self.state.received.messages));
             self.state.sent.messages += 1;
         }
-        self.state.sent.messages > before
+        self.state.sent.messages >= before + BATCH || self.unacknowledged.len() >= self.sent + AHEAD
     }
 
     /// Writes grants and frames to the connection, as long as it accepts them.

@@ -7,7 +7,6 @@ use std::time::Duration;
 use std::{io, mem};
 
 use rumpsteak_runtime::transport::Labelled;
-use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::{Lane, Stop};
 use crate::host::{Arrival, Call, FIRST_PAUSE, Greeted, Guard, LONGEST_PAUSE, Shared, dismiss};
@@ -28,7 +27,7 @@ pub(crate) struct Remote {
     pub(crate) own: Hello,
     /// The addresses of the peer; empty if the peer calls.
     pub(crate) addresses: Vec<Address>,
-    pub(crate) arrivals: UnboundedReceiver<Box<Arrival>>,
+    pub(crate) arrivals: Arc<crate::host::Events>,
     /// `None` if the peer has moved away from this host, where the role stays.
     pub(crate) guard: Option<Arc<Guard>>,
 }
@@ -38,8 +37,8 @@ pub(crate) struct Remote {
 /// the peer is lost or gives up, the guard notes it.
 pub(crate) async fn run<M: Labelled + Portable, C: Codec>(
     mut lane: Box<Lane<M, C>>,
-    remote: Remote,
-    theirs: Hello,
+    remote: Box<Remote>,
+    theirs: Box<Hello>,
     connection: Option<Connection>,
 ) -> Result<(), NetError> {
     if let Some(connection) = &connection {
@@ -60,8 +59,8 @@ pub(crate) async fn run<M: Labelled + Portable, C: Codec>(
 
 async fn run_until_left<M: Labelled + Portable, C: Codec>(
     lane: &mut Lane<M, C>,
-    mut remote: Remote,
-    mut theirs: Hello,
+    mut remote: Box<Remote>,
+    mut theirs: Box<Hello>,
     mut connection: Option<Connection>,
 ) -> Result<(), NetError> {
     let (mut search, mut is_noted) = (Search::new(&remote), false);
@@ -70,13 +69,13 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
         if !is_connected && lane.state.is_told() && lane.state.has_peer_left() {
             break;
         }
-        let own = remote.own.clone().having(lane.state.received.messages);
-        let Remote { shared, addresses, arrivals, .. } = &mut remote;
+        let received = lane.state.received.messages;
+        let Remote { shared, own, addresses, arrivals, .. } = &mut *remote;
         let move_messages = |context: &mut Context<'_>| match &mut connection {
             Some(connection) => {
                 let moved = lane.poll(connection, context);
                 if lane.state.has_peer_left() && !mem::replace(&mut is_noted, true) {
-                    shared.peer_left(&own);
+                    shared.peer_left(own);
                 }
                 moved
             }
@@ -84,7 +83,7 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
         };
         let replaced = tokio::select! {
             biased;
-            Some(arrived) = arrivals.recv() => match *arrived {
+            arrived = poll_fn(|context| arrivals.poll(context)) => match *arrived {
                 // A copy of the peer, from a copied parcel.
                 Arrival::Remote(new, hello, Call::Again) if !hello.follows(&theirs) => {
                     spawn(dismiss(new, Answer::Refused(Refusal::Taken), true));
@@ -100,7 +99,7 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
                 Arrival::Leave(packed) => {
                     drop(connection);
                     // If this fails, the role that asked has given up.
-                    let _ = packed.send(lane.pack().map(|it| remote.pack(Some(theirs), it)));
+                    let _ = packed.send(lane.pack().map(|it| remote.pack(Some(*theirs), it)));
                     return Ok(());
                 }
                 // A first connection that is too late.
@@ -111,7 +110,7 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
                 Err(stop) => Err(stop),
             },
             // In memory of its own, and only if it is needed.
-            called = async { Box::pin(search.call(shared, addresses, &own, &theirs)).await }, if !is_connected => match called {
+            called = async { Box::pin(search.call(shared, addresses, (own, received), &theirs)).await }, if !is_connected => match called {
                 Ok((new, hello)) => {
                     theirs.lane.moves = hello.lane.moves;
                     lane.resume(&new, hello.lane.received).map(|()| new)
@@ -149,7 +148,7 @@ impl Remote {
         hello: &Hello,
     ) -> Result<Connection, Stop> {
         lane.resume(&new, hello.lane.received)?;
-        let welcome = Answer::Welcome(self.own.clone().having(lane.state.received.messages));
+        let welcome = self.own.clone().having(lane.state.received.messages).welcome();
         let said = timeout(self.shared.limits.handshake, say(&mut new, &welcome)).await;
         said.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))?;
         Ok(new)
@@ -260,9 +259,10 @@ impl Search {
         &mut self,
         shared: &Arc<Shared>,
         addresses: &mut Vec<Address>,
-        own: &Hello,
+        (own, received): (&Hello, u64),
         before: &Hello,
     ) -> Result<(Connection, Hello), NetError> {
+        let own = &own.clone().having(received);
         while !addresses.is_empty() && self.next_try <= self.until {
             sleep_until(self.next_try).await;
             for (at, address) in addresses.clone().into_iter().enumerate() {

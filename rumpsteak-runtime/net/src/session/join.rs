@@ -68,7 +68,7 @@ impl Host {
     /// ```
     pub fn join<R: Joins>(&self, session: impl Into<String>) -> Join<R> {
         let plan = Plan { session: session.into().into(), ..Plan::default() };
-        let connect = |join| Box::pin(connect(join)) as BoxFuture<'static, _>;
+        let connect = |join| Box::pin(async move { connect(&join).await }) as BoxFuture<'static, _>;
         Join { host: self.clone(), plan, codec: Postcard, connect }
     }
 
@@ -160,7 +160,7 @@ impl<R: Role, C> Join<R, C> {
     where
         R: Joins,
     {
-        let connect = |join| Box::pin(connect(join)) as BoxFuture<'static, _>;
+        let connect = |join| Box::pin(async move { connect(&join).await }) as BoxFuture<'static, _>;
         Join { host: self.host, plan: self.plan, codec, connect }
     }
 
@@ -169,8 +169,8 @@ impl<R: Role, C> Join<R, C> {
     /// is dropped, the peers lose this role. Fails if an address is invalid, or belongs to no peer;
     /// if the role has already joined here; if a peer does not join in time, or is incompatible; or
     /// if neither end can call the other.
-    pub async fn connect(self) -> Result<Joined<R>, NetError> {
-        (self.connect)(self).await
+    pub fn connect(self) -> impl Future<Output = Result<Joined<R>, NetError>> + Send + 'static {
+        (self.connect)(self)
     }
 
     fn addresses_of(&self, peer: &str) -> Vec<Address> {
@@ -179,7 +179,7 @@ impl<R: Role, C> Join<R, C> {
     }
 }
 
-async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetError> {
+async fn connect<R: Joins, C: Codec>(join: &Join<R, C>) -> Result<Joined<R>, NetError> {
     let plan = &join.plan;
     if let Some(error) = &plan.wrong {
         return Err(error.clone());
@@ -194,11 +194,11 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
         let peers = peers().map(ToString::to_string).collect();
         return Err(NetError::NoPeer { role: R::NAME, peer: peer.clone(), peers });
     }
-    let mut hellos = hellos::<R, C>(&plan.session, &name, &queues)?;
+    let endpoint = (R::PROTOCOL.into(), plan.session.clone(), name);
+    let mut hellos = hellos::<R, C>(&endpoint, &queues)?;
     hellos.iter_mut().for_each(|hello| hello.transports.clone_from(&plan.transports));
 
     let shared = &join.host.shared;
-    let endpoint = (R::PROTOCOL.into(), plan.session.clone(), name);
     let waits = |own: &Hello| !plays_on_demand::<R>(&own.route);
     let wires = |own: &Hello, far: &Hello| waits(own).then(|| wire::<R::Message>(own, far));
     let arrivals = shared.register(endpoint.clone(), &hellos, wires)?;
@@ -208,7 +208,7 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
     for (own, arrivals) in hellos.into_iter().zip(arrivals) {
         let (shared, guard) = (Arc::clone(shared), Some(Arc::clone(&guard)));
         let addresses = join.addresses_of(&own.route.peer);
-        let remote = Remote { shared, own, addresses, arrivals, guard };
+        let remote = Box::new(Remote { shared, own, addresses, arrivals, guard });
         if waits(&remote.own) {
             calls.extend(remote.call(until));
         }
@@ -235,7 +235,7 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
                 Arrival::Remote(connection, theirs, call) => {
                     let codec = join.codec.clone();
                     let (end, lane, status) = lane(&own, Some(&theirs), codec, shared, false);
-                    let task = remote.meet(lane, connection, *theirs, call);
+                    let task = remote.meet(lane, connection, theirs, call);
                     (end, status, Some(spawn(Box::pin(task))))
                 }
             }
@@ -250,8 +250,8 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
     {
         return Err(shared.absent(own, &join.addresses_of(&own.route.peer), None));
     }
-    let joined =
-        Joined { role: role_of(ends, &plan.families), routes, guard, codec: Box::new(join.codec) };
+    let (role, codec) = (role_of(ends, &plan.families), Box::new(join.codec.clone()));
+    let joined = Joined { role, routes, guard, codec };
     Ok(match Watch::from_environment() {
         Some(watch) => joined.watched(&watch),
         None => joined,
@@ -284,8 +284,8 @@ pub(super) trait MessageCodec<M>: Send + Sync {
     fn lane(
         &self,
         queues: (LocalQueue<M>, QueueReceiver<M>),
-        remote: Remote,
-        theirs: Hello,
+        remote: Box<Remote>,
+        theirs: Box<Hello>,
         status: SharedStatus,
     ) -> LaneTask;
 }
@@ -303,8 +303,8 @@ impl<M: Labelled + Portable, C: Codec> MessageCodec<M> for C {
     fn lane(
         &self,
         (incoming, outgoing): (LocalQueue<M>, QueueReceiver<M>),
-        remote: Remote,
-        theirs: Hello,
+        remote: Box<Remote>,
+        theirs: Box<Hello>,
         status: SharedStatus,
     ) -> LaneTask {
         let LocalQueue { queue, sent, taken, .. } = incoming;

@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 use super::join::RouteTask;
 use super::wiring::{Families, hellos, lane, plays_on_demand, queues, role_of, token};
 use crate::address::addresses_of;
-use crate::host::{Arrival, Guard, Leaving};
+use crate::host::{Arrival, Events, Guard, Leaving};
 use crate::platform::spawn;
 use crate::route::{Remote, queues as queues_of, run};
 use crate::wire::{Hello, PackedLane};
@@ -72,8 +72,8 @@ impl<R: Joins + Leaves<()>> Joined<R> {
             let queues = halves[at].take().and_then(queues_of)?;
             let (shared, addresses) = (Arc::clone(&guard.shared), to.clone());
             let peer = peer.knowing(own.lane.own);
-            let remote = Remote { shared, own: peer, addresses, arrivals, guard: None };
-            Some(codec.lane(queues, remote, own.clone(), Arc::clone(&routes[at].status)))
+            let remote = Box::new(Remote { shared, own: peer, addresses, arrivals, guard: None });
+            Some(codec.lane(queues, remote, own.clone().into(), Arc::clone(&routes[at].status)))
         };
         let mut lanes = guard.shared.leave(&guard.endpoint, to.clone(), stay);
         let mut packed = Vec::new();
@@ -84,8 +84,7 @@ impl<R: Joins + Leaves<()>> Joined<R> {
                 Some(Leaving::Lane(arrivals, left)) => {
                     let (reply, packed) = oneshot::channel();
                     // If this fails, the lane has ended, and does not reply.
-                    let _ = arrivals.send(Box::new(Arrival::Leave(reply)));
-                    drop(arrivals);
+                    Events::add(&arrivals, Arrival::Leave(reply));
                     let packed = packed.await.ok().transpose()?;
                     if packed.as_ref().is_some_and(|packed| packed.addresses.is_empty()) {
                         guard.shared.expects_call(&guard.endpoint, &peer);
@@ -129,7 +128,8 @@ impl<R: Joins + Leaves<()>, S: Session<State = State<'static, R>> + Structure> P
         let session = first.map_or_else(|| "".into(), |it| it.own.route.session.clone());
         // A role with routes to a family never moves.
         let families = Families::new();
-        let expected = hellos::<R, C>(&session, &R::NAME.into(), &queues::<R>(&families)?)?;
+        let endpoint = (R::PROTOCOL.into(), session, R::NAME.into());
+        let expected = hellos::<R, C>(&endpoint, &queues::<R>(&families)?)?;
         let is_expected = |(packed, hello): (&PackedLane, &Hello)| {
             let PackedLane { own, theirs, .. } = packed;
             (&own.route, &own.contract, &own.format)
@@ -143,7 +143,6 @@ impl<R: Joins + Leaves<()>, S: Session<State = State<'static, R>> + Structure> P
             return Err(NetError::OtherSession { role: R::NAME });
         }
         let shared = &host.shared;
-        let endpoint = (R::PROTOCOL.into(), session, R::NAME.into());
         let number = token()?;
         let owns = self.routes.iter().map(|packed| packed.own.clone().moved(number));
         let owns: Vec<Hello> = owns.collect();
@@ -161,9 +160,9 @@ impl<R: Joins + Leaves<()>, S: Session<State = State<'static, R>> + Structure> P
             let mut greeting = own.clone();
             greeting.lane.known = None;
             let (shared, guard) = (Arc::clone(shared), Some(Arc::clone(&guard)));
-            let remote = Remote { shared, own, addresses, arrivals, guard };
+            let remote = Box::new(Remote { shared, own, addresses, arrivals, guard });
             let task = match theirs {
-                Some(theirs) => spawn(Box::pin(run(lane, remote, theirs, None))),
+                Some(theirs) => spawn(Box::pin(run(lane, remote, theirs.into(), None))),
                 None => spawn(Box::pin(remote.meet_on_demand(lane, None))),
             };
             routes.push(RouteTask { own: greeting, status, lane: Some(task) });

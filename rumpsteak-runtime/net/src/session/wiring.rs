@@ -1,6 +1,7 @@
 //! The routes of a role: the greetings to its peers, and its lanes.
 
 use std::any::{Any, TypeId};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
@@ -15,7 +16,7 @@ use crate::host::{Arrival, Shared};
 use crate::platform::lock;
 use crate::route::{Lane, SharedStatus, capacity, net, reader, windows, wired, writer};
 use crate::transport::random;
-use crate::wire::{Contract, Format, Hello, LaneId, Room, RouteId, schema};
+use crate::wire::{Contract, Endpoint, Format, Hello, LaneId, Room, RouteId, schema};
 use crate::{Codec, Net, NetError, Portable, Refusal};
 
 /// A role that can join a session over [`Net`]. Implemented for every role whose messages are
@@ -100,44 +101,48 @@ pub(super) fn member(family: &str, index: u32) -> Arc<str> {
     format!("{family}[{index}]").into()
 }
 
-/// The queues into which a role sends, in the order of its routes.
+/// The queues into which a role sends, in the order of its routes: found once, by an unused role.
 pub(super) fn queues<R: Joins>(families: &Families) -> Result<Vec<Sends>, NetError> {
-    let (mut queues, mut wrong) = (Vec::new(), None);
+    static FOUND: Mutex<BTreeMap<TypeId, Vec<(Queue, bool)>>> = Mutex::new(BTreeMap::new());
+    let find = || {
+        let mut found = Vec::new();
+        let mut note = |queue, is_family| {
+            found.push((queue, is_family));
+            None
+        };
+        drop(R::wire(&mut Wiring::elsewhere(&mut note)));
+        found
+    };
     let own = if R::PLAYED.0.is_family { families.get(R::NAME).copied() } else { None };
-    let mut note = |queue: Queue, is_family: bool| {
+    let mut queues = Vec::new();
+    for &(queue, is_family) in lock(&FOUND).entry(TypeId::of::<R>()).or_insert_with(find).iter() {
         let peer = queue.to;
         if !is_family {
-            let members = own.unwrap_or_default();
-            queues.push(Sends { peer: peer.into(), queue, members });
+            queues.push(Sends { peer: peer.into(), queue, members: own.unwrap_or_default() });
         } else if let Some(&members) = families.get(peer).filter(|&&members| members > 0) {
             let sends = |index| Sends { peer: member(peer, index), queue, members };
             queues.extend((0..members).map(sends));
         } else {
-            wrong.get_or_insert(NetError::Family { role: R::NAME, family: peer });
+            return Err(NetError::Family { role: R::NAME, family: peer });
         }
-        None
-    };
-    // This role is never used.
-    drop(R::wire(&mut Wiring::elsewhere(&mut note)));
-    wrong.map_or(Ok(queues), Err)
+    }
+    Ok(queues)
 }
 
 /// The greetings of a role to its peers, each with its own token. Fails with
 /// [`NetError::Ambiguous`], [`NetError::SessionName`] or [`NetError::Random`].
 pub(super) fn hellos<R: Joins, C: Codec>(
-    session: &Arc<str>,
-    role: &Arc<str>,
+    (protocol, session, role): &Endpoint,
     queues: &[Sends],
 ) -> Result<Vec<Hello>, NetError> {
     if session.len() > LONGEST_NAME {
         let (start, bytes) = (session.chars().take(40).collect(), session.len());
         return Err(NetError::SessionName { start, bytes });
     }
-    let (protocol, system) = (Arc::<str>::from(R::PROTOCOL), R::PLAYED.0.system);
-    let (fingerprint, format) = told::<R, C>()?;
+    let (system, (fingerprint, format)) = (R::PLAYED.0.system, told::<R, C>()?);
     let hello = |Sends { peer, queue, members }: &Sends| {
         let route = Arc::new(RouteId {
-            protocol: Arc::clone(&protocol),
+            protocol: Arc::clone(protocol),
             session: Arc::clone(session),
             role: Arc::clone(role),
             peer: Arc::clone(peer),
@@ -209,11 +214,11 @@ pub(super) fn lane<M: Labelled + Portable, C: Codec>(
     shared: &Shared,
     is_on_demand: bool,
 ) -> (Net<M>, Box<Lane<M, C>>, SharedStatus) {
-    let mut known = theirs.unwrap_or(own).clone();
+    let mut known = Cow::Borrowed(theirs.unwrap_or(own));
     if is_on_demand {
-        known.contract.system = 0;
+        known.to_mut().contract.system = 0;
     }
-    let (peer, ends, limits) = (&own.route.peer, [own, &known], &shared.limits);
+    let (peer, ends, limits) = (&own.route.peer, [own, &*known], &shared.limits);
     let [_, window] = windows(ends, limits);
     let codecs = (reader(peer, codec.clone()), writer(peer, codec.clone(), limits.frame));
     let (end, far) = net(sending(own, &known, FRAMES), window, codecs);

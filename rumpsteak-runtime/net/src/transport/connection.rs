@@ -57,24 +57,14 @@ pub trait Listener: Send + 'static {
     fn accept(&mut self) -> IoFuture<'_, (Opening, Option<IpAddr>)>;
 }
 
-/// A listener that polls for its next caller.
-struct Polled<F>(F);
-
-impl<F> Listener for Polled<F>
+/// A function that polls for the next caller.
+impl<F> Listener for F
 where
     F: FnMut(&mut Context<'_>) -> Poll<io::Result<(Opening, Option<IpAddr>)>> + Send + 'static,
 {
     fn accept(&mut self) -> IoFuture<'_, (Opening, Option<IpAddr>)> {
-        Box::pin(poll_fn(&mut self.0))
+        Box::pin(poll_fn(self))
     }
-}
-
-/// A listener whose next caller `accept` polls for.
-pub(super) fn listener<F>(accept: F) -> Box<dyn Listener>
-where
-    F: FnMut(&mut Context<'_>) -> Poll<io::Result<(Opening, Option<IpAddr>)>> + Send + 'static,
-{
-    Box::new(Polled(accept))
 }
 
 /// Frames in both directions. Implemented by every such stream and sink.

@@ -28,10 +28,9 @@ impl Largest {
         if self.received < 2 { GREETING } else { self.frame }
     }
 
-    /// Counts a received frame. Returns true if the greeting is done.
-    pub(crate) fn count(&mut self) -> bool {
+    /// Counts a received frame.
+    pub(crate) fn count(&mut self) {
         self.received = self.received.saturating_add(1);
-        self.received >= 2
     }
 }
 
@@ -66,7 +65,7 @@ impl Decoder for Lengths {
             let text = format!("the other end announced a frame of more than {most} bytes");
             io::Error::new(error.kind(), text)
         })?;
-        frame.is_some().then(|| self.largest.count());
+        frame.iter().for_each(|_| self.largest.count());
         Ok(frame)
     }
 }

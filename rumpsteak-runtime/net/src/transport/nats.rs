@@ -195,7 +195,7 @@ impl Transport for Nats {
                 let opened = open(client.clone(), instance.clone(), call, frame);
                 Poll::Ready(Ok((Box::pin(opened) as Opening, None)))
             };
-            Ok((listener(accept), place.to_owned()))
+            Ok((Box::new(accept) as _, place.to_owned()))
         })
     }
 }

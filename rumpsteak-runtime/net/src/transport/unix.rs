@@ -39,7 +39,7 @@ impl Transport for Unix {
                 let (stream, _) = ready!(socket.listener.poll_accept(context))?;
                 Poll::Ready(Ok((Box::pin(multiplexed(stream, frame, false)) as Opening, None)))
             };
-            Ok((listener(accept), place.to_owned()))
+            Ok((Box::new(accept) as _, place.to_owned()))
         })
     }
 }

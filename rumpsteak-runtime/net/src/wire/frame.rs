@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! frame ::= 0 count (length payload)*    messages
-//!         | 1 sessions                   the role has left. It had completed so many sessions, 0
-//!                                        if it left in the middle of one
+//!         | 1 sessions received          the role has left after so many sessions, 0 if it left in
+//!                                        the middle of one; all before `received` has come
 //!         | 2 received limit sessions    all before `received` has come; all before `limit` may
 //!             taken bytes receive send   be sent; the role has completed so many sessions, and
 //!                                        has taken so many messages and bytes; the windows of this
@@ -18,7 +18,7 @@
 //! A frame costs as much as several messages. So one frame has all messages that a role has sent
 //! since its task last ran.
 
-use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
+use bytes::{Buf as _, Bytes, BytesMut};
 use serde::{Deserialize, Serialize};
 
 use crate::CodecError;
@@ -31,7 +31,7 @@ const BEAT: u8 = 3;
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) enum Frame {
     Messages(Messages),
-    End { sessions: u64 },
+    End { sessions: u64, received: u64 },
     Grant(Grant),
     Beat,
 }
@@ -77,7 +77,7 @@ impl Frame {
         let mut number = || rest.try_get_u64_le().ok();
         let frame = match *kind {
             MESSAGES => return Messages::read(bytes.freeze()).map(Self::Messages),
-            END => Self::End { sessions: number()? },
+            END => Self::End { sessions: number()?, received: number()? },
             GRANT => Self::Grant(Grant {
                 received: number()?,
                 limit: number()?,
@@ -197,6 +197,7 @@ impl Batch {
             frames.extend(self.take());
         }
         if self.bytes.is_empty() {
+            self.bytes.reserve(64);
             self.bytes.extend([MESSAGES, 0, 0, 0, 0]);
         }
         let at = self.bytes.len();
@@ -266,8 +267,8 @@ pub(crate) fn count(frame: &[u8]) -> Option<u64> {
     }
 }
 
-pub(crate) fn end(sessions: u64) -> Bytes {
-    numbers(END, [sessions])
+pub(crate) fn end(sessions: u64, received: u64) -> Bytes {
+    numbers(END, [sessions, received])
 }
 
 pub(crate) fn beat() -> Bytes {
@@ -280,10 +281,10 @@ pub(crate) fn grant(grant: Grant) -> Bytes {
 }
 
 fn numbers<const N: usize>(kind: u8, numbers: [u64; N]) -> Bytes {
-    let mut bytes = BytesMut::with_capacity(1 + 8 * N);
-    bytes.put_u8(kind);
-    numbers.into_iter().for_each(|number| bytes.put_u64_le(number));
-    bytes.freeze()
+    let mut bytes = Vec::with_capacity(1 + 8 * N);
+    bytes.push(kind);
+    numbers.into_iter().for_each(|number| bytes.extend(number.to_le_bytes()));
+    bytes.into()
 }
 
 #[cfg(test)]
@@ -293,7 +294,7 @@ mod tests {
     #[test]
     fn what_is_written_is_read_and_nothing_else() {
         let read = |bytes: &[u8]| Frame::read(bytes.into());
-        assert_eq!(read(&end(3)), Some(Frame::End { sessions: 3 }));
+        assert_eq!(read(&end(3, 4)), Some(Frame::End { sessions: 3, received: 4 }));
         assert_eq!(read(&beat()), Some(Frame::Beat));
         let taken = Amount { messages: 1, bytes: 10 };
         let granted = Grant { received: 3, limit: u64::MAX, sessions: 2, taken, windows: [4, 5] };
@@ -303,8 +304,8 @@ mod tests {
             &[4],
             &[MESSAGES, 0, 0, 0],
             &[END],
-            &end(1)[..8],
-            &[END; 10],
+            &end(1, 1)[..16],
+            &[END; 18],
             &[BEAT, 0],
             &[GRANT],
             &grant(granted)[..56],
@@ -346,7 +347,7 @@ mod tests {
         assert_eq!(amounts, Some([amount(2, 10), amount(1, 6)]));
         assert_eq!(messages(&frames[0]), Ok(vec![vec![1, 2], vec![]]));
         assert_eq!(messages(&frames[1]), Ok(vec![vec![3; 11]]));
-        assert_eq!((count(&frames[0]), count(&end(1)), count(&beat())), (Some(2), Some(1), None));
+        assert_eq!([&frames[0], &end(1, 1), &beat()].map(|it| count(it)), [Some(2), Some(1), None]);
         let frame = &[MESSAGES, 2, 0, 0, 0, 1, 0, 0, 0, 7, 0, 0, 0, 0][..];
         assert_eq!(messages(frame), Ok(vec![vec![7], vec![]]));
         for wrong in [&frame[..13], &frame[..8], &[frame, &[0]].concat(), &[MESSAGES, 0, 0, 0, 0]] {

@@ -31,7 +31,7 @@ use crate::transport::{Connection, GREETING};
 use crate::{Address, Refusal};
 
 /// The first bytes of a connection: the name and the version of the handshake.
-const MAGIC: &[u8; 10] = b"rumpsteak\x07";
+const MAGIC: &[u8; 10] = b"rumpsteak\x08";
 
 /// The greeting of one end of a route.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -157,7 +157,8 @@ impl From<Capacity> for Room {
 /// The answer of a host to a greeting.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) enum Answer {
-    Welcome(Hello),
+    /// The greeting of the host, without its route: it is the caller's, seen from the other end.
+    Welcome(Contract, #[serde(with = "self::format")] Arc<Format>, LaneId, Vec<String>),
     Refused(Refusal),
     /// The role has moved to one of these addresses.
     Moved(Vec<Address>),
@@ -226,6 +227,10 @@ impl Hello {
         before.lane.moves.last().is_none_or(|last| self.lane.moves.contains(last))
     }
 
+    pub(crate) fn welcome(self) -> Answer {
+        Answer::Welcome(self.contract, self.format, self.lane, self.transports)
+    }
+
     pub(crate) fn knowing(mut self, token: u128) -> Self {
         self.lane.known = Some(token);
         self
@@ -270,7 +275,9 @@ fn versions_fit(projections: &[Arc<str>; 2]) -> Result<(), String> {
 }
 
 pub(crate) async fn say(connection: &mut Connection, what: &impl Serialize) -> io::Result<()> {
-    let bytes = postcard::to_extend(what, MAGIC.to_vec()).map_err(io::Error::other)?;
+    let mut bytes = Vec::with_capacity(512);
+    bytes.extend(MAGIC);
+    let bytes = postcard::to_extend(what, bytes).map_err(io::Error::other)?;
     let most = GREETING.min(connection.max_payload());
     if bytes.len() > most {
         let text = format!("the greeting has {} bytes, and the limit is {most}", bytes.len());

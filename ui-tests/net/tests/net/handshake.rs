@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::meddling::Hands;
 
 /// The first bytes of a connection.
-pub(crate) const MAGIC: &[u8] = b"rumpsteak\x07";
+pub(crate) const MAGIC: &[u8] = b"rumpsteak\x08";
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) enum Room {
@@ -82,7 +82,18 @@ impl Greeting {
 #[derive(Debug, Deserialize)]
 #[expect(dead_code, reason = "shown where a test fails")]
 pub(crate) enum Answer {
-    Welcome(Box<Greeting>),
+    Welcome(
+        u64,
+        u64,
+        Room,
+        u32,
+        #[serde(with = "whole")] Format,
+        u128,
+        Option<u128>,
+        Vec<u128>,
+        u64,
+        Vec<String>,
+    ),
     Refused(rumpsteak_net::Refusal),
     Moved(Vec<String>),
     Offers(Vec<String>),

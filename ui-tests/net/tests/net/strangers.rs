@@ -140,11 +140,11 @@ async fn what_is_no_greeting_is_refused() {
     let host = Host::new();
     host.listen("memory://answers").await.unwrap();
     for bytes in
-        [&b""[..], b"GET / HTTP/1.1\r\n\r\n", b"rumpsteak\x01", b"rumpsteak\x07", &[0xff; 3_000]]
+        [&b""[..], b"GET / HTTP/1.1\r\n\r\n", b"rumpsteak\x01", b"rumpsteak\x08", &[0xff; 3_000]]
     {
         let refused = answer(bytes).await.unwrap();
         // The version, and the answer that is a refusal.
-        let refusal = refused.strip_prefix(b"rumpsteak\x07\x01").unwrap();
+        let refusal = refused.strip_prefix(b"rumpsteak\x08\x01").unwrap();
         let refusal: Refusal = Postcard.decode(refusal).unwrap();
         assert_eq!(refusal, Refusal::NoGreeting, "{bytes:?}");
     }

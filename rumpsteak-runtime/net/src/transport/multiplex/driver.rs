@@ -113,8 +113,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Driver<T> {
             }
             if self.output.is_empty() {
                 register(&mut state.task, context);
-                let is_kept = !state.is_released && (state.next == 0 || state.beat.is_some());
-                let is_done = state.users == 0 && !is_kept;
+                let is_done = state.is_done();
                 drop(state);
                 let _ = Pin::new(&mut self.io).poll_flush(context)?;
                 return Ok(is_done);
@@ -148,7 +147,9 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Driver<T> {
     /// Takes pieces of the streams, in turns, as far as they may send.
     fn fill(&mut self, state: &mut State) {
         let mut size = state.controls.len();
-        self.tail.extend_from_slice(&state.controls.split());
+        if size > 0 {
+            self.tail.extend_from_slice(&state.controls.split());
+        }
         while size < BUFFER
             && let Some(number) = state.ready.pop_front()
         {

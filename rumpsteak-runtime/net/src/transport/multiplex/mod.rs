@@ -218,6 +218,6 @@ impl Drop for StreamEnd {
         let mut state = self.shared.state();
         (state.users, state.used) = (state.users - 1, Some(Instant::now()));
         self.number.iter().for_each(|number| state.drop_stream(*number));
-        (state.users == 0).then(|| state.wake_task());
+        state.is_done().then(|| state.wake_task());
     }
 }

@@ -264,8 +264,13 @@ impl State {
             (stream.is_dropped, stream.incoming) = (true, VecDeque::new());
         } else if self.streams.remove(&number).is_some_and(|stream| !stream.has_ended) {
             self.control(number, END, &[]);
+            self.wake_task();
         }
-        self.wake_task();
+    }
+
+    /// Returns true if no stream will be used.
+    pub(super) fn is_done(&self) -> bool {
+        self.users == 0 && (self.is_released || (self.next > 0 && self.beat.is_none()))
     }
 
     /// Ends the connection, and wakes all who wait.
@@ -287,8 +292,7 @@ pub(super) fn invalid(text: &str) -> io::Error {
 
 pub(super) fn head(bytes: &mut BytesMut, length: usize, number: u32, kind: u32) {
     // A payload is a piece at most.
-    bytes.put_u32(length as u32);
-    bytes.put_u32(number << 3 | kind);
+    bytes.put_u64((length as u64) << 32 | u64::from(number << 3 | kind));
 }
 
 pub(super) fn register(waker: &mut Option<Waker>, context: &Context<'_>) {
