@@ -24,7 +24,6 @@ use crate::package_root;
 use crate::protocols::{ProtocolRole, Protocols};
 use crate::words::{list, meant};
 
-/// A machine that replaces a projection.
 #[derive(Debug)]
 pub(crate) struct Machine {
     pub(crate) linked: ProtocolRole,
