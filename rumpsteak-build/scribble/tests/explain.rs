@@ -16,7 +16,6 @@ fn codes(source: &str) -> Vec<Code> {
     diagnostics.iter().map(|diagnostic| diagnostic.code).collect()
 }
 
-/// The protocol behind a heading.
 fn example<'a>(text: &'a str, heading: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(heading)?;
     let (_, rest) = rest.split_once("```scribble\n")?;

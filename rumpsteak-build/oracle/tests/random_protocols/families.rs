@@ -12,7 +12,6 @@ use rumpsteak_scribble::{Code, Diagnostic, Projection};
 use crate::fuzz::{self, Sample, Tool};
 use crate::gathers::{in_any_order, receive};
 
-/// How many configurations the explorers may visit.
 const CONFIGURATIONS: usize = 2_000;
 
 /// These machines with so many members of a family, which come last.
@@ -81,20 +80,16 @@ struct Tally {
 
 /// True if a role learns a choice from the members; if a member receives from several roles.
 fn is_wide(machines: &[Fsm], family: &Role) -> [bool; 2] {
-    let of = |fsm: &Fsm, is_wide: fn(&[Action], &Role) -> bool| {
-        let receives = |state| {
-            let actions = fsm.transitions_from(state).map(|found| found.action.clone());
-            actions.filter(|it| it.direction == Direction::Receive).collect::<Vec<_>>()
-        };
-        fsm.reachable().any(|state| is_wide(&receives(state), family))
+    let chooses = |fsm: &&Fsm| {
+        fsm.reachable().any(|state| {
+            let actions = fsm.transitions_from(state).map(|found| found.action);
+            let received =
+                actions.filter(|it| it.direction == Direction::Receive && it.peer == *family);
+            received.count() > 1
+        })
     };
-    let chooses = |received: &[Action], family: &Role| {
-        received.len() > 1 && received.iter().any(|it| it.peer == *family)
-    };
-    let from_several =
-        |received: &[Action], _: &Role| received.iter().any(|it| it.peer != received[0].peer);
     let (own, others): (Vec<&Fsm>, Vec<_>) = machines.iter().partition(|it| it.role() == family);
-    [others.iter().any(|fsm| of(fsm, chooses)), own.iter().any(|fsm| of(fsm, from_several))]
+    [others.iter().any(chooses), own.iter().any(|fsm| fsm.check_directed().is_err())]
 }
 
 #[test]
@@ -195,7 +190,6 @@ fn what_is_safe_with_one_member_is_safe_with_each_number() {
     outcome.assert();
 }
 
-/// A protocol in which a role is a family of this size.
 fn of_family(text: &str, role: &str, size: &str) -> String {
     let text = text.replace(&format!("role {role}"), &format!("role {role}[{size}]"));
     let lines = text.lines().map(|line| match line.split_once(" from ") {
