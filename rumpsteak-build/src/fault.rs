@@ -15,7 +15,6 @@ use rumpsteak_fsm::{Action, Defect, Limit, Message, Role, Run, StateId, Transiti
 use crate::named_text::NamedText;
 use crate::protocols::{Gravity, ProtocolRole};
 
-/// A mistake at a place in a module.
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
     pub(crate) span: Span,
@@ -168,7 +167,6 @@ pub(crate) struct Refusal {
     pub(crate) machine: Option<(Arc<NamedText>, Range<usize>)>,
 }
 
-/// Advice about a refused session or machine.
 #[derive(Clone, Debug)]
 pub(crate) enum Hint {
     /// The first action of a machine in DOT is wrong, so it may begin in the wrong state.

@@ -13,7 +13,6 @@ use rumpsteak_front::module::ModuleKind;
 
 use crate::package_root;
 
-/// A Rust file with modules to verify.
 #[derive(Debug)]
 pub(crate) struct RustFile {
     pub(crate) path: PathBuf,

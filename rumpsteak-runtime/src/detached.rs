@@ -173,7 +173,6 @@ where
     }
 }
 
-/// Compiles only if both are the same state.
 const fn assert_same<N: Structure, S: Structure>() {
     assert!(
         N::FINGERPRINT == S::FINGERPRINT,

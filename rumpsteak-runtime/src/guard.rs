@@ -103,7 +103,6 @@ impl<'s, R: Role> SessionGuard<'s, R> {
         self.role.lend(|| process(state))
     }
 
-    /// Polls the process of the session.
     #[inline]
     pub(crate) fn poll<F: Future>(
         &mut self,

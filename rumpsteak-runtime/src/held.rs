@@ -91,7 +91,6 @@ pub(crate) fn held<R: Role>(role: R, watching: Watching) -> State<'static, Held<
     state
 }
 
-/// The role of a session that owns it.
 pub(crate) fn into_role<R: Role>(state: State<'_, Held<R>>) -> R {
     // Only a future gives its state away and remains, and nothing takes the state of a future.
     let Some(role) = state.owned else { unreachable!("the state owns its role") };

@@ -116,13 +116,11 @@ impl Drop for Lent {
 }
 
 impl<R> Claim<'_, R> {
-    /// A claim to nothing.
     #[inline]
     pub(crate) fn none() -> Self {
         Self { address: NOWHERE, role: PhantomData }
     }
 
-    /// Returns true if it is a claim to nothing.
     pub(crate) fn is_none(&self) -> bool {
         self.address == NOWHERE
     }

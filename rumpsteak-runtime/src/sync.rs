@@ -7,7 +7,6 @@ mod real {
 
     pub(crate) use atomic_waker::AtomicWaker;
 
-    /// Makes a value in its place on the heap.
     #[inline]
     pub(crate) fn arc<T>(make: impl FnOnce() -> T) -> Arc<T> {
         // `Arc::new` would move the value there.
@@ -32,13 +31,11 @@ mod real {
                 Self(std::cell::UnsafeCell::new(value))
             }
 
-            /// Reads through a pointer.
             #[inline]
             pub(crate) fn with<U>(&self, read: impl FnOnce(*const T) -> U) -> U {
                 read(self.0.get())
             }
 
-            /// Writes through a pointer.
             #[inline]
             pub(crate) fn with_mut<U>(&self, write: impl FnOnce(*mut T) -> U) -> U {
                 write(self.0.get())

@@ -172,7 +172,6 @@ pub fn connection<R: Role>(role: &R, peer: &str, describe: Connection) {
     }
 }
 
-/// The watched sets, by their numbers.
 static SETS: Mutex<BTreeMap<usize, Set>> = Mutex::new(BTreeMap::new());
 
 struct Set {
@@ -190,7 +189,6 @@ struct Watched {
     doing: Doing,
 }
 
-/// The activity of a role.
 #[derive(PartialEq)]
 pub(crate) enum Doing {
     /// It has begun no session.
@@ -207,7 +205,6 @@ pub(crate) enum Doing {
     Aborted,
 }
 
-/// An action of a role.
 #[derive(PartialEq)]
 pub(crate) struct Step {
     pub(crate) receives: bool,
@@ -300,7 +297,6 @@ pub(crate) fn acts<R: Role>(role: &R, waits: bool, step: Step) {
     }
 }
 
-/// Emits an event about an action.
 #[cfg(feature = "tracing")]
 pub(crate) fn trace<R: Role>(action: &'static str, peer: &str, label: &str) {
     tracing::trace!(
@@ -338,7 +334,6 @@ static THREAD: LazyLock<Option<Thread>> = LazyLock::new(|| {
     started.ok().map(|handle| handle.thread().clone())
 });
 
-/// Looks at all sets, forever.
 fn run() {
     loop {
         let (mut reports, mut pause, now) = (Vec::new(), Duration::MAX, Instant::now());
@@ -372,7 +367,6 @@ fn roles_of<'a>(
     same.flat_map(|set| set.roles.iter().map(move |role| (set, role)))
 }
 
-/// Says what a role does.
 fn describe(sets: &BTreeMap<usize, Set>, set: &Set, role: &Watched) -> String {
     let name = role.name;
     let others = || roles_of(sets, set).map(|(_, role)| role);

@@ -11,7 +11,6 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-/// Writes each event and each span on a line.
 struct Log(Arc<Mutex<Vec<String>>>);
 
 impl Subscriber for Log {
@@ -55,7 +54,6 @@ impl Visit for Line {
     }
 }
 
-/// The spans and the events of a run.
 fn logged(run: impl FnOnce()) -> (Vec<String>, Vec<String>) {
     let log = Arc::default();
     tracing::subscriber::with_default(Log(Arc::clone(&log)), run);

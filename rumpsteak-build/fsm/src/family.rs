@@ -1,17 +1,32 @@
 //! Families: roles that many equal members play.
 //!
 //! All members of a family `w` run one machine. A peer that sends to `w` sends to each member, and
-//! a peer that receives from `w` receives from each member, in any order. The judgements see the
-//! *quotient*, in which `w` is one role, and [`check`] decides whether their result counts for
-//! every number of members:
+//! a peer that receives from `w` receives from each member, in any order: the first message decides
+//! under which label. The judgements see the *quotient*, in which `w` is one role, and [`check`]
+//! decides whether their result counts for every number of members:
 //!
-//! * each state of `w` sends one message, or receives from one peer;
-//! * a state of a peer that receives from `w` has no other action, and a state that sends to `w`
-//!   only sends.
+//! * a state of `w` sends one message, or only receives; if it receives from several peers, the
+//!   order makes no difference;
+//! * a state of a peer that receives from `w` receives from no other role, and a state that sends
+//!   to `w` only sends.
+//!
+//! # The order makes no difference
+//! A *step* of a member receives a message, and then sends until it receives again or ends. If a
+//! state receives x from p and y from q, the step of y is possible behind the step of x, and the
+//! other way round. Both pairs of steps send the same to each peer, and lead to states from which
+//! the member does the same. So all runs of steps that go on as long as they can receive and send
+//! the same. No steps among states with several peers form a cycle: if x is there, it is received
+//! after finitely many others.
 //!
 //! # Why
 //! Let `S` be the quotient, and `S'` the system with n members. A *full* configuration of `S'` is
 //! one in which each peer has sent to all members what it has sent to one, and likewise received.
+//!
+//! *Members agree.* All members get the same sequence from each peer. A member never chooses, so
+//! what it has received decides what it has sent to each peer, up to how far it is: it waits for
+//! one queue at a time (Kahn, *The semantics of a simple language for parallel programming*, 1974),
+//! or the order makes no difference. So the t-th messages from two members to a peer have one
+//! label, and once the first of them has decided, the others fit.
 //!
 //! *Erasure.* Take a run of `S'`, and leave out all actions with members other than k. This is a
 //! run of `S`: a peer in the middle of sending to the members, or of receiving from them, is before
@@ -19,36 +34,39 @@
 //! queue of a member is longer than in `S`, a wrong message in `S'` is a wrong message in `S`, and
 //! so is a message that is left when all roles have ended.
 //!
-//! *Deadlock.* A member never chooses, and waits for one queue at a time. It is a process in the
-//! sense of Kahn (*The semantics of a simple language for parallel programming*, 1974). All members
-//! get the same sequence from each peer, so each has done the first part of one sequence, up to its
-//! *position*. Suppose `S'` is stuck, and take a member x with the least position.
-//! * x waits for a message of `r` that another member y has. Then `r` is in the middle of sending
-//!   it, and waits for room in the queue of a third member, which has not received the message
-//!   before. So its position is less than that of x: a contradiction. Hence no member has that
-//!   message, and all have the position of x.
-//! * x waits for room in its queue to `r`. A member behind this position has sent one message more.
-//!   `r` has not received one more from it, or it would be in the middle of receiving, and the next
-//!   message from x is there. So that member's queue holds more than it has room for: a
-//!   contradiction, and again all have the position of x.
-//! * x has ended. Then all have.
+//! *Deadlock.* Suppose `S'` is stuck. If no queue is bounded, no peer is in the middle of sending,
+//! and all members have received all that they can of the same messages. So they have sent the
+//! same, and no peer is in the middle of receiving. The configuration is full, and its erasure is a
+//! configuration of `S` that is stuck in the same way.
 //!
-//! All members have one position, so all have sent the same messages. A peer in the middle of
-//! receiving finds the missing messages in the queues, and a peer in the middle of sending waits
-//! for room in a queue that is shorter than one that had room. Neither is stuck, so the
-//! configuration is full, and its erasure is a configuration of `S` that is stuck in the same way.
+//! Let queues be bounded, and each member wait for one queue at a time: others are not judged with
+//! declared capacities. So each has done the first part of one sequence. Take a member x that has
+//! done least. If x waits for a message of `r` that another member has, `r` waits for room in the
+//! queue of a third member, which has done less than x: a contradiction. If x waits for room in its
+//! queue to `r`, and another member has sent one message more, `r` has not received one more from
+//! that one, since it could receive the next from x. So that member's queue holds more than it has
+//! room for: a contradiction. Hence all members have done the same. A peer in the middle of
+//! receiving finds the missing messages, and a peer in the middle of sending waits for room in a
+//! queue that is shorter than one that had room. Neither is stuck: the configuration is full.
 //!
 //! *Eventual reception.* In an infinite run with fair scheduling, all members get equal sequences
 //! in the end, and so do the peers from them. So each peer comes to the end of its action, the
-//! erasure is fair, too, and in `S` it receives each message.
+//! erasure is fair, too, and in `S` it receives each message. A full configuration can be reached
+//! from each one, so this holds for fair choices, too.
 //!
 //! With several families, replace one after the other: no member of a family talks to a member of
 //! another one. The tests of `rumpsteak-oracle` explore random systems with up to four members.
 
-use crate::machine::{Direction, Fsm, Role, StateId};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Checks that a machine is safe with every number of members if it is safe with one. Costs
-/// O(transitions).
+use petgraph::algo::is_cyclic_directed;
+use petgraph::graph::DiGraph;
+use petgraph::unionfind::UnionFind;
+
+use crate::machine::{Direction, Fsm, Message, Role, StateId, Transition};
+
+/// Checks that a deterministic machine is safe with every number of members if it is safe with one.
+/// Costs O(transitions), and O(states · peers²) more for a member that receives from several peers.
 ///
 /// # Errors
 /// The first state that may not be, and why.
@@ -56,17 +74,13 @@ pub fn check(fsm: &Fsm, is_family: impl Fn(&Role) -> bool) -> Result<(), (StateI
     let is_member = is_family(fsm.role());
     for state in fsm.reachable() {
         let actions: Vec<_> = fsm.transitions_from(state).map(|found| found.action).collect();
-        let [first, others @ ..] = &actions[..] else { continue };
         let sends = actions.iter().filter(|it| it.direction == Direction::Send).count();
         let with_family = actions.iter().any(|action| is_family(&action.peer));
         let obstacle = match is_member {
             true if with_family => "members of two families talk to each other",
-            true if sends > 0 && !others.is_empty() => "each member could choose something else",
-            true if others.iter().any(|other| other.peer != first.peer) => {
-                "a member receives from whichever peer is first"
-            }
-            false if with_family && sends == 0 && !others.is_empty() => {
-                "a choice depends on what comes from the members"
+            true if sends > 0 && actions.len() > 1 => "each member could choose something else",
+            false if with_family && sends == 0 && peers(fsm, state).len() > 1 => {
+                "it waits for the members or another role, whichever is first"
             }
             false if with_family && sends > 0 && sends < actions.len() => {
                 "sending to the members depends on what comes first"
@@ -75,5 +89,73 @@ pub fn check(fsm: &Fsm, is_family: impl Fn(&Role) -> bool) -> Result<(), (StateI
         };
         return Err((state, obstacle));
     }
-    Ok(())
+    let differing = if is_member { differing_order(fsm) } else { None };
+    differing.map_or(Ok(()), |state| Err((state, "members could receive in different orders")))
+}
+
+fn peers(fsm: &Fsm, state: StateId) -> BTreeSet<&Role> {
+    fsm.transitions_from(state).map(|found| &found.action.peer).collect()
+}
+
+/// A state in which the order of receives may make a difference to a member.
+fn differing_order(fsm: &Fsm) -> Option<StateId> {
+    let has_several = |state: &StateId| peers(fsm, *state).len() > 1;
+    let (mut classes, mut steps) = (UnionFind::new(fsm.len()), vec![]);
+    for state in fsm.reachable().filter(has_several) {
+        for one in fsm.transitions_from(state) {
+            let next = step(fsm, one, Sent::new()).map(|(next, _)| next).filter(has_several);
+            steps.extend(next.map(|next| (state.index() as u32, next.index() as u32)));
+            for other in fsm.transitions_from(state).filter(|it| it.action.peer < one.action.peer) {
+                let both = |first, then: Transition<'_>| {
+                    let (state, sent) = step(fsm, first, Sent::new())?;
+                    let then = fsm.transitions_from(state).find(|it| it.action == then.action)?;
+                    step(fsm, then, sent)
+                };
+                let ends = both(one, other).zip(both(other, one));
+                if !ends.is_some_and(|((left, sent), (right, also))| {
+                    sent == also && are_alike(fsm, (left, right), &mut classes)
+                }) {
+                    return Some(state);
+                }
+            }
+        }
+    }
+    let is_cyclic = is_cyclic_directed(&DiGraph::<(), ()>::from_edges(steps));
+    fsm.reachable().find(has_several).filter(|_| is_cyclic)
+}
+
+/// The messages to each peer.
+type Sent<'f> = BTreeMap<&'f Role, Vec<&'f Message>>;
+
+/// The state behind a transition and all sends that follow it, if they come to an end.
+fn step<'f>(fsm: &'f Fsm, by: Transition<'f>, mut sent: Sent<'f>) -> Option<(StateId, Sent<'f>)> {
+    let mut state = by.target;
+    for _ in 0..fsm.len() {
+        let next = fsm.transitions_from(state).next();
+        let Some(next) = next.filter(|it| it.action.direction == Direction::Send) else {
+            return Some((state, sent));
+        };
+        sent.entry(&next.action.peer).or_default().push(&next.action.message);
+        state = next.target;
+    }
+    None
+}
+
+/// True if the machine does the same from both states, provided that it does from any two of a
+/// class: one pair that differs ends the search.
+fn are_alike(fsm: &Fsm, pair: (StateId, StateId), classes: &mut UnionFind<usize>) -> bool {
+    let mut pending = vec![pair];
+    while let Some((left, right)) = pending.pop() {
+        if classes.union(left.index(), right.index()) {
+            if fsm.actions_from(left) != fsm.actions_from(right) {
+                return false;
+            }
+            let pairs = fsm.transitions_from(left).flat_map(|one| {
+                let same = fsm.transitions_from(right).filter(move |it| it.action == one.action);
+                same.map(move |other| (one.target, other.target))
+            });
+            pending.extend(pairs);
+        }
+    }
+    true
 }

@@ -181,7 +181,6 @@ impl Bounded {
         found.unwrap_or_else(|| panic!("no machine plays `{}`", action.peer))
     }
 
-    /// The queue of an action, and the sender.
     fn queue(&self, machine: usize, action: &Action) -> (Queue, usize) {
         let peer = self.position(action);
         let (from, to) = match action.direction {

@@ -51,7 +51,6 @@ use crate::report::{Coverage, Fault, FaultKind, Finding, Limits, Neglect, Report
 use crate::system::{Configuration, Step, System};
 
 impl System {
-    /// Returns true if `machine` can only receive.
     fn only_receives(&self, configuration: &Configuration, machine: usize) -> bool {
         let fsm = &self.machines[machine];
         let state = configuration.states[machine];
@@ -370,7 +369,6 @@ impl System {
         false
     }
 
-    /// Every queue that some transition uses.
     fn used_channels(&self) -> Vec<(usize, usize)> {
         let mut used = self.channels.concat();
         used.sort_unstable();
@@ -417,7 +415,6 @@ impl System {
     }
 }
 
-/// The visited configurations, and the steps between them.
 struct Graph {
     configurations: IndexSet<Configuration, DefaultHashBuilder>,
     /// The step that first reached each; `None` for the root.
@@ -504,7 +501,6 @@ impl Graph {
         graph
     }
 
-    /// The steps by which `node` was first reached.
     fn run(&self, mut node: usize) -> Vec<Step> {
         let mut run = vec![];
         while let Some((step, parent)) = self.parents[node] {

@@ -46,7 +46,6 @@ pub fn written_singly(text: &str, family: &str, members: usize) -> String {
     text.lines().map(line).collect()
 }
 
-/// One block of these parts.
 fn beside(word: &str, and: &str, parts: &[String]) -> String {
     match parts {
         [] | [_] => parts.concat() + "\n",

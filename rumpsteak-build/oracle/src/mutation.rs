@@ -64,7 +64,6 @@ impl Draft {
         builder.build(initial)
     }
 
-    /// Adds a state with these transitions.
     fn add(&mut self, transitions: Vec<(Action, usize)>) -> usize {
         self.states.push(transitions);
         self.states.len() - 1
@@ -78,7 +77,6 @@ impl Draft {
         self.states.iter().enumerate().flat_map(positions).collect()
     }
 
-    /// The only transition of `state`, if it has just one.
     fn only(&self, state: usize) -> Option<&(Action, usize)> {
         match self.states[state].as_slice() {
             [transition] => Some(transition),
@@ -86,7 +84,6 @@ impl Draft {
         }
     }
 
-    /// Returns true if `to` can be reached from `from`.
     fn reaches(&self, from: usize, to: usize) -> bool {
         let mut seen = vec![false; self.states.len()];
         let mut pending = vec![from];

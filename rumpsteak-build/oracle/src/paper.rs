@@ -157,7 +157,6 @@ fn any(range: Range<usize>, mut holds: impl FnMut(usize) -> Option<bool>) -> Opt
     Some(false)
 }
 
-/// True if `holds` is true of each.
 fn all(range: Range<usize>, mut holds: impl FnMut(usize) -> Option<bool>) -> Option<bool> {
     any(range, |index| holds(index).map(|holds| !holds)).map(|is_wrong| !is_wrong)
 }

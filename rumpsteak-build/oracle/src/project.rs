@@ -13,7 +13,6 @@ use rumpsteak_fsm::{Action, Fsm};
 use crate::Global;
 use crate::protocol::role_name;
 
-/// Sender, receiver, label and payload.
 type Message = (usize, usize, String, Option<&'static str>);
 
 /// A place of a protocol: the places behind it, each after a message or at once.
@@ -64,7 +63,6 @@ impl Graph {
         }
     }
 
-    /// The places behind messages of others.
     fn unseen(&self, role: usize, node: usize) -> Vec<usize> {
         let others = self.0[node].iter().filter(|(message, _)| !is_party(role, message));
         others.map(|(_, next)| *next).collect()
@@ -75,7 +73,6 @@ impl Graph {
     }
 }
 
-/// All that is reached from these places.
 fn closure(
     starts: impl IntoIterator<Item = usize>,
     next: impl Fn(&usize) -> Vec<usize>,

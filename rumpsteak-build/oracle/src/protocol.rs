@@ -473,7 +473,6 @@ impl Generator<'_> {
         Global::Message { from, to, label, payload, then: Box::new(then) }
     }
 
-    /// Two different roles of `scope`, which has at least two.
     fn pair(&mut self, scope: &[usize]) -> (usize, usize) {
         let from = self.rng.usize(..scope.len());
         let to = (from + 1 + self.rng.usize(..scope.len() - 1)) % scope.len();
@@ -481,7 +480,6 @@ impl Generator<'_> {
     }
 }
 
-/// A protocol, indented.
 struct Body<'a>(&'a Global, usize);
 
 impl fmt::Display for Body<'_> {

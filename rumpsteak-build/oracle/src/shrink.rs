@@ -93,7 +93,6 @@ fn size(of: &Rewritten) -> usize {
     parts + rewritten.count()
 }
 
-/// Sender, receiver and message.
 type Exchange = (Role, Role, Message);
 
 fn exchanges(from: &Rewritten) -> Vec<Exchange> {

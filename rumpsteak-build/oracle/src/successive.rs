@@ -43,7 +43,6 @@ struct Place {
     within: Option<(usize, StateId)>,
 }
 
-/// From one role to another.
 type Channel = (usize, usize);
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]

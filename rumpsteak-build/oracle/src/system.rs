@@ -112,12 +112,10 @@ impl System {
         Ok(Self { machines, channels, numbers, messages })
     }
 
-    /// The number of the message of a transition.
     pub(crate) fn number(&self, machine: usize, transition: TransitionId) -> usize {
         self.numbers[machine][transition.index()]
     }
 
-    /// The message with this number.
     pub(crate) fn message(&self, number: usize) -> &Message {
         &self.messages[number]
     }

@@ -91,7 +91,6 @@ fn interactions(module: &Module) -> impl Iterator<Item = &Interaction> {
     bodies.flat_map(|body| body.interactions()).map(|(_, interaction)| interaction)
 }
 
-/// The labels that each role receives.
 fn received(global: &Global) -> Vec<BTreeSet<&str>> {
     let mut received = vec![BTreeSet::new(); global.roles.len()];
     let label = |message: u32| global.messages[message as usize].label.as_str();

@@ -1,6 +1,5 @@
 //! 32-bit numbers for states, nodes and the like, and the sets that hand them out.
 
-/// The number that stands for none.
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// Converts to 32 bits. The number fits: nothing is more numerous than the bytes of a text, which

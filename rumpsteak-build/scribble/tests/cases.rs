@@ -98,7 +98,6 @@ fn run(texts: &Texts) -> Outcome {
     }
 }
 
-/// Compares the expectations of one file with the results.
 fn check_file(path: &Path, codes: &mut BTreeSet<Code>) {
     let text = fs::read_to_string(path).unwrap();
     let mut actual = String::new();

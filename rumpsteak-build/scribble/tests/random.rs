@@ -13,7 +13,6 @@ use rumpsteak_fsm::{Fsm, Limits as Search, Verdict, dot};
 use rumpsteak_oracle::seeds;
 use rumpsteak_scribble::{Diagnostic, Limits, Modules};
 
-/// Two different roles.
 fn pair(random: &mut Rng, roles: usize) -> (usize, usize) {
     let from = random.usize(..roles);
     (from, (from + 1 + random.usize(..roles - 1)) % roles)
@@ -42,7 +41,6 @@ fn project(source: &str) -> Result<Vec<Fsm>, Vec<Diagnostic>> {
     projections.map(|projection| projection.map(|found| found.fsm)).collect()
 }
 
-/// No explored run of the system is unsafe.
 fn assert_safe(source: &str, machines: Vec<Fsm>) {
     let text = machines.iter().map(dot::print).collect::<String>();
     let search = Search::default().configurations(2_000).queue(8);

@@ -25,7 +25,6 @@ use crate::package_root;
 use crate::protocols::{ProtocolRole, Protocols, form_of, role_part};
 use crate::words::{list, meant};
 
-/// A machine that replaces a projection.
 #[derive(Debug)]
 pub(crate) struct Machine {
     pub(crate) linked: ProtocolRole,

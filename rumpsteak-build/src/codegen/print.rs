@@ -257,7 +257,6 @@ pub(crate) fn session_items(
     Some(text)
 }
 
-/// Prints a block of code in a doc comment.
 fn print_fence(text: &mut String, language: &str, code: &str) {
     // The fence must be longer than any fence inside.
     let longest = code.split(|c| c != '`').map(str::len).max().unwrap_or(0);

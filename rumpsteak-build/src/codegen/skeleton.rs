@@ -184,6 +184,9 @@ impl Writer<'_> {
             Some(Direction::Receive) if item.rest().is_some() => {
                 self.line("match s.next().await? {");
             }
+            Some(Direction::Receive) if self.is_family(peer) => {
+                self.line("match s.branch_each(|_index, _message| todo!()).await? {");
+            }
             Some(Direction::Receive) => self.line("match s.branch().await? {"),
             None => return self.line("return todo!(\"`s.race(…)`: {s:?}\");"),
         }

@@ -73,6 +73,11 @@ pub(crate) fn judge(
     };
     for chosen in chosen {
         let machines: Vec<Fsm> = chosen.iter().map(|(_, machine)| machine.fsm.clone()).collect();
+        let is_member = |fsm: &&Fsm| scope.loaded()?.0.protocol.members(fsm.role());
+        let mut members = machines.iter().filter(|fsm| is_member(fsm).is_some());
+        if let Some(fsm) = members.find(|fsm| fsm.check_directed().is_err()) {
+            return undecided(format!("a member of `{}` receives from several roles", fsm.role()));
+        }
         let roles = machines.iter().map(|fsm| (fsm.role().clone(), fsm.initial())).collect();
         let (hang, enough) = match judge_one(machines, &declared, settings) {
             Ok(None) => continue,

@@ -20,7 +20,6 @@ use crate::scope::session::SessionMachine;
 use crate::scope::{ItemId, Place, Scope, ScopedRole};
 use crate::settings::Settings;
 
-/// Judges a session of `role`.
 pub(crate) fn judge(
     scope: &Scope<'_>,
     (root, role): (ItemId, &ScopedRole<'_>),
@@ -90,7 +89,6 @@ fn part(
     Some(format!("{constructor}<{peer}{choice}>"))
 }
 
-/// The name of a session in the source.
 pub(super) fn name(scope: &Scope<'_>, root: ItemId) -> Place {
     let span = scope.session(root).map_or_else(Span::call_site, |session| session.name.span());
     Place { item: root, span }

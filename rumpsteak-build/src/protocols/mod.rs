@@ -325,7 +325,6 @@ impl Loaded {
         })
     }
 
-    /// The roles that start on demand.
     pub(crate) fn on_demand(&self) -> Vec<String> {
         let machines = self.projections.iter().map(|projection| &projection.fsm);
         machines.filter(|fsm| fsm.is_on_demand()).map(|fsm| fsm.role().to_string()).collect()

@@ -288,7 +288,6 @@ fn alternatives(
     Some(options.map(|option| option.id).collect())
 }
 
-/// The relevant lines of the protocol.
 fn excerpt(
     broken: &BrokenRule<'_>,
     projection: &Projection,

@@ -7,7 +7,6 @@ use rumpsteak_fsm::{Action, Direction, Fsm, StateId, TransitionId};
 
 use crate::words::either;
 
-/// A broken rule, in the reader's names.
 pub(super) struct BrokenRule<'a> {
     pub(super) rule: Rule,
     /// A simpler cause, and the words for actions of `sup`.
@@ -29,7 +28,6 @@ pub(super) struct BrokenRule<'a> {
     pub(super) due: Option<ActionText>,
 }
 
-/// An action in words.
 pub(super) struct ActionText {
     pub(super) direction: Direction,
     pub(super) message: String,
@@ -83,7 +81,6 @@ impl BrokenRule<'_> {
         self.misfit.is_none() && order.contains(&self.rule)
     }
 
-    /// The sentence that describes the mistake.
     pub(super) fn sentence(&self) -> String {
         let Self { subject, place, role, .. } = self;
         let told =
@@ -271,7 +268,6 @@ impl BrokenRule<'_> {
         }
     }
 
-    /// The advice.
     pub(super) fn help(&self) -> String {
         if let Some((misfit, deed)) = self.misfit {
             return self.told(misfit, deed)[1].clone();

@@ -61,7 +61,6 @@ pub(crate) fn told(fault: &Fault, protocols: &Protocols) -> ErrorText {
     ErrorText { code: code(cause), text }
 }
 
-/// The text for all errors of a file.
 fn file_text(file: &ScrFile) -> String {
     let errors = Report::of_file(file).to_string();
     match (&file.module.diagnostics[..], errors.split_once('\n')) {

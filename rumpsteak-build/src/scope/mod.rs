@@ -181,7 +181,6 @@ impl<'a> Scope<'a> {
         self.item(id).session()
     }
 
-    /// The sessions with a role.
     pub(crate) fn roots(&self) -> impl Iterator<Item = (ItemId, &'a SessionItem, &'a Ident)> {
         (0..self.len()).filter_map(|id| {
             let session = self.session(id)?;

@@ -17,7 +17,6 @@ global protocol P(role s, role k) {
 }
 ";
 
-/// A module whose session is refused.
 const REFUSED: &str =
     "#[rumpsteak::protocol(P)] mod p { #[session(K)] type Early = Send<S, Pong, End>; }";
 

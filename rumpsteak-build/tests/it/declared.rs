@@ -72,6 +72,14 @@ fn what_is_not_proven_is_undecided() {
     assert_eq!(headlines(&check("stream", stream, ", capacity = 1, every_run", "")), [""; 0]);
     let partial = check("stream", stream, ", capacity = 1, every_run(b)", "");
     says(&only(&partial).text, "only some roles are `every_run`, and a sender may wait for room");
+
+    // Members that receive in different orders may wait for room at different places.
+    let members = "global protocol P(role a, role b, role w[2]) {
+  par { x() from a to each w; z() from each w to a; } and { y() from b to each w; }
+}";
+    assert_eq!(headlines(&check("members", members, "", "")), [""; 0]);
+    let bounded = check("members", members, ", capacity = 1", "");
+    says(&only(&bounded).text, "a member of `w` receives from several roles");
 }
 
 #[test]

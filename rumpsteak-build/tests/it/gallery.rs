@@ -12,7 +12,6 @@ use rumpsteak_build::command::explanations;
 use rumpsteak_build::{Limits, configure};
 use rumpsteak_scribble::Code;
 
-/// How both galleries begin.
 fn introduction(title: &str, refused: &str) -> String {
     format!(
         "\

@@ -33,7 +33,6 @@ fn check_items(name: &str, arguments: &str, items: &str, files: &[(&str, &str)])
     support::check(&package(name, &[&[("src/lib.rs", &*source)], files].concat()))
 }
 
-/// The code of the only protocol of a file.
 fn code(name: &str, files: &[(&str, &str)]) -> Code {
     let folder = package(name, files);
     let mut codes = configure()
@@ -44,12 +43,10 @@ fn code(name: &str, files: &[(&str, &str)]) -> Code {
     codes.remove(0)
 }
 
-/// The items of the module, without indentation.
 fn items(code: &Code) -> String {
     code.text.as_deref().unwrap().replace("\n    ", "\n")
 }
 
-/// The code, where nothing is wrong.
 #[track_caller]
 fn text(name: &str, protocol: &str) -> String {
     let code = code(name, &[("protocols/p.scr", protocol)]);
@@ -57,7 +54,6 @@ fn text(name: &str, protocol: &str) -> String {
     items(&code)
 }
 
-/// The only problem of a protocol without code.
 #[track_caller]
 fn problem(name: &str, protocol: &str) -> String {
     let code = code(name, &[("protocols/p.scr", protocol)]);

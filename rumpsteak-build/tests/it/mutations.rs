@@ -46,7 +46,6 @@ aux global protocol Q(role a) { do Q(a); }
 "/* r#" 'a // é
 "##;
 
-/// The beginnings to nest.
 const NESTED: [&str; 10] =
     ["{", "(", "[", "mod a {", "Send<S, T, ", "rec X {", "choice at a {", "not(", "/*", "&'a "];
 
@@ -85,7 +84,6 @@ fn packages() -> Vec<Package> {
     sources.concat().iter().map(package).collect()
 }
 
-/// Changes one thing in a text.
 fn change(text: &mut Vec<u8>, names: &[PathBuf], rng: &mut Rng) {
     let at = rng.usize(..=text.len());
     let words: Vec<usize> = (1..text.len())
@@ -157,7 +155,6 @@ fn write(package: &Package, folder: &Path, rng: &mut Rng) {
     }
 }
 
-/// How long this thread has run.
 fn processor() -> Duration {
     let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanoseconds = text.split_whitespace().next().unwrap_or_default().parse();

@@ -45,7 +45,6 @@ pub(crate) fn package(name: &str, files: &[(&str, &str)]) -> PathBuf {
     folder
 }
 
-/// The files of a package: paths and texts.
 pub(crate) type Files<'a> = Vec<(&'a str, &'a str)>;
 
 /// The packages of an explanation that are refused and accepted. Each block is a file: that in the
@@ -81,7 +80,6 @@ pub(crate) fn check(folder: &Path) -> Check {
     check_with(folder, &Limits::default())
 }
 
-/// The same with these limits.
 pub(crate) fn check_with(folder: &Path, limits: &Limits) -> Check {
     let configuration = match folder.join("protocols").exists() {
         true => configure().protocols("protocols"),
@@ -95,7 +93,6 @@ pub(crate) fn check_files(name: &str, files: &[(&str, &str)]) -> Check {
     check(&package(name, files))
 }
 
-/// The place and the first line of each problem.
 pub(crate) fn headlines(check: &Check) -> Vec<String> {
     let headline = |problem: &Problem| {
         let headline = problem.text.lines().next().unwrap_or_default();
@@ -104,7 +101,6 @@ pub(crate) fn headlines(check: &Check) -> Vec<String> {
     check.problems.iter().map(headline).collect()
 }
 
-/// The only problem of a package.
 #[track_caller]
 pub(crate) fn only(check: &Check) -> &Problem {
     match &check.problems[..] {

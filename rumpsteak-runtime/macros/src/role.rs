@@ -44,7 +44,6 @@ pub(crate) fn expand(item: &RoleItem, scope: &Scope<'_>) -> TokenStream {
     quote!(#structure #participant #(#routes)* #wiring #leaving)
 }
 
-/// The stub of a role with a mistake.
 pub(crate) fn stub(name: &Ident, message: Option<&Ident>, scope: &Scope<'_>) -> TokenStream {
     let unknown = RoleFacts::default();
     let Some(message) = message.or_else(|| scope.message()) else { return TokenStream::new() };

@@ -39,8 +39,7 @@ pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
     });
     let wrong: TokenStream = wrong.collect();
     let body = body(&written);
-    let members: Vec<_> = fields.iter().map(|of| &of.member).collect();
-    let parameters = members.iter().map(|member| match member {
+    let parameters = fields.iter().map(|of| match &of.member {
         Member::Named(name) => name.clone(),
         Member::Unnamed(Index { index, .. }) => format_ident!("role_{index}"),
     });
@@ -48,10 +47,9 @@ pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
     // Any other case is an error already, which keeps the program from running.
     let are_roles = fields.iter().all(|field| scope.is_role(&field.role)) && wrong.is_empty();
     let code = if are_roles {
-        let wiring = wiring(set, scope, &members, &parameters);
-        let resets = resets(set, scope, &members, &parameters);
-        let watch = watch(set, krate, &members);
-        let run = run(set, krate, &members, &parameters);
+        let wiring = wiring(set, scope, &parameters);
+        let resets = resets(set, scope, &parameters);
+        let (watch, run) = (watch(set, krate), run(set, krate, &parameters));
         quote! {
             #[allow(dead_code, private_interfaces, reason = "a program may need no reset, and run its roles by itself")]
             impl #name {
@@ -98,14 +96,8 @@ fn family(scope: &Scope<'_>, role: &Ident, size: &Ident, wired: &TokenStream) ->
 }
 
 /// `Default` or, if the program gives the sizes of families, `sized`: wires the roles in turn.
-fn wiring(
-    set: &SetItem,
-    scope: &Scope<'_>,
-    members: &[&Member],
-    parameters: &[Ident],
-) -> TokenStream {
-    let krate = scope.krate;
-    let name = &set.name;
+fn wiring(set: &SetItem, scope: &Scope<'_>, parameters: &[Ident]) -> TokenStream {
+    let (krate, name) = (scope.krate, &set.name);
     let seats = set.fields.iter().map(|SetField { role, .. }| {
         let krate = at(krate, role.span());
         quote_spanned! {role.span()=>
@@ -124,10 +116,10 @@ fn wiring(
         #placed::private::wiring::Wire::<Self>::wire(&mut wiring)
     };
     // The members of families first: their peers then take all ends at once.
-    let mut wires: Vec<_> = (0..members.len()).collect();
+    let mut wires: Vec<_> = (0..set.fields.len()).collect();
     wires.sort_by_key(|&index| !set.fields[index].is_family);
     let wires = wires.into_iter().map(|index| {
-        let (SetField { role, is_family, .. }, member) = (&set.fields[index], &members[index]);
+        let SetField { role, is_family, member, .. } = &set.fields[index];
         let made = is_family.then(|| family(scope, role, &parameters[index], &wired));
         let made = made.as_ref().unwrap_or(&wired);
         quote!(#member: #made)
@@ -164,13 +156,9 @@ fn wiring(
     }
 }
 
-fn resets(
-    set: &SetItem,
-    scope: &Scope<'_>,
-    members: &[&Member],
-    parameters: &[Ident],
-) -> TokenStream {
-    let roles = set.fields.iter().map(|of| &of.field.ty);
+fn resets(set: &SetItem, scope: &Scope<'_>, parameters: &[Ident]) -> TokenStream {
+    let (roles, members): (Vec<_>, Vec<_>) =
+        set.fields.iter().map(|of| (&of.field.ty, &of.member)).unzip();
     let given = given(set, scope);
     let (made, remade) = match given.is_empty() {
         true => [(); 2].map(|()| quote!(::core::default::Default::default())).into(),
@@ -200,9 +188,8 @@ fn resets(
     }
 }
 
-/// The methods that watch the roles.
-fn watch(set: &SetItem, krate: &TokenStream, members: &[&Member]) -> TokenStream {
-    let added = set.fields.iter().zip(members).map(|(of, member)| match of.is_family {
+fn watch(set: &SetItem, krate: &TokenStream) -> TokenStream {
+    let added = set.fields.iter().map(|SetField { member, is_family, .. }| match is_family {
         true => quote!(self.#member.iter().for_each(|member| watch.add(member));),
         false => quote!(watch.add(&self.#member);),
     });
@@ -249,12 +236,7 @@ fn watch(set: &SetItem, krate: &TokenStream, members: &[&Member]) -> TokenStream
 /// type `TryInto::Error` is `Infallible`, but rustc points at a process that is in the bound. It is
 /// not an `async fn`, which would repeat the bounds at each use. Long because it has the
 /// documentation of the method.
-fn run(
-    set: &SetItem,
-    krate: &TokenStream,
-    members: &[&Member],
-    parameters: &[Ident],
-) -> TokenStream {
+fn run(set: &SetItem, krate: &TokenStream, parameters: &[Ident]) -> TokenStream {
     let roles: Vec<_> = set.fields.iter().map(|field| &field.role).collect();
     let numbered = |letter| {
         let names = (0..roles.len()).map(|index| format_ident!("__{letter}{index}"));
@@ -263,8 +245,8 @@ fn run(
     let [sessions, futures, answers, values, processes, players, returned] =
         ["S", "F", "A", "T", "P", "Q", "V"].map(numbered);
     let (mut types, mut runs, mut begins, mut all) = (vec![], vec![], vec![], vec![]);
-    for (index, SetField { role, is_family, .. }) in set.fields.iter().enumerate() {
-        let (member, parameter, process) = (&members[index], &parameters[index], &processes[index]);
+    for (index, SetField { role, is_family, member, .. }) in set.fields.iter().enumerate() {
+        let (parameter, process) = (&parameters[index], &processes[index]);
         let (session, value) = (&sessions[index], &values[index]);
         let (future, answer) = (&futures[index], &answers[index]);
         let itself = quote!(<#future as #krate::states::Process<#answer>>::Itself);

@@ -152,7 +152,6 @@ impl Parking {
     }
 }
 
-/// The sender's private state.
 #[derive(Default)]
 pub(super) struct SenderState {
     /// True if the sender waits while the queue is full.
@@ -163,7 +162,6 @@ pub(super) struct SenderState {
     pub(super) own: Parker,
 }
 
-/// The receiver's private state.
 #[derive(Default)]
 pub(super) struct ReceiverState {
     /// True if the sender waits while the queue is full.

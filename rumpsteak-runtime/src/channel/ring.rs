@@ -75,7 +75,6 @@ pub(super) struct Consumer<M, T, P, C> {
     ring: Arc<Ring<M, T, P, C>>,
 }
 
-/// The two sides of a ring.
 pub(super) type Sides<M, T, P, C> = (Producer<M, T, P, C>, Consumer<M, T, P, C>);
 
 /// The producer's own part.
@@ -136,7 +135,6 @@ struct Ring<M, T, P, C> {
 /// Keeps the fields before and behind it apart.
 type Gap = MaybeUninit<[u8; 128]>;
 
-/// The place of a message.
 type Slot<M> = UnsafeCell<MaybeUninit<M>>;
 
 /// Room for a few slots.
@@ -230,7 +228,6 @@ impl<M, T, P, C> Ring<M, T, P, C> {
 }
 
 impl<M, T, P, C> Producer<M, T, P, C> {
-    /// The data that the sides share.
     #[inline]
     pub(super) fn shared(&self) -> &T {
         &self.ring.shared
@@ -344,7 +341,6 @@ impl<M, T, P, C> Producer<M, T, P, C> {
 }
 
 impl<M, T, P, C> Consumer<M, T, P, C> {
-    /// The data that the sides share.
     #[inline]
     pub(super) fn shared(&self) -> &T {
         &self.ring.shared
@@ -357,7 +353,6 @@ impl<M, T, P, C> Consumer<M, T, P, C> {
         (&self.ring, reading)
     }
 
-    /// The user's state.
     #[inline(always)]
     pub(super) fn state_ref(&self) -> &C {
         // SAFETY: as in `parts`, with shared access.

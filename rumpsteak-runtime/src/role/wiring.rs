@@ -178,7 +178,6 @@ where
     Queue::new(From::CAPACITY).between(From::NAME, To::NAME)
 }
 
-/// Returns true if two names are equal.
 pub(crate) const fn same(left: &str, right: &str) -> bool {
     let (mut left, mut right) = (left.as_bytes(), right.as_bytes());
     while let ([a, left_rest @ ..], [b, right_rest @ ..]) = (left, right) {

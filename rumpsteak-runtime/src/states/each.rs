@@ -1,19 +1,20 @@
 //! Actions with all members of a family.
 
 use std::future::poll_fn;
-use std::task::{Poll, ready};
+use std::task::{Context, Poll, ready};
 
 use super::action::{failed, unexpected};
+use super::branch::Branch;
 use super::choice::{AnyPeer, Choice, Offers};
 use super::receive::Receive;
 use super::select::Select;
 use super::send::Send;
 use super::state::{Session, State};
 use crate::error::{Action, Result};
-use crate::message::Message;
+use crate::message::{Labelled as _, Message};
 use crate::role::{Role, Route};
 use crate::seal::ByMacro;
-use crate::transport::{Each, Incoming, Outgoing};
+use crate::transport::{Each, Incoming, Outgoing, RouteError};
 
 impl<'s, R: Role, P, L, C> Send<'s, R, P, L, C> {
     /// Sends a label to each member of the family `P`, and returns the next state. `label` makes
@@ -111,49 +112,105 @@ impl<'s, R: Role, P, L, C> Receive<'s, R, P, L, C> {
         P: Role,
         C: Session<State = State<'s, R>>,
     {
-        const { assert!(P::PLAYED.0.is_family, "the peer is one role, not a family") };
-        let labels: &'static [&'static str] = const { &[<R::Message as Message<L>>::NAME] };
-        // The members whose labels are due, once the future was polled.
+        let labels = const { &[<R::Message as Message<L>>::NAME] };
         let (mut state, mut due) = (self.into_state(ByMacro(())), None);
         poll_fn(move |context| {
-            let links = Route::<P>::route(state.role()?).links();
-            let due: &mut Vec<_> = due.get_or_insert_with(|| (0..links.len()).collect());
-            state.acts(true, labels, |role| {
-                let links = Route::<P>::route(role).links();
-                let waits = due.iter().all(|&member| links[member].is_empty(|_| true, context));
-                (waits, vec![P::NAME])
-            })?;
-            let links = Route::<P>::route(state.role()?).links();
-            let mut wrong = None;
-            due.retain(|&member| {
-                let link = &mut links[member];
-                if wrong.is_some() || link.is_known_idle(context.waker()) {
-                    return true;
+            let take = |member, message: R::Message| {
+                take(member, message.downcast()?);
+                Ok(())
+            };
+            poll_each::<R, P>(&mut state, &mut due, labels, take, context).map_ok(C::from_state)
+        })
+    }
+}
+
+impl<'s, R: Role, P: Role, C> Branch<'s, R, P, C> {
+    /// Waits for a label of each member of the family `P`, and returns the option, which is the
+    /// same for all members. It has the label of the first member. `take` gets the messages of the
+    /// others as they come, each with the index of its member, counted from 1. Has the errors and
+    /// cancel safety of [`branch`](Branch::branch).
+    pub fn branch_each(
+        self,
+        mut take: impl FnMut(usize, R::Message),
+    ) -> impl Future<Output = Result<C>>
+    where
+        R: Route<P, Link: Each<Link: Incoming<R::Message>>>,
+        C: Choice<State = State<'s, R>, Message = R::Message>,
+    {
+        const { C::VERIFIED };
+        let (mut state, mut due) = (self.into_state(ByMacro(())), None);
+        // The name of the label that has come first, and the message of the first member.
+        let (mut decided, mut first) = (None, None);
+        poll_fn(move |context| {
+            let take = |member, message: R::Message| {
+                let label = message.label();
+                if *decided.get_or_insert(label) != label || !C::LABELS.contains(&label) {
+                    return Err(message);
                 }
-                let message = match link.poll_receive(context) {
-                    Poll::Pending => return true,
-                    Poll::Ready(message) => message,
-                };
-                #[cfg(feature = "tracing")]
-                if let Ok(message) = &message {
-                    let label = crate::message::Labelled::label(message);
-                    crate::watch::trace::<R>("receive", P::NAME, label);
+                if member == 0 {
+                    first = Some(message)
+                } else {
+                    take(member, message)
                 }
-                match message.map(Message::downcast) {
-                    Ok(Ok(label)) => take(member, label),
-                    Ok(Err(message)) => wrong = Some(Ok(message)),
-                    Err(error) => wrong = Some(Err(error)),
-                }
-                false
-            });
-            Poll::Ready(match wrong {
-                None if due.is_empty() => Ok(C::from_state(state.take())),
-                None => return Poll::Pending,
-                Some(Ok(message)) => Err(unexpected(state.take(), P::NAME, message, labels)),
-                Some(Err(error)) => {
-                    Err(failed(state.take(), P::NAME, error, Action::Receive(labels)))
-                }
+                Ok(())
+            };
+            let state = ready!(poll_each::<R, P>(&mut state, &mut due, C::LABELS, take, context))?;
+            let peer = <P as Role>::NAME;
+            Poll::Ready(match first.take() {
+                None => Err(failed(state, peer, RouteError::Closed, Action::Receive(C::LABELS))),
+                Some(message) => C::decide(state, message, P::PLAYED.0.number)
+                    .map_err(|(state, message)| unexpected(state, peer, message, C::LABELS)),
             })
         })
     }
+}
+
+/// Receives from each member of the family `P`, and returns the state. `due` has the members whose
+/// messages have not come, once this was polled. `take` returns a message that it does not expect.
+fn poll_each<'s, R, P>(
+    state: &mut State<'s, R>,
+    due: &mut Option<Vec<usize>>,
+    labels: &'static [&'static str],
+    mut take: impl FnMut(usize, R::Message) -> Result<(), R::Message>,
+    context: &mut Context<'_>,
+) -> Poll<Result<State<'s, R>>>
+where
+    R: Route<P, Link: Each<Link: Incoming<R::Message>>>,
+    P: Role,
+{
+    const { assert!(P::PLAYED.0.is_family, "the peer is one role, not a family") };
+    let links = Route::<P>::route(state.role()?).links();
+    let due: &mut Vec<_> = due.get_or_insert_with(|| (0..links.len()).collect());
+    state.acts(true, labels, |role| {
+        let links = Route::<P>::route(role).links();
+        let waits = due.iter().all(|&member| links[member].is_empty(|_| true, context));
+        (waits, vec![P::NAME])
+    })?;
+    let links = Route::<P>::route(state.role()?).links();
+    let mut wrong = None;
+    due.retain(|&member| {
+        let link = &mut links[member];
+        if wrong.is_some() || link.is_known_idle(context.waker()) {
+            return true;
+        }
+        let message = match link.poll_receive(context) {
+            Poll::Pending => return true,
+            Poll::Ready(message) => message,
+        };
+        #[cfg(feature = "tracing")]
+        if let Ok(message) = &message {
+            crate::watch::trace::<R>("receive", P::NAME, message.label());
+        }
+        wrong = match message.map(|message| take(member, message)) {
+            Ok(taken) => taken.err().map(Ok),
+            Err(error) => Some(Err(error)),
+        };
+        false
+    });
+    Poll::Ready(match wrong {
+        None if due.is_empty() => Ok(state.take()),
+        None => return Poll::Pending,
+        Some(Ok(message)) => Err(unexpected(state.take(), P::NAME, message, labels)),
+        Some(Err(error)) => Err(failed(state.take(), P::NAME, error, Action::Receive(labels))),
+    })
 }

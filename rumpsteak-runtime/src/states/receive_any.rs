@@ -323,7 +323,7 @@ pub(super) fn receive_any<'s, R: Role, C: AmongPeers<'s, R>>(
 }
 
 /// Polls the peers behind this one, and waits for the last one at once, which is usually enough.
-/// `ahead` is a bit set of the peers that are ahead.
+/// Then it waits for all of them. `ahead` is a bit set of the peers that are ahead.
 ///
 /// Out of line: the first peer has usually sent something, and its path is shorter alone.
 #[inline(never)]
@@ -334,64 +334,27 @@ fn poll_others<'s, R: Role, C: AmongPeers<'s, R>>(
     must_receive: bool,
     context: &mut Context<'_>,
 ) -> Option<Result<C>> {
-    for step in 1..C::Peers::COUNT {
-        let is_last = step + 1 == C::Peers::COUNT;
-        let how = if is_last { Attempt::Wait } else { Attempt::Peek };
-        if let ControlFlow::Break(received) = poll_next(state, &mut index, how, &mut ahead, context)
-        {
-            return received;
-        }
-    }
-    wait(state, index, ahead, must_receive, context)
-}
-
-/// Waits for all peers, beginning with the one behind this one.
-#[inline(never)]
-fn wait<'s, R: Role, C: AmongPeers<'s, R>>(
-    state: &mut State<'s, R>,
-    mut index: usize,
-    mut ahead: usize,
-    must_receive: bool,
-    context: &mut Context<'_>,
-) -> Option<Result<C>> {
-    for step in 0..=C::Peers::COUNT {
-        let how = if step < C::Peers::COUNT {
-            Attempt::WaitOnce
-        } else if must_receive && ahead.count_ones() as usize == C::Peers::COUNT {
-            Attempt::TakeAny
-        } else {
-            break;
+    let count = C::Peers::COUNT;
+    for step in 1..=2 * count {
+        let how = match step {
+            _ if step + 1 < count => Attempt::Peek,
+            _ if step + 1 == count => Attempt::Wait,
+            _ if step < 2 * count => Attempt::WaitOnce,
+            _ if must_receive && ahead.count_ones() as usize == count => Attempt::TakeAny,
+            _ => break,
         };
-        if let ControlFlow::Break(received) = poll_next(state, &mut index, how, &mut ahead, context)
-        {
-            return received;
+        index = if index + 1 == count { 0 } else { index + 1 };
+        match C::Peers::receive(state, index, how, context) {
+            ControlFlow::Break(received) => return Some(received),
+            ControlFlow::Continue(NotReceived::Empty) => {}
+            ControlFlow::Continue(NotReceived::Woken) => return None,
+            ControlFlow::Continue(NotReceived::Ahead) => ahead |= 1 << index,
+            ControlFlow::Continue(NotReceived::Lost(error)) => {
+                return without(state, (index, error), context);
+            }
         }
     }
     None
-}
-
-/// Polls the peer behind this one. Breaks if the choice is done, with the result.
-#[inline(always)]
-fn poll_next<'s, R: Role, C: AmongPeers<'s, R>>(
-    state: &mut State<'s, R>,
-    index: &mut usize,
-    how: Attempt,
-    ahead: &mut usize,
-    context: &mut Context<'_>,
-) -> ControlFlow<Option<Result<C>>> {
-    *index = if *index + 1 == C::Peers::COUNT { 0 } else { *index + 1 };
-    match C::Peers::receive(state, *index, how, context) {
-        ControlFlow::Break(received) => ControlFlow::Break(Some(received)),
-        ControlFlow::Continue(NotReceived::Empty) => ControlFlow::Continue(()),
-        ControlFlow::Continue(NotReceived::Woken) => ControlFlow::Break(None),
-        ControlFlow::Continue(NotReceived::Ahead) => {
-            *ahead |= 1 << *index;
-            ControlFlow::Continue(())
-        }
-        ControlFlow::Continue(NotReceived::Lost(error)) => {
-            ControlFlow::Break(without(state, (*index, error), context))
-        }
-    }
 }
 
 /// Polls all peers except one, which a poll has found gone.

@@ -136,7 +136,6 @@ impl<R: Role> Mock<R> {
         Ok(())
     }
 
-    /// The due actions of the protocol, in words.
     fn told(&self) -> String {
         let due = self.due().map(|due| action(due.sends, due.peer, due.label));
         let due: Vec<String> = due.collect();

@@ -21,7 +21,6 @@ mod portal {
     #[session(Portal)]
     type Greeting = Receive<User, Name, Serving>;
 
-    /// The part of the session that a server continues.
     struct Serving(Branch<User, Served>);
 
     enum Served {

@@ -84,7 +84,6 @@ fn a_reset_connects_roles_of_several_sets() {
     assert_eq!(closed(block_on(server(&mut first.s))), ("s", "c", Action::Send("Pong")));
 }
 
-/// Two independent pairs of roles.
 fn two() -> [Roles; 2] {
     [Roles::default(), Roles::default()]
 }

@@ -119,13 +119,11 @@ impl Mint {
         assert_eq!(payload.session, self.session, "a message of another session");
     }
 
-    /// The number of existing payloads.
     fn alive(&self) -> usize {
         Arc::strong_count(&self.alive) - 1
     }
 }
 
-/// The place at which the victim fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     BeforeFirstAction,
@@ -136,7 +134,6 @@ enum Place {
     AtEnd,
 }
 
-/// The cause of the failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cause {
     Error,
@@ -174,7 +171,6 @@ const CAUSES: [Cause; 6] = [
     Cause::RuntimeShutDown,
 ];
 
-/// The result of a peer's session.
 type Outcome = Option<(&'static str, Action)>;
 
 /// The expected results of `p` and `w`: `None` for a session that ended, `Some((peer, action))` for
@@ -211,7 +207,6 @@ struct Halt {
 }
 
 impl Halt {
-    /// Never stops.
     fn never() -> Self {
         Self { place: None, cause: Cause::Drop, reached: Arc::default(), go: oneshot::channel().1 }
     }
@@ -485,7 +480,6 @@ async fn fail(mut role: OwnedMutexGuard<V>, mint: Mint, mut halt: Halt) -> Resul
     victim(&mut role, &mint, &mut halt).await
 }
 
-/// The executor of the victim.
 enum Task {
     /// Polled by the test.
     Future(Pin<Box<dyn Future<Output = Result<(), Failed>>>>),
@@ -607,7 +601,6 @@ fn settle(peers: &mut [Peer<'_>]) {
     }
 }
 
-/// The value of a future that is ready.
 fn now<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,

@@ -144,3 +144,91 @@ fn a_member_that_fails_ends_the_session_until_the_set_is_reset() {
 fn a_family_has_a_member() {
     drop(Roles::sized(0));
 }
+
+mod rounds {
+    use super::{BTreeSet, Ended, Error, Rc, RefCell, testing, try_run};
+
+    #[rumpsteak::protocol(Round)]
+    mod round {
+        #[session(Log)]
+        struct Reads(Branch<Member, Told>);
+
+        enum Told {
+            Went(Went, Reads),
+            Stopped(Stopped, End),
+        }
+    }
+    use round::*;
+
+    async fn m(s: MSession<'_>) -> Ended<'_, M> {
+        let s = s.select_each(|index| Go(1 + index as u32)).await?.send(Begin).await?;
+        let s = s.send_each(|_| Note).await?.select_each(|_| Stop).await?;
+        s.send(Stop).await?.end(())
+    }
+
+    async fn q(s: QSession<'_>) -> Ended<'_, Q> {
+        let QBeginOrStop::Begin(Begin, s) = s.branch().await? else { panic!() };
+        let s = s.send_each(|_| Ask).await?.receive_each(|_, Yes| ()).await?;
+        let QBeginOrStop::Stop(Stop, s) = s.branch().await? else { panic!() };
+        s.end(())
+    }
+
+    async fn log(mut s: Reads<'_>) -> Ended<'_, Log, u32> {
+        let mut sum = 0;
+        loop {
+            let add = |_, message| {
+                if let Label::Went(Went(own)) = message {
+                    sum += own
+                }
+            };
+            s = match s.branch_each(add).await? {
+                Told::Went(Went(first), s) => {
+                    sum += first;
+                    s
+                }
+                Told::Stopped(Stopped, s) => return s.end(sum),
+            };
+        }
+    }
+
+    async fn member(mut s: MemberSession<'_>) -> Ended<'_, Member, Vec<bool>> {
+        let mut asked_first = vec![];
+        loop {
+            let (number, next) = match s.branch().await? {
+                MemberGoOrStop::Go(Go(number), s) => (number, s.branch().await?),
+                MemberGoOrStop::Stop(Stop, s) => return s.send(Stopped).await?.end(asked_first),
+            };
+            asked_first.push(matches!(next, MemberAskOrNote::Ask(..)));
+            let last = match next {
+                MemberAskOrNote::Ask(Ask, s) => s.send(Yes).await?.receive().await?.1,
+                MemberAskOrNote::Note(Note, s) => s.receive().await?.1.send(Yes).await?,
+            };
+            s = last.send(Went(number)).await?;
+        }
+    }
+
+    #[test]
+    fn a_role_learns_a_choice_from_members_that_receive_in_any_order() {
+        let orders = Rc::new(RefCell::new(BTreeSet::new()));
+        testing::explore(|processes| {
+            let Roles { m: mut of_m, q: mut of_q, log: mut of_log, member: members } =
+                Roles::sized(2);
+            processes.add("m", async move { try_run(&mut of_m, m).await });
+            processes.add("q", async move { try_run(&mut of_q, q).await });
+            processes.add("log", async move {
+                let sum = try_run(&mut of_log, log).await?;
+                assert_eq!(sum, 3);
+                Ok::<_, Error>(())
+            });
+            for mut own in members {
+                let orders = Rc::clone(&orders);
+                processes.add("member", async move {
+                    let order = try_run(&mut own, member).await?;
+                    orders.borrow_mut().insert(order);
+                    Ok::<_, Error>(())
+                });
+            }
+        });
+        assert_eq!(orders.borrow().len(), 2, "{orders:?}");
+    }
+}

@@ -17,7 +17,6 @@ use rumpsteak_ui_tests::ping::{self, C, Client, Ping, Pong, S, Server, client, s
 use rumpsteak_ui_tests::pool;
 use rumpsteak_ui_tests::ring::{self, first, second, third};
 
-/// The text of a failed exploration.
 #[track_caller]
 fn fails(add: impl Fn(&mut Processes)) -> String {
     panics(|| {
@@ -25,7 +24,6 @@ fn fails(add: impl Fn(&mut Processes)) -> String {
     })
 }
 
-/// The text of a panic.
 #[track_caller]
 fn panics(run: impl FnOnce()) -> String {
     let panic = catch_unwind(AssertUnwindSafe(run)).unwrap_err();

@@ -31,7 +31,6 @@ fn reports() -> (impl Fn(&Report) + Send + Sync + 'static, Receiver<Report>) {
     (move |report: &Report| drop(tell.send(report.clone())), told)
 }
 
-/// The sentences about the roles in the next report.
 #[track_caller]
 fn next(reports: &Receiver<Report>) -> Vec<String> {
     let report = reports.recv_timeout(DEADLINE).unwrap();

@@ -11,7 +11,6 @@ use rumpsteak_ui_tests::fan_in;
 mod wiring {
     use rumpsteak::channel::{Receiver, Sender};
 
-    /// A message that names its sender and receiver.
     #[derive(Debug, Message, PartialEq)]
     struct Note(String, String);
 

@@ -81,7 +81,6 @@ impl fmt::Display for Hang {
 }
 
 impl Hang {
-    /// The hang in a configuration of a search.
     pub(super) fn at(
         network: &Network<'_>,
         search: &Search<'_>,

@@ -33,7 +33,6 @@ pub(super) trait View {
     fn is_full(&self, queue: usize) -> bool;
 }
 
-/// One step of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Event {
     Move(u32),

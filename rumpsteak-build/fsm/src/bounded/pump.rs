@@ -65,7 +65,6 @@ struct Symbolic {
     queues: Vec<Word>,
 }
 
-/// A symbolic configuration of a network.
 struct At<'a>(&'a Network<'a>, &'a Symbolic);
 
 impl View for At<'_> {

@@ -20,7 +20,6 @@ pub(super) struct Search<'a> {
     draft: Vec<u32>,
 }
 
-/// A configuration of a search.
 pub(super) struct At<'a>(pub(super) &'a Search<'a>, pub(super) Node);
 
 impl View for At<'_> {

@@ -135,7 +135,6 @@ impl Topology {
         self
     }
 
-    /// The queue of an action.
     pub(super) fn queue_of(&self, role: &Role, action: &Action) -> Queue {
         let (from, to) = match action.direction {
             Direction::Send => (role, &action.peer),

@@ -200,7 +200,6 @@ impl InternedMachine {
         }
     }
 
-    /// Finds the anchors.
     fn find_anchors(&mut self) {
         let mut is_reached = vec![false; self.states.len()];
         let mut open = vec![self.initial];
@@ -341,7 +340,6 @@ impl Groups {
         self.starts.len() - 1
     }
 
-    /// The items of a group, in order.
     #[inline]
     pub(crate) fn of(&self, group: u32) -> &[u32] {
         let group = group as usize;

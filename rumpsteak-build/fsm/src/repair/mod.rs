@@ -291,7 +291,6 @@ fn is_one(sub: &Fsm, sup: &Fsm, limits: &Limits) -> bool {
     subtype::check(sub, sup, limits).is_ok_and(|found| found.is_safe())
 }
 
-/// The only transition from a state.
 fn single(fsm: &Fsm, state: StateId) -> Option<Transition<'_>> {
     let mut from = fsm.transitions_from(state);
     from.next().filter(|_| from.next().is_none())

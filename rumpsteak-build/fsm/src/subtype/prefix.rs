@@ -173,7 +173,6 @@ impl Prefix {
         })
     }
 
-    /// True if an output is pending.
     pub(super) fn awaits_send(&self, pair: &Pair) -> bool {
         matches!(self.rest, Rest::Choice(..)) || self.spine.first_send(pair).is_some()
     }

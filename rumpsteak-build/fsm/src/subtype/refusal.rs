@@ -90,7 +90,6 @@ impl Blame {
 
 pub(super) type Result<T, E = Stop> = std::result::Result<T, E>;
 
-/// Why a search stops.
 pub(super) enum Stop {
     Limited(Limit),
     Refused(Refusal),

@@ -55,7 +55,6 @@ impl Sequences {
         }
     }
 
-    /// Writes a sequence out.
     pub(super) fn write(&self, sequence: Sequence, rules: &mut Vec<Inference>) {
         // Each with the number of alternatives around it.
         let mut open = vec![(sequence, 0)];

@@ -11,7 +11,6 @@ use super::composition::System;
 use super::run::Step;
 use crate::machine::{Action, Direction, Fsm, Message, Role, StateId, TransitionId};
 
-/// A machine of an [`InternedSystem`].
 pub(crate) type MachineIndex = usize;
 /// A channel of an [`InternedSystem`]: an ordered pair of machines that exchange messages.
 pub(crate) type ChannelIndex = usize;
@@ -29,7 +28,6 @@ pub(crate) struct Move {
 }
 
 impl Move {
-    /// The channel from which the move receives.
     pub(crate) fn received(&self) -> Option<ChannelIndex> {
         (!self.is_send).then_some(self.channel as ChannelIndex)
     }
@@ -243,7 +241,6 @@ impl<'a> InternedSystem<'a> {
         &self.moves[number]
     }
 
-    /// The steps of the system for these moves.
     pub(crate) fn steps(&self, path: &[u32]) -> Vec<Step> {
         let step = |&number: &u32| {
             let by = self.get(number as usize);

@@ -17,7 +17,6 @@ pub(super) enum Kind<'a> {
 }
 
 impl Kind<'_> {
-    /// The direction of `!` or `?`.
     pub(super) fn direction(self) -> Option<Direction> {
         match self {
             Self::Mark('!') => Some(Direction::Send),

@@ -148,7 +148,6 @@ impl<'a> Part<'a> {
         Self::unproven(projected, projected)
     }
 
-    /// An option that the machine may leave out.
     fn left_out(&self) -> Option<(StateId, Action)> {
         if self.is_fair { None } else { left_out(self.written, self.projected) }
     }

@@ -27,7 +27,6 @@ fn proves(derivation: &Derivation, sub: &Fsm, sup: &Fsm) -> Result<(), Invalid> 
     certificate::check(&Certificate::Derivation(derivation.clone()), sub, sup)
 }
 
-/// A pair that holds with a bound, and its certificate.
 fn of(sub: &str, sup: &str) -> (Fsm, Fsm, Derivation) {
     let (sub, sup) = (common::machine(sub), common::machine(sup));
     let verdict = subtype::check(&sub, &sup, &Limits::default()).unwrap();
@@ -70,7 +69,6 @@ fn a_certificate_is_a_derivation() {
     );
 }
 
-/// The fault that the checker finds after a change.
 #[track_caller]
 fn tampered(sub: &str, sup: &str, change: impl FnOnce(&mut Derivation)) -> Fault {
     let (sub, sup, mut certificate) = of(sub, sup);
@@ -205,7 +203,6 @@ fn an_input_does_not_overtake_an_output_even_in_a_certificate() {
     assert_eq!(check(xy, yx, outputs), Err(Fault::Order));
 }
 
-/// A claim of the first state of the subtype.
 fn claim(tail: Tail, rules: &[Inference]) -> Situation {
     Situation {
         state: StateId::from_index(0),
@@ -406,7 +403,6 @@ fn ranks_count() {
     assert!(lower > 0);
 }
 
-/// Changes one thing.
 fn tamper(certificate: &mut Derivation, sub: &Fsm, sup: &Fsm, rng: &mut Rng) {
     let count = certificate.situations.len();
     if count == 0 {

@@ -38,7 +38,6 @@ pub(crate) fn machine(line: &str) -> Fsm {
     rumpsteak_fsm::dot::parse(&text).unwrap().remove(0)
 }
 
-/// The machine of a role with other actions and targets.
 pub(crate) fn changed(
     machine: &Fsm,
     role: &str,

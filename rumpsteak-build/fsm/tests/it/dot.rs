@@ -4,12 +4,10 @@ use rumpsteak_fsm::text::{Form, parse_named, print};
 use rumpsteak_fsm::{Action, Fsm, dot};
 use rumpsteak_oracle::corpus;
 
-/// The machines of a text, as their `Debug` lists them.
 fn read(source: &str) -> Vec<String> {
     dot::parse(source).unwrap().iter().map(|fsm| format!("{fsm:?}")).collect()
 }
 
-/// The place and the reason of a refused text.
 #[track_caller]
 fn refused(source: &str) -> String {
     let error = dot::parse(source).unwrap_err();

@@ -171,7 +171,6 @@ fn small(role: &str, peer: &str) -> Vec<Fsm> {
     machines.into_values().collect()
 }
 
-/// The results about pairs.
 #[derive(Debug, Default)]
 struct Figures {
     accepted: usize,
@@ -500,7 +499,6 @@ fn each_pair_has_both_answers() {
     expect_file![path].assert_eq(&answered);
 }
 
-/// Fair pairs of the cases, with their certificates.
 fn proven() -> Vec<(Fsm, Fsm, FairInvariant)> {
     let pairs = pairs::parse(&fs::read_to_string(pairs::path("fair.md")).unwrap()).into_iter();
     let proven = pairs.filter_map(|pair| {

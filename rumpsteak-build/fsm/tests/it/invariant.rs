@@ -136,7 +136,6 @@ fn an_invariant_may_say_more_or_less_than_the_engine() {
     assert_eq!(proves(&invariant, &machines.0, &machines.1), Ok(()));
 }
 
-/// The fault that the checker finds after a change.
 #[track_caller]
 fn tampered(pair: (&str, &str), change: impl FnOnce(&mut Vec<Judgement>)) -> (usize, usize, Fault) {
     let (sub, sup, mut invariant) = of(pair);
@@ -454,7 +453,6 @@ fn what_stays_pending_for_ever_has_no_ranks() {
     assert_eq!(forged(sub, sup, judgements), Err((5, Fault::Rank)));
 }
 
-/// Changes one thing.
 pub(crate) fn tamper(invariant: &mut Invariant, sub: &Fsm, sup: &Fsm, rng: &mut Rng) {
     let count = invariant.judgements.len();
     if count == 0 {
@@ -549,7 +547,6 @@ fn no_invariant_proves_the_opposite() {
     }
 }
 
-/// A kind of action.
 type Kind = (Role, Direction);
 
 fn kind_of(action: &Action) -> Kind {

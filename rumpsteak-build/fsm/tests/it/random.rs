@@ -19,7 +19,6 @@ use crate::peers::shown_to;
 const PEERS: [&str; 3] = ["p", "q", "r"];
 const LABELS: [&str; 3] = ["x", "y", "z"];
 
-/// A random directed machine of role `m`.
 fn machine(rng: &mut Rng) -> Fsm {
     let peers = 1 + rng.usize(..3);
     let states = 2 + rng.usize(..5);
@@ -45,7 +44,6 @@ fn machine(rng: &mut Rng) -> Fsm {
     builder.build(ids[0])
 }
 
-/// The machine's peers, if all together are safe.
 fn safe_peers(machine: &Fsm) -> Option<Vec<Fsm>> {
     let peers: BTreeSet<&Role> = machine.transitions().map(|t| &t.action.peer).collect();
     let peers: Vec<Fsm> = peers.into_iter().map(|p| shown_to(p, machine)).collect::<Option<_>>()?;

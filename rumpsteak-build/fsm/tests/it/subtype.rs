@@ -9,7 +9,6 @@ use rumpsteak_oracle::{corpus, local};
 
 use crate::common;
 
-/// The answer in the words of the corpora.
 fn answer(sub: &Fsm, sup: &Fsm) -> &'static str {
     match subtype::check(sub, sup, &Limits::default()) {
         Err(_) => "bad-input",
@@ -56,7 +55,6 @@ fn an_answer_does_not_depend_on_earlier_comparisons() {
     }
 }
 
-/// The proof, whose certificate is valid.
 #[track_caller]
 fn prove(sub: &Fsm, sup: &Fsm) -> Proof {
     match certified(sub, sup, &Limits::default()).unwrap() {

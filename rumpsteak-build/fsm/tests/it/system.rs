@@ -11,7 +11,6 @@ fn system(lines: &str) -> System {
     System::new(common::machines(lines)).unwrap()
 }
 
-/// Explores, and replays what is found.
 #[track_caller]
 fn check(lines: &str) -> Exploration {
     let system = system(lines);

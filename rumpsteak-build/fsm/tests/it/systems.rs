@@ -33,7 +33,6 @@ fn each_system_has_its_answers() {
     expect_file![path].assert_eq(&answers(&document, "systems", answer));
 }
 
-/// The case with its answers.
 fn answer(case: &str) -> String {
     let inputs: Vec<&str> = case.lines().filter(|line| !line.starts_with("= ")).collect();
     let mut machines = vec![];
@@ -121,7 +120,6 @@ fn verdict(system: &System, report: &kmc::Report) -> String {
     }
 }
 
-/// The properties that do not hold, and where.
 fn properties(at: &Properties) -> String {
     let kind = match (at.mixed.is_none(), at.is_directed()) {
         (_, true) => "directed",

@@ -12,7 +12,6 @@ use rumpsteak_oracle::corpus;
 
 use crate::common;
 
-/// The machines of a text, as their `Debug` lists them.
 fn read(source: &str) -> Vec<String> {
     text::parse(source).unwrap().iter().map(|fsm| format!("{fsm:?}")).collect()
 }
@@ -380,7 +379,6 @@ fn assert_read_back_unfolded(fsm: &Fsm) {
     }
 }
 
-/// A random machine: any graph.
 fn random_graph(random: &mut Rng, role: &str, peers: &[&str]) -> Fsm {
     let sorts: &[&[&str]] = &[&[], &["i32"], &["Vec<(u8, u8)>", "a::B"], &["fn(u8) -> u8"]];
     let states = 1 + random.usize(..6);
@@ -501,7 +499,6 @@ fn no_depth_is_too_deep() {
     }
 }
 
-/// All `.txt` files below a folder, in order.
 fn texts(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
     let mut entries: Vec<_> =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();

@@ -11,7 +11,6 @@ use crate::peers::shown_to;
 
 use crate::common;
 
-/// No walk of an accepted pair gets stuck.
 fn walks(sub: &Fsm, sup: &Fsm) {
     let mut rng = Rng::with_seed(5);
     for _ in 0..20 {
@@ -146,7 +145,6 @@ fn explore(machine: &Fsm, peers: &[Fsm], queue: usize, configurations: usize) ->
     })
 }
 
-/// The machine's peers, if all together are safe.
 fn safe_peers(machine: &Fsm) -> Option<Vec<Fsm>> {
     let peers: BTreeSet<&Role> = machine.transitions().map(|t| &t.action.peer).collect();
     let peers: Vec<Fsm> = peers.into_iter().map(|p| shown_to(p, machine)).collect::<Option<_>>()?;

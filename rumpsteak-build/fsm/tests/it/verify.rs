@@ -38,7 +38,6 @@ fn each_role_has_its_answers() {
     expect_file![path].assert_eq(&answers(&document, "roles", answer));
 }
 
-/// The case with its answers.
 fn answer(case: &str) -> String {
     let mut lines: Vec<String> =
         case.lines().filter(|line| !line.starts_with("= ")).map(str::to_owned).collect();

@@ -12,7 +12,6 @@ use rumpsteak_oracle::{
 
 use crate::fuzz::{self, Sample, Tool, Watch};
 
-/// How many configurations the explorer may visit.
 const CONFIGURATIONS: usize = 4_000;
 
 #[derive(Debug, Default)]

@@ -24,7 +24,6 @@ const ORACLE: Duration = Duration::from_secs(60);
 /// A stopped process is not checked.
 const HANG: u32 = 300;
 
-/// The tools that are timed, by their function.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Tool {
     /// `verify::verify` or `verify::certified`.
@@ -52,7 +51,6 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Times one call of a tool.
     pub(crate) fn time<T>(&mut self, tool: Tool, call: impl FnOnce() -> T) -> T {
         let start = Start::now();
         let result = call();
@@ -101,7 +99,6 @@ pub(crate) fn limits() -> rumpsteak_fsm::Limits {
     rumpsteak_fsm::Limits::default().configurations(8_000).steps(200_000)
 }
 
-/// The results of all seeds.
 pub(crate) struct Outcome<T> {
     /// The counts of the tests, in the order of the seeds, without failed ones.
     pub(crate) tallies: Vec<T>,
@@ -120,7 +117,6 @@ pub(crate) fn for_each_seed<T: Send>(
     for_each_of(150, name, test)
 }
 
-/// The same with another number of seeds in all.
 pub(crate) fn for_each_of<T: Send>(
     all: u64,
     name: &str,
@@ -187,7 +183,6 @@ pub(crate) fn for_each_of<T: Send>(
     Outcome { tallies, failures }
 }
 
-/// How to try one seed.
 fn again(name: &str, seed: u64) -> String {
     format!("RUMPSTEAK_FUZZ={seed}..{} cargo test -p rumpsteak-oracle {name}", seed + 1)
 }
@@ -248,7 +243,6 @@ fn attempt<T>(
     (watch, result)
 }
 
-/// A random protocol.
 pub(crate) struct Sample {
     /// For further random decisions.
     pub(crate) rng: Rng,
@@ -261,12 +255,10 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
-    /// The protocol of a seed, of a shape that `shape` gives.
     pub(crate) fn new(seed: u64, shape: fn(&mut Rng) -> Shape) -> Self {
         Self::next(Rng::with_seed(seed), shape)
     }
 
-    /// Another one.
     pub(crate) fn next(mut rng: Rng, shape: fn(&mut Rng) -> Shape) -> Self {
         let shape = shape(&mut rng);
         let global = Global::random(&mut rng, &shape);

@@ -7,7 +7,6 @@ use rumpsteak_scribble::Projection;
 
 use crate::fuzz::{self, Sample, Tool};
 
-/// How many configurations the explorers may visit.
 const CONFIGURATIONS: usize = 20_000;
 
 /// Adds that from `first` on one of each of these messages is received, in any order: a state for

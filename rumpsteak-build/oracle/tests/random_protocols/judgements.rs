@@ -37,7 +37,6 @@ fn engines() -> [Limits; 3] {
     [limits().widening(0), limits().anticipation(1), limits().anticipation(0).widening(1)]
 }
 
-/// The special feature of a system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Directed,
@@ -81,7 +80,6 @@ impl Kind {
         }
     }
 
-    /// A machine as it may be written.
     fn rewrite(self, machine: &Fsm, rng: &mut Rng) -> Option<Fsm> {
         let late = if self == Self::Rounds { put_off(machine, rng) } else { None };
         let first = match self {
@@ -120,7 +118,6 @@ fn several(machine: &Fsm, direction: Direction) -> bool {
     })
 }
 
-/// The judges that accept a system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Judge {
     /// The protocol itself.
@@ -159,7 +156,6 @@ struct Tally {
     proposals: usize,
 }
 
-/// The answer of the oracle about a system.
 struct Known {
     system: System,
     report: Report,

@@ -8,7 +8,6 @@ use rumpsteak_oracle::{Configuration, Fault, Finding, Limits, Step, System};
 /// The limits for finding shorter runs, and continuations.
 const CONFIGURATIONS: usize = 5_000;
 
-/// The result of a run that replays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Confirmed {
     /// The failure is there, and no failure that a configuration shows comes after fewer steps.

@@ -9,10 +9,8 @@ use rumpsteak_scribble::{Diagnostic, check, parse};
 
 use crate::fuzz::{self, Sample, Tool, Watch};
 
-/// How many sessions each role plays.
 const SESSIONS: usize = 3;
 
-/// How many configurations are visited.
 const CONFIGURATIONS: usize = 3_000;
 
 #[derive(Debug, Default)]

@@ -18,10 +18,8 @@ use rumpsteak_oracle::{
 use crate::fuzz::{self, Sample, Tool, Watch, limits};
 use crate::runs::confirm;
 
-/// How many configurations the explorer may visit.
 const CONFIGURATIONS: usize = 4_000;
 
-/// How often something was seen, by its name.
 type Tally = BTreeMap<String, usize>;
 
 fn count(tally: &mut Tally, what: impl Into<String>, is_so: bool) {
@@ -68,7 +66,6 @@ fn decide_together(of: &Rewritten, proofs: &[Proof]) -> Result<Decision, String>
     })
 }
 
-/// Rewrites some roles, and returns the mutations.
 fn rewrite(projected: &[Fsm], rng: &mut Rng) -> (Vec<Fsm>, Vec<Mutation>) {
     let gentle = rng.usize(..100) < 65;
     let certain = rng.usize(..projected.len());
@@ -293,7 +290,6 @@ fn accepted_steps_lead_to_safe_systems() {
     outcome.assert();
 }
 
-/// Checks the run, or its absence.
 fn check_evidence(
     tally: &mut Tally,
     rewritten: &Rewritten,

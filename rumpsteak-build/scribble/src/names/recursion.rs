@@ -195,7 +195,6 @@ enum Task<'m> {
     LeaveRec(&'m Name),
 }
 
-/// The place of a block.
 #[derive(Clone, Copy)]
 struct Place {
     /// The number of recursions around the block that do not begin with it.

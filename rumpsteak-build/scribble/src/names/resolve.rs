@@ -166,7 +166,6 @@ impl<'m> Resolver<'_, 'm> {
         ResolvedProtocol { decl, valid: self.valid, entry, nodes: self.nodes }
     }
 
-    /// Adds a node, and returns its number.
     fn add(&mut self, kind: NodeKind, next: u32, span: Span) -> u32 {
         self.nodes.push(Node { kind, next, span });
         index(self.nodes.len() - 1)
@@ -354,7 +353,6 @@ impl<'m> Resolver<'_, 'm> {
         self.valid = false;
     }
 
-    /// The message, the sender and the receivers.
     fn message(
         &mut self,
         message: &MessageExpr,

@@ -238,7 +238,6 @@ struct Composer<'a> {
 }
 
 impl Composer<'_> {
-    /// The machines of all roles.
     fn compose(&mut self) -> Result<Vec<Projection>, Vec<Diagnostic>> {
         let global = self.global;
         // Inner blocks first: a block comes after those around it.

@@ -36,7 +36,6 @@ pub(super) struct Interruption<'a> {
     pub(super) rounds: &'a Rounds,
 }
 
-/// A message that interrupts a block.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Interrupt {
     pub(super) message: Message,

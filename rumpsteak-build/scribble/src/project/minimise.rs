@@ -21,7 +21,6 @@ pub(super) struct Move {
     pub(super) target: u32,
 }
 
-/// The states of a class.
 #[derive(Default)]
 struct Members {
     /// They offer the same.

@@ -147,7 +147,6 @@ pub(super) fn local(
     }
 }
 
-/// True if all roles can follow the protocol.
 pub(crate) fn is_projectable(global: &Global, limits: &Limits) -> bool {
     (0..index(global.roles.len())).all(|role| {
         explore(global, role, limits).is_ok_and(|(subsets, problems)| {

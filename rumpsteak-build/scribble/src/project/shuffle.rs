@@ -56,7 +56,6 @@ use super::local::{Edge, Local};
 use crate::diagnostics::span::Span;
 use crate::limits::Limits;
 
-/// The order of a role's actions in a block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Order<'a> {
     /// The messages with `@"race"`.

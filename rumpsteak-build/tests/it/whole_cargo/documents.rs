@@ -10,7 +10,6 @@ fn document(path: &str) -> String {
     fs::read_to_string(workspace().join(path)).unwrap()
 }
 
-/// The blocks of code of a text, in order.
 fn codes(text: &str) -> Vec<String> {
     blocks(text).into_iter().map(|block| block.code).collect()
 }

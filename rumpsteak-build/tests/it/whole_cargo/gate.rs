@@ -19,7 +19,6 @@ fn gate() -> (MutexGuard<'static, ()>, Package) {
     (turn, package)
 }
 
-/// The module with an unsafe session.
 fn refused() -> String {
     MODULE.replace(SAFE, UNSAFE)
 }

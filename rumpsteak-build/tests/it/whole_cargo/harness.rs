@@ -34,7 +34,6 @@ pub(crate) const UNSAFE: &str = "type Kernel = Receive<S, Value, KernelLoop>";
 pub(crate) const REFUSAL: &str =
     "unsafe reordering: `Kernel` receives `Value` from `S` before it sends `Ready` to `S` [V0407]";
 
-/// A build script that verifies the package.
 pub(crate) const VERIFIES: &str = "\
 fn main() -> Result<(), rumpsteak_build::Report> {
     rumpsteak_build::verify(\"protocols\").map(drop)
@@ -46,7 +45,6 @@ fn main() -> Result<(), rumpsteak_build::Report> {
 pub(crate) const PROFILE: [(&str, &str); 2] =
     [("CARGO_INCREMENTAL", "0"), ("CARGO_PROFILE_DEV_DEBUG", "none")];
 
-/// A package in a temporary folder.
 pub(crate) struct Package {
     folder: PathBuf,
 }
@@ -59,7 +57,6 @@ static TARGET: LazyLock<PathBuf> = LazyLock::new(|| {
     own
 });
 
-/// The result of a run of Cargo.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) success: bool,
@@ -67,7 +64,6 @@ pub(crate) struct Outcome {
     pub(crate) stderr: String,
 }
 
-/// A message of rustc.
 #[derive(Clone, Debug)]
 pub(crate) struct Message {
     pub(crate) level: String,
@@ -115,7 +111,6 @@ impl Package {
         self.folder.join(file)
     }
 
-    /// Writes a file, unless it has this text.
     pub(crate) fn write(&self, file: &str, text: &str) -> &Self {
         let path = self.path(file);
         if fs::read(&path).is_ok_and(|old| old == text.as_bytes()) {
@@ -133,7 +128,6 @@ impl Package {
         fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     }
 
-    /// Replaces a text that is in the file.
     #[track_caller]
     pub(crate) fn edit(&self, file: &str, from: &str, to: &str) -> &Self {
         let text = self.read(file);
@@ -227,13 +221,11 @@ pub(crate) const TOKIO: &str =
     "tokio = { version = \"1\", features = [\"macros\", \"rt\", \"sync\"] }";
 
 impl Outcome {
-    /// The errors, without the summary at the end.
     pub(crate) fn errors(&self) -> Vec<&Message> {
         let is_error = |message: &&Message| message.level == "error" && message.line > 0;
         self.messages.iter().filter(is_error).collect()
     }
 
-    /// The only error.
     #[track_caller]
     pub(crate) fn error(&self) -> &Message {
         assert!(!self.success, "the build passed");
@@ -297,14 +289,12 @@ impl Message {
         })
     }
 
-    /// Asserts that the message has this in it.
     #[track_caller]
     pub(crate) fn says(&self, text: &str) -> &Self {
         says(&self.text, text);
         self
     }
 
-    /// Asserts where the message is.
     #[track_caller]
     pub(crate) fn is_at(&self, file: &str, token: &str) -> &Self {
         assert_eq!((self.file.as_str(), self.token.as_str()), (file, token), "{}", self.text);

@@ -40,7 +40,6 @@ mod watched {}
 mod ahead {}
 use watched::*;
 
-/// How the block ends.
 type Outcome = &'static str;
 
 async fn pause() {
@@ -131,7 +130,6 @@ async fn server(role: &mut S, work: Option<i32>, is_patient: bool) -> Result<Out
     .await
 }
 
-/// The messages of both, in all orders.
 fn outcomes(client_is_patient: bool, work: Option<i32>, server_is_patient: bool) -> BTreeSet<Outcome> {
     let all = Rc::new(RefCell::new(BTreeSet::new()));
     let explored = testing::explore(|processes| {

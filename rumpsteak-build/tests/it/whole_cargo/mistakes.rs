@@ -27,7 +27,6 @@ const FOLLOWED: [&str; 4] = [
     "an option removed from the protocol",
 ];
 
-/// A mistake as it stands in the page.
 struct Mistake<'a> {
     /// The title and the edits.
     text: &'a str,

@@ -178,7 +178,6 @@ fn mirrored() -> Result<i32> {
     slow.and(fast).and(page)
 }
 
-/// The answer, if it comes before patience ends.
 fn requested(
     patience: impl Future<Output = ()>,
     work: impl Future<Output = i32>,

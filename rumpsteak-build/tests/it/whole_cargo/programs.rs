@@ -8,7 +8,6 @@ use super::harness::Package;
 use super::{capacities, generate, interrupters, labels, patterns};
 use crate::support::{OPTIMISED, PROTOCOL};
 
-/// An executor for programs of one task.
 const BLOCK_ON: &str = "
 fn block_on<F: Future>(future: F) -> F::Output {
     use std::task::{Context, Poll, Waker};
@@ -64,12 +63,10 @@ static PROGRAMS: LazyLock<Package> = LazyLock::new(|| {
     package
 });
 
-/// The package, to be built in other ways.
 pub(super) fn programs() -> &'static Package {
     &PROGRAMS
 }
 
-/// Runs an example, and returns what it prints.
 #[track_caller]
 pub(super) fn printed(example: &str) -> String {
     let program = PROGRAMS.target().join("debug/examples").join(example);

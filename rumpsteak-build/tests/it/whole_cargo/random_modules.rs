@@ -27,7 +27,6 @@ type Message = (usize, usize, usize);
 /// An action of a role: true if it sends, the peer, and the number of the label.
 type Step = (bool, usize, usize);
 
-/// A module, and the file that it stands in.
 struct Random {
     name: String,
     protocol: Option<String>,
@@ -102,7 +101,6 @@ fn session(parts: &[Vec<Message>], order: &[Message], role: usize, rng: &mut Rng
     steps
 }
 
-/// The messages of all parts in one order.
 fn merged(parts: &[Vec<Message>], rng: &mut Rng) -> Vec<Message> {
     let mut rest: Vec<&[_]> = parts.iter().map(|part| &part[..]).collect();
     let mut all = Vec::new();
@@ -203,7 +201,6 @@ fn placed(module: &str, rng: &mut Rng) -> String {
     }
 }
 
-/// A function that runs the sessions of a module.
 fn play(name: &str, sessions: &[Vec<Step>]) -> String {
     let processes = sessions.iter().zip(["A", "B", "C"]).map(|(steps, role)| {
         let steps = steps.iter().map(|(sends, _, label)| match sends {

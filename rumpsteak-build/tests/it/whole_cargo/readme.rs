@@ -5,7 +5,6 @@ use std::fs;
 use super::harness::{Package, dependency, workspace};
 use crate::support::says;
 
-/// A block of code of a text.
 pub(super) struct Block<'a> {
     pub(super) section: &'a str,
     pub(super) fence: &'a str,
@@ -33,7 +32,6 @@ pub(super) fn blocks(text: &str) -> Vec<Block<'_>> {
     blocks
 }
 
-/// The package in a text, with the names of its files.
 pub(super) fn example(name: &str, section: &str) -> (Package, Vec<String>) {
     let package = Package::bare(name);
     let mut files = Vec::new();
@@ -96,7 +94,6 @@ fn prints(package: &Package) {
     assert_eq!(Some(printed), codes("Start here").pop());
 }
 
-/// Builds the package, which fails with this message.
 #[track_caller]
 fn fails(package: &Package, message: &str) {
     let (success, _, said) = package.run("build", &[]);

@@ -19,7 +19,6 @@ use super::readme::start;
 /// How long an answer may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// rust-analyzer with one package.
 struct Editor<'a> {
     package: &'a Package,
     server: Child,
@@ -137,7 +136,6 @@ impl<'a> Editor<'a> {
         }
     }
 
-    /// Writes a text into the file that is open, and saves it.
     fn write(&mut self, file: &str, text: &str) {
         self.package.write(file, text);
         let uri = uri(&self.package.path(file));

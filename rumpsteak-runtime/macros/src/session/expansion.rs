@@ -51,7 +51,6 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    /// The message type of the role.
     pub(super) fn message(&self) -> TokenStream {
         let (krate, role) = (self.krate, &self.role);
         quote!(<#role as #krate::Role>::Message)
@@ -239,7 +238,6 @@ impl<'a> Expansion<'a> {
     }
 }
 
-/// The verified machine as a constant.
 fn constant(fsm: &Fsm, krate: &TokenStream) -> TokenStream {
     let (role, states, initial) = (fsm.role().as_str(), fsm.len(), fsm.initial().index());
     let transitions = fsm.transitions().map(|by| {

@@ -25,7 +25,6 @@ pub(super) struct Parts<'a> {
 }
 
 impl Parts<'_> {
-    /// Returns true if the chain is not cut.
     pub(super) fn is_short(chain: &Chain) -> bool {
         chain.actions.len() <= LONGEST
     }

@@ -148,23 +148,30 @@ impl Expansion<'_> {
                 Direction::Send => ("send_each", quote!((usize) -> #label)),
                 Direction::Receive => ("receive_each", quote!((usize, #label))),
             };
-            let (method, visibility) = (format_ident!("{method}"), &self.item.visibility);
-            return quote! {
-                /// Acts with each member of the family, as the session inside.
-                #visibility fn #method(
-                    self,
-                    label: impl ::core::ops::FnMut #takes,
-                ) -> impl ::core::future::Future<Output = #krate::Result<#then>>
-                where
-                    #bounds
-                {
-                    self.0.#method(label)
-                }
-            };
+            return self.each_method(method, [&takes, then, &bounds]);
         }
         match direction {
             Direction::Send => self.methods(SEND, None, Some(label), &types, &bounds),
             Direction::Receive => self.methods(RECEIVE, None, None, &types, &bounds),
+        }
+    }
+
+    /// A method that acts with each member of a family: what it takes and returns, and its bounds.
+    fn each_method(&self, method: &str, types: [&TokenStream; 3]) -> TokenStream {
+        let (krate, visibility, method) =
+            (self.krate, &self.item.visibility, format_ident!("{method}"));
+        let [takes, returned, bounds] = types;
+        quote! {
+            /// Acts with each member of the family, as the session inside.
+            #visibility fn #method(
+                self,
+                label: impl ::core::ops::FnMut #takes,
+            ) -> impl ::core::future::Future<Output = #krate::Result<#returned>>
+            where
+                #bounds
+            {
+                self.0.#method(label)
+            }
         }
     }
 
@@ -195,6 +202,9 @@ impl Expansion<'_> {
             #route
             #choice: #krate::states::Choice<#state, Message = #message #peers>,
         };
+        if peer.is_some_and(|peer| self.scope.is_family(peer)) {
+            return self.each_method("branch_each", [&quote!((usize, #message)), choice, &bounds]);
+        }
         let peer = self.peer(peer);
         let types = quote!('s, #role, #peer, #choice);
         self.methods(BRANCH, None, None, &types, &bounds)

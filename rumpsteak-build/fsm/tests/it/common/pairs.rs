@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use rumpsteak_fsm::subtype::{self, Refusal};
 use rumpsteak_fsm::{Fsm, Limits, StateId, TransitionId, Verdict, text};
 
-/// Two machines; the first may be a subtype of the second.
 pub(crate) struct Pair {
     pub(crate) sub: Fsm,
     pub(crate) sup: Fsm,
@@ -26,27 +25,23 @@ impl Pair {
     }
 }
 
-/// All pairs.
 pub(crate) fn pairs() -> Vec<Pair> {
     let documents = DOCUMENTS.iter().map(|name| fs::read_to_string(path(name)).unwrap());
     documents.flat_map(|text| parse(&text)).collect()
 }
 
-/// The files with pairs.
 pub(crate) const DOCUMENTS: [&str; 2] = ["subtyping.md", "unbounded.md"];
 
 pub(crate) fn path(document: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("cases").join(document)
 }
 
-/// The pairs of a document.
 pub(crate) fn parse(document: &str) -> Vec<Pair> {
     let fences = document.split("```pairs\n").skip(1);
     let fences = fences.map(|fence| fence.split("```").next().unwrap());
     fences.flat_map(|fence| fence.split("\n\n")).map(pair).collect()
 }
 
-/// A document of pairs with their answers.
 pub(crate) fn answered(document: &str, answer: impl Fn(&Pair) -> String) -> String {
     answers(document, "pairs", |case| {
         let pair = pair(case);
@@ -78,7 +73,6 @@ fn pair(source: &str) -> Pair {
     pair
 }
 
-/// The limits with the setting `name value`.
 pub(crate) fn limit(limits: Limits, setting: &str) -> Limits {
     let (name, value) = setting.split_once(' ').unwrap();
     let value = value.parse().unwrap();
@@ -113,7 +107,6 @@ pub(crate) fn machine(source: &str) -> Fsm {
     }
 }
 
-/// The answer to a pair in one line.
 pub(crate) fn answer(pair: &Pair) -> String {
     match pair.check(&pair.limits) {
         Verdict::Safe(proof) => match proof.anticipation {

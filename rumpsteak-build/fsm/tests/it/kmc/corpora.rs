@@ -10,7 +10,6 @@ use rumpsteak_oracle::corpus;
 
 use super::reference::{Kind, Reference};
 
-/// A row of `expected.csv`.
 #[derive(Debug)]
 struct Row {
     file: String,

@@ -9,7 +9,6 @@ use rumpsteak_oracle::seeds;
 use super::reference::{Kind, Reference};
 use crate::common::{changed, dual};
 
-/// The shape of random machines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// Anything.

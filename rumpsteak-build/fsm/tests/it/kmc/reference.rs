@@ -32,7 +32,6 @@ pub(crate) struct Reference<'a> {
     depths: Vec<usize>,
 }
 
-/// The properties that a configuration may violate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Exhaustive,
@@ -160,7 +159,6 @@ impl<'a> Reference<'a> {
         self.machine(edge.machine).transition(edge.transition)
     }
 
-    /// True if the property is violated in this configuration.
     fn violates(&self, at: usize, kind: Kind) -> bool {
         let machines = 0..self.system.machines().len();
         let is_send = |t: &Transition<'_>| t.action.direction == Direction::Send;

@@ -17,7 +17,6 @@ fn is_safe_at(source: &str, bound: usize) {
     assert_eq!(check(source).verdict, Verdict::Safe(bound));
 }
 
-/// The steps of the run, and what is wrong at its end.
 #[track_caller]
 fn refused(source: &str) -> (Vec<String>, Failure) {
     let system = system(source);
