@@ -1,5 +1,6 @@
 //! The options that several verbs share.
 
+use std::num::ParseIntError;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -94,6 +95,14 @@ impl Limits {
         limits.scribble = self.scribble();
         limits.generated_lines = generated_lines.unwrap_or(limits.generated_lines);
         limits
+    }
+}
+
+/// Parses a number that is at least 1.
+pub(crate) fn positive(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("the least number is 1".to_owned()),
+        parsed => parsed.map_err(|error: ParseIntError| error.to_string()),
     }
 }
 
