@@ -30,7 +30,7 @@ pub use self::misused::{
     Awaited, NotBranch, NotEnd, NotGather, NotRace, NotReceive, NotSelect, NotSend,
 };
 pub use self::misused::{ToBranch, ToDo, ToGather, ToRace, ToReceive, ToSelect, ToSend};
-pub use self::proof::{Holds, Plays, Process, Runs};
+pub use self::proof::{Holds, Plays, Process, Runs, Uncalled};
 pub use self::race::{Race, Raced, Until};
 pub use self::receive::{Receive, Receiving};
 pub use self::receive_any::Peers;
