@@ -95,9 +95,8 @@ where
         }
         Ok(())
     };
-    let finish = |ended, guard: &mut SessionGuard<'s, R>| {
-        guard.end(ended, <Q as Ends<'s, V, T, W>>::split)
-    };
+    let finish =
+        |ended, guard: &mut SessionGuard<'s, R>| guard.end(ended, <Q as Ends<'s, V, T, W>>::split);
     let guard = SessionGuard::new(role);
     Running { start, begins: Some(process), process: None, guard, finish }
 }

@@ -125,6 +125,7 @@ impl Names {
             };
             names.add_label(message, written, &types, declared.transpose()?);
         }
+        names.keep_apart(file)?;
         // Variants for one label all have exactly its name.
         let mut users: BTreeMap<Label, usize> = BTreeMap::new();
         names.labels.iter().for_each(|of| *users.entry(of.message.label.clone()).or_default() += 1);
@@ -170,6 +171,30 @@ impl Names {
             payloads.push(types);
         }
         Ok(payloads)
+    }
+
+    /// Refuses a payload `super::Job` beside a message or a role `Job`: in the module around, which
+    /// may lack `Job`, `use jobs::*` imports the other one in its place.
+    fn keep_apart(&self, file: &ScrFile) -> Result<(), String> {
+        let generated = self.labels.iter().filter(|label| !label.is_written);
+        let items = generated.clone().map(|label| &label.ty);
+        let items: Vec<_> = items.chain(self.roles.iter().map(|role| &role.ty)).collect();
+        for sort in generated.flat_map(|label| &label.message.payload) {
+            let declared = file.module.modules.sort(sort.as_str());
+            let path =
+                declared.and_then(|found| found.external.as_str().trim().strip_prefix("super::"));
+            let (Some(declared), Some(name)) = (declared, path) else { continue };
+            if items.iter().any(|item| *item == name) {
+                let reason = format!(
+                    "the payload `super::{name}` and a message or a role would both be `{name}` in Rust\n\n\
+                     help: rename the message or the role, such as `new_{}`; \
+                     or declare a type of another module: `type <rust> \"crate::types::{name}\" as {name};`",
+                    name::snake(name)
+                );
+                return Err(placed(file, reason, declared.name.span));
+            }
+        }
+        Ok(())
     }
 
     /// Names the roles and messages of a machine, its own role first.

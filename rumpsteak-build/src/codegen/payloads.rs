@@ -157,7 +157,7 @@ fn names_of(text: &str) -> Option<Vec<String>> {
     Some(names.collect())
 }
 
-fn flat(tokens: TokenStream) -> Vec<TokenTree> {
+pub(super) fn flat(tokens: TokenStream) -> Vec<TokenTree> {
     let trees = tokens.into_iter().flat_map(|tree| match tree {
         TokenTree::Group(group) => flat(group.stream()),
         tree => vec![tree],

@@ -35,7 +35,8 @@ fn a_package_is_the_first_example_of_the_readme() {
     }
     assert!(!manifest.contains("profile"), "Cargo warns of a member's profile: {manifest}");
     // Or with a protocol of one's own, and a program to fill in.
-    let own = "global protocol Ping(role a, role b) { ping(u8) from a to b; }";
+    let own = "sig <rust> \"super::Stop\" as stop; type <rust> \"std::vec::Vec<crate::Job>\" as Jobs; \
+               global protocol Ping(role a, role b) { ping(Jobs) from a to b; stop from b to a; }";
     let folder = folder.with("ping.scr", own);
     // Outside of any workspace.
     let ping = env::temp_dir().join(format!("rumpsteak-init-{}", process::id()));
@@ -44,8 +45,12 @@ fn a_package_is_the_first_example_of_the_readme() {
     let read = |file: &str| fs::read_to_string(ping.join(file)).unwrap();
     let program = read("src/main.rs");
     says(&read("Cargo.toml"), "\n[profile.dev.build-override]\nincremental = false\n");
-    says(&program, "#[rumpsteak::protocol(Ping)]\nmod ping {}\nuse ping::*;\n");
-    says(&program, "    let s = s.send(Ping(todo!())).await?;\n    return s.end(());\n");
+    let types = "/// A payload, to fill in.\npub struct Job {}\n\n/// A payload, to fill in.\npub struct Stop {}\n\n";
+    says(&program, &format!("{types}#[rumpsteak::protocol(Ping)]\nmod ping {{}}\nuse ping::*;\n"));
+    says(
+        &program,
+        "    let s = s.send(Ping(todo!())).await?;\n    let (message, s) = s.receive().await?;\n",
+    );
     fs::remove_dir_all(&ping).unwrap();
     // A file that exists is left as it is.
     let again = folder.call("init jobs").exits(2).prints("");
