@@ -1,6 +1,5 @@
 //! The options that several verbs share.
 
-use std::num::ParseIntError;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -100,9 +99,9 @@ impl Limits {
 
 /// Parses a number that is at least 1.
 pub(crate) fn positive(text: &str) -> Result<usize, String> {
-    match text.parse() {
+    match text.parse::<usize>() {
         Ok(0) => Err("the least number is 1".to_owned()),
-        parsed => parsed.map_err(|error: ParseIntError| error.to_string()),
+        parsed => parsed.map_err(|error| error.to_string()),
     }
 }
 

@@ -176,25 +176,23 @@ impl Names {
     /// Refuses a payload `super::Job` beside a message or a role `Job`: in the module around, which
     /// may lack `Job`, `use jobs::*` imports the other one in its place.
     fn keep_apart(&self, file: &ScrFile) -> Result<(), String> {
-        let generated = self.labels.iter().filter(|label| !label.is_written);
-        let items = generated.clone().map(|label| &label.ty);
+        let labels = self.labels.iter().filter(|label| !label.is_written);
+        let items = labels.clone().map(|label| &label.ty);
         let items: Vec<_> = items.chain(self.roles.iter().map(|role| &role.ty)).collect();
-        for sort in generated.flat_map(|label| &label.message.payload) {
-            let declared = file.module.modules.sort(sort.as_str());
-            let path =
-                declared.and_then(|found| found.external.as_str().trim().strip_prefix("super::"));
-            let (Some(declared), Some(name)) = (declared, path) else { continue };
-            if items.iter().any(|item| *item == name) {
-                let reason = format!(
-                    "the payload `super::{name}` and a message or a role would both be `{name}` in Rust\n\n\
-                     help: rename the message or the role, such as `new_{}`; \
-                     or declare a type of another module: `type <rust> \"crate::types::{name}\" as {name};`",
-                    name::snake(name)
-                );
-                return Err(placed(file, reason, declared.name.span));
-            }
-        }
-        Ok(())
+        let sorts = labels.flat_map(|label| &label.message.payload);
+        let mut declared = sorts.filter_map(|sort| file.module.modules.sort(sort.as_str()));
+        let same = declared.find_map(|of| {
+            let name = of.external.as_str().trim().strip_prefix("super::")?;
+            items.iter().any(|item| *item == name).then_some((name, of.name.span))
+        });
+        let Some((name, span)) = same else { return Ok(()) };
+        let reason = format!(
+            "the payload `super::{name}` and a message or a role would both be `{name}` in Rust\n\n\
+             help: rename the message or the role, such as `new_{}`; \
+             or declare a type of another module: `type <rust> \"crate::types::{name}\" as {name};`",
+            name::snake(name)
+        );
+        Err(placed(file, reason, span))
     }
 
     /// Names the roles and messages of a machine, its own role first.

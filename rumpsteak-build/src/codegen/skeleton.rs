@@ -82,14 +82,11 @@ fn types(module: &Module) -> BTreeSet<String> {
         Item::Use(tokens) => Some(tokens.clone()),
         _ => None,
     });
-    let words: Vec<String> = tokens.flat_map(flat).map(|tree| tree.to_string()).collect();
-    let paths = words.windows(5).filter_map(|words| match words {
-        [outside, colon, _, name, next]
-            if colon == ":" && ["super", "crate"].contains(&&**outside) =>
-        {
-            (next != ":" && next != "<").then(|| name.clone())
-        }
-        _ => None,
+    let words: Vec<_> = tokens.flat_map(flat).map(|tree| tree.to_string()).collect();
+    let paths = words.windows(5).filter_map(|words| {
+        let [outside, colon, _, name, next] = words else { return None };
+        let is_near = colon == ":" && ["super", "crate"].contains(&&**outside);
+        (is_near && next != ":" && next != "<").then(|| name.clone())
     });
     paths.collect()
 }
@@ -212,10 +209,8 @@ impl Writer<'_> {
         for (number, option) in options.iter().enumerate() {
             let label = option.head.label().to_string();
             if direction == Some(Direction::Send) {
-                let pattern = match number + 1 == options.len() {
-                    true => "_".to_owned(),
-                    false => number.to_string(),
-                };
+                let is_last = number + 1 == options.len();
+                let pattern = if is_last { "_".to_owned() } else { number.to_string() };
                 let action = option.head.action();
                 let is_family = self.is_family(peer.or(action.map(|action| &action.peer)));
                 let value = self.value(&label);

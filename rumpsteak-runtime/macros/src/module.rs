@@ -14,9 +14,9 @@
 //!     compile_error!("…");
 //! ```
 //!
-//! The error is raised twice, and rustc prints it once. The error in the module silences rustc about
-//! names that the module lacks; the one beside it, about names that are imported from there by `*`,
-//! such as the choices of a session that is no longer generated.
+//! An error is raised twice, and rustc prints it once. The error in the module silences rustc about
+//! missing names in the module; the one beside it, about names that are imported from there by `*`,
+//! such as the choices of a session that the module now writes.
 //!
 //! An item with a mistake expands to a stub, so that one mistake is one error.
 

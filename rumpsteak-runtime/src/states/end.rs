@@ -39,10 +39,8 @@ impl<'s, R: Role> End<'s, R> {
     }
 }
 
-/// A role whose processes return `V`: the value `T` and the end of a session of the role.
-///
-/// It is a trait of the role. If the session of a process is not known, the role is not, and rustc
-/// reports nothing about the value.
+/// A role whose processes return `V`: the value `T` and the end of a session of the role. For a
+/// process in the wrong place, the role is unknown, and rustc reports nothing about the value.
 ///
 /// `W` is [`Over`]. While rustc checks the process, `W` is unknown, and so `V` is what the process
 /// returns. If that is not known either, as in a process that loops forever, [`Over`] decides.

@@ -26,10 +26,8 @@ pub use self::branch::{Branch, Branching, Drains};
 pub use self::choice::{AnyPeer, Choice, Offers, Peer};
 pub use self::end::{End, Ended, Ends, Over, Remains};
 pub use self::gather::{Due, Gather, Gathering, Gathers};
-pub use self::misused::{
-    Awaited, NotBranch, NotEnd, NotGather, NotRace, NotReceive, NotSelect, NotSend,
-};
-pub use self::misused::{ToBranch, ToDo, ToGather, ToRace, ToReceive, ToSelect, ToSend};
+pub use self::misused::{Awaited, NotBranch, NotEnd, NotGather, NotRace, NotReceive, NotSelect};
+pub use self::misused::{NotSend, ToBranch, ToDo, ToGather, ToRace, ToReceive, ToSelect, ToSend};
 pub use self::proof::{Holds, Plays, Process, Runs, Uncalled};
 pub use self::race::{Race, Raced, Until};
 pub use self::receive::{Receive, Receiving};

@@ -49,8 +49,8 @@ pub trait Runs<P, S>: Plays<S> {}
 #[diagnostic::do_not_recommend]
 impl<R: Plays<S>, P, S> Runs<P, S> for R {}
 
-/// A process that is passed to `Roles::run` itself. Without it, rustc would only ask for a closure in
-/// the place of the future of a process that was called.
+/// A process that is passed to `Roles::run` itself, not called. Of [`FnOnce`], rustc would only say
+/// that the future of the called process is not a closure.
 #[diagnostic::on_unimplemented(
     message = "`Roles::run` takes a process itself, and calls it with its session",
     label = "name the function, without `(…)`, or write `async |session: …| {{ … }}`"
