@@ -36,7 +36,7 @@ fn a_package_is_the_first_example_of_the_readme() {
     assert!(!manifest.contains("profile"), "Cargo warns of a member's profile: {manifest}");
     // Or with a protocol of one's own, and a program to fill in.
     let own = "sig <rust> \"super::Stop\" as stop; type <rust> \"std::vec::Vec<crate::Job>\" as Jobs; \
-               global protocol Ping(role a, role b) { ping(Jobs) from a to b; stop from b to a; }";
+               global protocol Ping(role a, role b) { stop from b to a; ping(Jobs) from a to b; }";
     let folder = folder.with("ping.scr", own);
     // Outside of any workspace.
     let ping = env::temp_dir().join(format!("rumpsteak-init-{}", process::id()));
@@ -45,12 +45,9 @@ fn a_package_is_the_first_example_of_the_readme() {
     let read = |file: &str| fs::read_to_string(ping.join(file)).unwrap();
     let program = read("src/main.rs");
     says(&read("Cargo.toml"), "\n[profile.dev.build-override]\nincremental = false\n");
-    let types = "/// A payload, to fill in.\npub struct Job {}\n\n/// A payload, to fill in.\npub struct Stop {}\n\n";
-    says(&program, &format!("{types}#[rumpsteak::protocol(Ping)]\nmod ping {{}}\nuse ping::*;\n"));
-    says(
-        &program,
-        "    let s = s.send(Ping(todo!())).await?;\n    let (message, s) = s.receive().await?;\n",
-    );
+    says(&program, "pub struct Job {}\n\n/// A payload, to fill in.\npub struct Stop {}\n\n#[");
+    says(&program, "#[rumpsteak::protocol(Ping)]\nmod ping {}\nuse ping::*;\n");
+    says(&program, "    let s = s.send(Ping(todo!())).await?;\n    return s.end(());\n");
     fs::remove_dir_all(&ping).unwrap();
     // A file that exists is left as it is.
     let again = folder.call("init jobs").exits(2).prints("");
