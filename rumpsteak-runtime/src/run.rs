@@ -16,8 +16,8 @@ use crate::states::{Ends, Over, Plays, Process, State};
 /// Runs `process` as a session of `role`.
 ///
 /// The process gets the first state of a session type with `#[session(Role)]`, and returns its
-/// value and the [`End`](crate::states::End) from the last action: `end.end(value)`. A session without an end runs
-/// forever: its process loops, and its value is [`Infallible`](std::convert::Infallible).
+/// value and the [end](crate::states::End) from the last action: `end.end(value)`. If a session has
+/// no end, its process loops, and its value is [`Infallible`](std::convert::Infallible).
 ///
 /// ```
 /// # use rumpsteak_doctests::*;

@@ -190,8 +190,8 @@ fn the_header_of_a_module() {
     assert_eq!((module.items.len(), module.errors.len()), (1, 0));
     for item in ["mod a;", "struct A {}", "", "mod a { } ;"] {
         let error = Module::parse(ModuleKind::ClosedSystem, quote!(), tokens(item)).err().unwrap();
-        let text = "this attribute stands on a module that is written in this file: `mod name { … }`, or \
-                    `mod name {}`, for which everything is generated";
+        let text =
+            "this attribute is for a module in this file: `mod name { … }`, or `mod name {}`";
         assert_eq!(error.to_string(), text, "{item}");
     }
 }

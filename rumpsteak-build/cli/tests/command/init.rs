@@ -23,20 +23,16 @@ fn a_package_is_the_first_example_of_the_readme() {
         )
     );
     let read = |file: &str| fs::read_to_string(folder.path().join("jobs").join(file)).unwrap();
-    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
-    let readme = fs::read_to_string(readme).unwrap();
+    let readme = include_str!("../../../../README.md");
     for (file, fence) in [("protocols/jobs.scr", "scribble"), ("src/main.rs", "rust,ignore")] {
-        says(&readme, &format!("\n```{fence}\n{}```\n", read(file)));
+        says(readme, &format!("\n```{fence}\n{}```\n", read(file)));
     }
     says(&read("build.rs"), "rumpsteak_build::verify(\"protocols\")?;");
     let manifest = read("Cargo.toml");
-    for dependency in ["rumpsteak = { ", "rumpsteak-build = { ", "tokio = { "] {
-        says(&manifest, dependency);
-    }
+    ["rumpsteak = { ", "rumpsteak-build = { ", "tokio = { "].map(|of| says(&manifest, of));
     assert!(!manifest.contains("profile"), "Cargo warns of a member's profile: {manifest}");
     // Or with a protocol of one's own, and a program to fill in.
-    let own = "sig <rust> \"super::Stop\" as stop; type <rust> \"std::vec::Vec<crate::Job>\" as Jobs; \
-               global protocol Ping(role a, role b) { stop from b to a; ping(Jobs) from a to b; }";
+    let own = "sig <rust> \"super::Stop\" as stop; type <rust> \"std::vec::Vec<crate::Job>\" as Jobs; global protocol Ping(role a, role b) { stop from b to a; ping(Jobs) from a to b; }";
     let folder = folder.with("ping.scr", own);
     // Outside of any workspace.
     let ping = env::temp_dir().join(format!("rumpsteak-init-{}", process::id()));
