@@ -125,7 +125,6 @@ impl Names {
             };
             names.add_label(message, written, &types, declared.transpose()?);
         }
-        names.keep_apart(file)?;
         // Variants for one label all have exactly its name.
         let mut users: BTreeMap<Label, usize> = BTreeMap::new();
         names.labels.iter().for_each(|of| *users.entry(of.message.label.clone()).or_default() += 1);
@@ -171,28 +170,6 @@ impl Names {
             payloads.push(types);
         }
         Ok(payloads)
-    }
-
-    /// Refuses a payload `super::Job` beside a message or a role `Job`: in the module around, which
-    /// may lack `Job`, `use jobs::*` imports the other one in its place.
-    fn keep_apart(&self, file: &ScrFile) -> Result<(), String> {
-        let labels = self.labels.iter().filter(|label| !label.is_written);
-        let items = labels.clone().map(|label| &label.ty);
-        let items: Vec<_> = items.chain(self.roles.iter().map(|role| &role.ty)).collect();
-        let sorts = labels.flat_map(|label| &label.message.payload);
-        let mut declared = sorts.filter_map(|sort| file.module.modules.sort(sort.as_str()));
-        let same = declared.find_map(|of| {
-            let name = of.external.as_str().trim().strip_prefix("super::")?;
-            items.iter().any(|item| *item == name).then_some((name, of.name.span))
-        });
-        let Some((name, span)) = same else { return Ok(()) };
-        let reason = format!(
-            "the payload `super::{name}` and a message or a role would both be `{name}` in Rust\n\n\
-             help: rename the message or the role, such as `new_{}`; \
-             or declare a type of another module: `type <rust> \"crate::types::{name}\" as {name};`",
-            name::snake(name)
-        );
-        Err(placed(file, reason, span))
     }
 
     /// Names the roles and messages of a machine, its own role first.
