@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use indexmap::IndexMap;
+
 use crate::package_root::{self, PackageRoot};
 
 const RUNTIME: &str = "rumpsteak-runtime";
@@ -13,10 +15,10 @@ pub(crate) fn runtime(base: &PackageRoot) -> Option<String> {
 
 fn runtime_in(own: &str, workspace: &str) -> Option<String> {
     let inherited = dependencies(workspace, true);
-    let is_runtime = |(key, value): &&(String, String)| {
+    let is_runtime = |(key, value): &(&String, &String)| {
         let inherits = value.contains("workspace = true") || value.contains("workspace=true");
-        let shared = inherited.iter().find(|(shared, _)| inherits && shared == key);
-        package(key, shared.map_or(value, |(_, value)| value)) == RUNTIME
+        let shared = inherited.get(*key).filter(|_| inherits);
+        package(key, shared.unwrap_or(value)) == RUNTIME
     };
     dependencies(own, false).iter().find(is_runtime).map(|(key, _)| key.replace('-', "_"))
 }
@@ -36,8 +38,8 @@ fn package<'a>(key: &'a str, value: &'a str) -> &'a str {
 }
 
 /// The dependencies in a manifest, or those that the workspace shares, except build dependencies.
-fn dependencies(text: &str, shared: bool) -> Vec<(String, String)> {
-    let mut found: Vec<(String, String)> = Vec::new();
+fn dependencies(text: &str, shared: bool) -> IndexMap<String, String> {
+    let mut found: IndexMap<String, String> = IndexMap::new();
     let (mut is_table, mut of_table) = (false, None);
     for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
         if let Some(header) = line.strip_prefix('[') {
@@ -55,10 +57,7 @@ fn dependencies(text: &str, shared: bool) -> Vec<(String, String)> {
             None => (key, &line[key.len() + 1..]),
         };
         let key = key.trim().trim_matches('"').to_owned();
-        match found.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, known)) => known.push_str(value),
-            None => found.push((key, value.to_owned())),
-        }
+        found.entry(key).or_default().push_str(value);
     }
     found
 }

@@ -77,9 +77,8 @@ impl Source {
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let mut paths = package_root::entries(folder);
     paths.retain(|path| {
-        let is_hidden =
-            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-        !(is_hidden || path.is_symlink() && path.is_dir())
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        !(name.starts_with('.') || path.is_symlink() && path.is_dir())
     });
     paths
 }

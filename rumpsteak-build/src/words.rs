@@ -42,19 +42,18 @@ pub fn meant(wanted: &str, known: impl IntoIterator<Item: Display>, otherwise: &
 /// Escapes control characters, except line breaks and tabs, and characters that change the
 /// direction of text: names come from files, which must not control the terminal.
 pub fn visible(text: &str) -> Cow<'_, str> {
-    let is_turn = |letter| matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let is_control = |letter: char| letter.is_control() && letter != '\n' && letter != '\t';
-    if !text.contains(|letter| is_turn(letter) || is_control(letter)) {
+    let is_hidden = |letter: char| match letter {
+        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
+        letter => letter.is_control() && letter != '\n' && letter != '\t',
+    };
+    if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::new();
     for letter in text.chars() {
-        if is_turn(letter) {
-            shown.extend(letter.escape_unicode());
-        } else if is_control(letter) {
-            shown.extend(letter.escape_default());
-        } else {
-            shown.push(letter);
+        match is_hidden(letter) {
+            true => shown.extend(letter.escape_default()),
+            false => shown.push(letter),
         }
     }
     Cow::Owned(shown)

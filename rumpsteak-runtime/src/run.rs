@@ -10,16 +10,14 @@ use pin_project_lite::pin_project;
 use crate::error::{Error, ErrorKind, Result};
 use crate::guard::SessionGuard;
 use crate::role::Role;
-use crate::states::Plays;
-use crate::states::Process;
 use crate::states::state::polled_again;
-use crate::states::{End, Ends, Over, State};
+use crate::states::{Ends, Over, Plays, Process, State};
 
 /// Runs `process` as a session of `role`.
 ///
 /// The process gets the first state of a session type with `#[session(Role)]`, and returns its
-/// value and the [`End`] from the last action: `end.end(value)`. A session without an end runs
-/// forever: its process loops, and its value is [`Infallible`](std::convert::Infallible).
+/// value and the [end](crate::states::End) from the last action: `end.end(value)`. If a session has
+/// no end, its process loops, and its value is [`Infallible`](std::convert::Infallible).
 ///
 /// ```
 /// # use rumpsteak_doctests::*;
@@ -63,8 +61,7 @@ where
     R: Role + Plays<S, State = State<'s, R>, Player = Q>,
     P: FnOnce(S) -> F,
     F: Process<A> + Future<Output = Result<V, E>>,
-    End<'s, Q>: Ends<V, T, W>,
-    Q: Role,
+    Q: Ends<'s, V, T, W>,
     E: From<Error>,
 {
     running(role, process)
@@ -80,8 +77,7 @@ where
     R: Role + Plays<S, State = State<'s, R>, Player = Q>,
     P: Begins<S, F>,
     F: Process<A> + Future<Output = Result<V, E>>,
-    End<'s, Q>: Ends<V, T, W>,
-    Q: Role,
+    Q: Ends<'s, V, T, W>,
     E: From<Error>,
 {
     let start = |running: Pin<&mut Running<'s, R, P, _, T, E, X>>, context: &Context<'_>| {
@@ -99,9 +95,8 @@ where
         }
         Ok(())
     };
-    let finish = |ended, guard: &mut SessionGuard<'s, R>| {
-        guard.end(ended, <End<'s, Q> as Ends<V, T, W>>::split)
-    };
+    let finish =
+        |ended, guard: &mut SessionGuard<'s, R>| guard.end(ended, <Q as Ends<'s, V, T, W>>::split);
     let guard = SessionGuard::new(role);
     Running { start, begins: Some(process), process: None, guard, finish }
 }

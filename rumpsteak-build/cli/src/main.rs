@@ -40,15 +40,8 @@ use self::verb::Verb;
 )]
 struct Arguments {
     /// Colours: auto, always or never
-    #[arg(
-        long,
-        global = true,
-        value_enum,
-        default_value = "auto",
-        value_name = "WHEN",
-        hide_default_value = true,
-        hide_possible_values = true
-    )]
+    #[arg(long, global = true, value_enum, default_value_t = ColorChoice::Auto, value_name = "WHEN",
+        hide_default_value = true, hide_possible_values = true)]
     color: ColorChoice,
 
     #[command(subcommand)]

@@ -97,6 +97,14 @@ impl Limits {
     }
 }
 
+/// Parses a number that is at least 1.
+pub(crate) fn positive(text: &str) -> Result<usize, String> {
+    match text.parse::<usize>() {
+        Ok(0) => Err("the least number is 1".to_owned()),
+        parsed => parsed.map_err(|error| error.to_string()),
+    }
+}
+
 /// The advice to raise a limit, by the name of its option.
 pub(crate) fn raise(limit: Limit) -> String {
     let setting = limit.setting();

@@ -94,9 +94,8 @@ impl Terminal {
                 1 => "this error".to_owned(),
                 _ => format!("these errors ({})", all.join(", ")),
             };
-            self.remark(&format!(
-                "for more about {errors}, try `cargo rumpsteak explain {first}`\n"
-            ));
+            let text = format!("for more about {errors}, try `cargo rumpsteak explain {first}`\n");
+            self.remark(&text);
         }
         match self.failure.take() {
             Some(error) if error.kind() != io::ErrorKind::BrokenPipe => {

@@ -21,8 +21,8 @@ pub enum ModuleKind {
     Protocol,
 }
 
-/// Finds the modules of protocols in the tokens of a whole file: each `mod name { … }` with
-/// `#[protocol(…)]` or `#[closed_system(…)]`, at any depth of brackets.
+/// Finds the modules of protocols in the tokens of a whole file: each `mod name { … }` or
+/// `mod name;` with `#[protocol(…)]` or `#[closed_system(…)]`, at any depth of brackets.
 ///
 /// Returns the arguments of the attribute, and the module with its other attributes.
 pub fn modules(file: TokenStream) -> Vec<(ModuleKind, TokenStream, TokenStream)> {
@@ -172,12 +172,9 @@ impl<'a> Cut<'a> {
     }
 
     /// Takes the attribute of a protocol off a module. `None` if the item has no such attribute, or
-    /// is not `mod name { … }`.
+    /// is not a module.
     fn module(&self) -> Option<(ModuleKind, TokenStream, TokenStream)> {
-        self.name()?;
-        if self.keyword() != "mod" || delimiter(self.tree(2)) != Some(Delimiter::Brace) {
-            return None;
-        }
+        self.name().filter(|_| self.keyword() == "mod" && self.is_complete)?;
         self.attributes().find_map(|(position, word, arguments)| {
             let kind = match word.as_str() {
                 "closed_system" => ModuleKind::ClosedSystem,

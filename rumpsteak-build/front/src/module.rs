@@ -402,7 +402,7 @@ fn has_word_of_sessions(cut: &Cut<'_>) -> bool {
 }
 
 const EXPECTED: &str =
-    "this attribute stands on a module that is written in place: `mod name { … }`";
+    "this attribute is for a module in this file: `mod name { … }`, or `mod name {}`";
 const HIDDEN_SESSION: &str = "`#[session]` stands on an item of the module itself: a session that a macro, a function or a \
                               module in it has is not verified";
 const EXPECTED_AN_ITEM: &str = "expected an item, such as `type`, `struct`, `enum`, `use` or `fn`";

@@ -169,6 +169,7 @@ fn modules_are_found_at_any_depth() {
         found,
         [
             "Protocol A mod a ",
+            "Protocol E mod e ;",
             "Protocol  mod j ",
             "Protocol = 3 mod l ",
             "Protocol B , fair # [x] # [cfg (y)] pub (crate) mod b ",
@@ -189,7 +190,8 @@ fn the_header_of_a_module() {
     assert_eq!((module.items.len(), module.errors.len()), (1, 0));
     for item in ["mod a;", "struct A {}", "", "mod a { } ;"] {
         let error = Module::parse(ModuleKind::ClosedSystem, quote!(), tokens(item)).err().unwrap();
-        let text = "this attribute stands on a module that is written in place: `mod name { … }`";
+        let text =
+            "this attribute is for a module in this file: `mod name { … }`, or `mod name {}`";
         assert_eq!(error.to_string(), text, "{item}");
     }
 }

@@ -1,7 +1,8 @@
 //! The items that a module with `#[closed_system]` lacks: roles, messages, and the set.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
+use indexmap::{IndexMap, IndexSet};
 use proc_macro2::Ident;
 use quote::ToTokens as _;
 use rumpsteak_front::name;
@@ -11,22 +12,25 @@ use super::print::print_block;
 use crate::scope::{ItemId, Scope};
 
 pub(crate) fn closed(scope: &Scope<'_>) -> String {
-    let mut peers: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    // The roles are in the order of their sessions.
-    let mut order: Vec<String> = Vec::new();
-    scope.roots().for_each(|(_, _, role)| note(&mut order, role));
-    let mut labels: Vec<String> = Vec::new();
+    // The roles, in the order of their sessions, with their peers.
+    let roots = scope.roots().map(|(_, _, role)| (role.to_string(), BTreeSet::new()));
+    let mut roles: IndexMap<String, BTreeSet<String>> = roots.collect();
+    let mut connect = |role: &Ident, peer: &Ident| {
+        roles.entry(role.to_string()).or_default().insert(peer.to_string());
+        roles.entry(peer.to_string()).or_default().insert(role.to_string());
+    };
+    let mut labels: IndexSet<String> = IndexSet::new();
     for (id, _, role) in scope.roots() {
         for item in reached(scope, id) {
             let Some(session) = scope.session(item) else { continue };
             for action in session.actions() {
-                connect(&mut peers, &mut order, role, &action.peer);
-                note(&mut labels, &action.label);
+                connect(role, &action.peer);
+                labels.insert(action.label.to_string());
             }
-            session.variants().iter().for_each(|variant| note(&mut labels, variant.head.label()));
+            labels.extend(session.variants().iter().map(|of| of.head.label().to_string()));
             for chain in session.chains() {
                 if let Tail::Choice { peer: Some(peer), .. } = &chain.tail {
-                    connect(&mut peers, &mut order, role, peer);
+                    connect(role, peer);
                 }
             }
         }
@@ -35,19 +39,19 @@ pub(crate) fn closed(scope: &Scope<'_>) -> String {
     let message = message.or_else(|| scope.messages().next()).unwrap_or_else(|| "Label".to_owned());
     let is_known = |name: &str| scope.names().any(|known| known == name);
     let mut text = String::new();
-    for role in order.iter().filter(|role| !is_known(role)) {
+    for (role, peers) in roles.iter().filter(|(role, _)| !is_known(role)) {
         text.push_str("/// A role of the closed system.\n");
         let head = format!("#[derive(Role)]\n#[message({message})]\npub struct {role}");
-        let routes = peers[role].iter().map(|peer| {
+        let routes = peers.iter().map(|peer| {
             let (doc, route) =
                 (format!("/// The route to [`{peer}`]."), format!("#[route({peer})]"));
             [doc, route, format!("pub {}: Channel<{message}>,", name::snake(peer))]
         });
         print_block(&mut text, &head, routes);
     }
-    if scope.lacks_set() && !order.is_empty() {
+    if scope.lacks_set() && !roles.is_empty() {
         text.push_str("/// The roles, wired to each other.\n");
-        let roles = order.iter().map(|role| {
+        let roles = roles.keys().map(|role| {
             let field = format!("pub {}: {role},", name::snake(role));
             [format!("/// The role [`{role}`]."), String::new(), field]
         });
@@ -65,26 +69,6 @@ pub(crate) fn closed(scope: &Scope<'_>) -> String {
         print_block(&mut text, &head, variants);
     }
     text
-}
-
-fn connect(
-    peers: &mut BTreeMap<String, BTreeSet<String>>,
-    order: &mut Vec<String>,
-    role: &Ident,
-    peer: &Ident,
-) {
-    let [role, peer] = [role, peer].map(ToString::to_string);
-    note(order, &role);
-    note(order, &peer);
-    peers.entry(role.clone()).or_default().insert(peer.clone());
-    peers.entry(peer).or_default().insert(role);
-}
-
-fn note(known: &mut Vec<String>, name: impl ToString) {
-    let name = name.to_string();
-    if !known.contains(&name) {
-        known.push(name);
-    }
 }
 
 fn reached(scope: &Scope<'_>, root: ItemId) -> BTreeSet<ItemId> {

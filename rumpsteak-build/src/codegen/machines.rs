@@ -48,12 +48,8 @@ impl Machine {
         let cut_off = named(&|state| !is_entered(state) && !fsm.is_terminal(*state));
         let ends = named(&|state| is_entered(state) && fsm.is_terminal(*state));
         (!cut_off.is_empty()).then(|| {
-            format!(
-                "{}: no edge leads to {}; without an edge that leads on: {}",
-                self.text.name,
-                list(cut_off),
-                list(ends)
-            )
+            let (file, from, ends) = (&self.text.name, list(cut_off), list(ends));
+            format!("{file}: no edge leads to {from}; without an edge that leads on: {ends}")
         })
     }
 
@@ -209,10 +205,7 @@ fn read(
     let loaded = &protocols.protocols[linked.protocol];
     let role = loaded.role_at(linked.role);
     let file = protocols.base.show(path);
-    let wrong = |headline, help: Option<&str>| {
-        let help = help.map(str::to_owned);
-        Cause::Machine { headline, place: None, help }
-    };
+    let wrong = |headline, help| Cause::Machine { headline, place: None, help };
     let text =
         text.as_ref().map_err(|error| wrong(format!("cannot read {file}: {error}"), None))?;
     // Only files with such an ending are read.
@@ -225,14 +218,14 @@ fn read(
     let number = machines.len();
     let (Some(Named { fsm, actions, states }), 1) = (machines.pop(), number) else {
         let help = format!("keep the machine of `{role}` there, and nothing else");
-        return Err(wrong(format!("{file} holds {number} machines"), Some(&help)));
+        return Err(wrong(format!("{file} holds {number} machines"), Some(help)));
     };
-    if fsm.role() != role {
+    let own = fsm.role();
+    if own != role {
         let headline = format!(
-            "the machine in {file} is that of `{}`, but the file is named after `{role}`",
-            fsm.role()
+            "the machine in {file} is that of `{own}`, but the file is named after `{role}`"
         );
-        return Err(wrong(headline, Some("rename one of the two")));
+        return Err(wrong(headline, Some("rename one of the two".to_owned())));
     }
     if let Err(defect) = fsm.check_deterministic() {
         return Err(wrong(format!("the machine in {file} is not a session type: {defect}"), None));

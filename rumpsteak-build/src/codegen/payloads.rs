@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use indexmap::IndexMap;
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use rumpsteak_front::module::Item;
 use rumpsteak_scribble::{Declaration, DeclarationKind, Span};
@@ -91,28 +92,26 @@ pub(super) fn without_type<'m>(
     file: &ScrFile,
     scope: &Scope<'_>,
 ) -> Option<(String, Span)> {
-    let mut missing: Vec<(&str, Span)> = Vec::new();
-    for (sort, span) in sorts {
-        let has_type = sort.contains('@') || rust_text(sort, file, scope).is_some();
-        if !has_type && missing.iter().all(|(known, _)| *known != sort) {
-            missing.push((sort, span));
-        }
+    let mut missing: IndexMap<&str, Span> = IndexMap::new();
+    let lacks_type = |sort: &str| !sort.contains('@') && rust_text(sort, file, scope).is_none();
+    for (sort, span) in sorts.filter(|(sort, _)| lacks_type(sort)) {
+        missing.entry(sort).or_insert(span);
     }
-    let (_, place) = *missing.first()?;
+    let place = *missing.first()?.1;
     let declarations = file.module.modules.iter().flat_map(|module| &module.declarations);
     let declared = declarations.filter(|found| found.kind == DeclarationKind::Payload);
     let known: Vec<&str> = declared.map(|found| found.name.as_str()).chain(PRIMITIVES).collect();
-    let meant = missing.iter().filter_map(|&(sort, _)| {
-        let meant = did_you_mean(sort, known.iter().copied().filter(|known| *known != sort))?;
+    let meant = missing.keys().filter_map(|sort| {
+        let meant = did_you_mean(sort, known.iter().copied().filter(|known| known != sort))?;
         Some(format!("help: for `{sort}`, {meant}\n"))
     });
     let meant: String = meant.collect();
-    let line = |(sort, _): &(&str, Span)| {
+    let line = |sort: &&str| {
         let name = sort.rsplit('.').next().unwrap_or_default();
         format!("\n  type <rust> \"{}\" as {name};", example(sort, name))
     };
-    let (names, lines) = (list(missing.iter().map(|(sort, _)| sort)), missing.iter().map(line));
-    let (lines, shown) = (lines.collect::<String>(), file.shown());
+    let (names, lines) = (list(missing.keys()), missing.keys().map(line).collect::<String>());
+    let shown = file.shown();
     let text = format!(
         "no Rust type is declared for {names}\n\n{meant}help: declare it in {shown}:{lines}"
     );
@@ -157,7 +156,7 @@ fn names_of(text: &str) -> Option<Vec<String>> {
     Some(names.collect())
 }
 
-fn flat(tokens: TokenStream) -> Vec<TokenTree> {
+pub(super) fn flat(tokens: TokenStream) -> Vec<TokenTree> {
     let trees = tokens.into_iter().flat_map(|tree| match tree {
         TokenTree::Group(group) => flat(group.stream()),
         tree => vec![tree],

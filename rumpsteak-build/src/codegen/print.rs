@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use indexmap::IndexSet;
 use rumpsteak_fsm::{Action, Direction, Fsm, Message, Role};
 
 use super::machines::Machine;
@@ -13,14 +14,11 @@ use crate::scope::Scope;
 use crate::scope::labels::is_of_name;
 use crate::words::{list, visible};
 
-/// Prints a struct or an enum. Each member has documentation and an attribute, which may be empty.
-pub(super) fn print_block(
-    text: &mut String,
-    head: &str,
-    members: impl Iterator<Item = [String; 3]>,
-) {
+/// Prints a struct or an enum. A member has three lines: its
+/// documentation, its attribute, which may be empty, and the member itself.
+pub(super) fn print_block(text: &mut String, head: &str, lines: impl Iterator<Item = [String; 3]>) {
     text.push_str(&format!("{head} {{\n"));
-    for line in members.flatten().filter(|line| !line.is_empty()) {
+    for line in lines.flatten().filter(|line| !line.is_empty()) {
         text.push_str(&format!("    {line}\n"));
     }
     text.push_str("}\n");
@@ -152,19 +150,18 @@ fn print_message(text: &mut String, protocol: &Loaded, names: &Names, derives: &
 
 /// The routes of each message: "from `s` to `k` and from `k` to `t`".
 fn routes(protocol: &Loaded) -> BTreeMap<&Message, String> {
-    let mut routes: BTreeMap<&Message, Vec<String>> = BTreeMap::new();
+    let mut routes: BTreeMap<&Message, IndexSet<String>> = BTreeMap::new();
     for (role, projection) in protocol.protocol.roles().iter().zip(&protocol.projections) {
         for transition in projection.fsm.transitions() {
             let Action { direction, peer, message } = transition.action;
-            let of_message = routes.entry(message).or_default();
-            let route = format!("from `{role}` to `{peer}`");
-            if *direction == Direction::Send && !of_message.contains(&route) {
-                of_message.push(route);
+            if *direction == Direction::Send {
+                let route = format!("from `{role}` to `{peer}`");
+                routes.entry(message).or_default().insert(route);
             }
         }
     }
-    let told = |of_message: Vec<String>| match of_message.len() {
-        ..=3 => of_message.join(" and "),
+    let told = |of_message: IndexSet<String>| match of_message.len() {
+        ..=3 => of_message.into_iter().collect::<Vec<_>>().join(" and "),
         _ => "between several roles".to_owned(),
     };
     routes.into_iter().map(|(message, routes)| (message, told(routes))).collect()
@@ -225,13 +222,10 @@ fn print_declaration(text: &mut String, item: &Item, public: &str, names: Option
         Item::Chain { name, session, .. } => writeln!(text, "{public}type {name} = {session};"),
         Item::Choice { name, options, .. } => {
             let options = options.iter().map(|Choosing { name, label, fields }| {
-                let doc = match (names, label) {
-                    (Some(names), Some(label)) => {
-                        format!("/// `{}`.", names.labels[*label].message)
-                    }
-                    (Some(_), None) => "/// All have come.".to_owned(),
-                    (None, _) => String::new(),
-                };
+                let doc = names.map_or_else(String::new, |names| match label {
+                    Some(label) => format!("/// `{}`.", names.labels[*label].message),
+                    None => "/// All have come.".to_owned(),
+                });
                 [doc, String::new(), format!("{name}({}),", fields.join(", "))]
             });
             print_block(text, &format!("{public}enum {name}"), options);

@@ -205,9 +205,8 @@ impl Writer<'_> {
         let actions = self.fsm.transitions_from(state).map(|transition| transition.action);
         let mut ends: BTreeSet<(Direction, String)> =
             actions.map(|action| (action.direction, self.peer(action))).collect();
-        let directions: BTreeSet<Direction> =
-            ends.iter().map(|(direction, _)| *direction).collect();
-        let several = (directions.len() == 1).then(|| directions.first().copied()).flatten();
+        let (first, last) = (ends.first().map(|end| end.0), ends.last().map(|end| end.0));
+        let several = first.filter(|_| first == last);
         match (ends.len(), ends.pop_first()) {
             (1, Some((direction, peer))) => End::One(direction, peer),
             _ => End::Several(several),

@@ -15,7 +15,7 @@ use rumpsteak_front::module::Item;
 use rumpsteak_front::session::{Chain, Direction, SessionItem, Tail};
 use rumpsteak_front::{Module, RoleItem, name};
 
-use super::payloads::is_ident;
+use super::payloads::{flat, is_ident};
 use crate::words::list;
 
 /// Deeper or later parts of a process are left out.
@@ -64,12 +64,31 @@ pub(crate) fn program(protocol: &str, module: &Module, sizes: usize) -> String {
         0 => "default()".to_owned(),
         _ => format!("sized({})", vec!["3"; sizes].join(", ")),
     };
+    let declared =
+        |name: &String| format!("/// A payload, to fill in.\npub struct {name} {{}}\n\n");
+    let types: String = types(module).iter().map(declared).collect();
     format!(
-        "use rumpsteak::{{Ended, Result}};\n\n#[rumpsteak::protocol({protocol})]\nmod {name} {{}}\nuse {name}::*;\n\n{}\n\
+        "use rumpsteak::{{Ended, Result}};\n\n{types}#[rumpsteak::protocol({protocol})]\nmod {name} {{}}\nuse {name}::*;\n\n{}\n\
          #[tokio::main(flavor = \"current_thread\")]\nasync fn main() -> Result<()> {{\n    \
          Roles::{made}.run({roles}).await?;\n    Ok(())\n}}\n",
         functions.join("\n")
     )
+}
+
+/// The types of labels that the module around has to declare: `super::Job`.
+fn types(module: &Module) -> BTreeSet<String> {
+    let tokens = module.items.iter().filter_map(|item| match item {
+        Item::Label(label) => Some(label.tokens.clone()),
+        Item::Use(tokens) => Some(tokens.clone()),
+        _ => None,
+    });
+    let words: Vec<_> = tokens.flat_map(flat).map(|tree| tree.to_string()).collect();
+    let paths = words.windows(5).filter_map(|words| {
+        let [outside, colon, _, name, next] = words else { return None };
+        let is_near = colon == ":" && ["super", "crate"].contains(&&**outside);
+        (is_near && next != ":" && next != "<").then(|| name.clone())
+    });
+    paths.collect()
 }
 
 fn function(role: &Ident) -> String {
@@ -193,10 +212,8 @@ impl Writer<'_> {
         for (number, option) in options.iter().enumerate() {
             let label = option.head.label().to_string();
             if direction == Some(Direction::Send) {
-                let pattern = match number + 1 == options.len() {
-                    true => "_".to_owned(),
-                    false => number.to_string(),
-                };
+                let is_last = number + 1 == options.len();
+                let pattern = if is_last { "_".to_owned() } else { number.to_string() };
                 let action = option.head.action();
                 let is_family = self.is_family(peer.or(action.map(|action| &action.peer)));
                 let value = self.value(&label);

@@ -229,8 +229,7 @@ pub fn gravest(diagnostics: &[Diagnostic]) -> Option<Gravity> {
     let gravity = |diagnostic: &Diagnostic| match diagnostic.code {
         code if code.is_limit() => Gravity::Undecided,
         // A call names the role.
-        Code::NoSuchRole => Gravity::BadInput,
-        code if code.is_syntax() => Gravity::BadInput,
+        code if code == Code::NoSuchRole || code.is_syntax() => Gravity::BadInput,
         _ => Gravity::Fails,
     };
     diagnostics.iter().map(gravity).max()

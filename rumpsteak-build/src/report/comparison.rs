@@ -81,16 +81,13 @@ pub fn explain(sub: &Fsm, (sup, name): (&Fsm, &str), refusal: &Refusal) -> Expla
     };
     // If the subtype does nothing, its last action is shown.
     let last = || Some((*refusal.path.last()?, "nothing more is done behind this"));
-    let mut notes = Vec::new();
-    if refusal.sup.is_none() {
-        notes.push("its peers may have finished then".to_owned());
-    }
-    if !refusal.path.is_empty() {
-        notes.push(format!("this is after {}", actions(sub, &refusal.path)));
-    }
-    if !refusal.cycle.is_empty() {
-        notes.push(format!("the loop is {}", actions(sub, &refusal.cycle)));
-    }
+    let told =
+        |what, path: &[_]| (!path.is_empty()).then(|| format!("{what} {}", actions(sub, path)));
+    let notes = [
+        refusal.sup.is_none().then(|| "its peers may have finished then".to_owned()),
+        told("this is after", &refusal.path),
+        told("the loop is", &refusal.cycle),
+    ];
     let deed = |action: &Action| ActionText {
         direction: action.direction,
         message: action.message.to_string(),
@@ -118,7 +115,7 @@ pub fn explain(sub: &Fsm, (sup, name): (&Fsm, &str), refusal: &Refusal) -> Expla
         sentence: broken.sentence(),
         own: own.map(|id| (id, "here")).or_else(last),
         due: broken.marks(),
-        notes,
+        notes: notes.into_iter().flatten().collect(),
         help: broken.help(),
     }
 }

@@ -150,10 +150,9 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
         }
         Cause::ProtocolDeclaredTwice { wanted, files } => {
             let [first, second] = files.map(|file| protocols.files[file].shown());
-            let place = if first == second {
-                format!("twice in {first}")
-            } else {
-                format!("in {first} and in {second}")
+            let place = match first == second {
+                true => format!("twice in {first}"),
+                false => format!("in {first} and in {second}"),
             };
             format!("the protocol `{wanted}` is declared {place}\n\nhelp: rename one of the two")
         }

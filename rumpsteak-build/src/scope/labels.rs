@@ -109,8 +109,7 @@ fn against(
                 Some(fields) => fields.iter().map(|ty| text(ty.to_token_stream())).collect(),
                 None => vec![ty.to_string()],
             };
-            let messages = named.into_iter().cloned().collect();
-            let name = ty.to_string();
+            let (name, messages) = (ty.to_string(), named.into_iter().cloned().collect());
             (Err(Cause::OtherPayload { name, carried, messages, protocol: position }), Vec::new())
         }
     }

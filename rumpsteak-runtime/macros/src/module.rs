@@ -14,9 +14,9 @@
 //!     compile_error!("…");
 //! ```
 //!
-//! If a mistake leaves names out, the error is raised twice, and rustc prints it once. The error in
-//! the module silences rustc about missing names in the module; the one beside it, about names that
-//! are imported from there by `*`.
+//! An error is raised twice, and rustc prints it once. The error in the module silences rustc about
+//! missing names in the module; the one beside it, about names that are imported from there by `*`,
+//! such as the choices of a session that the module now writes.
 //!
 //! An item with a mistake expands to a stub, so that one mistake is one error.
 
@@ -72,7 +72,7 @@ fn marker() -> (TokenStream, TokenStream) {
 
 fn judged(judged: &Judged) -> TokenStream {
     let Judged { module, findings, generated, files } = judged;
-    let Findings { verdict, told, left_out, .. } = findings;
+    let Findings { verdict, told, .. } = findings;
     let Module { attributes, visibility, name, errors, .. } = module;
     let krate = match &module.arguments.krate {
         Some(path) => path.to_token_stream(),
@@ -84,9 +84,7 @@ fn judged(judged: &Judged) -> TokenStream {
     let problems = told.iter().map(|(span, told)| Error::new(*span, told.with_code()));
     let errors = errors.iter().cloned().chain(problems);
     let errors: TokenStream = errors.map(Error::into_compile_error).collect();
-    let is_partial = !module.errors.is_empty() || generated.is_empty() || !left_out.is_empty();
-    let (marker, used) = (is_partial && !errors.is_empty()).then(marker).unzip();
-    let beside = is_partial.then_some(&errors);
+    let (marker, used) = (!errors.is_empty()).then(marker).unzip();
     let payloads = verdict.payloads.iter().filter_map(|check| {
         let mut labels = items(judged).filter_map(Item::label);
         let label = labels.find(|label| label.name == check.label)?;
@@ -107,7 +105,7 @@ fn judged(judged: &Judged) -> TokenStream {
             #errors
             #(const _: &[u8] = ::core::include_bytes!(#files);)*
         }
-        #beside
+        #errors
         #used
     }
 }

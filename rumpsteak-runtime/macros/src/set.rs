@@ -269,7 +269,7 @@ fn run(set: &SetItem, krate: &TokenStream, parameters: &[Ident]) -> TokenStream 
                 #krate::Running<'s, #role, #process, #itself, #value, #krate::Error>
             });
             runs.push(quote!(#krate::private::running(&mut self.#member, #parameter)));
-            begins.push(quote!(::core::ops::FnOnce(#session) -> #future));
+            begins.push(quote!(#krate::states::Uncalled<#session, #future>));
             all.push(quote!(#value));
         }
     }
@@ -324,8 +324,7 @@ fn run(set: &SetItem, krate: &TokenStream, parameters: &[Ident]) -> TokenStream 
                 #processes: #begins,
                 #futures: #krate::states::Process<#answers>
                     + ::core::future::Future<Output = #krate::Result<#returned>>,
-                #krate::states::End<'s, #players>: #krate::states::Ends<#returned, #values, __W>,
-                #players: #krate::Role,
+                #players: #krate::states::Ends<'s, #returned, #values, __W>,
             )*
         {
             #krate::RunningAll::new(#krate::join((#(#runs,)*)), |(#(#patterns,)*)| {

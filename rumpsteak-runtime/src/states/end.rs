@@ -39,7 +39,8 @@ impl<'s, R: Role> End<'s, R> {
     }
 }
 
-/// The end of a session of the role `R`, as a process returns it: `V` is its value `T` and the end.
+/// A role whose processes return `V`: the value `T` and the end of a session of the role. For a
+/// process in the wrong place, the role is unknown, and rustc reports nothing about the value.
 ///
 /// `W` is [`Over`]. While rustc checks the process, `W` is unknown, and so `V` is what the process
 /// returns. If that is not known either, as in a process that loops forever, [`Over`] decides.
@@ -47,9 +48,9 @@ impl<'s, R: Role> End<'s, R> {
     message = "the process returns `{V}` in the place of its value and the end of its session",
     label = "write `s.end(value)` at each end of the process, where `s` is its last state"
 )]
-pub trait Ends<V, T, W>: Sized {
+pub trait Ends<'s, V, T, W>: Role {
     #[doc(hidden)]
-    fn split(returned: V) -> (T, Self);
+    fn split(returned: V) -> (T, End<'s, Self>);
 }
 
 /// A bound that never holds: a state `N` that is returned in the place of the end. It says which
@@ -65,27 +66,27 @@ pub trait Remains<N> {}
 pub enum Over {}
 
 #[diagnostic::do_not_recommend]
-impl<'s, R: Role, T> Ends<(T, End<'s, R>), T, Over> for End<'s, R> {
+impl<'s, R: Role, T> Ends<'s, (T, End<'s, R>), T, Over> for R {
     #[inline(always)]
-    fn split(returned: (T, End<'s, R>)) -> (T, Self) {
+    fn split(returned: (T, End<'s, R>)) -> (T, End<'s, R>) {
         returned
     }
 }
 
 /// Never applies, and makes rustc say which action is left.
-impl<'s, R: Role, T, N> Ends<(T, N), T, Over> for End<'s, R>
+impl<'s, R: Role, T, N> Ends<'s, (T, N), T, Over> for R
 where
     State<'s, R>: Remains<N>,
 {
-    fn split(_: (T, N)) -> (T, Self) {
+    fn split(_: (T, N)) -> (T, End<'s, R>) {
         unreachable!("the bound does not hold")
     }
 }
 
 /// Keeps rustc from the first implementation while `V` is unknown.
 #[diagnostic::do_not_recommend]
-impl<R: Role> Ends<Infallible, Infallible, Infallible> for End<'_, R> {
-    fn split(returned: Infallible) -> (Infallible, Self) {
+impl<'s, R: Role> Ends<'s, Infallible, Infallible, Infallible> for R {
+    fn split(returned: Infallible) -> (Infallible, End<'s, R>) {
         match returned {}
     }
 }

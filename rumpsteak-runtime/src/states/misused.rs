@@ -3,7 +3,8 @@
 use std::future::Ready;
 
 use super::end::Remains;
-use super::{Branch, End, Ended, Gather, Race, Receive, Select, Send, Sending, State};
+use super::{Branch, Branching, End, Ended, Gather, Race, Receive, Receiving};
+use super::{Select, Send, Sending, State};
 use crate::channel::{Capacity, Channel};
 use crate::error::Result;
 use crate::role::{Role, Route};
@@ -93,6 +94,8 @@ calls!(Branch(P, C), NotBranch: receive | send select);
 calls!(Race(P, C), NotRace: receive branch | send select);
 calls!(Gather(P, C), NotGather: receive branch | send select);
 calls!(Sending(P, L, C), Awaited: receive branch | send select);
+calls!(Receiving(P, L, C), Awaited: receive branch | send select);
+calls!(Branching(P, C), Awaited: receive branch | send select);
 calls!(End(), NotEnd: receive branch | send select);
 
 macro_rules! not_over {

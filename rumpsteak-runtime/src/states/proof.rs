@@ -49,6 +49,17 @@ pub trait Runs<P, S>: Plays<S> {}
 #[diagnostic::do_not_recommend]
 impl<R: Plays<S>, P, S> Runs<P, S> for R {}
 
+/// A process that is passed to `Roles::run` itself, not called. Of [`FnOnce`], rustc would only say
+/// that the future of the called process is not a closure.
+#[diagnostic::on_unimplemented(
+    message = "`Roles::run` takes a process itself, and calls it with its session",
+    label = "name the function, without `(…)`, or write `async |session: …| {{ … }}`"
+)]
+pub trait Uncalled<S, F>: FnOnce(S) -> F {}
+
+#[diagnostic::do_not_recommend]
+impl<S, F, P: FnOnce(S) -> F> Uncalled<S, F> for P {}
+
 /// The proof that sessions of type `S` were verified, where `S` owns the role: see
 /// [`hold`](crate::hold). Like [`Plays`], for `Client<'static, Held<C>>`.
 #[diagnostic::on_unimplemented(

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::RangedU64ValueParser;
 use rumpsteak_build::command::{Notice, count, list, split_way_out, visible};
 use rumpsteak_fsm::bounded::Growth;
 use rumpsteak_fsm::capacity::{self, Capacities, ChannelCapacity, Occupancy};
@@ -18,7 +17,7 @@ use crate::input::Reader;
 use crate::json;
 use crate::liveness::tell;
 use crate::machines::{self, Machine, mark, mark_waits, no_system};
-use crate::options::{Liveness, Output, Scribble, raise};
+use crate::options::{Liveness, Output, Scribble, positive, raise};
 use crate::outcome::{Answer, Outcome, Reply};
 use crate::terminal::Terminal;
 
@@ -40,12 +39,10 @@ pub(crate) struct Arguments {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// Show the properties at k = N, and search no further
-    #[arg(short = 'k', value_name = "N", conflicts_with = "max_k",
-        value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
+    #[arg(short = 'k', value_name = "N", conflicts_with = "max_k", value_parser = positive)]
     k: Option<usize>,
     /// Search for the least bound up to N
-    #[arg(long, value_name = "N", default_value_t = Limits::default().queue,
-        value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
+    #[arg(long, value_name = "N", default_value_t = Limits::default().queue, value_parser = positive)]
     max_k: usize,
     /// With -k, explore every configuration, without partial-order reduction
     #[arg(long, requires = "k")]

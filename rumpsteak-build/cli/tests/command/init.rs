@@ -23,19 +23,17 @@ fn a_package_is_the_first_example_of_the_readme() {
         )
     );
     let read = |file: &str| fs::read_to_string(folder.path().join("jobs").join(file)).unwrap();
-    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
-    let readme = fs::read_to_string(readme).unwrap();
+    let readme = include_str!("../../../../README.md");
     for (file, fence) in [("protocols/jobs.scr", "scribble"), ("src/main.rs", "rust,ignore")] {
-        says(&readme, &format!("\n```{fence}\n{}```\n", read(file)));
+        says(readme, &format!("\n```{fence}\n{}```\n", read(file)));
     }
     says(&read("build.rs"), "rumpsteak_build::verify(\"protocols\")?;");
     let manifest = read("Cargo.toml");
-    for dependency in ["rumpsteak = { ", "rumpsteak-build = { ", "tokio = { "] {
-        says(&manifest, dependency);
-    }
+    let adds = |of: &str| manifest.contains(&format!("\n{of} = {{ "));
+    assert!(["rumpsteak", "rumpsteak-build", "tokio"].into_iter().all(adds), "{manifest}");
     assert!(!manifest.contains("profile"), "Cargo warns of a member's profile: {manifest}");
     // Or with a protocol of one's own, and a program to fill in.
-    let own = "global protocol Ping(role a, role b) { ping(u8) from a to b; }";
+    let own = "sig <rust> \"super::Stop\" as stop; type <rust> \"std::vec::Vec<crate::Job>\" as Jobs; global protocol Ping(role a, role b) { stop from b to a; ping(Jobs) from a to b; }";
     let folder = folder.with("ping.scr", own);
     // Outside of any workspace.
     let ping = env::temp_dir().join(format!("rumpsteak-init-{}", process::id()));
@@ -44,6 +42,7 @@ fn a_package_is_the_first_example_of_the_readme() {
     let read = |file: &str| fs::read_to_string(ping.join(file)).unwrap();
     let program = read("src/main.rs");
     says(&read("Cargo.toml"), "\n[profile.dev.build-override]\nincremental = false\n");
+    says(&program, "pub struct Job {}\n\n/// A payload, to fill in.\npub struct Stop {}\n\n#[");
     says(&program, "#[rumpsteak::protocol(Ping)]\nmod ping {}\nuse ping::*;\n");
     says(&program, "    let s = s.send(Ping(todo!())).await?;\n    return s.end(());\n");
     fs::remove_dir_all(&ping).unwrap();
@@ -51,6 +50,5 @@ fn a_package_is_the_first_example_of_the_readme() {
     let again = folder.call("init jobs").exits(2).prints("");
     says(&again.stderr, "protocols/jobs.scr is there already");
     let elsewhere = folder.call("init other --source nowhere").exits(2).prints("");
-    says(&elsewhere.stderr, "there is no clone of rumpsteak: no nowhere/rumpsteak-runtime");
-    says(&elsewhere.stderr, "`--source FOLDER`");
+    says(&elsewhere.stderr, "nowhere/rumpsteak-runtime\nhelp: say where it is: `--source FOLDER`");
 }

@@ -4,7 +4,6 @@ mod data;
 
 use std::path::PathBuf;
 
-use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
 use rumpsteak_build::command::{Notice, chart, count, list, optimised_items, split_way_out};
 use rumpsteak_fsm::run::Step;
@@ -22,7 +21,7 @@ use self::data::Data;
 use crate::input::Reader;
 use crate::json;
 use crate::modules::{self, Module};
-use crate::options::Scribble;
+use crate::options::{Scribble, positive};
 use crate::outcome::{Answer, Outcome, Reply};
 use crate::terminal::Terminal;
 
@@ -60,8 +59,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = Options::default().candidates)]
     budget: usize,
     /// Send at most N messages to a peer before their turn
-    #[arg(long, value_name = "N", default_value_t = Options::default().window,
-        value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
+    #[arg(long, value_name = "N", default_value_t = Options::default().window, value_parser = positive)]
     window: usize,
     /// The time from send to arrival of a message: N for all, FROM:TO=N for one direction
     #[arg(long, value_name = "[FROM:TO=]N", value_parser = latency)]
