@@ -54,15 +54,15 @@ impl<'a> Mistake<'a> {
         format!("\n## {text}\n\n```text\n{found}{}\n```\n", printed.trim_end())
     }
 
-    /// The kind of the mistake: the code of the first error without its last digits, or the file
-    /// with the error.
+    /// The kind of the mistake: the code of the first error, of an own one without its last digits.
+    /// Mistakes without a code are one kind.
     fn kind(&self) -> String {
         let headline = self.printed.lines().nth(1).unwrap_or_default();
         let code = headline.split(['[', ']']).nth(1).unwrap_or_default();
-        match code.split_at_checked(3) {
-            Some((kind, _)) if !code.starts_with('E') => kind.to_owned(),
-            Some(_) => code.to_owned(),
-            None => headline.chars().take(20).collect(),
+        match code.chars().next() {
+            Some('E') => code.to_owned(),
+            Some('S' | 'V') => code.chars().take(3).collect(),
+            _ => String::new(),
         }
     }
 

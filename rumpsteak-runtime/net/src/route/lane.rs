@@ -547,7 +547,8 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         }
     }
 
-    /// Takes messages from the role, as far as the peer has granted. Returns true to go on.
+    /// Takes messages from the role, as far as the peer has granted. Returns true if it stopped only
+    /// because enough frames wait for the connection.
     fn poll_take(&mut self, context: &mut Context<'_>) -> bool {
         let before = self.state.sent.messages;
         if self.is_ahead() {
@@ -577,8 +578,9 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         }
         self.unacknowledged.extend(self.batch.take());
         if self.outgoing.is_none() && !self.state.has_ended {
-            // The end acknowledges, and the peer needs no credit any more.
-            (self.state.has_ended, self.must_acknowledge) = (true, false);
+            // The end acknowledges, unless a frame comes before it that may be large.
+            self.state.has_ended = true;
+            self.must_acknowledge &= self.unacknowledged.len() > self.sent;
             self.unacknowledged.push_back(frame::end(sessions, self.state.received.messages));
             self.state.sent.messages += 1;
         }

@@ -32,6 +32,13 @@ mod exchange {
 }
 
 #[rumpsteak::protocol(
+    Exchange,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+)]
+mod in_order {}
+
+#[rumpsteak::protocol(
     Upload,
     routes = rumpsteak_net::Net,
     derive(serde::Serialize, serde::Deserialize)
@@ -47,10 +54,10 @@ mod rpc {}
 
 /// A process that sends four texts and then receives four.
 macro_rules! exchange {
-    ($name:ident, $Role:ident, $Session:ident, $Sent:ident, $Received:ident) => {
-        async fn $name(role: &mut exchange::$Role, size: usize) -> Result<usize> {
-            use exchange::{$Received, $Sent};
-            try_run(role, async |s: exchange::$Session<'_>| {
+    ($name:ident, $module:ident::$Role:ident, $Session:ident, $Sent:ident, $Received:ident) => {
+        async fn $name(role: &mut $module::$Role, size: usize) -> Result<usize> {
+            use $module::{$Received, $Sent};
+            try_run(role, async |s: $module::$Session<'_>| {
                 let text = || $Sent("x".repeat(size));
                 let s = s.send(text()).await?.send(text()).await?;
                 let s = s.send(text()).await?.send(text()).await?;
@@ -65,8 +72,54 @@ macro_rules! exchange {
     };
 }
 
-exchange!(plain, A, ASession, Left, Right);
-exchange!(early, B, Early, Right, Left);
+exchange!(plain, exchange::A, ASession, Left, Right);
+exchange!(early, exchange::B, Early, Right, Left);
+exchange!(first, in_order::A, ASession, Left, Right);
+
+/// Receives four texts and then sends four, in the order of the protocol.
+async fn last(role: &mut in_order::B, size: usize) -> Result<()> {
+    use in_order::{BSession, Left, Right};
+    try_run(role, async |s: BSession<'_>| {
+        let (Left(_), s) = s.receive().await?.1.receive().await?;
+        let (Left(_), s) = s.receive().await?.1.receive().await?;
+        let text = || Right("x".repeat(size));
+        let s = s.send(text()).await?.send(text()).await?;
+        sleep(Duration::from_millis(5)).await;
+        Ok(((), s.send(text()).await?.send(text()).await?))
+    })
+    .await
+}
+
+/// The role ends its session and leaves while large messages of it have no connection.
+#[test]
+fn large_messages_at_the_end_arrive_over_the_next_connection() {
+    let broken = Arc::new(AtomicU64::new(0));
+    for seed in seeds(60) {
+        let mut runtime = Builder::new_current_thread();
+        let runtime = runtime.enable_all().start_paused(true).build().unwrap();
+        let transports = Transports::default().with("cut", breaking(seed, 1..12, &broken));
+        let received = runtime.block_on(async {
+            let hosts = [(); 2].map(|()| Host::with(transports.clone(), Limits::default()));
+            let at = format!("cut://{seed}-end");
+            hosts[1].listen(&at).await.unwrap();
+            let b = hosts[0].join::<in_order::B>("1").peer("a", [&at]).connect();
+            let a = hosts[1].join::<in_order::A>("1").connect();
+            let (mut a, mut b) = tokio::try_join!(a, b).unwrap();
+            let first = async {
+                let received = first(&mut a.role, 100_000).await;
+                a.leave().await.unwrap();
+                received
+            };
+            let last = async {
+                last(&mut b.role, 100_000).await.unwrap();
+                b.leave().await.unwrap();
+            };
+            timeout(Duration::from_secs(3_000), async { tokio::join!(first, last).0 }).await
+        });
+        assert_eq!(received.unwrap().unwrap(), 400_000, "seed {seed}");
+    }
+    assert!(broken.load(Ordering::Relaxed) > 30);
+}
 
 #[tokio::test]
 async fn what_the_proof_needs_has_room_in_any_window() {

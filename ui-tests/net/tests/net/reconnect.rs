@@ -32,8 +32,9 @@ use crate::shop::{C, L, S, client, expected, ledger, server};
 use crate::window::net::{A, B};
 use crate::window::{early, plain};
 
-/// Breaks a connection after so many frames: what it was given last never arrives.
-struct Cut(u32, Arc<AtomicU64>);
+/// Breaks a connection after so many frames: what it was given last never arrives. Also counts the
+/// frames that were sent.
+struct Cut(u32, Arc<AtomicU64>, u32);
 
 impl Cut {
     fn count(&mut self) -> io::Result<()> {
@@ -50,6 +51,8 @@ impl Cut {
 
 impl Hands for Cut {
     fn send(&mut self, frame: Bytes) -> io::Result<Bytes> {
+        self.2 += 1;
+        assert!(self.2 > 2 || frame.len() <= 64 << 10, "a frame that no transport takes yet");
         self.count().map(|()| frame)
     }
 
@@ -65,7 +68,7 @@ pub(crate) fn breaking(
     broken: &Arc<AtomicU64>,
 ) -> impl Transport + use<> {
     let (random, broken) = (Mutex::new(Rng::with_seed(seed)), Arc::clone(broken));
-    Meddling(move || Cut(random.lock().unwrap().u32(frames.clone()), Arc::clone(&broken)))
+    Meddling(move || Cut(random.lock().unwrap().u32(frames.clone()), Arc::clone(&broken), 0))
 }
 
 /// Listens in memory; who calls first never gets an answer.
