@@ -104,6 +104,7 @@ impl Analysis {
         broken.filter(move |(at, _)| self.is_named(*at) == is_named).map(|(_, file)| file)
     }
 
+    /// The errors that no module can show.
     pub(crate) fn reports(&self) -> Vec<Report> {
         let broken = self.broken(false).map(Report::of_file);
         unreadable(&self.protocols).chain(broken).collect()

@@ -179,7 +179,7 @@ pub(crate) fn parse(text: &str) -> Vec<Item> {
 }
 
 /// Leaves out the documentation of generated items, which a verdict does not depend on. It is most
-/// of the text.
+/// of the text. No other line begins so: no name, sort or string of a protocol has a line break.
 fn without_documentation(text: &str) -> String {
     let lines = text.split_inclusive('\n');
     lines.filter(|line| !line.trim_start().starts_with("///")).collect()

@@ -39,15 +39,15 @@
 //! same, and no peer is in the middle of receiving. The configuration is full, and its erasure is a
 //! configuration of `S` that is stuck in the same way.
 //!
-//! Let queues be bounded, and each member wait for one queue at a time: others are not judged with
-//! declared capacities. So each has done the first part of one sequence. Take a member x that has
-//! done least. If x waits for a message of `r` that another member has, `r` waits for room in the
-//! queue of a third member, which has done less than x: a contradiction. If x waits for room in its
-//! queue to `r`, and another member has sent one message more, `r` has not received one more from
-//! that one, since it could receive the next from x. So that member's queue holds more than it has
-//! room for: a contradiction. Hence all members have done the same. A peer in the middle of
-//! receiving finds the missing messages, and a peer in the middle of sending waits for room in a
-//! queue that is shorter than one that had room. Neither is stuck: the configuration is full.
+//! Let queues be bounded, and each member wait for one queue at a time: the gate leaves others
+//! undecided if capacities are declared. So each has done the first part of one sequence. Take a
+//! member x that has done least. If x waits for a message of `r` that another member has, `r` waits
+//! for room in the queue of a third member, which has done less than x: a contradiction. If x waits
+//! for room in its queue to `r`, and another member has sent one message more, `r` has not received
+//! one more from that one, since it could receive the next from x. So that member's queue holds
+//! more than it has room for: a contradiction. Hence all members have done the same. A peer in the
+//! middle of receiving finds the missing messages, and a peer in the middle of sending waits for
+//! room in a queue that is shorter than one that had room. So the configuration is full.
 //!
 //! *Eventual reception.* In an infinite run with fair scheduling, all members get equal sequences
 //! in the end, and so do the peers from them. So each peer comes to the end of its action, the
@@ -66,7 +66,7 @@ use petgraph::unionfind::UnionFind;
 use crate::machine::{Direction, Fsm, Message, Role, StateId, Transition};
 
 /// Checks that a deterministic machine is safe with every number of members if it is safe with one.
-/// Costs O(transitions), and O(states · peers²) more for a member that receives from several peers.
+/// Costs O(transitions), and O(states) more for each pair of receives from different peers.
 ///
 /// # Errors
 /// The first state that may not be, and why.

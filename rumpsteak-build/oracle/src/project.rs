@@ -13,6 +13,7 @@ use rumpsteak_fsm::{Action, Fsm};
 use crate::Global;
 use crate::protocol::role_name;
 
+/// Sender, receiver, label and payload.
 type Message = (usize, usize, String, Option<&'static str>);
 
 /// A place of a protocol: the places behind it, each after a message or at once.

@@ -14,8 +14,8 @@ use crate::scope::Scope;
 use crate::scope::labels::is_of_name;
 use crate::words::{list, visible};
 
-/// Prints a struct or an enum. A member has three lines: its
-/// documentation, its attribute, which may be empty, and the member itself.
+/// Prints a struct or an enum. A member has three lines: its documentation, its attribute, which
+/// may be empty, and the member itself.
 pub(super) fn print_block(text: &mut String, head: &str, lines: impl Iterator<Item = [String; 3]>) {
     text.push_str(&format!("{head} {{\n"));
     for line in lines.flatten().filter(|line| !line.is_empty()) {

@@ -7,6 +7,7 @@ use rumpsteak_fsm::{Action, Direction, Fsm, StateId, TransitionId};
 
 use crate::words::either;
 
+/// A broken rule, in the reader's names.
 pub(super) struct BrokenRule<'a> {
     pub(super) rule: Rule,
     /// A simpler cause, and the words for actions of `sup`.

@@ -50,5 +50,5 @@ fn a_package_is_the_first_example_of_the_readme() {
     let again = folder.call("init jobs").exits(2).prints("");
     says(&again.stderr, "protocols/jobs.scr is there already");
     let elsewhere = folder.call("init other --source nowhere").exits(2).prints("");
-    says(&elsewhere.stderr, "nowhere/rumpsteak-runtime\nhelp: say where it is: `--source FOLDER`");
+    says(&elsewhere.stderr, "no clone of rumpsteak: no nowhere/rumpsteak-runtime\nhelp: say where");
 }

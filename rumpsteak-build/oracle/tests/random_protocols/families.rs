@@ -188,6 +188,8 @@ fn what_is_safe_with_one_member_is_safe_with_each_number() {
         count(&|of| of.is_wide[1]),
     );
     outcome.assert();
+    let proven = |kind: usize| count(&|of| of.is_decided && of.is_safe && of.is_wide[kind]);
+    assert!(proven(0) * 20 > outcome.tallies.len() && proven(1) >= outcome.tallies.len() / 100);
 }
 
 fn of_family(text: &str, role: &str, size: &str) -> String {

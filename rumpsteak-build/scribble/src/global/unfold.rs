@@ -32,6 +32,7 @@ struct Frame {
     back: Option<(u32, u32)>,
 }
 
+/// The place where the protocol is over.
 const FINAL: u32 = 0;
 
 pub(super) enum Step {

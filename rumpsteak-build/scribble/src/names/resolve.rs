@@ -353,6 +353,7 @@ impl<'m> Resolver<'_, 'm> {
         self.valid = false;
     }
 
+    /// The message, the sender and the receivers.
     fn message(
         &mut self,
         message: &MessageExpr,

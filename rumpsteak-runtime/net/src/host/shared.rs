@@ -165,7 +165,7 @@ pub(crate) enum Arrival {
     Leave(oneshot::Sender<Result<PackedLane, NetError>>),
 }
 
-/// The events at the slot of a peer, for the role or its lane. They are gone when it is.
+/// The events at the slot of a peer. The role polls them, and then its lane, so one task at a time.
 #[derive(Default)]
 pub(crate) struct Events(Mutex<VecDeque<Box<Arrival>>>, AtomicWaker);
 

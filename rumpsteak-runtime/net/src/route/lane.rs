@@ -547,7 +547,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         }
     }
 
-    /// Takes messages from the role, as far as the peer has granted. Returns true if it stopped only
+    /// Takes messages from the role, as far as the peer has granted. Returns true if it stopped
     /// because enough frames wait for the connection.
     fn poll_take(&mut self, context: &mut Context<'_>) -> bool {
         let before = self.state.sent.messages;

@@ -3,7 +3,7 @@
 //! ```text
 //! caller                                            host
 //!   ── magic, Hello ─────────────────────────────────▶   is there such a role, in such a session?
-//!   ◀──── Welcome: its own Hello, or another answer ────   do both follow one protocol?
+//!   ◀──── Welcome: its own contract, or another answer ─   do both follow one protocol?
 //! ```
 //!
 //! The host compares first. The caller compares again, because it need not trust the host. A
