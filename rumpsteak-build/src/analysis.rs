@@ -74,16 +74,14 @@ impl Analysis {
 
     /// Stores the verdicts on modules without a mistake for the macros.
     pub(crate) fn store(&self, package: &Package) -> io::Result<()> {
-        for (module, findings) in self.modules() {
-            if module.errors.is_empty() && findings.told.is_empty() {
-                let protocol = self.protocol_of(module);
-                let file = protocol.map(|position| self.protocols.protocols[position].file);
-                let inputs = file.map(|file| Inputs::of(&self.protocols.files[file]));
-                let key = package::key(module, inputs.as_ref());
-                package.store(key, &findings.verdict)?;
-            }
-        }
-        Ok(())
+        let judged = self
+            .modules()
+            .filter(|(module, findings)| module.errors.is_empty() && findings.told.is_empty());
+        package.store(judged.map(|(module, findings)| {
+            let file = self.protocol_of(module).map(|own| self.protocols.protocols[own].file);
+            let inputs = file.map(|file| Inputs::of(&self.protocols.files[file]));
+            (package::key(module, inputs.as_ref()), &findings.verdict)
+        }))
     }
 
     fn protocol_of(&self, module: &Module) -> Option<usize> {

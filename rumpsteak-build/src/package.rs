@@ -6,6 +6,7 @@
 //! OUT_DIR/rumpsteak/verdicts/HASH.json      the verdict on a module
 //! ```
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
@@ -122,15 +123,13 @@ impl Package {
         Findings::of(module, &protocols)
     }
 
-    /// Removes all verdicts, and describes the package for the macros.
+    /// Removes all lists, and describes the package for the macros.
     pub(crate) fn begin(&self) -> io::Result<()> {
-        for folder in ["protocols", "verdicts"] {
-            let folder = self.folder.join(folder);
-            if folder.exists() {
-                fs::remove_dir_all(&folder)?;
-            }
-            fs::create_dir_all(&folder)?;
+        let lists = self.folder.join("protocols");
+        if lists.exists() {
+            fs::remove_dir_all(&lists)?;
         }
+        fs::create_dir_all(lists)?;
         let name = env::var("CARGO_PKG_NAME").unwrap_or_default();
         let folder = self.base.folder.display();
         let paths = self.paths.iter().map(|path| format!("{}\n", path.display()));
@@ -151,8 +150,22 @@ impl Package {
         Ok(())
     }
 
-    pub(crate) fn store(&self, key: u64, verdict: &Verdict) -> io::Result<()> {
-        fs::write(verdict::path(&self.folder, key), verdict::seal(key, verdict))
+    /// Stores verdicts in the place of all that are there. Most are there already.
+    pub(crate) fn store<'v>(
+        &self,
+        verdicts: impl Iterator<Item = (u64, &'v Verdict)>,
+    ) -> io::Result<()> {
+        fs::create_dir_all(self.folder.join("verdicts"))?;
+        let sealed = |(key, of)| (verdict::path(&self.folder, key), verdict::seal(key, of));
+        let verdicts: BTreeMap<PathBuf, String> = verdicts.map(sealed).collect();
+        for path in package_root::entries(&self.folder.join("verdicts")) {
+            if !verdicts.contains_key(&path) {
+                fs::remove_file(path)?;
+            }
+        }
+        let is_new =
+            |(path, text): &(_, String)| fs::read_to_string(path).ok().as_ref() != Some(text);
+        verdicts.into_iter().filter(is_new).try_for_each(|(path, text)| fs::write(path, text))
     }
 }
 

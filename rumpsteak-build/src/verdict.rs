@@ -81,6 +81,7 @@ pub enum Expected {
 #[derive(Clone, Debug, Default, Eq, PartialEq, SerJson, DeJson)]
 pub struct Verdict {
     /// The generated items.
+    #[nserde(skip)]
     pub text: String,
     /// The protocol.
     pub protocol: ProtocolFacts,
@@ -109,16 +110,17 @@ pub(crate) fn path(folder: &Path, key: u64) -> PathBuf {
     folder.join(format!("verdicts/{key:016x}.json"))
 }
 
-/// The contents of a verdict's file: the stamp, and the verdict.
+/// The contents of a verdict's file: the stamp, the verdict on one line, and the generated items.
 pub(crate) fn seal(key: u64, verdict: &Verdict) -> String {
-    let text = verdict.serialize_json();
+    let text = format!("{}\n{}", verdict.serialize_json(), verdict.text);
     format!("{}\n{text}", stamp(key, &text))
 }
 
 /// The verdict in a file; `None` if the build script did not write exactly this text.
 pub(crate) fn unseal(key: u64, text: &str) -> Option<Verdict> {
     let (stamped, text) = text.split_once('\n')?;
-    (stamped == stamp(key, text)).then(|| Verdict::deserialize_json(text).ok())?
+    let (verdict, items) = text.split_once('\n').filter(|_| stamped == stamp(key, text))?;
+    Some(Verdict { text: items.to_owned(), ..Verdict::deserialize_json(verdict).ok()? })
 }
 
 fn stamp(key: u64, text: &str) -> String {
