@@ -2,7 +2,7 @@
 //!
 //! All members of a family `w` run one machine. A peer that sends to `w` sends to each member, and
 //! a peer that receives from `w` receives from each member, in any order: the first message decides
-//! under which label. The judgements see the *quotient*, in which `w` is one role, and [`check`]
+//! under which label. The judgements see the *quotient*: there, `w` is one role. [`check`]
 //! decides whether their result counts for every number of members:
 //!
 //! * a state of `w` sends one message, or only receives; if it receives from several peers, the
@@ -57,7 +57,7 @@
 //! With several families, replace one after the other: no member of a family talks to a member of
 //! another one. The tests of `rumpsteak-oracle` explore random systems with up to four members.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use petgraph::algo::is_cyclic_directed;
 use petgraph::graph::DiGraph;
@@ -79,7 +79,7 @@ pub fn check(fsm: &Fsm, is_family: impl Fn(&Role) -> bool) -> Result<(), (StateI
         let obstacle = match is_member {
             true if with_family => "members of two families talk to each other",
             true if sends > 0 && actions.len() > 1 => "each member could choose something else",
-            false if with_family && sends == 0 && peers(fsm, state).len() > 1 => {
+            false if with_family && sends == 0 && fsm.undirected(state).is_some() => {
                 "it waits for the members or another role, whichever is first"
             }
             false if with_family && sends > 0 && sends < actions.len() => {
@@ -93,13 +93,9 @@ pub fn check(fsm: &Fsm, is_family: impl Fn(&Role) -> bool) -> Result<(), (StateI
     differing.map_or(Ok(()), |state| Err((state, "members could receive in different orders")))
 }
 
-fn peers(fsm: &Fsm, state: StateId) -> BTreeSet<&Role> {
-    fsm.transitions_from(state).map(|found| &found.action.peer).collect()
-}
-
 /// A state in which the order of receives may make a difference to a member.
 fn differing_order(fsm: &Fsm) -> Option<StateId> {
-    let has_several = |state: &StateId| peers(fsm, *state).len() > 1;
+    let has_several = |state: &StateId| fsm.undirected(*state).is_some();
     let (mut classes, mut steps) = (UnionFind::new(fsm.len()), vec![]);
     for state in fsm.reachable().filter(has_several) {
         for one in fsm.transitions_from(state) {

@@ -36,7 +36,7 @@ impl Slot {
         match greeted {
             Some(Ok(Greeted::Welcome(connection, hello))) => {
                 self.peer = SlotPeer::Remote(hello.lane.own);
-                Events::add(&self.arrivals, Arrival::Remote(connection, hello, Call::Own));
+                self.arrive(Arrival::Remote(connection, hello, Call::Own));
             }
             // `greet` follows offers, and only an end that knows the peer is told of a move.
             Some(Ok(Greeted::Moved(_) | Greeted::Offers(_))) | None => return false,
@@ -44,7 +44,7 @@ impl Slot {
                 *last = why;
                 return false;
             }
-            Some(Err(error)) => Events::add(&self.arrivals, Arrival::Failed(error)),
+            Some(Err(error)) => self.arrive(Arrival::Failed(error)),
         }
         true
     }
@@ -85,7 +85,7 @@ impl Shared {
             }
             if timeout_at(until, sleep(pause)).await.is_err() {
                 let absent = self.absent(&own, &addresses, last);
-                self.with_slot(&own, |slot| Events::add(&slot.arrivals, Arrival::Failed(absent)));
+                self.with_slot(&own, |slot| slot.arrive(Arrival::Failed(absent)));
                 return;
             }
             pause = (pause * 2).min(LONGEST_PAUSE);

@@ -3,9 +3,11 @@
 use std::future::Future as _;
 use std::io;
 use std::net::IpAddr;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
+
+use tokio::sync::mpsc::UnboundedSender;
 
 use super::shared::*;
 use crate::platform::spawn;
@@ -121,8 +123,7 @@ impl Shared {
                         // If this fails, the peer calls again.
                         let _ = say(&mut connection, &own.welcome()).await;
                     }
-                    let arrival = Arrival::Remote(connection, hello, call);
-                    Events::add(&arrivals, arrival);
+                    let _ = arrivals.send(Box::new(Arrival::Remote(connection, hello, call)));
                     return;
                 }
             }
@@ -186,7 +187,7 @@ impl Shared {
 }
 
 /// The welcome, if this is the first connection of the peer, and its slot.
-type Accepted = (Option<Hello>, Weak<Events>);
+type Accepted = (Option<Hello>, UnboundedSender<Box<Arrival>>);
 
 /// Receives the greeting of a connection. Refuses a caller that sends something else.
 pub(super) async fn hear_greeting(opening: Opening) -> io::Result<(Connection, Box<Hello>)> {

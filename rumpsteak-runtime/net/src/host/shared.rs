@@ -2,14 +2,12 @@
 //! wait for sessions.
 
 use std::any::Any;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, Weak};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use atomic_waker::AtomicWaker;
 use rumpsteak_runtime::private::print;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::sync::{Mutex as AsyncMutex, Notify, Semaphore, oneshot};
@@ -90,7 +88,7 @@ pub(super) struct Moved {
 /// The entry of a role for one of its peers.
 pub(super) struct Slot {
     pub(super) hello: Hello,
-    pub(super) arrivals: Weak<Events>,
+    pub(super) arrivals: UnboundedSender<Box<Arrival>>,
     pub(super) peer: SlotPeer,
     /// Why the last call of the peer failed, or of a stranger in its name.
     pub(super) failed_call: Option<String>,
@@ -123,8 +121,15 @@ impl SlotPeer {
 pub(crate) enum Leaving {
     /// The peer stays on this host. Its greeting.
     Local(Box<Hello>),
-    /// The arrivals at the lane of the peer, and its task if the peer was here and has moved.
-    Lane(Weak<Events>, Option<LaneTask>),
+    /// The sender to the lane of the peer, and its task if the peer was here and has moved.
+    Lane(UnboundedSender<Box<Arrival>>, Option<LaneTask>),
+}
+
+impl Slot {
+    /// Tells the role, unless it has given up in the meantime.
+    pub(super) fn arrive(&self, arrival: Arrival) {
+        let _ = self.arrivals.send(Box::new(arrival));
+    }
 }
 
 impl Registry {
@@ -163,25 +168,6 @@ pub(crate) enum Arrival {
     Failed(NetError),
     /// The role itself moves to another host, with the lane of this peer.
     Leave(oneshot::Sender<Result<PackedLane, NetError>>),
-}
-
-/// The events at the slot of a peer. The role polls them, and then its lane, so one task at a time.
-#[derive(Default)]
-pub(crate) struct Events(Mutex<VecDeque<Box<Arrival>>>, AtomicWaker);
-
-impl Events {
-    /// Tells the role, unless it has given up in the meantime.
-    pub(crate) fn add(to: &Weak<Self>, arrival: Arrival) {
-        if let Some(Self(arrived, waker)) = to.upgrade().as_deref() {
-            lock(arrived).push_back(Box::new(arrival));
-            waker.wake();
-        }
-    }
-
-    pub(crate) fn poll(&self, context: &Context<'_>) -> Poll<Box<Arrival>> {
-        self.1.register(context.waker());
-        lock(&self.0).pop_front().map_or(Poll::Pending, Poll::Ready)
-    }
 }
 
 /// The result of a call: see [`Answer`](crate::wire::Answer).
@@ -256,7 +242,7 @@ impl Shared {
         endpoint: Endpoint,
         hellos: &[Hello],
         mut wire: impl FnMut(&Hello, &Hello) -> Option<[Arrival; 2]>,
-    ) -> Result<Vec<Arc<Events>>, NetError> {
+    ) -> Result<Vec<UnboundedReceiver<Box<Arrival>>>, NetError> {
         let mut registry = lock(&self.registry);
         if registry.roles.contains_key(&endpoint) {
             let (_, session, role) = endpoint;
@@ -265,8 +251,7 @@ impl Shared {
         let (mut slots, mut receivers) = (BTreeMap::new(), Vec::new());
         let fits = |hello: &Hello| (hello.contract.fingerprint, hello.contract.members);
         for hello in hellos.iter().cloned() {
-            let receiver = Arc::default();
-            let arrivals = Arc::downgrade(&receiver);
+            let (arrivals, receiver) = mpsc::unbounded_channel();
             let far = hello.route.far();
             if !registry.roles.contains_key(&far) {
                 registry.announce(far.clone(), &self.limits);
@@ -283,8 +268,8 @@ impl Shared {
             {
                 slot.peer = SlotPeer::Wired(hello.lane.own);
                 peer = SlotPeer::Wired(slot.hello.lane.own);
-                Events::add(&slot.arrivals, theirs);
-                Events::add(&arrivals, own);
+                slot.arrive(theirs);
+                let _ = arrivals.send(Box::new(own));
             }
             let slot = Slot { hello, arrivals, peer, failed_call: None, has_left: false };
             slots.insert(slot.hello.route.peer.clone(), Box::new(slot));
@@ -302,7 +287,7 @@ impl Shared {
         &self,
         endpoint: &Endpoint,
         to: Vec<Address>,
-        mut stay: impl FnMut(&Hello, Hello, Arc<Events>) -> Option<LaneTask>,
+        mut stay: impl FnMut(&Hello, Hello, UnboundedReceiver<Box<Arrival>>) -> Option<LaneTask>,
     ) -> BTreeMap<Arc<str>, Leaving> {
         let mut registry = lock(&self.registry);
         let now = Instant::now();
@@ -317,9 +302,9 @@ impl Shared {
                 SlotPeer::Left(_, lane) => lane,
                 SlotPeer::Wired(_) => {
                     if let Some(stays) = registry.slot(&hello.route.far(), &hello.route.role) {
-                        let arrivals = Arc::default();
-                        stays.arrivals = Arc::downgrade(&arrivals);
-                        if let Some(task) = stay(&hello, stays.hello.clone(), arrivals) {
+                        let (arrivals, receiver) = mpsc::unbounded_channel();
+                        stays.arrivals = arrivals;
+                        if let Some(task) = stay(&hello, stays.hello.clone(), receiver) {
                             stays.peer = SlotPeer::Left(hello.lane.own, Some(task));
                         }
                         return Leaving::Local(Box::new(stays.hello.clone()));

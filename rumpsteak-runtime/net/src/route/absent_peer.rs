@@ -35,9 +35,9 @@ impl Remote {
             let look = until.min(Instant::now() + LONGEST_PAUSE);
             let poll = |context: &mut Context<'_>| {
                 calls.retain_mut(|call| call.as_mut().poll(context).is_pending());
-                self.arrivals.poll(context)
+                self.arrivals.poll_recv(context)
             };
-            let arrival = timeout_at(look, poll_fn(poll)).await.ok();
+            let arrival = timeout_at(look, poll_fn(poll)).await.ok().flatten();
             let is_cut_off = || self.addresses.is_empty() && self.shared.cuts_off(&self.own);
             if arrival.is_some() || look == until || is_cut_off() {
                 return arrival.map_or_else(|| Arrival::Failed(self.absent()), |it| *it);
@@ -90,7 +90,7 @@ impl Remote {
             let late = until.map(|until: Instant| until + Duration::from_secs(1));
             tokio::select! {
                 biased;
-                arrival = poll_fn(|context| self.arrivals.poll(context)) => match *arrival {
+                Some(arrival) = self.arrivals.recv() => match *arrival {
                     Arrival::Remote(connection, theirs, call) => {
                         lane.numbers = self.own.numbers(&theirs).map(Arc::new);
                         // Only a role that plays on demand itself waits for this.

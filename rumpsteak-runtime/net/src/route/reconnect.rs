@@ -7,6 +7,7 @@ use std::time::Duration;
 use std::{io, mem};
 
 use rumpsteak_runtime::transport::Labelled;
+use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::{Lane, Stop};
 use crate::host::{Arrival, Call, FIRST_PAUSE, Greeted, Guard, LONGEST_PAUSE, Shared, dismiss};
@@ -27,7 +28,7 @@ pub(crate) struct Remote {
     pub(crate) own: Hello,
     /// The addresses of the peer; empty if the peer calls.
     pub(crate) addresses: Vec<Address>,
-    pub(crate) arrivals: Arc<crate::host::Events>,
+    pub(crate) arrivals: UnboundedReceiver<Box<Arrival>>,
     /// `None` if the peer has moved away from this host, where the role stays.
     pub(crate) guard: Option<Arc<Guard>>,
 }
@@ -83,7 +84,7 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
         };
         let replaced = tokio::select! {
             biased;
-            arrived = poll_fn(|context| arrivals.poll(context)) => match *arrived {
+            Some(arrived) = arrivals.recv() => match *arrived {
                 // A copy of the peer, from a copied parcel.
                 Arrival::Remote(new, hello, Call::Again) if !hello.follows(&theirs) => {
                     spawn(dismiss(new, Answer::Refused(Refusal::Taken), true));

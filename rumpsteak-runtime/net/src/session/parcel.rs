@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 use super::join::RouteTask;
 use super::wiring::{Families, hellos, lane, plays_on_demand, queues, role_of, token};
 use crate::address::addresses_of;
-use crate::host::{Arrival, Events, Guard, Leaving};
+use crate::host::{Arrival, Guard, Leaving};
 use crate::platform::spawn;
 use crate::route::{Remote, queues as queues_of, run};
 use crate::wire::{Hello, PackedLane};
@@ -84,7 +84,8 @@ impl<R: Joins + Leaves<()>> Joined<R> {
                 Some(Leaving::Lane(arrivals, left)) => {
                     let (reply, packed) = oneshot::channel();
                     // If this fails, the lane has ended, and does not reply.
-                    Events::add(&arrivals, Arrival::Leave(reply));
+                    let _ = arrivals.send(Box::new(Arrival::Leave(reply)));
+                    drop(arrivals);
                     let packed = packed.await.ok().transpose()?;
                     if packed.as_ref().is_some_and(|packed| packed.addresses.is_empty()) {
                         guard.shared.expects_call(&guard.endpoint, &peer);

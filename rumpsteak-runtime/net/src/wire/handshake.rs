@@ -275,9 +275,7 @@ fn versions_fit(projections: &[Arc<str>; 2]) -> Result<(), String> {
 }
 
 pub(crate) async fn say(connection: &mut Connection, what: &impl Serialize) -> io::Result<()> {
-    let mut bytes = Vec::with_capacity(512);
-    bytes.extend(MAGIC);
-    let bytes = postcard::to_extend(what, bytes).map_err(io::Error::other)?;
+    let bytes = postcard::to_extend(what, MAGIC.to_vec()).map_err(io::Error::other)?;
     let most = GREETING.min(connection.max_payload());
     if bytes.len() > most {
         let text = format!("the greeting has {} bytes, and the limit is {most}", bytes.len());
