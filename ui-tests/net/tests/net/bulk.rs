@@ -11,7 +11,6 @@ use rumpsteak::{Result, try_run};
 use rumpsteak_net::transport::{Connection, Memory, Transport as _, Transports};
 use rumpsteak_net::{Host, Limits};
 use rumpsteak_oracle::seeds;
-use tokio::runtime::Builder;
 use tokio::time::{sleep, timeout};
 
 use crate::handshake::{Greeting, Greetings, Listening};
@@ -95,8 +94,7 @@ async fn last(role: &mut in_order::B, size: usize) -> Result<()> {
 fn large_messages_at_the_end_arrive_over_the_next_connection() {
     let broken = Arc::new(AtomicU64::new(0));
     for seed in seeds(60) {
-        let mut runtime = Builder::new_current_thread();
-        let runtime = runtime.enable_all().start_paused(true).build().unwrap();
+        let runtime = crate::paused();
         let transports = Transports::default().with("cut", breaking(seed, 1..12, &broken));
         let received = runtime.block_on(async {
             let hosts = [(); 2].map(|()| Host::with(transports.clone(), Limits::default()));
@@ -179,8 +177,7 @@ async fn take(role: &mut upload::Q, mut pause: impl FnMut() -> Duration) -> Resu
 fn chunks_arrive_once_and_in_order_whatever_the_windows_are() {
     let broken = Arc::new(AtomicU64::new(0));
     for seed in seeds(60) {
-        let mut runtime = Builder::new_current_thread();
-        let runtime = runtime.enable_all().start_paused(true).build().unwrap();
+        let runtime = crate::paused();
         let mut rng = Rng::with_seed(seed);
         let transports = Transports::default().with("cut", breaking(seed, 5..60, &broken));
         let limits = [(); 2].map(|()| {

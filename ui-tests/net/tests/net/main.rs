@@ -26,3 +26,9 @@ mod transports;
 mod versions;
 mod watch;
 mod window;
+
+/// An executor whose clock only runs while all tasks wait for it.
+fn paused() -> tokio::runtime::Runtime {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    runtime.enable_all().start_paused(true).build().unwrap()
+}

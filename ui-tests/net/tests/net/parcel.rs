@@ -9,7 +9,6 @@ use rumpsteak::{Detached, Error, ErrorKind, Result, try_run};
 use rumpsteak_net::transport::Transports;
 use rumpsteak_net::{Host, Joined, Limits, NetError, Parcel, Refusal};
 use rumpsteak_oracle::seeds;
-use tokio::runtime::Builder;
 use tokio::time::timeout;
 
 use crate::reconnect::breaking;
@@ -172,8 +171,7 @@ async fn portal(places: &[Place], answers: &[u64]) -> Ended {
 fn sessions_that_move_on_both_sides_lose_nothing_however_connections_break() {
     let broken = Arc::new(AtomicU64::new(0));
     for seed in seeds(50) {
-        let mut runtime = Builder::new_current_thread();
-        let runtime = runtime.enable_all().start_paused(true).build().unwrap();
+        let runtime = crate::paused();
         runtime.block_on(async {
             let mut random = Rng::with_seed(seed);
             let breaks = random.u32(4..9)..random.u32(10..60);
@@ -494,8 +492,7 @@ async fn a_copy_of_a_parcel_is_refused_where_the_other_one_came_first() {
 fn a_mangled_parcel_does_no_harm() {
     let (mut read, mut unpacked) = (0, 0);
     for seed in seeds(60) {
-        let mut runtime = Builder::new_current_thread();
-        let runtime = runtime.enable_all().start_paused(true).build().unwrap();
+        let runtime = crate::paused();
         runtime.block_on(async {
             let mut random = Rng::with_seed(seed);
             let hosts = [(); 3].map(|()| Host::new());

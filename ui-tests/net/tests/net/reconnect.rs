@@ -160,8 +160,7 @@ pub(crate) async fn ordered(
 fn nothing_is_lost_doubled_or_out_of_order() {
     let broken = Arc::new(AtomicU64::new(0));
     for seed in seeds(100) {
-        let mut runtime = Builder::new_current_thread();
-        let runtime = runtime.enable_all().start_paused(true).build().unwrap();
+        let runtime = crate::paused();
         let sums = runtime.block_on(async {
             let breaking = breaking(seed, 3..40, &broken);
             let transports = Transports::default().with("cut", breaking);

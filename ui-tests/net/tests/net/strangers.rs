@@ -16,7 +16,6 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
-use tokio::runtime::Builder;
 use tokio::time::{Instant, timeout};
 
 use crate::meddling::{Hands, Meddling};
@@ -94,8 +93,7 @@ fn mangled_frames_end_one_session_and_no_more() {
     let (mut whole, mut ended) = (0, 0);
     let counts = Arc::new([0, 0].map(AtomicU64::new));
     for seed in seeds(100) {
-        let mut runtime = Builder::new_current_thread();
-        let runtime = runtime.enable_all().start_paused(true).build().unwrap();
+        let runtime = crate::paused();
         runtime.block_on(async {
             let random = Arc::new(Mutex::new(Rng::with_seed(seed)));
             let counts = Arc::clone(&counts);

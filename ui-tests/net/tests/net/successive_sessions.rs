@@ -10,7 +10,6 @@ use rumpsteak::{Detached, Error, Result, try_run};
 use rumpsteak_net::transport::Transports;
 use rumpsteak_net::{Host, Joined, Limits, Parcel};
 use rumpsteak_oracle::seeds;
-use tokio::runtime::Builder;
 use tokio::time::{sleep, timeout};
 
 use crate::reconnect::breaking;
@@ -120,8 +119,7 @@ async fn of_c(places: &[Place], sessions: usize, random: &mut Rng) -> Ended<Vec<
 fn sessions_follow_one_another_however_connections_break() {
     let broken = Arc::new(AtomicU64::new(0));
     for seed in seeds(60) {
-        let mut runtime = Builder::new_current_thread();
-        let runtime = runtime.enable_all().start_paused(true).build().unwrap();
+        let runtime = crate::paused();
         runtime.block_on(async {
             let mut random = Rng::with_seed(seed);
             let breaks = random.u32(4..9)..random.u32(10..60);
