@@ -22,6 +22,7 @@ use syn::{Error, Ident, LitInt, LitStr, Path, Result, Token, parenthesized, toke
 
 use crate::attribute::{ensure, expect, ident, refuse};
 use crate::cut::{ModuleKind, check_depth, parse};
+use crate::hash::Pieces;
 use crate::name;
 use crate::room::Room;
 
@@ -69,7 +70,7 @@ impl Arguments {
     /// Parses the arguments, without the parentheses. An error is at the first token that does not
     /// fit, or at `end`.
     pub fn parse(kind: ModuleKind, arguments: TokenStream, end: Span) -> Result<Self> {
-        check_depth(arguments.clone(), false)?;
+        check_depth(&Pieces::new(arguments.clone()).collect::<Vec<_>>(), false)?;
         parse(arguments, end, |input| {
             let mut this = Self::default();
             if kind == ModuleKind::Protocol {

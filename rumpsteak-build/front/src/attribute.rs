@@ -152,8 +152,9 @@ pub(crate) fn parse_item<T>(
     is_session: bool,
     grammar: fn(ParseStream<'_>) -> Result<T>,
 ) -> Result<T> {
-    check_depth(item.clone(), is_session)?;
-    check(item.clone(), ours)?;
+    let pieces: Vec<Piece> = Pieces::new(item.clone()).collect();
+    check_depth(&pieces, is_session)?;
+    check(&pieces, ours)?;
     let trees = trees(item);
     let end = end_of(&trees);
     cut::parse(trees.into_iter().collect(), end, grammar)
@@ -189,7 +190,7 @@ pub(crate) fn first(tokens: &impl ToTokens) -> Span {
 
 /// Refuses the attributes on and in an item after which rustc may see another item than the one
 /// that is verified.
-pub(crate) fn check(item: TokenStream, ours: &[&str]) -> Result<()> {
+pub(crate) fn check(item: &[Piece], ours: &[&str]) -> Result<()> {
     const INERT: &str = "allow automatically_derived default deny deprecated derive doc expect \
                          forbid must_use non_exhaustive repr warn";
     const TOOLS: &str = "clippy diagnostic rust_analyzer rustfmt";
@@ -200,10 +201,7 @@ pub(crate) fn check(item: TokenStream, ours: &[&str]) -> Result<()> {
     for (mark, attribute, path) in &attributes {
         let Some(first) = path.first().map(Ident::to_string) else { continue };
         let first = first.as_str();
-        let error = |text| {
-            let tokens = [mark.clone(), TokenTree::Group(attribute.clone())];
-            Err(Error::new_spanned(tokens.into_iter().collect::<TokenStream>(), text))
-        };
+        let error = |text| Err(Error::new_spanned(quote!(#mark #attribute), text));
         if first == "cfg" || first == "cfg_attr" {
             return error(NO_CFG.to_owned());
         }
@@ -228,17 +226,16 @@ fn names_helper(derive: &Group) -> bool {
 }
 
 /// Returns the attributes on and in an item: the `#`, the brackets and the path.
-pub(crate) fn attributes(item: TokenStream) -> Vec<(TokenTree, Group, Vec<Ident>)> {
+pub(crate) fn attributes(item: &[Piece]) -> Vec<(&TokenTree, &Group, Vec<Ident>)> {
     let (mut attributes, mut last) = (Vec::new(), None);
-    for piece in Pieces::new(item) {
+    for piece in item {
         last = match (piece, last) {
             (Piece::Open(group), Some(mark)) if group.delimiter() == Delimiter::Bracket => {
-                let (path, _) = attribute_path(&group);
-                attributes.push((mark, group, path));
+                attributes.push((mark, group, attribute_path(group).0));
                 None
             }
-            (Piece::Tree(tree), _) if is_punct(Some(&tree), '#') => Some(tree),
-            (Piece::Tree(tree), Some(mark)) if is_punct(Some(&tree), '!') => Some(mark),
+            (Piece::Tree(tree), _) if is_punct(Some(tree), '#') => Some(tree),
+            (Piece::Tree(tree), mark) if is_punct(Some(tree), '!') => mark,
             _ => None,
         };
     }

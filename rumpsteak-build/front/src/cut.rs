@@ -10,7 +10,7 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use syn::parse::{ParseStream, Parser as _};
 use syn::{Error, Result, braced};
 
-use crate::hash::{Piece, Pieces};
+use crate::hash::Piece;
 
 /// The attribute of a module.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -117,12 +117,11 @@ impl<'a> Cut<'a> {
                 mark.as_char() == '#' && (is_attribute || is_punct(next, '!'))
             }
             TokenTree::Ident(word) if length > 0 => {
-                let word = word.to_string();
                 // Half a word, and no macro call.
                 let is_stray = || length == 1 && !is_item(&self.keyword());
-                has(BEGINNINGS, &word)
+                is_word(Some(tree), BEGINNINGS)
                     || word == "use" && !is_punct(next, '<')
-                    || has(OTHERS, &word) && is_stray()
+                    || is_word(Some(tree), OTHERS) && is_stray()
             }
             _ => false,
         }
@@ -283,16 +282,16 @@ const MOST_STEPS: usize = 48;
 /// Refuses tokens that are nested too deep.
 ///
 /// A session is parsed without recursion, so its angle brackets do not count as levels.
-pub(crate) fn check_depth(tokens: TokenStream, is_session: bool) -> Result<()> {
-    // The steps on each level, and true if its bracket is `<`.
-    let mut levels = vec![(0, false)];
+pub(crate) fn check_depth(pieces: &[Piece], is_session: bool) -> Result<()> {
+    // The steps on all levels. By level, the steps before its bracket, and true if that is `<`.
+    let (mut steps, mut levels) = (0, vec![(0, false)]);
     let (mut attributes, mut before) = (0_usize, ' ');
-    for piece in Pieces::new(tokens) {
-        let (span, mark) = match &piece {
+    for piece in pieces {
+        let (span, mark) = match piece {
             Piece::Close(delimiter) => {
                 // It closes the angle brackets inside it, too.
                 while levels.pop_if(|(_, is_angle)| *is_angle).is_some() {}
-                levels.pop();
+                (steps, _) = levels.pop().unwrap_or_default();
                 attributes -= usize::from(*delimiter == Delimiter::Bracket);
                 before = ' ';
                 continue;
@@ -307,25 +306,24 @@ pub(crate) fn check_depth(tokens: TokenStream, is_session: bool) -> Result<()> {
         let is_shift = mark == '<' && before == '0';
         let is_arrow = mark == '>' && matches!(before, '-' | '=');
         before = if is_shift { '0' } else { mark };
-        let Some((steps, is_angle)) = levels.last_mut() else { continue };
+        let Some(&(outside, is_angle)) = levels.last() else { continue };
         match mark {
             ':' => {}
-            ',' | ';' | '#' => *steps = 0,
+            ',' | ';' | '#' => steps = outside,
             '<' | '>' if !has_angles => {}
-            '>' if !is_arrow && *is_angle => _ = levels.pop(),
+            '>' if !is_arrow && is_angle => (steps, _) = levels.pop().unwrap_or_default(),
             '>' if !is_arrow => {}
-            _ => *steps += 1,
+            _ => steps += 1,
         }
-        // Each level has a step for the bracket that opens the next one, so there are few levels.
-        if levels.iter().map(|(steps, _)| steps).sum::<usize>() > MOST_STEPS {
+        if steps > MOST_STEPS {
             let text = "this is nested too deep: give a part of it a name of its own";
             return Err(Error::new(span, text));
         }
-        if let Piece::Open(group) = &piece {
+        if let Piece::Open(group) = piece {
             attributes += usize::from(group.delimiter() == Delimiter::Bracket);
-            levels.push((0, false));
+            levels.push((steps, false));
         } else if mark == '<' && has_angles && !is_shift {
-            levels.push((0, true));
+            levels.push((steps, true));
         }
     }
     Ok(())

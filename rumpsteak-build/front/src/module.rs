@@ -165,7 +165,7 @@ impl Module {
         };
         let end = body.as_ref().map_or_else(|| end_of(&header), Group::span_open);
         let header: TokenStream = header.into_iter().collect();
-        check_depth(header.clone(), false)?;
+        check_depth(&Pieces::new(header.clone()).collect::<Vec<_>>(), false)?;
         let (mut attributes, visibility, name) = cut::parse(header, end, |input| {
             let attributes = input.call(Attribute::parse_outer)?;
             let visibility = input.parse::<Visibility>()?;
@@ -182,7 +182,7 @@ impl Module {
         let content = trees(body);
         let (inner, content) = content.split_at(inner_attributes(&content));
         let inner: TokenStream = inner.iter().cloned().collect();
-        check_depth(inner.clone(), false)?;
+        check_depth(&Pieces::new(inner.clone()).collect::<Vec<_>>(), false)?;
         for attribute in cut::parse(inner, name.span(), Attribute::parse_inner)? {
             attributes.push(Attribute { style: AttrStyle::Outer, ..attribute });
         }
@@ -313,8 +313,7 @@ fn messages_of(cut: &Cut<'_>) -> Vec<String> {
 /// Returns the place of a `#[session]` inside an item, unless there is a module of a protocol in
 /// it.
 fn hidden_session(cut: &Cut<'_>) -> Option<Span> {
-    let words = attributes(cut.tokens()).into_iter().filter_map(|(.., mut path)| path.pop());
-    let words: Vec<Ident> = words.collect();
+    let words = words(cut);
     let is_module = |word: &Ident| word == "closed_system" || word == "protocol";
     let session = words.iter().find(|word| *word == "session").map(Ident::span);
     session.filter(|_| !words.iter().any(is_module))
@@ -374,13 +373,18 @@ fn kind(cut: &Cut<'_>) -> ItemKind {
             _ => {}
         }
     }
-    let is_route = |(.., path): &(_, _, Vec<Ident>)| path.last().is_some_and(|it| it == "route");
     match keyword.as_str() {
-        "struct" if attributes(cut.tokens()).iter().any(is_route) => ItemKind::Role,
+        "struct" if words(cut).iter().any(|word| word == "route") => ItemKind::Role,
         "enum" | "struct" | "type" if has_word_of_sessions(cut) => ItemKind::Session,
         "enum" | "struct" => ItemKind::Label,
         _ => ItemKind::Other,
     }
+}
+
+/// Returns the last words of the attributes on and in an item.
+fn words(cut: &Cut<'_>) -> Vec<Ident> {
+    let pieces: Vec<Piece> = Pieces::new(cut.tokens()).collect();
+    attributes(&pieces).into_iter().filter_map(|(.., mut path)| path.pop()).collect()
 }
 
 /// Returns true for a struct without any `<`, as labels have them.

@@ -239,16 +239,16 @@ impl Names {
 
     /// An unused name: the proposed name, with the suffix or a number if necessary.
     pub(super) fn fresh(&mut self, proposed: &str, suffix: &str) -> String {
-        let plain = (is_ident(proposed)).then(|| proposed.to_owned());
+        if is_ident(proposed) && self.taken.insert(proposed.to_owned()) {
+            return proposed.to_owned();
+        }
         let suffixed = format!("{proposed}{suffix}");
         let suffixed = if is_ident(&suffixed) { suffixed } else { suffix.to_owned() };
         let numbers = self.numbers.entry(suffixed.clone()).or_insert(2..);
         let numbered = numbers.map(|number| format!("{suffixed}{number}"));
-        let candidates = plain.into_iter().chain([suffixed.clone()]).chain(numbered);
+        let mut candidates = [suffixed.clone()].into_iter().chain(numbered);
         // The numbers are unlimited.
-        let free = { candidates }.find(|name| !self.taken.contains(name)).unwrap_or_default();
-        self.taken.insert(free.clone());
-        free
+        candidates.find(|name| self.taken.insert(name.clone())).unwrap_or_default()
     }
 
     /// The first label that has the name of a message, up to case and `_`.

@@ -45,9 +45,9 @@
 //!
 //! # Cost
 //!
-//! For capacities O(channels · log k) explorations. For occupancies one search for each channel, of
-//! up to the square of the reduced configurations. All within
-//! [`Limits::configurations`](crate::Limits::configurations) once more.
+//! For capacities O(channels · log k) explorations. For occupancies one exploration of a small part
+//! whose queues the bounds never fill, or else one search for each channel, of up to the square of
+//! the reduced configurations. All within the [budget](crate::Limits::configurations) once more.
 
 use std::collections::BTreeMap;
 use std::iter;
@@ -135,11 +135,10 @@ pub fn find(system: &System, limits: &Limits) -> Result<Capacities, Verdict> {
     for (part, judged) in parts.iter().zip(&judged) {
         let bounds = part.uniform(judged.bound);
         let (capacities, is_least) = shorten(part, bounds.clone(), &mut budget);
-        let occupancies = occupancies(part, &bounds, judged.hits_bounds, &mut budget, limits);
+        let occupancies = occupancies(part, &bounds, &mut budget, limits);
         is_minimal &= is_least;
-        for (channel, (capacity, occupancy)) in capacities.into_iter().zip(occupancies).enumerate()
-        {
-            let (from, to) = part.ends[channel];
+        for (at, (capacity, occupancy)) in capacities.into_iter().zip(occupancies).enumerate() {
+            let (from, to) = part.ends[at];
             // A capacity above the maximum is never used. Zero is only right if nothing is ever
             // sent.
             let capacity = match occupancy {
@@ -210,26 +209,29 @@ fn is_enough(part: &InternedSystem<'_>, bounds: &[u32], budget: &mut usize) -> O
 fn occupancies(
     part: &InternedSystem<'_>,
     bounds: &[u32],
-    hits_bounds: bool,
     budget: &mut usize,
     limits: &Limits,
 ) -> Vec<Occupancy> {
+    // Beyond a few, a part has many more configurations than its reduction.
+    let most = if reduces(part) { 128.min(*budget) } else { *budget };
+    let all = Explorer::all(part, bounds, most);
+    *budget -= all.len().min(*budget);
+    if !all.is_truncated && !all.is_held_back() {
+        // Everything that can happen was seen.
+        let most = |channel| all.nodes().map(|node| all.held(node, channel)).max().unwrap_or(0);
+        let most = (0..part.channels()).map(|channel| most(channel) as usize);
+        return most.map(Occupancy::AtMost).collect();
+    }
     let unknown = Occupancy::Unknown(Limit::Configurations(limits.configurations));
-    let explorer = &explore(part, bounds, Reduction::PartialOrder, *budget).explorer;
-    *budget = budget.saturating_sub(explorer.len());
+    let explore = || explore(part, bounds, Reduction::PartialOrder, *budget).explorer;
+    let reduced = reduces(part).then(explore);
+    let explorer = reduced.as_ref().unwrap_or(&all);
+    *budget = budget.saturating_sub(reduced.as_ref().map_or(0, Explorer::len));
     if explorer.is_truncated {
         return vec![unknown; part.channels()];
     }
-    (0..part.channels())
-        .map(|channel| match hits_bounds {
-            // Everything that can happen was seen.
-            false => {
-                let held = explorer.nodes().map(|node| explorer.held(node, channel));
-                Occupancy::AtMost(held.max().unwrap_or(0) as usize)
-            }
-            true => occupancy(explorer, channel, budget).unwrap_or(unknown),
-        })
-        .collect()
+    let occupancy = |channel| occupancy(explorer, channel, budget).unwrap_or(unknown);
+    (0..part.channels()).map(occupancy).collect()
 }
 
 /// The occupancy of a channel: the longest path of the sender without the receiver. `None` if the

@@ -240,7 +240,7 @@ pub(crate) fn can_leave(
     limits: &Limits,
 ) -> bool {
     let interned = InternedSystem::whole(system);
-    let explorer = explored(&interned, bound, limits);
+    let explorer = Explorer::all(&interned, &interned.uniform(bound), limits.configurations);
     let is_out = |node| (!explorer.kind(node, machine).receives_only()).then_some(0);
     let continuations = Continuations::of(&explorer.graph, 1, |_| None, is_out);
     let is_in = |node: &Node| states.contains(&explorer.own_state(*node, machine));
@@ -256,18 +256,13 @@ fn settled<'a>(
     limits: &Limits,
 ) -> (Explorer<'a>, bool) {
     loop {
-        let explorer = explored(interned, bound, limits);
+        let explorer = Explorer::all(interned, &interned.uniform(bound), limits.configurations);
         let is_settled = interned.is_directed || !explorer.is_held_back();
         if is_settled || explorer.is_truncated || bound >= limits.queue {
             return (explorer, is_settled);
         }
         bound = bound.saturating_mul(2).clamp(1, limits.queue);
     }
-}
-
-/// All configurations under a bound, as far as the limits allow.
-fn explored<'a>(interned: &'a InternedSystem<'a>, bound: usize, limits: &Limits) -> Explorer<'a> {
-    Explorer::all(interned, &interned.uniform(bound), limits.configurations)
 }
 
 /// The first configuration of a fair run that stays for ever in configurations of this kind, and a

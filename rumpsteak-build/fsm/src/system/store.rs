@@ -1,6 +1,6 @@
 //! Configurations and contents of queues, each stored once under a number.
 
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hasher};
 
 use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
@@ -114,7 +114,10 @@ impl Rows {
     pub(crate) fn intern(&mut self, new: &[u32]) -> Option<(u32, bool)> {
         debug_assert_eq!(new.len(), self.width);
         let Self { width, words, hashes, .. } = self;
-        let hash = self.hasher.hash_one(new);
+        // Number by number: without optimisation, a hash of their bytes costs four times as much.
+        let mut hasher = self.hasher.build_hasher();
+        new.iter().for_each(|&word| hasher.write_u32(word));
+        let hash = hasher.finish();
         let is_equal = |&number: &u32| row(words, *width, number) == new;
         match self.numbers.entry(hash, is_equal, |&number| hashes[number as usize]) {
             Entry::Occupied(known) => Some((*known.get(), false)),
