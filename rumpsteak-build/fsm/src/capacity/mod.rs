@@ -215,23 +215,23 @@ fn occupancies(
     // Beyond a few, a part has many more configurations than its reduction.
     let most = if reduces(part) { 128.min(*budget) } else { *budget };
     let all = Explorer::all(part, bounds, most);
-    *budget -= all.len().min(*budget);
-    if !all.is_truncated && !all.is_held_back() {
-        // Everything that can happen was seen.
-        let most = |channel| all.nodes().map(|node| all.held(node, channel)).max().unwrap_or(0);
-        let most = (0..part.channels()).map(|channel| most(channel) as usize);
-        return most.map(Occupancy::AtMost).collect();
-    }
-    let unknown = Occupancy::Unknown(Limit::Configurations(limits.configurations));
+    let is_everything = !all.is_truncated && !all.is_held_back();
     let explore = || explore(part, bounds, Reduction::PartialOrder, *budget).explorer;
-    let reduced = reduces(part).then(explore);
+    let reduced = (!is_everything && reduces(part)).then(explore);
     let explorer = reduced.as_ref().unwrap_or(&all);
-    *budget = budget.saturating_sub(reduced.as_ref().map_or(0, Explorer::len));
+    *budget = budget.saturating_sub(explorer.len());
+    let unknown = Occupancy::Unknown(Limit::Configurations(limits.configurations));
     if explorer.is_truncated {
         return vec![unknown; part.channels()];
     }
-    let occupancy = |channel| occupancy(explorer, channel, budget).unwrap_or(unknown);
-    (0..part.channels()).map(occupancy).collect()
+    let most = |channel| match is_everything {
+        true => {
+            let held = all.nodes().map(|node| all.held(node, channel));
+            Occupancy::AtMost(held.max().unwrap_or(0) as usize)
+        }
+        false => occupancy(explorer, channel, budget).unwrap_or(unknown),
+    };
+    (0..part.channels()).map(most).collect()
 }
 
 /// The occupancy of a channel: the longest path of the sender without the receiver. `None` if the

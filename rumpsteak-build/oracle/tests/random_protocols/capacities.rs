@@ -142,9 +142,7 @@ fn judge(composed: &system::System, watch: &mut Watch) -> Result<Tally, String> 
         let position = |role| composed.index_of(role).ok_or("a role is no role");
         let ends = (position(&channel.from)?, position(&channel.to)?);
         capacities.insert(ends, channel.capacity);
-        if let Occupancy::AtMost(most) = channel.occupancy {
-            occupancies.insert(ends, most);
-        }
+        occupancies.insert(ends, channel.occupancy);
     }
 
     match system.gets_along_with(&capacities, CONFIGURATIONS) {
@@ -175,7 +173,9 @@ fn judge(composed: &system::System, watch: &mut Watch) -> Result<Tally, String> 
     if let Some(most) = system.occupancies(&bounds) {
         for (ends, most) in most {
             match occupancies.get(&ends) {
-                Some(&known) if known == most => tally.occupancies += 1,
+                Some(&Occupancy::AtMost(known)) if known == most => tally.occupancies += 1,
+                // The budget has ended.
+                Some(Occupancy::Unknown(_)) => {}
                 other => {
                     return Err(format!("{ends:?} holds up to {most}, not {other:?}"));
                 }
