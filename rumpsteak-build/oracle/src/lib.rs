@@ -44,4 +44,4 @@ pub use report::{Coverage, Fault, FaultKind, Finding, Limits, Neglect, Report};
 pub use shrink::{Rewritten, shrink};
 pub use successive::Successive;
 pub use system::{Configuration, Step, System, SystemError};
-pub use texts::{begins, ends, says};
+pub use texts::{DOUBLE_BUFFERING, begins, ends, says};

@@ -1,4 +1,17 @@
-//! Assertions about texts, which show the whole text.
+//! Assertions about texts, which show the whole text, and the text of a protocol.
+
+/// PPoPP'22, Listing 1.
+pub const DOUBLE_BUFFERING: &str = "\
+global protocol DoubleBuffering(role s, role k, role t) {
+  rec loop {
+    ready() from k to s;
+    value(i32) from s to k;
+    ready() from t to k;
+    value(i32) from k to t;
+    continue loop;
+  }
+}
+";
 
 /// Asserts that a text has this part.
 #[track_caller]

@@ -141,9 +141,10 @@ fn print_message(text: &mut String, protocol: &Loaded, names: &Names, derives: &
     text.push_str(derives);
     let routes = routes(protocol);
     let variants = names.labels.iter().map(|LabelName { message, ty, explicit, .. }| {
-        let label = format!("#[label({:?})]", message.label.as_str());
-        let label = if *explicit { label } else { String::new() };
-        [format!("/// `{message}`, {}.", routes[message]), label, format!("{ty}({ty}),")]
+        let label = explicit.then(|| format!("#[label({:?})]", message.label.as_str()));
+        // The answer to an interrupt may be expected where it never comes.
+        let route = routes.get(message).map_or("never sent", String::as_str);
+        [format!("/// `{message}`, {route}."), label.unwrap_or_default(), format!("{ty}({ty}),")]
     });
     print_block(text, &format!("pub enum {}", names.message), variants);
 }
@@ -155,8 +156,7 @@ fn routes(protocol: &Loaded) -> BTreeMap<&Message, String> {
         for transition in projection.fsm.transitions() {
             let Action { direction, peer, message } = transition.action;
             if *direction == Direction::Send {
-                let route = format!("from `{role}` to `{peer}`");
-                routes.entry(message).or_default().insert(route);
+                routes.entry(message).or_default().insert(format!("from `{role}` to `{peer}`"));
             }
         }
     }

@@ -90,6 +90,15 @@ fn the_code_of_double_buffering() {
 
 /// One item for all messages of a gather, and what follows them in it.
 #[test]
+fn a_message_that_is_only_received() {
+    // Whenever `a` hears the cancel, it has sent everything, so it never answers.
+    let answered = "global protocol P(role a, role b, role c) { bye() from c to b;
+        interruptible { work() from a to b; done() from b to a; end() from a to c; }
+        with { stop() by b via a answered ok(); } }";
+    assert!(text("only-received", answered).contains("/// `ok`, never sent."));
+}
+
+#[test]
 fn the_code_of_gathers() {
     let commit = "global protocol Commit(role c, role p, role q) {
   par { prepare() from c to p; } and { prepare() from c to q; }

@@ -5,20 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rumpsteak_build::command::{Check, Problem};
 use rumpsteak_build::{Limits, configure};
-pub(crate) use rumpsteak_oracle::{begins, ends, says};
-
-/// PPoPP'22, Listing 1.
-pub(crate) const PROTOCOL: &str = "\
-global protocol DoubleBuffering(role s, role k, role t) {
-  rec loop {
-    ready() from k to s;
-    value(i32) from s to k;
-    ready() from t to k;
-    value(i32) from k to t;
-    continue loop;
-  }
-}
-";
+pub(crate) use rumpsteak_oracle::{DOUBLE_BUFFERING as PROTOCOL, begins, ends, says};
 
 /// PPoPP'22, Fig. 4b: the kernel asks for a second value before it passes the first one on.
 pub(crate) const OPTIMISED: &str = "\

@@ -5,21 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
-pub(crate) use rumpsteak_oracle::{begins, ends, says};
+pub(crate) use rumpsteak_oracle::{DOUBLE_BUFFERING, begins, ends, says};
 use serde_json::Value;
-
-/// PPoPP'22, Listing 1.
-pub(crate) const DOUBLE_BUFFERING: &str = "\
-global protocol DoubleBuffering(role s, role k, role t) {
-  rec loop {
-    ready() from k to s;
-    value(i32) from s to k;
-    ready() from t to k;
-    value(i32) from k to t;
-    continue loop;
-  }
-}
-";
 
 /// An empty folder for one test, named after it.
 pub(crate) struct Folder(PathBuf);
