@@ -299,15 +299,18 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     }
 
     /// Moves messages in both directions. Ready when both ends have left, or the connection ends.
+    /// Calls `ends` once an end has left, before the peer can know it.
     pub(crate) fn poll(
         &mut self,
         connection: &mut Connection,
         context: &mut Context<'_>,
+        mut ends: impl FnMut(),
     ) -> Poll<Result<(), Stop>> {
         loop {
             self.poll_read(connection, context)?;
             let _ = self.poll_deliver(context);
             let has_more = self.poll_take(context);
+            let _ = self.state.has_ended.then(&mut ends);
             let before = self.sent;
             self.poll_write(connection, context)?;
             // Frames that were written make room for messages of the role.
@@ -325,6 +328,15 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
                 return if is_over { Poll::Ready(Ok(())) } else { Poll::Pending };
             }
         }
+    }
+
+    /// Returns true if only the acknowledgement of the role's end is missing: the peer has left in
+    /// order, with all messages of the role, and the connection has written the end.
+    pub(crate) fn poll_parting(&self, to: &mut Connection, context: &mut Context<'_>) -> bool {
+        self.state.left_after > Some(0)
+            && (self.state.has_ended, self.sent, self.unacknowledged.len()) == (true, 1, 1)
+            && to.flushes_itself()
+            && matches!(Pin::new(to).poll_flush(context), Poll::Ready(Ok(())))
     }
 
     /// Returns true if both ends have left, and know it.

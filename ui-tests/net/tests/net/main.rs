@@ -19,6 +19,8 @@ mod service;
 mod sessions_apart;
 mod shared;
 mod shop;
+#[cfg(unix)]
+mod short;
 mod strangers;
 mod successive_sessions;
 mod transfer;

@@ -40,11 +40,11 @@ pub(crate) async fn read_piece(
 }
 
 /// The bytes that take the place of a piece; and true if the connection is cut after them.
-type Meddled = (Vec<u8>, bool);
+pub(crate) type Meddled = (Vec<u8>, bool);
 
 /// A proxy that meddles with the pieces of each connection, given the number of the connection and
 /// true for a piece of the caller; and the number of connections.
-async fn meddling<F>(to: String, meddle: F) -> (String, Arc<AtomicU64>)
+pub(crate) async fn meddling<F>(to: String, meddle: F) -> (String, Arc<AtomicU64>)
 where
     F: FnMut(u64, bool, u32, u32, Vec<u8>) -> Meddled + Clone + Send + 'static,
 {

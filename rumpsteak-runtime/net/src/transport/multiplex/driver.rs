@@ -43,14 +43,11 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Future for Driver<T> {
             this.poll_beat(context)?;
             Ok(is_done)
         });
-        match moved {
-            Ok(false) => Poll::Pending,
-            Ok(true) => Poll::Ready(()),
-            Err(error) => {
-                this.shared.state().end(error);
-                Poll::Ready(())
-            }
-        }
+        let is_done = moved.unwrap_or_else(|error| {
+            this.shared.state().end(error);
+            true
+        });
+        if is_done { Poll::Ready(()) } else { Poll::Pending }
     }
 }
 

@@ -46,7 +46,7 @@ use futures_sink::Sink;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use self::driver::Driver;
-use self::state::{Multiplexer, STREAMS, register};
+use self::state::{Multiplexer, OPENED, STREAMS, register};
 use super::connection::*;
 use crate::platform::spawn;
 use crate::platform::time::Instant;
@@ -72,14 +72,13 @@ impl Multiplexer {
 impl Line for Multiplexer {
     fn open(self: Arc<Self>) -> IoFuture<'static, Connection> {
         Box::pin(async {
-            {
-                let mut state = self.state();
-                state.check()?;
-                if state.users + state.next as usize >= STREAMS as usize {
-                    return Err(io::ErrorKind::NotConnected.into());
-                }
-                state.users += 1;
+            let mut state = self.state();
+            state.check()?;
+            if state.users + state.next as usize >= STREAMS as usize {
+                return Err(io::ErrorKind::NotConnected.into());
             }
+            state.users += 1;
+            drop(state);
             Ok(self.stream(None))
         })
     }
@@ -88,8 +87,8 @@ impl Line for Multiplexer {
         Box::pin(poll_fn(move |context| {
             let mut state = self.state();
             if let Some(number) = state.opened.pop_front() {
-                if state.opened.is_empty() {
-                    // It may have stopped to read.
+                if state.opened.len() + 1 == OPENED {
+                    // It has stopped to read.
                     state.wake_task();
                 }
                 drop(state);
@@ -164,12 +163,9 @@ impl Sink<Bytes> for StreamEnd {
     fn poll_ready(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut state = self.shared.state();
         state.check()?;
-        let Some(stream) = self.number.and_then(|it| state.streams.get_mut(&it)) else {
-            return Poll::Ready(Ok(()));
-        };
-        if stream.queued < BUFFER || stream.has_ended {
-            return Poll::Ready(Ok(()));
-        }
+        let stream = self.number.and_then(|it| state.streams.get_mut(&it));
+        let full = stream.filter(|it| it.queued >= BUFFER && !it.has_ended);
+        let Some(stream) = full else { return Poll::Ready(Ok(())) };
         register(&mut stream.writer, context);
         Poll::Pending
     }
