@@ -333,24 +333,19 @@ impl Shared {
         })?
     }
 
-    /// Changes the slot of a role for a peer. `None` without such a slot, or if it belongs to a
-    /// later session of this name.
+    /// Changes the slot of a role for a peer. `None` without such a slot.
     pub(super) fn with_slot<T>(
         &self,
         own: &Hello,
         change: impl FnOnce(&mut Slot) -> T,
     ) -> Option<T> {
-        let mut registry = lock(&self.registry);
-        let slot = registry.slot(&own.route.near(), &own.route.peer);
-        slot.filter(|slot| slot.hello.lane.own == own.lane.own).map(change)
+        lock(&self.registry).slot(&own.route.near(), &own.route.peer).map(change)
     }
 
     /// Notes that an end has left, so that the peer may use the name of the session again.
     pub(crate) fn has_ended(&self, own: &Hello) {
-        let ends = |slot: &mut Slot| !std::mem::replace(&mut slot.has_ended, true);
-        if self.with_slot(own, ends) == Some(true) {
-            self.changed.notify_waiters();
-        }
+        self.with_slot(own, |slot| slot.has_ended = true);
+        self.changed.notify_waiters();
     }
 
     /// The greeting of the role that a peer calls, if the role is here.
