@@ -126,6 +126,21 @@ async fn a_short_session_takes_four_trips() {
     }
 }
 
+/// The host of the peer hears of the next session before or after it has the end of the last one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn the_name_of_a_session_is_free_once_its_role_has_left() {
+    let (near, far) = (Host::new(), Host::new());
+    let at = far.listen("tcp://127.0.0.1:0").await.unwrap().to_string();
+    let mut results = serve(&far);
+    for number in 0..1_000 {
+        let joined = near.join::<C>("1").peer("s", [&at]).connect().await.unwrap();
+        assert_eq!(ask(joined, number).await.unwrap(), number + 1);
+    }
+    for _ in 0..1_000 {
+        assert!(results.recv().await.unwrap().is_ok());
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_end_that_was_called_leaves_when_its_peer_knows_it() {
     let (near, far, at) = far_apart("called").await;
@@ -172,11 +187,11 @@ async fn a_program_may_end_once_its_role_has_left() {
     let far = Host::new();
     let at = far.listen("tcp://127.0.0.1:0").await.unwrap().to_string();
     let mut results = serve(&far);
-    for number in 0..20 {
+    for number in 0..200 {
         let at = at.clone();
         let program = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-            runtime.unwrap().block_on(async {
+            // Another thread writes to the connection.
+            tokio::runtime::Runtime::new().unwrap().block_on(async {
                 let joined = Host::new().join::<C>("1").peer("s", [&at]).connect().await.unwrap();
                 ask(joined, number).await.unwrap()
             })
