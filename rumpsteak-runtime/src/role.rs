@@ -22,7 +22,7 @@ use crate::transport::link::Link;
     message = "`{Self}` is not a role",
     label = "not a role",
     note = "a role is a struct of a module with `#[protocol(…)]` or `#[closed_system]`; if `{Self}` is a \
-            parameter, name a role in its place"
+            parameter, name a role in its place; if it only has the name of a role, name the role by its path: `module::Name`"
 )]
 pub trait Role: Participant {
     /// The protocol that the role takes part in, or the name of the module of a closed system.

@@ -321,29 +321,33 @@ fn choice(input: ParseStream<'_>) -> Result<Form> {
     let mut read: Vec<Written> = read.into_iter().collect();
     let text = "a choice needs at least one option: `Variant(Label, Session)`";
     ensure(!read.is_empty(), body.span(), text)?;
-    if let Some(first) = read.iter().find_map(Written::due) {
-        let text = if read.iter().all(|it| it.due().is_some()) && read.len() > 1 {
-            EXPECTED_REST
-        } else {
-            SELF_IS_CHOICE
-        };
-        let error = Error::new(first.span(), text);
-        let rest = read
-            .pop()
-            .filter(|rest| rest.due().is_none() && read.iter().all(|it| it.due().is_some()));
-        let rest = rest.and_then(Written::rest).ok_or(error)?;
+    if let Some(place) = read.iter().find_map(Written::due).map(Ident::span) {
+        let rest = read.pop();
+        let are_due = read.iter().all(|it| it.due().is_some());
+        let is_due = rest.as_ref().is_some_and(|it| it.due().is_some());
+        let text =
+            if are_due && is_due && !read.is_empty() { EXPECTED_REST } else { SELF_IS_CHOICE };
+        let rest = rest.filter(|_| are_due && !is_due).and_then(Written::rest);
+        let rest = rest.ok_or_else(|| Error::new(place, text))?;
         let due = read.into_iter().map(Written::option).collect::<Result<_>>()?;
         return Ok(Form::Choice(due, Some(rest)));
     }
     let variants = read.into_iter().map(Written::option).collect::<Result<Vec<_>>>()?;
-    let action = variants.iter().find_map(|it| it.head.action());
+    let named = variants.iter().find_map(|it| Some((&it.name, it.head.action()?)));
     let bare = variants.iter().find(|it| it.head.action().is_none());
-    if let (Some(bare), Some(Action { constructor, peer, .. })) = (bare, action) {
+    if let (Some(bare), Some((named, action))) = (bare, named) {
         let (name, label) = (&bare.name, bare.head.label());
-        let text = format!(
-            "either all options of a choice name a peer, or none does\n\n\
-             help: write `{name}({constructor}<{peer}, {label}, …>)` here, or `Variant(Label, Then)` in the others"
-        );
+        let Action { constructor, peer, label: first, .. } = action;
+        let text = "either all options of a choice name a peer, or none does\n\nhelp: write";
+        // An option is mostly named after its label: this one may lack it.
+        if named != first {
+            let help =
+                "first the label, then the session that follows it; or name a peer in the others";
+            let text = format!("{text} `{named}({named}, {constructor}<{peer}, …>)` here: {help}");
+            return refuse(constructor.span(), text);
+        }
+        let help = "here, or `Variant(Label, Then)` in the others";
+        let text = format!("{text} `{name}({constructor}<{peer}, {label}, …>)` {help}");
         return refuse(label.span(), text);
     }
     Ok(Form::Choice(variants, None))

@@ -222,6 +222,7 @@ fn deep_brackets_are_refused_without_recursion() {
 
 #[test]
 fn refusals_point_at_the_token_and_say_what_to_write() {
+    let condition = "#[cfg(x)]: a condition cannot stand in a module that is verified: put `#[cfg(…)]` on the whole module, and write the module once for each case";
     let cases = [
         (
             "",
@@ -335,8 +336,13 @@ fn refusals_point_at_the_token_and_say_what_to_write() {
         ("", "enum A { L }", "}: an option is written `Variant(Label, Session)`"),
         (
             "",
-            "enum A { X(Send<P, L, End>), Y(M, End) }",
+            "enum A { L(Send<P, L, End>), Y(M, End) }",
             "M: either all options of a choice name a peer, or none does\n\nhelp: write `Y(Send<P, M, …>)` here, or `Variant(Label, Then)` in the others",
+        ),
+        (
+            "",
+            "enum A { Y(M, End), X(Send<P, L, End>) }",
+            "Send: either all options of a choice name a peer, or none does\n\nhelp: write `X(X, Send<P, …>)` here: first the label, then the session that follows it; or name a peer in the others",
         ),
         (
             "",
@@ -370,16 +376,8 @@ fn refusals_point_at_the_token_and_say_what_to_write() {
             "enum A { L(L, End) }",
             "K: a choice is only a part of a session: put the role on the `type` or `struct` that selects or branches with it",
         ),
-        (
-            "",
-            "enum A { #[cfg(x)] L(L, End) }",
-            "#[cfg(x)]: a condition cannot stand in a module that is verified: put `#[cfg(…)]` on the whole module, and write the module once for each case",
-        ),
-        (
-            "",
-            "struct A(#[cfg(x)] End);",
-            "#[cfg(x)]: a condition cannot stand in a module that is verified: put `#[cfg(…)]` on the whole module, and write the module once for each case",
-        ),
+        ("", "enum A { #[cfg(x)] L(L, End) }", condition),
+        ("", "struct A(#[cfg(x)] End);", condition),
     ];
     for (arguments, item, expected) in cases {
         assert_eq!(refuse(arguments, item), expected, "for `{item}`");

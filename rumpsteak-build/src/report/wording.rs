@@ -110,7 +110,7 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
         ),
         Cause::NoRoute { role, peer, message } => format!(
             "a session of `{role}` has `{peer}` as a peer, and `{role}` has no route to it\n\n\
-             help: add the field `#[route({peer})] {}: Channel<{message}>`",
+             help: if another role runs it, name that role in `#[session(…)]`; if not, add the field `#[route({peer})] {}: Channel<{message}>`",
             name::snake(peer)
         ),
         Cause::NotLive { name, protocol, reason } => {

@@ -238,12 +238,12 @@ fn watch(set: &SetItem, krate: &TokenStream) -> TokenStream {
 /// documentation of the method.
 fn run(set: &SetItem, krate: &TokenStream, parameters: &[Ident]) -> TokenStream {
     let roles: Vec<_> = set.fields.iter().map(|field| &field.role).collect();
-    let numbered = |letter| {
-        let names = (0..roles.len()).map(|index| format_ident!("__{letter}{index}"));
+    let named = |part| {
+        let names = roles.iter().map(|role| format_ident!("__{part}{role}"));
         names.collect::<Vec<_>>()
     };
     let [sessions, futures, answers, values, processes, players, returned] =
-        ["S", "F", "A", "T", "P", "Q", "V"].map(numbered);
+        ["SessionOf", "F", "A", "T", "P", "Q", "V"].map(named);
     let (mut types, mut runs, mut begins, mut all) = (vec![], vec![], vec![], vec![]);
     for (index, SetField { role, is_family, member, .. }) in set.fields.iter().enumerate() {
         let (parameter, process) = (&parameters[index], &processes[index]);

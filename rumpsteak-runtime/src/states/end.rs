@@ -45,8 +45,9 @@ impl<'s, R: Role> End<'s, R> {
 /// `W` is [`Over`]. While rustc checks the process, `W` is unknown, and so `V` is what the process
 /// returns. If that is not known either, as in a process that loops forever, [`Over`] decides.
 #[diagnostic::on_unimplemented(
-    message = "the process returns `{V}` in the place of its value and the end of its session",
-    label = "write `s.end(value)` at each end of the process, where `s` is its last state"
+    message = "the process for `{Self}` returns `{V}` in the place of its value and the end of its session",
+    label = "write `s.end(value)` at each end of the process, where `s` is its last state",
+    note = "a process that loops for ever returns `Ended<'_, {Self}>`, too"
 )]
 pub trait Ends<'s, V, T, W>: Role {
     #[doc(hidden)]
@@ -83,10 +84,10 @@ where
     }
 }
 
-/// Keeps rustc from the first implementation while `V` is unknown.
+/// Keeps rustc from the first implementation while `V` is unknown. No process returns this `V`.
 #[diagnostic::do_not_recommend]
-impl<'s, R: Role> Ends<'s, Infallible, Infallible, Infallible> for R {
-    fn split(returned: Infallible) -> (Infallible, End<'s, R>) {
+impl<'s, R: Role> Ends<'s, Over, Infallible, Infallible> for R {
+    fn split(returned: Over) -> (Infallible, End<'s, R>) {
         match returned {}
     }
 }

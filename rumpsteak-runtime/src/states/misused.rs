@@ -46,22 +46,14 @@ not!(
     "the session is not over: `Branch<{P}, …>` is left to do",
     "receive a message from `{P}` before the end"
 );
-not!(
-    ToGather,
-    "the session is not over: `Gather<…>` is left to do",
-    "`gather` the messages of the peers before the end"
-);
+not!(ToGather, "the session is not over: `Gather<…>` is left to do", "`gather` before the end");
 not!(ToRace, "the session is not over: `Race<…>` is left to do", "`race` before the end");
 not!(ToDo<C>, "the session is not over: `{C}` is left to do", "go on with `{C}` before the end");
-not!(NotSend, "the role sends one message here", "this is a `Send`: call `send`");
-not!(NotReceive, "the role receives one message here", "this is a `Receive`: call `receive`");
-not!(NotSelect, "the role chooses a message here", "this is a `Select`: call `select`");
-not!(NotBranch, "a peer chooses the message here", "this is a `Branch`: call `branch`");
-not!(
-    NotGather,
-    "the role receives a message from each of several peers here",
-    "this is a `Gather`: call `gather`"
-);
+not!(NotSend<P, L>, "the role sends `{L}` to `{P}` here", "this is a `Send`: call `send`");
+not!(NotReceive<P, L>, "the role receives `{L}` from `{P}` here", "this is a `Receive`: call `receive`");
+not!(NotSelect<P>, "the role chooses a message to `{P}` here", "this is a `Select`: call `select`");
+not!(NotBranch<P>, "`{P}` chooses the message here", "this is a `Branch`: call `branch`");
+not!(NotGather, "the role receives from several peers here", "this is a `Gather`: call `gather`");
 not!(NotRace, "the role or a peer chooses a message here", "this is a `Race`: call `race`");
 not!(Awaited, "the session goes on once this is awaited", "write `.await?` in front of this call");
 not!(NotEnd, "the session is over here", "this is the `End`: call `end`");
@@ -69,7 +61,7 @@ not!(NotEnd, "the session is over here", "this is the `End`: call `end`");
 // rustc prints the type that lacks the bound. It is `State`, because the states' own types are
 // long. rustc points at the definition of a `tt` argument, without the macro.
 macro_rules! misused {
-    ($State:ident($($parameter:ident),*) $method:ident<$($generic:ident),*>($($argument:ident)?) -> $Result:ty, $($Not:tt)*) => {
+    ($State:ident($($parameter:ident),*) $method:ident<$($generic:ident),*>($($argument:ident)?) -> $Result:ty, ($($Not:tt)*)) => {
         impl<'s, R: Role, $($parameter),*> $State<'s, R, $($parameter),*> {
             #[doc(hidden)]
             pub fn $method<$($generic),*>(self$(, _: $argument)?) -> $Result
@@ -87,20 +79,20 @@ macro_rules! calls {
         $(misused!($State $parameters $sends<Then, M>(M) -> Ready<Result<Then>>, $Not);)*
     };
 }
-calls!(Send(P, L, C), NotSend: receive branch | select);
-calls!(Receive(P, L, C), NotReceive: branch | send select);
-calls!(Select(P, C), NotSelect: receive branch | send);
-calls!(Branch(P, C), NotBranch: receive | send select);
-calls!(Race(P, C), NotRace: receive branch | send select);
-calls!(Gather(P, C), NotGather: receive branch | send select);
-calls!(Sending(P, L, C), Awaited: receive branch | send select);
-calls!(Receiving(P, L, C), Awaited: receive branch | send select);
-calls!(Branching(P, C), Awaited: receive branch | send select);
-calls!(End(), NotEnd: receive branch | send select);
+calls!(Send(P, L, C), (NotSend<P, L>): receive branch gather | select race);
+calls!(Receive(P, L, C), (NotReceive<P, L>): branch gather | send select race);
+calls!(Select(P, C), (NotSelect<P>): receive branch gather | send race);
+calls!(Branch(P, C), (NotBranch<P>): receive gather | send select race);
+calls!(Race(P, C), (NotRace): receive branch gather | send select);
+calls!(Gather(P, C), (NotGather): receive branch | send select race);
+calls!(Sending(P, L, C), (Awaited): receive branch gather | send select race);
+calls!(Receiving(P, L, C), (Awaited): receive branch gather | send select race);
+calls!(Branching(P, C), (Awaited): receive branch gather | send select race);
+calls!(End(), (NotEnd): receive branch gather | send select race);
 
 macro_rules! not_over {
     ($State:ident<$($parameter:ident),*>, $($To:tt)*) => {
-        misused!($State($($parameter),*) end<T>(T) -> Ended<'s, R, T>, $($To)*);
+        misused!($State($($parameter),*) end<T>(T) -> Ended<'s, R, T>, ($($To)*));
 
         impl<'s, R: Role, $($parameter),*> Remains<$State<'s, R, $($parameter),*>> for State<'s, R>
         where
@@ -109,7 +101,7 @@ macro_rules! not_over {
         }
     };
 }
-misused!(Sending(P, L, C) end<T>(T) -> Ended<'s, R, T>, Awaited);
+misused!(Sending(P, L, C) end<T>(T) -> Ended<'s, R, T>, (Awaited));
 not_over!(Send<P, L, C>, ToSend<P, L>);
 not_over!(Receive<P, L, C>, ToReceive<P, L>);
 not_over!(Select<P, C>, ToSelect<P>);

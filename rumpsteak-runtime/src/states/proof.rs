@@ -41,7 +41,7 @@ pub trait Plays<S>: Sized {
 #[diagnostic::on_unimplemented(
     message = "the process for `{Self}` does not run a session of `{Self}`",
     label = "not a process of `{Self}`",
-    note = "`Roles::run` takes one process for each role, in the order in which the protocol names the roles",
+    note = "`Roles::default().run(…)` takes one process for each role, in the order in which the protocol names the roles",
     note = "a process of `{Self}` takes a type that carries `#[session({Self})]`: `async |session: Name<'_>| …`"
 )]
 pub trait Runs<P, S>: Plays<S> {}

@@ -78,10 +78,12 @@ fn shorten(text: &str, most: usize) -> String {
 }
 
 pub(crate) fn unknown_characters(span: Span, text: &str) -> Diagnostic {
-    let message = format!("`{}` has no meaning here", shorten(text, 8));
-    let label = "not a part of any token";
-    Diagnostic::new(Code::UnknownCharacters, message, span, label)
-        .help("remove it; comments are written `// …` or `/* … */`")
+    let message = format!("`{}` has no meaning here", shorten(text, 8).replace("\\'", "'"));
+    let help = match text.starts_with('\'') {
+        true => "write the text in double quotes: `\"…\"`",
+        false => "remove it; comments are written `// …` or `/* … */`",
+    };
+    Diagnostic::new(Code::UnknownCharacters, message, span, "not a part of any token").help(help)
 }
 
 /// `found` is `None` at the end of the file; `before` is the token in front.
