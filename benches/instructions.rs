@@ -419,7 +419,7 @@ fn standard_joined(times: i32) {
 
 /// The same as [`standard_joined`], by the method of the set.
 fn standard_run(times: i32) {
-    use standard::streaming::{Ready, Roles, Source, Stop, TSession, TValueOrStop, Value};
+    use standard::streaming::{Ready, Roles, Source, Stop, TSession, TValueChoice, Value};
     let (mut roles, runtime) = (Roles::default(), tokio_1());
     for _ in 0..times {
         let count = black_box(VALUES);
@@ -436,11 +436,11 @@ fn standard_run(times: i32) {
                 let mut sum = 0;
                 loop {
                     s = match s.send(Ready).await?.branch().await? {
-                        TValueOrStop::Value(Value(value), next) => {
+                        TValueChoice::Value(Value(value), next) => {
                             sum += value;
                             next
                         }
-                        TValueOrStop::Stop(Stop, end) => return end.end(sum),
+                        TValueChoice::Stop(Stop, end) => return end.end(sum),
                     };
                 }
             },

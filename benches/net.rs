@@ -54,11 +54,11 @@ async fn receive(mut to: Joined<T>) -> Joined<T> {
         let mut sum = 0;
         loop {
             match session.branch().await? {
-                TValueOrStop::Value(Value(value), next) => {
+                TValueChoice::Value(Value(value), next) => {
                     sum += value.len();
                     session = next;
                 }
-                TValueOrStop::Stop(Stop, next) => {
+                TValueChoice::Stop(Stop, next) => {
                     return Ok::<_, Error>((sum, next.send(Done).await?));
                 }
             }

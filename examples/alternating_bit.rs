@@ -72,14 +72,14 @@ async fn sender<'s>(mut session: SSession<'s>, data: &[u8]) -> Ended<'s, S, Infa
         let mut answer = session.send(D0(zero.clone())).await?.branch().await?;
         let mut next = loop {
             answer = match answer {
-                SA0OrA1::A0(A0, next) => break next,
-                SA0OrA1::A1(A1, next) => next.send(D0(zero.clone())).await?.branch().await?,
+                SA0Choice::A0(A0, next) => break next,
+                SA0Choice::A1(A1, next) => next.send(D0(zero.clone())).await?.branch().await?,
             };
         };
         session = loop {
             next = match next.send(D1(one.clone())).await?.branch().await? {
-                SA0OrA1::A0(A0, next) => next,
-                SA0OrA1::A1(A1, next) => break next,
+                SA0Choice::A0(A0, next) => next,
+                SA0Choice::A1(A1, next) => break next,
             };
         };
     }

@@ -32,20 +32,20 @@ async fn service(session: SSession<'_>, is_open: bool) -> Ended<'_, S, Access> {
 
 async fn client<'s>(session: CSession<'s>, password: &str) -> Ended<'s, C> {
     match session.branch().await? {
-        CLoginOrCancel::Login(Login, next) => {
+        CLoginChoice::Login(Login, next) => {
             println!("client: says {password:?}");
             next.send(Password(password.to_owned())).await?.end(())
         }
-        CLoginOrCancel::Cancel(Cancel, next) => next.send(Quit).await?.end(()),
+        CLoginChoice::Cancel(Cancel, next) => next.send(Quit).await?.end(()),
     }
 }
 
 async fn authenticator<'s>(session: ASession<'s>, expected: &str) -> Ended<'s, A> {
     match session.branch().await? {
-        APasswordOrQuit::Password(Password(password), next) => {
+        APasswordChoice::Password(Password(password), next) => {
             next.send(Auth(password == expected)).await?.end(())
         }
-        APasswordOrQuit::Quit(Quit, end) => end.end(()),
+        APasswordChoice::Quit(Quit, end) => end.end(()),
     }
 }
 

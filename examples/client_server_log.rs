@@ -17,12 +17,12 @@ async fn client(mut session: CSession<'_>, first: u32) -> Ended<'_, C, Infallibl
     let mut number = first;
     loop {
         session = match session.send(Request(number)).await?.branch().await? {
-            CHalfOrOdd::Half(Half(half), next) => {
+            CHalfChoice::Half(Half(half), next) => {
                 println!("client: half of {number} is {half}");
                 number = half;
                 next
             }
-            CHalfOrOdd::Odd(Odd, next) => {
+            CHalfChoice::Odd(Odd, next) => {
                 println!("client: {number} is odd");
                 number = 3 * number + 1;
                 next
@@ -53,11 +53,11 @@ async fn log(
     let mut kept = Vec::new();
     while kept.len() < entries {
         session = match session.branch().await? {
-            LEntryOrRefusal::Entry(Entry(number), next) => {
+            LEntryChoice::Entry(Entry(number), next) => {
                 kept.push((number, false));
                 next
             }
-            LEntryOrRefusal::Refusal(Refusal(number), next) => {
+            LEntryChoice::Refusal(Refusal(number), next) => {
                 println!("log:    {number} was refused");
                 kept.push((number, true));
                 next

@@ -74,15 +74,15 @@ async fn hospital(mut session: HSession<'_>) -> Ended<'_, H, Infallible> {
     let mut accepted = Vec::new();
     loop {
         session = match session.branch().await? {
-            HDataOrAsk::Data(Data(reading), next) if reading <= 40 => {
+            HDataChoice::Data(Data(reading), next) if reading <= 40 => {
                 accepted.push(reading);
                 next.select(OkMessage).await?
             }
-            HDataOrAsk::Data(Data(reading), next) => {
+            HDataChoice::Data(Data(reading), next) => {
                 println!("hospital: {reading} cannot be right");
                 next.select(Ko).await?
             }
-            HDataOrAsk::Ask(Ask, next) => next.send(Report(format!("{accepted:?}"))).await?,
+            HDataChoice::Ask(Ask, next) => next.send(Report(format!("{accepted:?}"))).await?,
         };
     }
 }

@@ -136,8 +136,8 @@ async fn door<'s>(mut session: DoorSession<'s>, record: &Record) -> Ended<'s, Do
         record.add(Event::Opens);
         let (Close, next) = next.send(DoorOpened).await?.receive().await?;
         session = match next.send(Closing).await?.branch().await? {
-            DoorStopOrFinish::Stop(Stop, next) => next.send(DoorStopped).await?,
-            DoorStopOrFinish::Finish(Finish, next) => {
+            DoorStopChoice::Stop(Stop, next) => next.send(DoorStopped).await?,
+            DoorStopChoice::Finish(Finish, next) => {
                 record.add(Event::Closes);
                 next.send(DoorClosed).await?
             }

@@ -30,12 +30,12 @@ async fn ring_a(
 ) -> Ended<'_, A, Infallible> {
     for lap in 1..=4 {
         session = match session.send(Add(held)).await?.branch().await? {
-            AAddOrSub::Add(Add(value), next) => {
+            AAddChoice::Add(Add(value), next) => {
                 held += value;
                 println!("a: lap {lap}, adds {value}, holds {held}");
                 next
             }
-            AAddOrSub::Sub(Sub(value), next) => {
+            AAddChoice::Sub(Sub(value), next) => {
                 held -= value;
                 println!("a: lap {lap}, subtracts {value}, holds {held}");
                 next
@@ -65,11 +65,11 @@ async fn ring_b(mut session: RingB<'_>, mut held: i32) -> Ended<'_, B, Infallibl
 async fn ring_c(mut session: CSession<'_>, mut held: i32) -> Ended<'_, C, Infallible> {
     loop {
         session = match session.branch().await? {
-            CAddOrSub::Add(Add(value), next) => {
+            CAddChoice::Add(Add(value), next) => {
                 held += value;
                 next.send(Add(held)).await?
             }
-            CAddOrSub::Sub(Sub(value), next) => {
+            CAddChoice::Sub(Sub(value), next) => {
                 held -= value;
                 next.send(Sub(held)).await?
             }

@@ -43,12 +43,12 @@ async fn sink(mut session: TSession<'_>) -> Ended<'_, T, Vec<i32>> {
     let mut values = Vec::new();
     loop {
         session = match session.send(Ready).await?.branch().await? {
-            TValueOrStop::Value(Value(value), next) => {
+            TValueChoice::Value(Value(value), next) => {
                 println!("sink:   receives {value}");
                 values.push(value);
                 next
             }
-            TValueOrStop::Stop(Stop, end) => return end.end(values),
+            TValueChoice::Stop(Stop, end) => return end.end(values),
         };
     }
 }

@@ -28,12 +28,12 @@ async fn server(mut session: SSession<'_>) -> Ended<'_, S, usize> {
     let mut served = 0;
     loop {
         session = match session.branch().await? {
-            SAddOrBye::Add(Add(left), next) => {
+            SAddChoice::Add(Add(left), next) => {
                 let (Add(right), next) = next.receive().await?;
                 served += 1;
                 next.send(Sum(left.wrapping_add(right))).await?
             }
-            SAddOrBye::Bye(Bye, next) => return next.send(Bye).await?.end(served),
+            SAddChoice::Bye(Bye, next) => return next.send(Bye).await?.end(served),
         };
     }
 }

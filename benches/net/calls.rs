@@ -134,10 +134,10 @@ async fn round_trip(near: &Host, far: &Host, at: &str) -> Duration {
         try_run(role, async |mut session: echo::SSession<'_>| {
             loop {
                 match session.branch().await? {
-                    echo::SAskOrStop::Ask(echo::Ask(bytes), next) => {
+                    echo::SAskChoice::Ask(echo::Ask(bytes), next) => {
                         session = next.send(echo::Answer(bytes)).await?;
                     }
-                    echo::SAskOrStop::Stop(echo::Stop, end) => return Ok::<_, Error>(((), end)),
+                    echo::SAskChoice::Stop(echo::Stop, end) => return Ok::<_, Error>(((), end)),
                 }
             }
         })
@@ -180,8 +180,8 @@ async fn one_way(near: &Host, far: &Host, at: &str, size: usize, count: usize) -
         try_run(role, async |mut session: stream::TSession<'_>| {
             loop {
                 match session.branch().await? {
-                    stream::TValueOrStop::Value(stream::Value(_), next) => session = next,
-                    stream::TValueOrStop::Stop(stream::Stop, next) => {
+                    stream::TValueChoice::Value(stream::Value(_), next) => session = next,
+                    stream::TValueChoice::Stop(stream::Stop, next) => {
                         return Ok::<_, Error>(((), next.send(stream::Done).await?));
                     }
                 }

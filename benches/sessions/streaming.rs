@@ -87,11 +87,11 @@ pub async fn sink(role: &mut T) -> Result<i32> {
         let mut sum = 0;
         loop {
             s = match s.send(Ready).await?.branch().await? {
-                TValueOrStop::Value(Value(value), next) => {
+                TValueChoice::Value(Value(value), next) => {
                     sum += value;
                     next
                 }
-                TValueOrStop::Stop(Stop, end) => return Ok((sum, end)),
+                TValueChoice::Stop(Stop, end) => return Ok((sum, end)),
             };
         }
     })

@@ -42,7 +42,7 @@ mod chat_listening {}
 mod chat_private {}
 
 use chat_listening::{self as listening, ClientHeard as Heard};
-use chat_private::{self as private, GuestAnswerOrEnough};
+use chat_private::{self as private, GuestAnswerChoice};
 use chat_speaking::{self as speaking, Enter, Invite, Leave, Say, ServerSpoken as Spoken};
 
 /// The messages that a client receives.
@@ -297,11 +297,11 @@ async fn whisper(join: Join<private::Guest>) -> Result<String, Failure> {
         loop {
             let question = private::Whisper(format!("question {}", answers.len()));
             match session.send(question).await?.branch().await? {
-                GuestAnswerOrEnough::Answer(private::Answer(answer), next) => {
+                GuestAnswerChoice::Answer(private::Answer(answer), next) => {
                     answers.push(answer);
                     session = next;
                 }
-                GuestAnswerOrEnough::Enough(private::Enough(answer), end) => {
+                GuestAnswerChoice::Enough(private::Enough(answer), end) => {
                     answers.push(answer);
                     return Ok::<_, Failure>((answers, end));
                 }

@@ -41,19 +41,19 @@ pub async fn client(role: &mut Client, paths: &[String]) -> Result<Vec<Option<Ve
         let mut files = Vec::new();
         for path in paths {
             session = match session.select(Get(path.clone())).await?.branch().await? {
-                ClientFoundOrMissing::Missing(Missing, next) => {
+                ClientFoundChoice::Missing(Missing, next) => {
                     files.push(None);
                     next
                 }
-                ClientFoundOrMissing::Found(Found(size), mut pieces) => {
+                ClientFoundChoice::Found(Found(size), mut pieces) => {
                     let mut file = Vec::new();
                     let (sum, next) = loop {
                         match pieces.branch().await? {
-                            ClientPieceOrDone::Piece(Piece(piece), next) => {
+                            ClientPieceChoice::Piece(Piece(piece), next) => {
                                 file.extend(piece);
                                 pieces = next;
                             }
-                            ClientPieceOrDone::Done(Done(sum), next) => break (sum, next),
+                            ClientPieceChoice::Done(Done(sum), next) => break (sum, next),
                         }
                     };
                     let is_whole = file.len() as u64 == size && checksum(EMPTY, &file) == sum;
@@ -72,8 +72,8 @@ pub async fn server(role: &mut Server, folder: &Path) -> Result<()> {
     try_run(role, async |mut session: ServerSession<'_>| {
         loop {
             let (path, asked) = match session.branch().await? {
-                ServerGetOrQuit::Get(Get(path), next) => (path, next),
-                ServerGetOrQuit::Quit(Quit, end) => return Ok(((), end)),
+                ServerGetChoice::Get(Get(path), next) => (path, next),
+                ServerGetChoice::Quit(Quit, end) => return Ok(((), end)),
             };
             // Only files inside the folder.
             let name = Path::new(&path).file_name().unwrap_or_default();

@@ -130,8 +130,8 @@ macro_rules! guest {
     };
 }
 
-guest!(ann, Ann, AnnSession, AnnClosedOrSay, AnnClosedOrSaid);
-guest!(bob, Bob, BobSession, BobClosedOrSay, BobClosedOrSaid);
+guest!(ann, Ann, AnnSession, AnnSayChoice, AnnSaidChoice);
+guest!(bob, Bob, BobSession, BobSayChoice, BobSaidChoice);
 
 /// The number of words that the moderator passed on, and the words that Ann and Bob received.
 pub async fn run() -> Result<(usize, Vec<String>, Vec<String>)> {

@@ -27,8 +27,8 @@ pub mod speaking {}
 )]
 pub mod listening {}
 
-use listening::{ClientSaidOrClosed as Heard, Closed, Said};
-use speaking::{Leave, Say, ServerSayOrLeave as Spoken};
+use listening::{ClientSaidChoice as Heard, Closed, Said};
+use speaking::{Leave, Say, ServerSayChoice as Spoken};
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 

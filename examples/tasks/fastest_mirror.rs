@@ -90,8 +90,8 @@ macro_rules! mirror {
     };
 }
 
-mirror!(first, First, FirstSession, FirstCancelOrGet, FirstCancelOrFile, FirstCancelOrThanks);
-mirror!(second, Second, SecondSession, SecondCancelOrGet, SecondCancelOrFile, SecondCancelOrThanks);
+mirror!(first, First, FirstSession, FirstGetChoice, FirstFileChoice, FirstThanksChoice);
+mirror!(second, Second, SecondSession, SecondGetChoice, SecondFileChoice, SecondThanksChoice);
 
 /// The files, with true for each mirror that the client thanked. First one mirror is fast, then the
 /// other.

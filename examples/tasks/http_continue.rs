@@ -31,23 +31,23 @@ async fn client<'s>(
             };
             let asked = match open.race(headers).await? {
                 Raced::Sent(asked) => asked,
-                Raced::Heard(ClientCloseOrHeaders::Close(Close, closed)) => break 'open closed,
+                Raced::Heard(ClientHeadersChoice::Close(Close, closed)) => break 'open closed,
             };
             let response;
             (Response(response), open) = match asked.branch().await? {
-                ClientCloseOrR100::Response(response, open) => (response, open),
-                ClientCloseOrR100::Close(Close, closed) => break 'open closed,
-                ClientCloseOrR100::R100(R100, wanted) => {
+                ClientR100Choice::Response(response, open) => (response, open),
+                ClientR100Choice::Close(Close, closed) => break 'open closed,
+                ClientR100Choice::R100(R100, wanted) => {
                     let body = ready(Body(format!("body of {request}")));
                     let sent = match wanted.race(body).await? {
                         Raced::Sent(sent) => sent,
-                        Raced::Heard(ClientCloseOrBody::Close(Close, closed)) => {
+                        Raced::Heard(ClientBodyChoice::Close(Close, closed)) => {
                             break 'open closed;
                         }
                     };
                     match sent.branch().await? {
-                        ClientCloseOrResponse::Response(response, open) => (response, open),
-                        ClientCloseOrResponse::Close(Close, closed) => break 'open closed,
+                        ClientResponseChoice::Response(response, open) => (response, open),
+                        ClientResponseChoice::Close(Close, closed) => break 'open closed,
                     }
                 }
             };
@@ -55,11 +55,11 @@ async fn client<'s>(
         }
         let last = match open.race(ready(Last)).await? {
             Raced::Sent(last) => last,
-            Raced::Heard(ClientCloseOrHeaders::Close(Close, closed)) => break 'open closed,
+            Raced::Heard(ClientHeadersChoice::Close(Close, closed)) => break 'open closed,
         };
         match last.branch().await? {
-            ClientCloseOrClosed::Closed(Closed, end) => return end.end(responses),
-            ClientCloseOrClosed::Close(Close, closed) => closed,
+            ClientClosedChoice::Closed(Closed, end) => return end.end(responses),
+            ClientClosedChoice::Close(Close, closed) => closed,
         }
     };
     println!("client: the server has closed");
@@ -75,8 +75,8 @@ async fn server(mut open: ServerSession<'_>, idle: Duration) -> Ended<'_, Server
     };
     let mut closing = loop {
         let (request, asked) = match open.race(timeout()).await? {
-            Raced::Heard(ServerCloseOrHeaders::Headers(Headers(it), asked)) => (it, asked),
-            Raced::Heard(ServerCloseOrHeaders::Last(Last, last)) => {
+            Raced::Heard(ServerHeadersChoice::Headers(Headers(it), asked)) => (it, asked),
+            Raced::Heard(ServerHeadersChoice::Last(Last, last)) => {
                 return last.select(Closed).await?.end(false);
             }
             Raced::Sent(closing) => break closing,
@@ -86,7 +86,7 @@ async fn server(mut open: ServerSession<'_>, idle: Duration) -> Ended<'_, Server
             continue;
         }
         open = match asked.select(R100).await?.race(timeout()).await? {
-            Raced::Heard(ServerCloseOrBody::Body(Body(body), answers)) => {
+            Raced::Heard(ServerBodyChoiceAfterR100::Body(Body(body), answers)) => {
                 answers.select(Response(format!("201 with {body}"))).await?
             }
             Raced::Sent(closing) => break closing,
@@ -95,10 +95,10 @@ async fn server(mut open: ServerSession<'_>, idle: Duration) -> Ended<'_, Server
     // The message that the client sent before it knew of the end.
     loop {
         closing = match closing.branch().await? {
-            ServerBodyOrHeaders::Body(_, closing) => closing,
-            ServerBodyOrHeaders::Headers(_, closing) => closing,
-            ServerBodyOrHeaders::Last(_, closing) => closing,
-            ServerBodyOrHeaders::Close(Close, end) => return end.end(true),
+            ServerBodyChoiceAfterClose::Body(_, closing) => closing,
+            ServerBodyChoiceAfterClose::Headers(_, closing) => closing,
+            ServerBodyChoiceAfterClose::Last(_, closing) => closing,
+            ServerBodyChoiceAfterClose::Close(Close, end) => return end.end(true),
         };
     }
 }

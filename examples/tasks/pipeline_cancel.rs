@@ -35,7 +35,7 @@ async fn source(mut session: SourceSession<'_>) -> Ended<'_, Source> {
         };
         session = match session.race(item).await? {
             Raced::Sent(session) => session,
-            Raced::Heard(SourceCancelOrItem::Cancel(Cancel, session)) => {
+            Raced::Heard(SourceItemChoice::Cancel(Cancel, session)) => {
                 return session.send(Cancel).await?.end(());
             }
         };
@@ -46,25 +46,25 @@ async fn source(mut session: SourceSession<'_>) -> Ended<'_, Source> {
 async fn stage(mut session: StageSession<'_>) -> Ended<'_, Stage> {
     let cancelled = loop {
         let work = match session.branch().await? {
-            StageCancelOrItem::Item(Item(item), working) => {
+            StageItemChoice::Item(Item(item), working) => {
                 working.race(async { Value(item.len() as u64) }).await?
             }
-            StageCancelOrItem::CancelFromSupervisor(Cancel, cancelled) => break cancelled,
-            StageCancelOrItem::CancelFromSource(Cancel, session) => {
+            StageItemChoice::CancelFromSupervisor(Cancel, cancelled) => break cancelled,
+            StageItemChoice::CancelFromSource(Cancel, session) => {
                 let (Cancel, end) = session.send(Cancel).await?.receive().await?;
                 return end.end(());
             }
         };
         session = match work {
             Raced::Sent(session) => session,
-            Raced::Heard(StageCancelOrValue::Cancel(Cancel, cancelled)) => break cancelled,
+            Raced::Heard(StageValueChoice::Cancel(Cancel, cancelled)) => break cancelled,
         };
     };
     let mut session = cancelled.send(Cancel).await?;
     loop {
         session = match session.branch().await? {
-            StageItemOrCancel::Item(_, session) => session,
-            StageItemOrCancel::Cancel(Cancel, end) => return end.end(()),
+            StageItemChoiceAfterCancel::Item(_, session) => session,
+            StageItemChoiceAfterCancel::Cancel(Cancel, end) => return end.end(()),
         };
     }
 }
@@ -74,15 +74,15 @@ async fn sink<'s>(mut session: SinkSession<'s>, wanted: u64, enough: &Notify) ->
     let mut values = 0;
     let reports = loop {
         session = match session.branch().await? {
-            SinkCancelOrValue::Value(_, session) => session,
-            SinkCancelOrValue::CancelFromStage(Cancel, session) => {
+            SinkValueChoice::Value(_, session) => session,
+            SinkValueChoice::CancelFromStage(Cancel, session) => {
                 break session.receive().await?.1;
             }
-            SinkCancelOrValue::CancelFromSupervisor(Cancel, mut session) => {
+            SinkValueChoice::CancelFromSupervisor(Cancel, mut session) => {
                 break loop {
                     session = match session.branch().await? {
-                        SinkValueOrCancel::Value(_, session) => session,
-                        SinkValueOrCancel::Cancel(Cancel, reports) => break reports,
+                        SinkValueChoiceAfterCancel::Value(_, session) => session,
+                        SinkValueChoiceAfterCancel::Cancel(Cancel, reports) => break reports,
                     };
                 };
             }

@@ -29,7 +29,7 @@ async fn follower(
             Timeout(heard)
         };
         match follows.race(timer).await? {
-            Raced::Heard(FollowerTimeoutOrHeartbeat::Heartbeat(Heartbeat(_), next)) => {
+            Raced::Heard(FollowerHeartbeatChoice::Heartbeat(Heartbeat(_), next)) => {
                 (heard, follows) = (heard + 1, next);
             }
             Raced::Sent(waits) => break waits,
@@ -38,8 +38,8 @@ async fn follower(
     println!("follower: no heartbeat for {timeout:?}");
     let asks = loop {
         waits = match waits.branch().await? {
-            FollowerHeartbeatOrTimeout::Heartbeat(_, waits) => waits,
-            FollowerHeartbeatOrTimeout::Timeout(_, asks) => break asks,
+            FollowerHeartbeatChoiceAfterTimeout::Heartbeat(_, waits) => waits,
+            FollowerHeartbeatChoiceAfterTimeout::Timeout(_, asks) => break asks,
         };
     };
     let asked = asks.send(Vote(heard)).await?.send(Vote(heard)).await?;
@@ -69,7 +69,7 @@ async fn leader(mut leads: LeaderSession<'_>, heartbeats: u64) -> Ended<'_, Lead
         };
         leads = match leads.race(heartbeat).await? {
             Raced::Sent(leads) => leads,
-            Raced::Heard(LeaderTimeoutOrHeartbeat::Timeout(timeout, steps_down)) => {
+            Raced::Heard(LeaderHeartbeatChoice::Timeout(timeout, steps_down)) => {
                 let (Vote(_), votes) = steps_down.send(timeout).await?.receive().await?;
                 return votes.send(Voted(false)).await?.end(());
             }

@@ -28,7 +28,7 @@ async fn client<'s>(
             Timeout
         };
         let mut draining = match waiting.race(timeout).await? {
-            Raced::Heard(ClientTimeoutOrReply::Reply(Reply(reply), next)) => {
+            Raced::Heard(ClientReplyChoiceAfterRequest::Reply(Reply(reply), next)) => {
                 let end = next.select(Received).await?.select(Bye).await?;
                 return end.end((reply, attempts));
             }
@@ -37,8 +37,10 @@ async fn client<'s>(
         println!("client: gives up");
         session = loop {
             draining = match draining.branch().await? {
-                ClientReplyOrTimeout::Reply(_, draining) => draining,
-                ClientReplyOrTimeout::Timeout(Timeout, next) => break next.select(Again).await?,
+                ClientReplyChoiceAfterTimeout::Reply(_, draining) => draining,
+                ClientReplyChoiceAfterTimeout::Timeout(Timeout, next) => {
+                    break next.select(Again).await?;
+                }
             };
         };
         attempts += 1;
@@ -50,34 +52,34 @@ async fn server(mut session: ServerSession<'_>) -> Ended<'_, Server, usize> {
     let (mut work, mut given_up) = (Duration::from_secs(60), 0);
     loop {
         let cancelled = match session.branch().await? {
-            ServerTimeoutOrRequest::Request(Request(text), working) => {
+            ServerRequestChoice::Request(Request(text), working) => {
                 let answer = async {
                     sleep(work).await;
                     Reply(text.to_uppercase())
                 };
                 match working.race(answer).await? {
                     Raced::Sent(answered) => match answered.branch().await? {
-                        ServerTimeoutOrReceived::Received(Received, next) => {
+                        ServerReceivedChoice::Received(Received, next) => {
                             match next.branch().await? {
-                                ServerAgainOrBye::Again(Again, next) => {
+                                ServerAgainChoice::Again(Again, next) => {
                                     session = next;
                                     continue;
                                 }
-                                ServerAgainOrBye::Bye(Bye, end) => return end.end(given_up),
+                                ServerAgainChoice::Bye(Bye, end) => return end.end(given_up),
                             }
                         }
-                        ServerTimeoutOrReceived::Timeout(Timeout, cancelled) => cancelled,
+                        ServerReceivedChoice::Timeout(Timeout, cancelled) => cancelled,
                     },
-                    Raced::Heard(ServerTimeoutOrReply::Timeout(Timeout, cancelled)) => cancelled,
+                    Raced::Heard(ServerReplyChoice::Timeout(Timeout, cancelled)) => cancelled,
                 }
             }
-            ServerTimeoutOrRequest::Timeout(Timeout, cancelled) => cancelled,
+            ServerRequestChoice::Timeout(Timeout, cancelled) => cancelled,
         };
         println!("server: stops working");
         (work, given_up) = (Duration::ZERO, given_up + 1);
         session = match cancelled.send(Timeout).await?.branch().await? {
-            ServerAgainOrBye::Again(Again, next) => next,
-            ServerAgainOrBye::Bye(Bye, end) => return end.end(given_up),
+            ServerAgainChoice::Again(Again, next) => next,
+            ServerAgainChoice::Bye(Bye, end) => return end.end(given_up),
         };
     }
 }

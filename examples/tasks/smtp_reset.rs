@@ -33,7 +33,7 @@ async fn client<'s>(
             let mut recipients = recipients.iter();
             let data = loop {
                 let next = match answer.race(timeout()).await? {
-                    Raced::Heard(ClientRsetOrR250AfterMail::R250(_, next)) => next,
+                    Raced::Heard(ClientR250ChoiceAfterMail::R250(_, next)) => next,
                     Raced::Sent(reset) => break 'mail reset,
                 };
                 match recipients.next() {
@@ -42,7 +42,7 @@ async fn client<'s>(
                 }
             };
             match data.race(timeout()).await? {
-                Raced::Heard(ClientRsetOrR250AfterData::R250(_, sent)) => {
+                Raced::Heard(ClientR250ChoiceAfterData::R250(_, sent)) => {
                     break 'mails sent.select(Noop).await?;
                 }
                 Raced::Sent(reset) => reset,
@@ -51,8 +51,8 @@ async fn client<'s>(
         println!("client: resets");
         ready = loop {
             reset = match reset.branch().await? {
-                ClientR250OrRset::R250(_, reset) => reset,
-                ClientR250OrRset::Rset(Rset, ready) => break ready,
+                ClientR250ChoiceAfterRset::R250(_, reset) => reset,
+                ClientR250ChoiceAfterRset::Rset(Rset, ready) => break ready,
             };
         };
     };
@@ -73,46 +73,46 @@ async fn server<'s>(
     let mut delivered = Vec::new();
     'mails: loop {
         let mail = match ready.branch().await? {
-            ServerBeginOrQuit::Begin(Begin, mail) => mail,
-            ServerBeginOrQuit::Quit(Quit, session) => {
+            ServerBeginChoice::Begin(Begin, mail) => mail,
+            ServerBeginChoice::Quit(Quit, session) => {
                 return session.send(R221).await?.end(delivered);
             }
         };
         let mut recipients = Vec::new();
         let reset = 'mail: {
             let mut answers = match mail.branch().await? {
-                ServerRsetOrMail::Mail(_, answers) => answers,
-                ServerRsetOrMail::Rset(Rset, reset) => break 'mail reset,
+                ServerMailChoice::Mail(_, answers) => answers,
+                ServerMailChoice::Rset(Rset, reset) => break 'mail reset,
             };
             let answers = loop {
                 let next = match answers.race(answer()).await? {
                     Raced::Sent(next) => next,
-                    Raced::Heard(ServerRsetOrR250AfterMail::Rset(Rset, reset)) => {
+                    Raced::Heard(ServerR250ChoiceAfterMail::Rset(Rset, reset)) => {
                         break 'mail reset;
                     }
                 };
                 match next.branch().await? {
-                    ServerRsetOrRcpt::Rcpt(Rcpt(name), next) => {
+                    ServerRcptChoice::Rcpt(Rcpt(name), next) => {
                         recipients.push(name);
                         answers = next;
                     }
-                    ServerRsetOrRcpt::Data(_, answers) => break answers,
-                    ServerRsetOrRcpt::Rset(Rset, reset) => break 'mail reset,
+                    ServerRcptChoice::Data(_, answers) => break answers,
+                    ServerRcptChoice::Rset(Rset, reset) => break 'mail reset,
                 }
             };
             let sent = match answers.race(answer()).await? {
                 Raced::Sent(sent) => sent,
-                Raced::Heard(ServerRsetOrR250AfterData::Rset(Rset, reset)) => {
+                Raced::Heard(ServerR250ChoiceAfterData::Rset(Rset, reset)) => {
                     break 'mail reset;
                 }
             };
             match sent.branch().await? {
-                ServerRsetOrNoop::Noop(Noop, next) => {
+                ServerNoopChoice::Noop(Noop, next) => {
                     delivered.append(&mut recipients);
                     ready = next;
                     continue 'mails;
                 }
-                ServerRsetOrNoop::Rset(Rset, reset) => reset,
+                ServerNoopChoice::Rset(Rset, reset) => reset,
             }
         };
         ready = reset.send(Rset).await?;

@@ -98,9 +98,9 @@ macro_rules! worker {
     };
 }
 
-worker!(first, First, FirstSession, FirstJobOrStop);
-worker!(second, Second, SecondSession, SecondJobOrStop);
-worker!(third, Third, ThirdSession, ThirdJobOrStop);
+worker!(first, First, FirstSession, FirstJobChoice);
+worker!(second, Second, SecondSession, SecondJobChoice);
+worker!(third, Third, ThirdSession, ThirdJobChoice);
 
 /// The results, and the number of jobs of each worker: the second and the third are slow.
 pub async fn run() -> Result<(Vec<u64>, [usize; 3])> {

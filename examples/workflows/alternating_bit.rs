@@ -11,17 +11,17 @@ pub mod hybrid {
     #[rumpsteak::protocol(AlternatingBit)]
     pub mod alternating_bit {
         #[session(S)]
-        type SSession = Send<R, D0, Branch<R, SA0OrA1>>;
+        type SSession = Send<R, D0, Branch<R, SA0Choice>>;
 
-        enum SA0OrA1 {
+        enum SA0Choice {
             A0(A0, Send<R, D1, Branch<R, Self>>),
             A1(A1, SSession),
         }
 
         #[session(R)]
-        type RSession = Receive<S, D0, Select<S, RA0OrA1>>;
+        type RSession = Receive<S, D0, Select<S, RA0Choice>>;
 
-        enum RA0OrA1 {
+        enum RA0Choice {
             A0(A0, Receive<S, D1, Select<S, Self>>),
             A1(A1, RSession),
         }
@@ -39,17 +39,17 @@ pub mod bottom_up {
         struct A1;
 
         #[session(S)]
-        type SSession = Send<R, D0, Branch<R, SA0OrA1>>;
+        type SSession = Send<R, D0, Branch<R, SA0Choice>>;
 
-        enum SA0OrA1 {
+        enum SA0Choice {
             A0(A0, Send<R, D1, Branch<R, Self>>),
             A1(A1, SSession),
         }
 
         #[session(R)]
-        type RSession = Receive<S, D0, Select<S, RA0OrA1>>;
+        type RSession = Receive<S, D0, Select<S, RA0Choice>>;
 
-        enum RA0OrA1 {
+        enum RA0Choice {
             A0(A0, Receive<S, D1, Select<S, Self>>),
             A1(A1, RSession),
         }

@@ -45,7 +45,7 @@ pub mod hybrid {
                             Receive<
                                 Door,
                                 Closing,
-                                Send<User, Closing, Branch<User, ElevatorOpenDoorOrStay>>,
+                                Send<User, Closing, Branch<User, ElevatorOpenDoorChoice>>,
                             >,
                         >,
                     >,
@@ -53,7 +53,7 @@ pub mod hybrid {
             >,
         >;
 
-        enum ElevatorOpenDoorOrStay {
+        enum ElevatorOpenDoorChoice {
             OpenDoor(OpenDoor, Send<Door, Stop, Receive<Door, DoorStopped, ElevatorRest>>),
             Stay(Stay, Send<Door, Finish, Receive<Door, DoorClosed, ElevatorSession>>),
         }
@@ -65,15 +65,11 @@ pub mod hybrid {
             Send<
                 Elevator,
                 DoorOpened,
-                Receive<
-                    Elevator,
-                    Close,
-                    Send<Elevator, Closing, Branch<Elevator, DoorStopOrFinish>>,
-                >,
+                Receive<Elevator, Close, Send<Elevator, Closing, Branch<Elevator, DoorStopChoice>>>,
             >,
         >;
 
-        enum DoorStopOrFinish {
+        enum DoorStopChoice {
             Stop(Stop, Send<Elevator, DoorStopped, DoorSession>),
             Finish(Finish, Send<Elevator, DoorClosed, DoorSession>),
         }
@@ -132,7 +128,7 @@ pub mod bottom_up {
                             Receive<
                                 Door,
                                 Closing,
-                                Send<User, Closing, Branch<User, ElevatorOpenDoorOrStay>>,
+                                Send<User, Closing, Branch<User, ElevatorOpenDoorChoice>>,
                             >,
                         >,
                     >,
@@ -140,7 +136,7 @@ pub mod bottom_up {
             >,
         >;
 
-        enum ElevatorOpenDoorOrStay {
+        enum ElevatorOpenDoorChoice {
             OpenDoor(OpenDoor, Send<Door, Stop, Receive<Door, DoorStopped, ElevatorRest>>),
             Stay(Stay, Send<Door, Finish, Receive<Door, DoorClosed, ElevatorSession>>),
         }
@@ -152,15 +148,11 @@ pub mod bottom_up {
             Send<
                 Elevator,
                 DoorOpened,
-                Receive<
-                    Elevator,
-                    Close,
-                    Send<Elevator, Closing, Branch<Elevator, DoorStopOrFinish>>,
-                >,
+                Receive<Elevator, Close, Send<Elevator, Closing, Branch<Elevator, DoorStopChoice>>>,
             >,
         >;
 
-        enum DoorStopOrFinish {
+        enum DoorStopChoice {
             Stop(Stop, Send<Elevator, DoorStopped, DoorSession>),
             Finish(Finish, Send<Elevator, DoorClosed, DoorSession>),
         }

@@ -11,9 +11,9 @@ pub mod hybrid {
     #[rumpsteak::protocol(RingChoice)]
     pub mod ring_choice {
         #[session(A)]
-        type ASession = Send<B, Add, Branch<C, AAddOrSub>>;
+        type ASession = Send<B, Add, Branch<C, AAddChoice>>;
 
-        enum AAddOrSub {
+        enum AAddChoice {
             Add(Add, ASession),
             Sub(Sub, ASession),
         }
@@ -27,9 +27,9 @@ pub mod hybrid {
         }
 
         #[session(C)]
-        type CSession = Branch<B, CAddOrSub>;
+        type CSession = Branch<B, CAddChoice>;
 
-        enum CAddOrSub {
+        enum CAddChoice {
             Add(Add, Send<A, Add, Branch<B, Self>>),
             Sub(Sub, Send<A, Sub, Branch<B, Self>>),
         }
@@ -45,9 +45,9 @@ pub mod bottom_up {
         struct Sub(i32);
 
         #[session(A)]
-        type ASession = Send<B, Add, Branch<C, AAddOrSub>>;
+        type ASession = Send<B, Add, Branch<C, AAddChoice>>;
 
-        enum AAddOrSub {
+        enum AAddChoice {
             Add(Add, ASession),
             Sub(Sub, ASession),
         }
@@ -61,9 +61,9 @@ pub mod bottom_up {
         }
 
         #[session(C)]
-        type CSession = Branch<B, CAddOrSub>;
+        type CSession = Branch<B, CAddChoice>;
 
-        enum CAddOrSub {
+        enum CAddChoice {
             Add(Add, Send<A, Add, Branch<B, Self>>),
             Sub(Sub, Send<A, Sub, Branch<B, Self>>),
         }

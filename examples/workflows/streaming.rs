@@ -19,9 +19,9 @@ pub mod hybrid {
         }
 
         #[session(T)]
-        type TSession = Send<S, Ready, Branch<S, TValueOrStop>>;
+        type TSession = Send<S, Ready, Branch<S, TValueChoice>>;
 
-        enum TValueOrStop {
+        enum TValueChoice {
             Value(Value, TSession),
             Stop(Stop, End),
         }
@@ -46,9 +46,9 @@ pub mod bottom_up {
         }
 
         #[session(T)]
-        type TSession = Send<S, Ready, Branch<S, TValueOrStop>>;
+        type TSession = Send<S, Ready, Branch<S, TValueChoice>>;
 
-        enum TValueOrStop {
+        enum TValueChoice {
             Value(Value, TSession),
             Stop(Stop, End),
         }

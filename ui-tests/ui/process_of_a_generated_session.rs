@@ -40,11 +40,11 @@ pub async fn off_the_loop(mut s: QSession<'_>) -> Ended<'_, Q, i32> {
     let mut sum = 0;
     while sum < 100 {
         s = match s.branch().await? {
-            QNumberOrStop::Number(Number(number), s) => {
+            QNumberChoice::Number(Number(number), s) => {
                 sum += number;
                 s
             }
-            QNumberOrStop::Stop(Stop, s) => return s.send(Sum(sum)).await?.end(sum),
+            QNumberChoice::Stop(Stop, s) => return s.send(Sum(sum)).await?.end(sum),
         };
     }
     s.end(sum)

@@ -92,15 +92,15 @@ async fn give(mut session: numbers::ASession<'_>) -> Ended<'_, numbers::A> {
 }
 
 async fn take(mut session: numbers::BSession<'_>) -> Ended<'_, numbers::B, u64> {
-    use numbers::{BNumberOrStop, Number, Stop};
+    use numbers::{BNumberChoice, Number, Stop};
     let mut sum = 0;
     loop {
         session = match session.branch().await? {
-            BNumberOrStop::Number(Number(number), next) => {
+            BNumberChoice::Number(Number(number), next) => {
                 sum += number;
                 next
             }
-            BNumberOrStop::Stop(Stop, end) => return end.end(sum),
+            BNumberChoice::Stop(Stop, end) => return end.end(sum),
         };
     }
 }
@@ -117,11 +117,11 @@ async fn ping(mut session: ping_pong::ASession<'_>) -> Ended<'_, ping_pong::A, u
 }
 
 async fn pong(mut session: ping_pong::BSession<'_>) -> Ended<'_, ping_pong::B> {
-    use ping_pong::{BPingOrStop, Ping, Pong, Stop};
+    use ping_pong::{BPingChoice, Ping, Pong, Stop};
     loop {
         session = match session.branch().await? {
-            BPingOrStop::Ping(Ping(number), next) => next.send(Pong(number)).await?,
-            BPingOrStop::Stop(Stop, end) => return end.end(()),
+            BPingChoice::Ping(Ping(number), next) => next.send(Pong(number)).await?,
+            BPingChoice::Stop(Stop, end) => return end.end(()),
         };
     }
 }

@@ -178,11 +178,11 @@ macro_rules! update {
     ($session:ident) => {
         loop {
             match $session.branch().await? {
-                BobGivenOrStop::Given(Given(mut payload), next) => {
+                BobGivenChoice::Given(Given(mut payload), next) => {
                     payload.update(1);
                     $session = next.send(Updated(payload)).await?;
                 }
-                BobGivenOrStop::Stop(Stop, end) => return Ok(((), end)),
+                BobGivenChoice::Stop(Stop, end) => return Ok(((), end)),
             }
         }
     };
@@ -425,11 +425,11 @@ async fn forward(host: Host, at: &str) -> Result<()> {
             try_run(&mut onward.role, async |mut o: AliceSession<'_>| {
                 loop {
                     match s.branch().await? {
-                        BobGivenOrStop::Given(given, next) => {
+                        BobGivenChoice::Given(given, next) => {
                             let (updated, then) = o.select(given).await?.receive().await?;
                             (s, o) = (next.send(updated).await?, then);
                         }
-                        BobGivenOrStop::Stop(Stop, end) => return Ok((end, o.select(Stop).await?)),
+                        BobGivenChoice::Stop(Stop, end) => return Ok((end, o.select(Stop).await?)),
                     }
                 }
             })

@@ -188,17 +188,17 @@ async fn left_alone(host: &Host, web: &Web) -> Error {
         let left = try_run(&mut joined.role, async |session: PortalSession<'_>| {
             let (Login(name), session) = session.receive().await?;
             assert_eq!(name, "Ada");
-            let PortalSquaresOrSums::Squares(Squares, session) = session.branch().await? else {
+            let PortalSquaresChoice::Squares(Squares, session) = session.branch().await? else {
                 panic!("the session is for squares");
             };
-            let PortalAskOrLogout::Ask(Ask(0), session) = session.branch().await? else {
+            let PortalAskChoice::Ask(Ask(0), session) = session.branch().await? else {
                 panic!("the first number is 0");
             };
             web.close.notify_one();
             assert_eq!(web.told("closed").await, "closed");
             match session.send(Answer(0)).await?.branch().await? {
-                PortalAskOrLogout::Ask(..) => panic!("the page is closed"),
-                PortalAskOrLogout::Logout(Logout, end) => Ok::<_, Error>(((), end)),
+                PortalAskChoice::Ask(..) => panic!("the page is closed"),
+                PortalAskChoice::Logout(Logout, end) => Ok::<_, Error>(((), end)),
             }
         });
         return left.await.unwrap_err();

@@ -11,8 +11,8 @@ async fn sender(mut s: SSession<'_>) -> Ended<'_, S, Infallible> {
         s = loop {
             answer = match answer {
                 // Sends the second one, repeatedly if necessary.
-                SA0OrA1::A0(A0, next) => next.send(D1(vec![data + 1])).await?.branch().await?,
-                SA0OrA1::A1(A1, next) => break next,
+                SA0Choice::A0(A0, next) => next.send(D1(vec![data + 1])).await?.branch().await?,
+                SA0Choice::A1(A1, next) => break next,
             };
         };
     }

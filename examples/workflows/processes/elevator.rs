@@ -34,11 +34,11 @@ async fn elevator(mut s: ElevatorSession<'_>) -> Ended<'_, Elevator, Infallible>
             let (CloseDoor, next) = next.send(DoorOpened).await?.receive().await?;
             let (Closing, next) = next.send(Close).await?.receive().await?;
             match next.send(Closing).await?.branch().await? {
-                ElevatorOpenDoorOrStay::OpenDoor(OpenDoor, next) => {
+                ElevatorOpenDoorChoice::OpenDoor(OpenDoor, next) => {
                     let (DoorStopped, next) = next.send(Stop).await?.receive().await?;
                     rest = next;
                 }
-                ElevatorOpenDoorOrStay::Stay(Stay, next) => {
+                ElevatorOpenDoorChoice::Stay(Stay, next) => {
                     let (DoorClosed, next) = next.send(Finish).await?.receive().await?;
                     break next;
                 }
@@ -52,8 +52,8 @@ async fn door(mut s: DoorSession<'_>) -> Ended<'_, Door, Infallible> {
         let (Open, next) = s.receive().await?;
         let (Close, next) = next.send(DoorOpened).await?.receive().await?;
         s = match next.send(Closing).await?.branch().await? {
-            DoorStopOrFinish::Stop(Stop, next) => next.send(DoorStopped).await?,
-            DoorStopOrFinish::Finish(Finish, next) => next.send(DoorClosed).await?,
+            DoorStopChoice::Stop(Stop, next) => next.send(DoorStopped).await?,
+            DoorStopChoice::Finish(Finish, next) => next.send(DoorClosed).await?,
         };
     }
 }

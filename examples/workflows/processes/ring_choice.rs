@@ -9,11 +9,11 @@ async fn begin(mut s: ASession<'_>, done: oneshot::Sender<i32>) -> Ended<'_, A, 
     let mut held = 7;
     for _ in 0..3 {
         s = match s.send(Add(held)).await?.branch().await? {
-            AAddOrSub::Add(Add(value), next) => {
+            AAddChoice::Add(Add(value), next) => {
                 held += value;
                 next
             }
-            AAddOrSub::Sub(Sub(value), next) => {
+            AAddChoice::Sub(Sub(value), next) => {
                 held -= value;
                 next
             }
@@ -33,8 +33,8 @@ async fn choose(mut s: BSession<'_>) -> Ended<'_, B, Infallible> {
 async fn pass_on(mut s: CSession<'_>) -> Ended<'_, C, Infallible> {
     loop {
         s = match s.branch().await? {
-            CAddOrSub::Add(add, next) => next.send(add).await?,
-            CAddOrSub::Sub(sub, next) => next.send(sub).await?,
+            CAddChoice::Add(add, next) => next.send(add).await?,
+            CAddChoice::Sub(sub, next) => next.send(sub).await?,
         };
     }
 }

@@ -15,11 +15,11 @@ async fn sink(mut s: TSession<'_>) -> Ended<'_, T, i32> {
     let mut sum = 0;
     loop {
         match s.send(Ready).await?.branch().await? {
-            TValueOrStop::Value(Value(value), next) => {
+            TValueChoice::Value(Value(value), next) => {
                 sum += value;
                 s = next;
             }
-            TValueOrStop::Stop(Stop, end) => return end.end(sum),
+            TValueChoice::Stop(Stop, end) => return end.end(sum),
         }
     }
 }

@@ -1,15 +1,15 @@
-//! Names for the choices and loops of a machine: annotated, or their first two labels. Equal names
-//! get the labels that lead to the choices: `ClientOkOrKoAfterNd`.
+//! Names for the choices and loops of a machine: annotated, or their first label, so that a further
+//! option changes no name. Equal names get the labels that lead there: `ClientOkChoiceAfterNd`.
 //!
 //! ```text
-//! submit(Job) from client to worker;                   ClientSubmitOrStop
+//! submit(Job) from client to worker;                   ClientSubmitChoice, ClientSubmitLoop
 //! submit(Job) from client to worker @"name: Ask";      ClientAsk, and ClientAskLoop for a loop
 //! ```
 
 use std::collections::BTreeMap;
 
 use rumpsteak_fsm::{Action, Fsm, StateId, Transition};
-use rumpsteak_scribble::{Projection, Span};
+use rumpsteak_scribble::{InteractionKind, Projection, Span};
 
 use super::names::Names;
 use super::payloads::is_ident;
@@ -25,8 +25,8 @@ pub(super) struct Origin<'a> {
     pub(super) is_projected: bool,
     /// False in a protocol with a family, from whose members a role receives with one action.
     pub(super) gathers: bool,
-    /// The names in annotations, by their interactions.
-    pub(super) annotated: &'a BTreeMap<Span, String>,
+    /// The messages of the file, and what else has a name, with the names in their annotations.
+    pub(super) named: &'a BTreeMap<Span, Option<String>>,
 }
 
 impl Origin<'_> {
@@ -36,22 +36,24 @@ impl Origin<'_> {
     }
 }
 
-/// The names in annotations: `@"name: Ask"`.
-pub(super) fn annotated(file: &ScrFile) -> Result<BTreeMap<Span, String>, String> {
+/// The messages of a file, and what else has a name, with the names: `@"name: Ask"`.
+pub(super) fn named(file: &ScrFile) -> Result<BTreeMap<Span, Option<String>>, String> {
     let bodies = file.module.modules.iter().flat_map(|module| &module.protocols);
     let interactions = bodies.flat_map(|protocol| protocol.body.interactions());
     let mut found = BTreeMap::new();
     for (_, interaction) in interactions {
         let notes = interaction.annotations.iter();
         let mut names = notes.filter_map(|note| note.as_str().trim().strip_prefix("name:"));
-        let Some(name) = names.next().map(str::trim) else { continue };
-        if !is_ident(name) {
+        let name = names.next().map(str::trim);
+        if let Some(name) = name.filter(|name| !is_ident(name)) {
             return Err(format!(
                 "`{name}` is not a valid name in Rust\n\nhelp: write it in {} as in `@\"name: Work\"`",
                 file.shown()
             ));
         }
-        found.insert(interaction.span, name.to_owned());
+        if name.is_some() || matches!(interaction.kind, InteractionKind::Message { .. }) {
+            found.insert(interaction.span, name.map(str::to_owned));
+        }
     }
     Ok(found)
 }
@@ -122,8 +124,9 @@ pub(super) fn options<'a>(
 /// The part of a name that describes a choice or a loop.
 fn subject(fsm: &Fsm, state: StateId, names: &Names, written: Option<Origin<'_>>) -> String {
     let gathers = |state| written.is_some_and(|written| written.gathers(state));
-    let (mut options, _) = options(fsm, gathers, state);
-    if let Some(Origin { projection, is_projected, annotated, .. }) = written {
+    let (options, _) = options(fsm, gathers, state);
+    let mut first = options.first();
+    if let Some(Origin { projection, is_projected, named, .. }) = written {
         // In a machine beside the protocol, choices correspond if they have the same actions.
         let states = projection.fsm.states().filter(|of| match is_projected {
             true => *of == state,
@@ -131,17 +134,20 @@ fn subject(fsm: &Fsm, state: StateId, names: &Names, written: Option<Origin<'_>>
         });
         let same = states.flat_map(|of| projection.fsm.transitions_from(of).collect::<Vec<_>>());
         let mut spans = same.flat_map(|option| projection.origins(option.id));
-        if let Some(name) = spans.find_map(|span| annotated.get(span)) {
-            return name.clone();
+        if let Some(name) = spans.find_map(|span| named.get(span)?.clone()) {
+            return name;
         }
         if is_projected {
-            options.sort_by_key(|option| projection.origins(option.id).iter().min());
+            // An interrupt is the same in many choices. Its place is the heading of its block.
+            first = options.iter().min_by_key(|option| {
+                let place = projection.origins(option.id).iter().min();
+                (place.is_none_or(|place| !named.contains_key(place)), place)
+            });
         }
     }
-    let mut labels: Vec<&str> = options.iter().map(|option| label(names, option.action)).collect();
-    labels.dedup();
-    labels.truncate(2);
-    labels.join("Or")
+    let first = first.map_or("", |option| label(names, option.action));
+    let is_choice = fsm.transitions_from(state).count() > 1 && !gathers(state);
+    format!("{first}{}", if is_choice { "Choice" } else { "" })
 }
 
 fn label<'a>(names: &'a Names, action: &Action) -> &'a str {

@@ -20,7 +20,7 @@ pub(crate) mod skeleton;
 use proc_macro2::Ident;
 use rumpsteak_front::hash::stamp;
 
-use self::choice_names::{Origin, annotated};
+use self::choice_names::{Origin, named};
 use self::closed::closed;
 use self::machines::Machine;
 use self::names::Names;
@@ -47,7 +47,7 @@ fn items(
 ) -> Result<String, String> {
     let most = scope.protocols.limits.generated_lines;
     let mut names = Names::new(scope, protocol, file)?;
-    let annotated = annotated(file)?;
+    let named = named(file)?;
     let mut text = String::new();
     if scope.lacks_set() {
         print_set(&mut text, protocol, file, &names);
@@ -68,7 +68,7 @@ fn items(
         let base = names.roles[role].ty.clone();
         let is_projected = machine.is_none();
         let gathers = !names.roles.iter().any(|role| role.is_family);
-        let written = Some(Origin { projection, is_projected, gathers, annotated: &annotated });
+        let written = Some(Origin { projection, is_projected, gathers, named: &named });
         let items = session::items(fsm, &format!("{base}Session"), base, &mut names, written)?;
         let before = text.len();
         for (index, item) in items.iter().enumerate() {

@@ -111,11 +111,11 @@ fn the_code_of_gathers() {
     let session = session.split("\n\n/// A choice in").next().unwrap();
     assert_eq!(
         session,
-        "pub type CSession = Send<P, Prepare, Send<Q, Prepare, Gather<CYesOrNoGather>>>;
+        "pub type CSession = Send<P, Prepare, Send<Q, Prepare, Gather<CYesGather>>>;
 
 /// A gather in [`CSession`]: receive from each peer, in any order.
 #[session]
-pub enum CYesOrNoGather {
+pub enum CYesGather {
     /// `yes`.
     YesFromP(Receive<P, Yes, Self>),
     /// `no(String)`.
@@ -125,7 +125,7 @@ pub enum CYesOrNoGather {
     /// `no(String)`.
     NoFromQ(Receive<Q, No, Self>),
     /// All have come.
-    All(Select<P, CCommitOrAbort>),
+    All(Select<P, CCommitChoice>),
 }"
     );
     // Linear in the number of peers.
@@ -719,7 +719,7 @@ fn the_shapes_of_sessions() {
          }",
     );
     for expected in [
-        "pub type ASession = Select<B, AXOrY>;",
+        "pub type ASession = Select<B, AXChoice>;",
         "    X(X, AZRest),\n    /// `y`.\n    Y(Y, AZRest),",
         "pub type AZRest = Send<B, Z, Receive<B, Bye, End>>;",
     ] {
@@ -751,15 +751,15 @@ fn choices(name: &str, body: &str) -> Vec<String> {
 fn choices_are_named_by_what_they_are_about() {
     let work =
         "rec X { choice at a { run() from a to b; continue X; } or { stop() from a to b; } }";
-    assert_eq!(choices("choice", work), ["ARunOrStop", "BRunOrStop"]);
+    assert_eq!(choices("choice", work), ["ARunChoice", "BRunChoice"]);
     // What comes before, and options behind the first two, leave the names as they are.
     let before = "choice at b { stop() from b to a; } or { run() from b to a; }";
     let named = choices("choice-before", &format!("{before} {work}"));
-    assert_eq!(named, ["AStopOrRun", "ARunOrStop", "BStopOrRun", "BRunOrStop"]);
+    assert_eq!(named, ["AStopChoice", "ARunChoice", "BStopChoice", "BRunChoice"]);
     let more = work.replace("or {", "or { pause() from a to b; continue X; } or {");
-    assert_eq!(choices("choice-more", &more), ["ARunOrPause", "BRunOrPause"]);
+    assert_eq!(choices("choice-more", &more), ["ARunChoice", "BRunChoice"]);
     let last = work.replace("a to b; } }", "a to b; } or { halt() from a to b; } }");
-    assert_eq!(choices("choice-last", &last), ["ARunOrStop", "BRunOrStop"]);
+    assert_eq!(choices("choice-last", &last), ["ARunChoice", "BRunChoice"]);
 
     let annotated = work.replace("run() from a to b", "run() from a to b @\"name: Work\"");
     assert_eq!(choices("choice-annotated", &annotated), ["AWork", "BWork"]);
@@ -783,8 +783,8 @@ fn choices_are_named_by_what_they_are_about() {
     assert_eq!(
         choices("choice-twice", twice),
         [
-            ["AHireOrFire", "AYesOrNoAfterHire", "AYesOrNoAfterFire"],
-            ["BHireOrFire", "BYesOrNoAfterHire", "BYesOrNoAfterFire"]
+            ["AHireChoice", "AYesChoiceAfterHire", "AYesChoiceAfterFire"],
+            ["BHireChoice", "BYesChoiceAfterHire", "BYesChoiceAfterFire"]
         ]
         .concat()
     );

@@ -36,18 +36,10 @@ not!(
     "the session is not over: `Receive<{P}, {L}, …>` is left to do",
     "receive `{L}` from `{P}` before the end"
 );
-not!(
-    ToSelect<P>,
-    "the session is not over: `Select<{P}, …>` is left to do",
-    "select a message to `{P}` before the end"
-);
-not!(
-    ToBranch<P>,
-    "the session is not over: `Branch<{P}, …>` is left to do",
-    "receive a message from `{P}` before the end"
-);
-not!(ToGather, "the session is not over: `Gather<…>` is left to do", "`gather` before the end");
-not!(ToRace, "the session is not over: `Race<…>` is left to do", "`race` before the end");
+not!(ToSelect<P>, "the session is not over: `Select<{P}, …>` is left to do", "`select` first");
+not!(ToBranch<P>, "the session is not over: `Branch<{P}, …>` is left to do", "`branch` first");
+not!(ToGather, "the session is not over: `Gather<…>` is left to do", "`gather` first");
+not!(ToRace, "the session is not over: `Race<…>` is left to do", "`race` first");
 not!(ToDo<C>, "the session is not over: `{C}` is left to do", "go on with `{C}` before the end");
 not!(NotSend<P, L>, "the role sends `{L}` to `{P}` here", "this is a `Send`: call `send`");
 not!(NotReceive<P, L>, "the role receives `{L}` from `{P}` here", "this is a `Receive`: call `receive`");

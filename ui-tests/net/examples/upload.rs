@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use rumpsteak::{Result, try_run};
 use rumpsteak_net::Host;
-use upload::{Chunk, Finish, P, PSession, Q, QChunkOrFinish, QSession, Total};
+use upload::{Chunk, Finish, P, PSession, Q, QChunkChoice, QSession, Total};
 
 #[rumpsteak::protocol(
     Upload,
@@ -38,12 +38,12 @@ async fn take(q: &mut Q, pause: Duration) -> Result<u64> {
         let mut total = 0;
         loop {
             match session.branch().await? {
-                QChunkOrFinish::Chunk(Chunk(text), next) => {
+                QChunkChoice::Chunk(Chunk(text), next) => {
                     total += text.len() as u64;
                     tokio::time::sleep(pause).await;
                     session = next;
                 }
-                QChunkOrFinish::Finish(_, next) => {
+                QChunkChoice::Finish(_, next) => {
                     return Ok((total, next.send(Total(total)).await?));
                 }
             }

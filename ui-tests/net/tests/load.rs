@@ -164,7 +164,7 @@ mod upload {}
 
 #[test]
 fn a_slow_reader_costs_a_window_at_each_end() {
-    use upload::{Chunk, Finish, P, PSession, Q, QChunkOrFinish, QSession, Total};
+    use upload::{Chunk, Finish, P, PSession, Q, QChunkChoice, QSession, Total};
 
     const CHUNKS: u64 = 300;
     let _alone = ALONE.lock();
@@ -190,13 +190,13 @@ fn a_slow_reader_costs_a_window_at_each_end() {
                 let (mut total, mut most) = (0, 0);
                 loop {
                     match session.branch().await? {
-                        QChunkOrFinish::Chunk(Chunk(text), next) => {
+                        QChunkChoice::Chunk(Chunk(text), next) => {
                             total += text.len() as u64;
                             most = resident().max(most);
                             tokio::time::sleep(Duration::from_millis(2)).await;
                             session = next;
                         }
-                        QChunkOrFinish::Finish(_, next) => {
+                        QChunkChoice::Finish(_, next) => {
                             return Ok((most, next.send(Total(total)).await?));
                         }
                     }

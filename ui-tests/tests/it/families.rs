@@ -46,11 +46,11 @@ async fn q(mut s: QSession<'_>) -> Ended<'_, Q, u32> {
     let mut last = 0;
     loop {
         s = match s.branch().await? {
-            QNoteOrStop::Note(Note(sum), s) => {
+            QNoteChoice::Note(Note(sum), s) => {
                 last = sum;
                 s.send_each(|_| Seen).await?
             }
-            QNoteOrStop::Stop(Stop, s) => return s.end(last),
+            QNoteChoice::Stop(Stop, s) => return s.end(last),
         };
     }
 }
@@ -58,8 +58,8 @@ async fn q(mut s: QSession<'_>) -> Ended<'_, Q, u32> {
 async fn worker(index: usize, mut s: WorkerSession<'_>) -> Ended<'_, Worker, usize> {
     loop {
         s = match s.branch().await? {
-            WorkerJobOrStop::Job(Job(number), s) => s.send(Done(number)).await?.receive().await?.1,
-            WorkerJobOrStop::Stop(Stop, s) => return s.end(index),
+            WorkerJobChoice::Job(Job(number), s) => s.send(Done(number)).await?.receive().await?.1,
+            WorkerJobChoice::Stop(Stop, s) => return s.end(index),
         };
     }
 }
@@ -67,8 +67,8 @@ async fn worker(index: usize, mut s: WorkerSession<'_>) -> Ended<'_, Worker, usi
 async fn pair(_: usize, mut s: PairSession<'_>) -> Ended<'_, Pair> {
     loop {
         s = match s.branch().await? {
-            PairHalfOrStop::Half(Half(number), s) => s.send(Halved(number / 2)).await?,
-            PairHalfOrStop::Stop(Stop, s) => return s.end(()),
+            PairHalfChoice::Half(Half(number), s) => s.send(Halved(number / 2)).await?,
+            PairHalfChoice::Stop(Stop, s) => return s.end(()),
         };
     }
 }
@@ -167,9 +167,9 @@ mod rounds {
     }
 
     async fn q(s: QSession<'_>) -> Ended<'_, Q> {
-        let QBeginOrStop::Begin(Begin, s) = s.branch().await? else { panic!() };
+        let QBeginChoice::Begin(Begin, s) = s.branch().await? else { panic!() };
         let s = s.send_each(|_| Ask).await?.receive_each(|_, Yes| ()).await?;
-        let QBeginOrStop::Stop(Stop, s) = s.branch().await? else { panic!() };
+        let QBeginChoice::Stop(Stop, s) = s.branch().await? else { panic!() };
         s.end(())
     }
 
@@ -195,13 +195,13 @@ mod rounds {
         let mut asked_first = vec![];
         loop {
             let (number, next) = match s.branch().await? {
-                MemberGoOrStop::Go(Go(number), s) => (number, s.branch().await?),
-                MemberGoOrStop::Stop(Stop, s) => return s.send(Stopped).await?.end(asked_first),
+                MemberGoChoice::Go(Go(number), s) => (number, s.branch().await?),
+                MemberGoChoice::Stop(Stop, s) => return s.send(Stopped).await?.end(asked_first),
             };
-            asked_first.push(matches!(next, MemberAskOrNote::Ask(..)));
+            asked_first.push(matches!(next, MemberAskChoice::Ask(..)));
             let last = match next {
-                MemberAskOrNote::Ask(Ask, s) => s.send(Yes).await?.receive().await?.1,
-                MemberAskOrNote::Note(Note, s) => s.receive().await?.1.send(Yes).await?,
+                MemberAskChoice::Ask(Ask, s) => s.send(Yes).await?.receive().await?.1,
+                MemberAskChoice::Note(Note, s) => s.receive().await?.1.send(Yes).await?,
             };
             s = last.send(Went(number)).await?;
         }

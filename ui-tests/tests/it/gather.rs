@@ -19,7 +19,7 @@ use rumpsteak_ui_tests::closed;
 
 #[rumpsteak::protocol(Vote)]
 mod vote {}
-use vote::CYesOrNoGather as Votes;
+use vote::CYesGather as Votes;
 use vote::*;
 
 /// Receives all votes. `then` is called with the sender and its vote.
@@ -71,12 +71,12 @@ macro_rules! voter {
         }
     };
 }
-voter!(p, P, PSession, PAskOrStop, |s, round| match round % 2 {
+voter!(p, P, PSession, PAskChoice, |s, round| match round % 2 {
     0 => s.select(Yes(1)).await?,
     _ => s.select(No).await?,
 });
-voter!(q, Q, QSession, QAskOrStop, |s, round| s.send(Yes(10 + round)).await?);
-voter!(r, R, RSession, RAskOrStop, |s, round| s.send(Yes(20 + round)).await?);
+voter!(q, Q, QSession, QAskChoice, |s, round| s.send(Yes(10 + round)).await?);
+voter!(r, R, RSession, RAskChoice, |s, round| s.send(Yes(20 + round)).await?);
 
 #[test]
 fn votes_are_received_in_the_order_in_which_they_come() {

@@ -37,8 +37,8 @@ mod detour {
 
     pub(super) async fn middle(b: &mut B) -> Result<()> {
         try_run(b, async |s: BSession<'_>| match s.branch().await? {
-            BNOrGo::N(_, s) => s.send(M).await?.end(()),
-            BNOrGo::Go(_, s) => s.send(Y).await?.end(()),
+            BNChoice::N(_, s) => s.send(M).await?.end(()),
+            BNChoice::Go(_, s) => s.send(Y).await?.end(()),
         })
         .await
     }
@@ -46,8 +46,8 @@ mod detour {
     /// Returns true if `c` received from `a`.
     pub(super) async fn last(c: &mut C) -> Result<bool> {
         try_run(c, async |s: CSession<'_>| match s.branch().await? {
-            CXOrY::X(_, s) => s.receive().await?.1.end(true),
-            CXOrY::Y(_, end) => end.end(false),
+            CXChoice::X(_, s) => s.receive().await?.1.end(true),
+            CXChoice::Y(_, end) => end.end(false),
         })
         .await
     }
@@ -163,8 +163,8 @@ fn the_next_session_is_interrupted_and_this_one_is_not() {
         let mut s = s.send(Cancel).await?.send(Cancel).await?;
         loop {
             s = match s.branch().await? {
-                ALateOrCancel::Late(_, s) => s,
-                ALateOrCancel::Cancel(_, end) => return Ok(end),
+                ALateChoiceAfterCancel::Late(_, s) => s,
+                ALateChoiceAfterCancel::Cancel(_, end) => return Ok(end),
             }
         }
     }
@@ -173,13 +173,13 @@ fn the_next_session_is_interrupted_and_this_one_is_not() {
         try_run(role, async |s: ASession<'_>| {
             let s = match s.race(ready(Ask)).await? {
                 Raced::Sent(s) => s,
-                Raced::Heard(ACancelOrAsk::Cancel(_, s)) => return Ok((true, rest(s).await?)),
+                Raced::Heard(AAskChoice::Cancel(_, s)) => return Ok((true, rest(s).await?)),
                 Raced::Heard(_) => unreachable!(),
             };
             pause().await;
             match s.branch().await? {
-                ACancelOrLate::Last(_, end) => Ok((false, end)),
-                ACancelOrLate::CancelFromC(_, s) => Ok((true, rest(s).await?)),
+                ALateChoiceAfterAsk::Last(_, end) => Ok((false, end)),
+                ALateChoiceAfterAsk::CancelFromC(_, s) => Ok((true, rest(s).await?)),
                 _ => panic!("`d` never says so here"),
             }
         })
@@ -194,7 +194,7 @@ fn the_next_session_is_interrupted_and_this_one_is_not() {
                 Cancel
             };
             let s = match s.race(wish).await? {
-                Raced::Heard(CCancelOrLate::Done(_, s)) => {
+                Raced::Heard(CLateChoice::Done(_, s)) => {
                     return Ok(((), s.select(Last).await?.send(Last).await?));
                 }
                 Raced::Sent(s) => s,
@@ -203,14 +203,14 @@ fn the_next_session_is_interrupted_and_this_one_is_not() {
             let mut s = s.send(Cancel).await?;
             let mut s = loop {
                 s = match s.branch().await? {
-                    COkMessageOrCancel::OkMessage(_, s) => s,
-                    COkMessageOrCancel::Cancel(_, s) => break s,
+                    COkMessageChoiceAfterCancel::OkMessage(_, s) => s,
+                    COkMessageChoiceAfterCancel::Cancel(_, s) => break s,
                 }
             };
             loop {
                 s = match s.branch().await? {
-                    CDoneOrLate::Done(_, s) | CDoneOrLate::Late(_, s) => s,
-                    CDoneOrLate::Cancel(_, end) => return Ok(((), end)),
+                    CDoneChoice::Done(_, s) | CDoneChoice::Late(_, s) => s,
+                    CDoneChoice::Cancel(_, end) => return Ok(((), end)),
                 }
             }
         })
@@ -219,21 +219,21 @@ fn the_next_session_is_interrupted_and_this_one_is_not() {
     async fn of_d(role: &mut D) -> Result<()> {
         try_run(role, async |s: DSession<'_>| {
             let s = match s.branch().await? {
-                DCancelOrAsk::Ask(_, s) => match s.until(ready(())).await? {
+                DAskChoice::Ask(_, s) => match s.until(ready(())).await? {
                     Until::Wished((), s) => match s.select(Done).await?.branch().await? {
-                        DCancelOrLast::Last(_, end) => return Ok(((), end)),
-                        DCancelOrLast::Cancel(_, s) => s,
+                        DLastChoiceAfterDone::Last(_, end) => return Ok(((), end)),
+                        DLastChoiceAfterDone::Cancel(_, s) => s,
                     },
                     Until::Heard(_) => panic!("nobody is faster"),
                 },
-                DCancelOrAsk::CancelFromC(_, s) => s,
-                DCancelOrAsk::CancelFromA(..) => panic!("`a` is slow"),
+                DAskChoice::CancelFromC(_, s) => s,
+                DAskChoice::CancelFromA(..) => panic!("`a` is slow"),
             };
             let mut s = s.send(Cancel).await?.send(Cancel).await?;
             loop {
                 s = match s.branch().await? {
-                    DAskOrCancel::Ask(_, s) => s,
-                    DAskOrCancel::Cancel(_, end) => return Ok(((), end)),
+                    DAskChoiceAfterCancel::Ask(_, s) => s,
+                    DAskChoiceAfterCancel::Cancel(_, end) => return Ok(((), end)),
                 }
             }
         })
@@ -265,8 +265,8 @@ fn a_session_begins_beside_one_without_an_end() {
 
     async fn of_a(role: &mut A) -> Result<()> {
         try_run(role, async |s: ASession<'_>| match s.branch().await? {
-            AOneOrItem::One(_, s) => Ok(((), s.receive().await?.1)),
-            AOneOrItem::Item(_, mut s) => loop {
+            AOneChoice::One(_, s) => Ok(((), s.receive().await?.1)),
+            AOneChoice::Item(_, mut s) => loop {
                 s = s.receive().await?.1;
             },
         })
@@ -274,8 +274,8 @@ fn a_session_begins_beside_one_without_an_end() {
     }
     async fn of_b(role: &mut B) -> Result<()> {
         try_run(role, async |s: BSession<'_>| match s.branch().await? {
-            BOneOrStream::One(_, s) => Ok(((), s.send(Reply).await?)),
-            BOneOrStream::Stream(_, mut s) => loop {
+            BOneChoice::One(_, s) => Ok(((), s.send(Reply).await?)),
+            BOneChoice::Stream(_, mut s) => loop {
                 pause().await;
                 s = s.send(Item).await?;
             },
@@ -319,20 +319,20 @@ async fn seller(role: &mut notify::Seller, ships: bool) -> Result<()> {
 }
 
 async fn carrier(role: &mut notify::Carrier) -> Result<()> {
-    use notify::{CarrierSession, CarrierShipOrNothing, Delivered};
+    use notify::{CarrierSession, CarrierShipChoice, Delivered};
     try_run(role, async |s: CarrierSession<'_>| match s.branch().await? {
-        CarrierShipOrNothing::Ship(_, s) => Ok(((), s.send(Delivered).await?)),
-        CarrierShipOrNothing::Nothing(_, end) => Ok(((), end)),
+        CarrierShipChoice::Ship(_, s) => Ok(((), s.send(Delivered).await?)),
+        CarrierShipChoice::Nothing(_, end) => Ok(((), end)),
     })
     .await
 }
 
 /// Returns true if the parcel was delivered.
 async fn buyer(role: &mut notify::Buyer) -> Result<bool> {
-    use notify::{BuyerDeliveredOrOutOfStock, BuyerSession};
+    use notify::{BuyerDeliveredChoice, BuyerSession};
     try_run(role, async |s: BuyerSession<'_>| match s.branch().await? {
-        BuyerDeliveredOrOutOfStock::Delivered(_, end) => Ok((true, end)),
-        BuyerDeliveredOrOutOfStock::OutOfStock(_, end) => Ok((false, end)),
+        BuyerDeliveredChoice::Delivered(_, end) => Ok((true, end)),
+        BuyerDeliveredChoice::OutOfStock(_, end) => Ok((false, end)),
     })
     .await
 }
@@ -397,16 +397,16 @@ mod detour_over_mpsc {
 
     pub(super) async fn middle(b: &mut B) -> Result<()> {
         try_run(b, async |s: BSession<'_>| match s.branch().await? {
-            BNOrGo::N(_, s) => s.send(M).await?.end(()),
-            BNOrGo::Go(_, s) => s.send(Y).await?.end(()),
+            BNChoice::N(_, s) => s.send(M).await?.end(()),
+            BNChoice::Go(_, s) => s.send(Y).await?.end(()),
         })
         .await
     }
 
     pub(super) async fn last(c: &mut C) -> Result<()> {
         try_run(c, async |s: CSession<'_>| match s.branch().await? {
-            CXOrY::X(_, s) => s.receive().await?.1.end(()),
-            CXOrY::Y(_, end) => end.end(()),
+            CXChoice::X(_, s) => s.receive().await?.1.end(()),
+            CXChoice::Y(_, end) => end.end(()),
         })
         .await
     }
@@ -441,8 +441,8 @@ fn beside_a_role_on_demand_with_several_peers_a_role_has_one_session() {
     async fn patient(role: &mut Patient) -> Result<u64> {
         try_run(role, async |s: PatientSession<'_>| {
             match s.send(Complaint).await?.branch().await? {
-                PatientReferredOrOpinion::Opinion(Opinion(it), end) => Ok((it, end)),
-                PatientReferredOrOpinion::Referred(_, s) => {
+                PatientReferredChoice::Opinion(Opinion(it), end) => Ok((it, end)),
+                PatientReferredChoice::Referred(_, s) => {
                     let (Report(it), end) = s.receive().await?;
                     Ok((it, end))
                 }

@@ -33,10 +33,10 @@ fn the_protocols_of_the_papers() {
     assert_eq!(
         alias("streaming.scr", "s", "--window 1"),
         "#[session(S)]
-type OptimisedS = Select<T, OptimisedSValueOrStop>;
+type OptimisedS = Select<T, OptimisedSValueChoice>;
 
 #[session]
-enum OptimisedSValueOrStop {
+enum OptimisedSValueChoice {
     Value(Value, Receive<T, Ready, Select<T, Self>>),
     Stop(Stop, Receive<T, Ready, End>),
 }

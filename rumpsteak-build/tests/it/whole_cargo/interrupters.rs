@@ -55,7 +55,7 @@ async fn client(role: &mut C, is_patient: bool) -> Result<Outcome> {
     try_run(role, async |s: CSession<'_>| {
         let s = match s.race(ready(Question(20))).await? {
             Raced::Sent(s) => s,
-            Raced::Heard(CCancelOrTimeout::Timeout(Timeout, s)) => {
+            Raced::Heard(CQuestionChoice::Timeout(Timeout, s)) => {
                 return Ok(("server", s.send(Timeout).await?));
             }
         };
@@ -68,19 +68,19 @@ async fn client(role: &mut C, is_patient: bool) -> Result<Outcome> {
         };
         let mut s = match s.race(patience).await? {
             Raced::Sent(s) => s,
-            Raced::Heard(CCancelOrTimeoutAfterQuestion::Answer(Answer(21), s)) => {
+            Raced::Heard(CAnswerChoiceAfterQuestion::Answer(Answer(21), s)) => {
                 return Ok(("nobody", s.select(Thanks).await?));
             }
-            Raced::Heard(CCancelOrTimeoutAfterQuestion::Answer(_, _)) => panic!("another answer"),
-            Raced::Heard(CCancelOrTimeoutAfterQuestion::Timeout(Timeout, s)) => {
+            Raced::Heard(CAnswerChoiceAfterQuestion::Answer(_, _)) => panic!("another answer"),
+            Raced::Heard(CAnswerChoiceAfterQuestion::Timeout(Timeout, s)) => {
                 return Ok(("server", s.send(Timeout).await?));
             }
         };
         loop {
             s = match s.branch().await? {
-                CAnswerOrCancel::Answer(Answer(_), s) => s,
-                CAnswerOrCancel::Cancel(Cancel, end) => return Ok(("client", end)),
-                CAnswerOrCancel::Timeout(Timeout, end) => return Ok(("both", end)),
+                CAnswerChoiceAfterCancel::Answer(Answer(_), s) => s,
+                CAnswerChoiceAfterCancel::Cancel(Cancel, end) => return Ok(("client", end)),
+                CAnswerChoiceAfterCancel::Timeout(Timeout, end) => return Ok(("both", end)),
             };
         }
     })
@@ -91,8 +91,8 @@ async fn client(role: &mut C, is_patient: bool) -> Result<Outcome> {
 async fn server(role: &mut S, work: Option<i32>, is_patient: bool) -> Result<Outcome> {
     try_run(role, async |s: SSession<'_>| {
         let s = match s.race(pending::<Timeout>()).await? {
-            Raced::Heard(SCancelOrTimeout::Question(Question(_), s)) => s,
-            Raced::Heard(SCancelOrTimeout::Cancel(Cancel, s)) => {
+            Raced::Heard(SQuestionChoice::Question(Question(_), s)) => s,
+            Raced::Heard(SQuestionChoice::Cancel(Cancel, s)) => {
                 return Ok(("client", s.send(Cancel).await?));
             }
             Raced::Sent(_) => panic!("the time is over too soon"),
@@ -106,24 +106,24 @@ async fn server(role: &mut S, work: Option<i32>, is_patient: bool) -> Result<Out
         let mut s = match s.until(wish).await? {
             Until::Wished(Some(answer), s) => {
                 return Ok(match s.select(Answer(answer)).await?.branch().await? {
-                    SCancelOrThanks::Thanks(Thanks, end) => ("nobody", end),
-                    SCancelOrThanks::Cancel(Cancel, s) => ("client", s.send(Cancel).await?),
+                    SThanksChoice::Thanks(Thanks, end) => ("nobody", end),
+                    SThanksChoice::Cancel(Cancel, s) => ("client", s.send(Cancel).await?),
                 });
             }
             Until::Wished(None, s) => {
                 pause().await;
                 s.select(Timeout).await?
             }
-            Until::Heard(SCancelOrTimeoutAfterQuestion::Cancel(Cancel, s)) => {
+            Until::Heard(SAnswerChoice::Cancel(Cancel, s)) => {
                 return Ok(("client", s.send(Cancel).await?));
             }
         };
         loop {
             s = match s.branch().await? {
-                SQuestionOrThanks::Question(_, s) => s,
-                SQuestionOrThanks::Thanks(_, s) => s,
-                SQuestionOrThanks::Timeout(Timeout, end) => return Ok(("server", end)),
-                SQuestionOrThanks::Cancel(Cancel, end) => return Ok(("both", end)),
+                SQuestionChoiceAfterTimeout::Question(_, s) => s,
+                SQuestionChoiceAfterTimeout::Thanks(_, s) => s,
+                SQuestionChoiceAfterTimeout::Timeout(Timeout, end) => return Ok(("server", end)),
+                SQuestionChoiceAfterTimeout::Cancel(Cancel, end) => return Ok(("both", end)),
             };
         }
     })
@@ -168,9 +168,9 @@ fn is_ahead() -> usize {
         });
         processes.add("r", async move {
             try_run(&mut r, async |s: RSession<'_>| {
-                let RCancelOrX::X(X, s) = s.branch().await? else { panic!("no interrupt") };
-                let RCancelOrY::Y(Y, s) = s.branch().await? else { panic!("no interrupt") };
-                let RCancelOrDone::Done(Done, end) = s.branch().await? else { panic!("none") };
+                let RXChoice::X(X, s) = s.branch().await? else { panic!("no interrupt") };
+                let RYChoice::Y(Y, s) = s.branch().await? else { panic!("no interrupt") };
+                let RDoneChoiceAfterY::Done(Done, end) = s.branch().await? else { panic!("none") };
                 Ok::<_, Error>(((), end))
             })
             .await
@@ -182,7 +182,7 @@ fn is_ahead() -> usize {
                     X
                 };
                 let Raced::Sent(s) = s.race(work).await? else { panic!("no interrupt") };
-                let PCancelOrDone::Done(Done, end) = s.branch().await? else { panic!("none") };
+                let PDoneChoice::Done(Done, end) = s.branch().await? else { panic!("none") };
                 Ok::<_, Error>(((), end))
             })
             .await

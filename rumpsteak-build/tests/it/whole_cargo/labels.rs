@@ -70,9 +70,9 @@ fn mail() -> Result<(u32, String)> {
         let mut s = s.send(OkEmpty).await?;
         loop {
             s = match s.branch().await? {
-                ServerStatOrNoop::Stat(Stat, s) => s.send(OkCountCount(2, 320)).await?,
-                ServerStatOrNoop::Noop(Noop, s) => s.send(OkEmpty).await?,
-                ServerStatOrNoop::Quit(Quit, s) => {
+                ServerStatChoice::Stat(Stat, s) => s.send(OkCountCount(2, 320)).await?,
+                ServerStatChoice::Noop(Noop, s) => s.send(OkEmpty).await?,
+                ServerStatChoice::Quit(Quit, s) => {
                     return Ok::<_, Error>(((), s.send(OkMessage(format!("bye, {name}"))).await?));
                 }
             };

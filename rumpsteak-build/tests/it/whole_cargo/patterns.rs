@@ -123,16 +123,16 @@ fn pooled(jobs: &[i32]) -> Result<i32> {
     let first = try_run(&mut a, async |mut s: ASession<'_>| {
         loop {
             s = match s.branch().await? {
-                AJobOrStop::Job(Job(job), s) => s.send(Done(10 * job)).await?,
-                AJobOrStop::Stop(Stop, end) => return Ok::<_, Error>(((), end)),
+                AJobChoice::Job(Job(job), s) => s.send(Done(10 * job)).await?,
+                AJobChoice::Stop(Stop, end) => return Ok::<_, Error>(((), end)),
             };
         }
     });
     let second = try_run(&mut b, async |mut s: BSession<'_>| {
         loop {
             s = match s.branch().await? {
-                BJobOrStop::Job(Job(job), s) => s.send(Done(100 * job)).await?,
-                BJobOrStop::Stop(Stop, end) => return Ok::<_, Error>(((), end)),
+                BJobChoice::Job(Job(job), s) => s.send(Done(100 * job)).await?,
+                BJobChoice::Stop(Stop, end) => return Ok::<_, Error>(((), end)),
             };
         }
     });
@@ -192,31 +192,31 @@ fn requested(
         };
         let mut s = match s.race(cancel).await? {
             Raced::Sent(s) => s,
-            Raced::Heard(CCancelOrAnswer::Answer(Answer(answer), s)) => {
+            Raced::Heard(CAnswerChoiceAfterQuestion::Answer(Answer(answer), s)) => {
                 return Ok::<_, Error>((Some(answer), s.select(Thanks).await?));
             }
         };
         loop {
             s = match s.branch().await? {
-                CAnswerOrCancel::Answer(Answer(_), s) => s,
-                CAnswerOrCancel::Cancel(Cancel, end) => return Ok((None, end)),
+                CAnswerChoiceAfterCancel::Answer(Answer(_), s) => s,
+                CAnswerChoiceAfterCancel::Cancel(Cancel, end) => return Ok((None, end)),
             };
         }
     });
     let server = try_run(&mut s, async |s: SSession<'_>| {
         let s = match s.branch().await? {
-            SCancelOrQuestion::Question(Question(_), s) => s,
-            SCancelOrQuestion::Cancel(Cancel, s) => return Ok(((), s.send(Cancel).await?)),
+            SQuestionChoice::Question(Question(_), s) => s,
+            SQuestionChoice::Cancel(Cancel, s) => return Ok(((), s.send(Cancel).await?)),
         };
         let s = match s.race(async { Answer(work.await) }).await? {
             Raced::Sent(s) => s,
-            Raced::Heard(SCancelOrAnswer::Cancel(Cancel, s)) => {
+            Raced::Heard(SAnswerChoice::Cancel(Cancel, s)) => {
                 return Ok(((), s.send(Cancel).await?));
             }
         };
         Ok::<_, Error>(match s.branch().await? {
-            SCancelOrThanks::Thanks(Thanks, end) => ((), end),
-            SCancelOrThanks::Cancel(Cancel, s) => ((), s.send(Cancel).await?),
+            SThanksChoice::Thanks(Thanks, end) => ((), end),
+            SThanksChoice::Cancel(Cancel, s) => ((), s.send(Cancel).await?),
         })
     });
     let (answer, served) = block_on(join((client, server)));
@@ -297,7 +297,7 @@ fn journal_of(work: i32, entries: i32) -> Result<(i32, i32)> {
             };
             s = match s.race(entry).await? {
                 Raced::Sent(s) => s,
-                Raced::Heard(AEntryOrCloseAfterWork::Outcome(Outcome(outcome), s)) => {
+                Raced::Heard(AEntryChoiceAfterWork::Outcome(Outcome(outcome), s)) => {
                     let s = s.select(Entry(1)).await?;
                     return Ok::<_, Error>((outcome, s.select(Close).await?));
                 }
@@ -313,11 +313,11 @@ fn journal_of(work: i32, entries: i32) -> Result<(i32, i32)> {
         let mut entries = 0;
         loop {
             s = match s.branch().await? {
-                LEntryOrClose::Entry(Entry(entry), s) => {
+                LEntryChoice::Entry(Entry(entry), s) => {
                     entries += entry;
                     s
                 }
-                LEntryOrClose::Close(Close, end) => return Ok::<_, Error>((entries, end)),
+                LEntryChoice::Close(Close, end) => return Ok::<_, Error>((entries, end)),
             };
         }
     });

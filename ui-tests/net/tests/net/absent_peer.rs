@@ -332,11 +332,11 @@ mod referral {}
 
 async fn patient(role: &mut Patient) -> Result<u64> {
     try_run(role, async |s: PatientSession<'_>| match s.send(Complaint).await?.branch().await? {
-        PatientReferredOrOpinion::Referred(Referred, s) => {
+        PatientReferredChoice::Referred(Referred, s) => {
             let (Report(report), end) = s.receive().await?;
             Ok((report, end))
         }
-        PatientReferredOrOpinion::Opinion(Opinion(opinion), end) => Ok((opinion, end)),
+        PatientReferredChoice::Opinion(Opinion(opinion), end) => Ok((opinion, end)),
     })
     .await
 }

@@ -153,18 +153,18 @@ async fn give(role: &mut upload::P, sizes: impl Iterator<Item = usize>) -> Resul
 
 /// Counts the chunks, which have to come in order.
 async fn take(role: &mut upload::Q, mut pause: impl FnMut() -> Duration) -> Result<u64> {
-    use upload::{Chunk, QChunkOrFinish, QSession, Total};
+    use upload::{Chunk, QChunkChoice, QSession, Total};
     try_run(role, async |mut session: QSession<'_>| {
         let mut count = 0;
         loop {
             match session.branch().await? {
-                QChunkOrFinish::Chunk(Chunk(text), next) => {
+                QChunkChoice::Chunk(Chunk(text), next) => {
                     assert_eq!(text.split_once(' ').unwrap().0, count.to_string());
                     count += 1;
                     sleep(pause()).await;
                     session = next;
                 }
-                QChunkOrFinish::Finish(_, next) => {
+                QChunkChoice::Finish(_, next) => {
                     return Ok((count, next.send(Total(count)).await?));
                 }
             }
@@ -255,15 +255,15 @@ fn endless() -> Bytes {
 
 /// Answers each request with its text, and counts the answers.
 async fn serve(server: &mut rpc::Server, answered: &AtomicU64) -> Result<()> {
-    use rpc::{Request, Response, ServerRequestOrStop, ServerSession};
+    use rpc::{Request, Response, ServerRequestChoice, ServerSession};
     try_run(server, async |mut session: ServerSession<'_>| {
         loop {
             match session.branch().await? {
-                ServerRequestOrStop::Request(Request(text), next) => {
+                ServerRequestChoice::Request(Request(text), next) => {
                     session = next.send(Response(text)).await?;
                     answered.fetch_add(1, Ordering::Relaxed);
                 }
-                ServerRequestOrStop::Stop(_, end) => return Ok(((), end)),
+                ServerRequestChoice::Stop(_, end) => return Ok(((), end)),
             }
         }
     })

@@ -36,8 +36,8 @@ async fn chooser(role: &mut D) -> Result<()> {
 
 async fn may_answer(s: ASession<'_>) -> Result<((), End<'_, A>)> {
     match s.branch().await? {
-        AGoOrStop::Go(Go, s) => Ok(((), s.send(Answer).await?)),
-        AGoOrStop::Stop(Stop, end) => Ok(((), end)),
+        AGoChoice::Go(Go, s) => Ok(((), s.send(Answer).await?)),
+        AGoChoice::Stop(Stop, end) => Ok(((), end)),
     }
 }
 
@@ -47,11 +47,11 @@ async fn ann(role: &mut A) -> Result<()> {
 
 async fn bob(role: &mut B, work: impl Future<Output = ()>) -> Result<()> {
     try_run(role, async |s: BSession<'_>| match s.branch().await? {
-        BStopOrGo::Go(Go, s) => {
+        BStopChoice::Go(Go, s) => {
             work.await;
             Ok(((), s.send(Answer).await?))
         }
-        BStopOrGo::Stop(Stop, end) => Ok(((), end)),
+        BStopChoice::Stop(Stop, end) => Ok(((), end)),
     })
     .await
 }
@@ -59,8 +59,8 @@ async fn bob(role: &mut B, work: impl Future<Output = ()>) -> Result<()> {
 /// True if Bob answers.
 async fn listen(s: CSession<'_>) -> Result<(bool, End<'_, C>)> {
     match s.branch().await? {
-        CAnswer::AnswerFromA(Answer, s) => Ok((false, s.send(Done).await?)),
-        CAnswer::AnswerFromB(Answer, s) => Ok((true, s.send(Done).await?)),
+        CAnswerChoice::AnswerFromA(Answer, s) => Ok((false, s.send(Done).await?)),
+        CAnswerChoice::AnswerFromB(Answer, s) => Ok((true, s.send(Done).await?)),
     }
 }
 
@@ -319,7 +319,7 @@ macro_rules! write {
 
 /// The sum of all lines.
 async fn read(mut joined: Joined<fan::C>) -> u64 {
-    use fan::{CLineOrLast as Both, CLineOrLastAfterLast as OnlyB, CLineOrLastAfterLast2 as OnlyA};
+    use fan::{CLineChoice as Both, CLineChoiceAfterLast as OnlyB, CLineChoiceAfterLast2 as OnlyA};
     let read: Result<u64> = try_run(&mut joined.role, async |mut s: fan::CSession<'_>| {
         let mut sum = 0;
         let end = loop {
@@ -384,15 +384,15 @@ async fn asker(role: &mut patience::C, patience: Duration) -> Result<bool> {
             Cancel
         };
         let mut draining = match s.select(Question).await?.race(timer).await? {
-            Raced::Heard(CCancelOrAnswer::Answer(Answer, s)) => {
+            Raced::Heard(CAnswerChoiceAfterQuestion::Answer(Answer, s)) => {
                 return Ok((true, s.select(Thanks).await?));
             }
             Raced::Sent(draining) => draining,
         };
         loop {
             draining = match draining.branch().await? {
-                CAnswerOrCancel::Answer(Answer, draining) => draining,
-                CAnswerOrCancel::Cancel(Cancel, end) => return Ok((false, end)),
+                CAnswerChoiceAfterCancel::Answer(Answer, draining) => draining,
+                CAnswerChoiceAfterCancel::Cancel(Cancel, end) => return Ok((false, end)),
             };
         }
     })
@@ -408,14 +408,14 @@ async fn worker(role: &mut patience::S, work: Duration) -> Result<bool> {
             Answer
         };
         let cancelled = match s.branch().await? {
-            SCancelOrQuestion::Question(Question, working) => match working.race(answer).await? {
-                Raced::Heard(SCancelOrAnswer::Cancel(Cancel, cancelled)) => cancelled,
+            SQuestionChoice::Question(Question, working) => match working.race(answer).await? {
+                Raced::Heard(SAnswerChoice::Cancel(Cancel, cancelled)) => cancelled,
                 Raced::Sent(answered) => match answered.branch().await? {
-                    SCancelOrThanks::Thanks(Thanks, end) => return Ok((true, end)),
-                    SCancelOrThanks::Cancel(Cancel, cancelled) => cancelled,
+                    SThanksChoice::Thanks(Thanks, end) => return Ok((true, end)),
+                    SThanksChoice::Cancel(Cancel, cancelled) => cancelled,
                 },
             },
-            SCancelOrQuestion::Cancel(Cancel, cancelled) => cancelled,
+            SQuestionChoice::Cancel(Cancel, cancelled) => cancelled,
         };
         Ok((false, cancelled.send(Cancel).await?))
     })
@@ -505,8 +505,8 @@ async fn answers_of_several_hosts_come_in_any_order() {
         m.leave().await.unwrap();
         order.unwrap()
     };
-    let a = work!(a, gather::ASession<'_>, AAskOrStop, 0);
-    let b = work!(b, gather::BSession<'_>, BAskOrStop, 1);
+    let a = work!(a, gather::ASession<'_>, AAskChoice, 0);
+    let b = work!(b, gather::BSession<'_>, BAskChoice, 1);
     let (order, ..) = tokio::join!(asks, a, b);
     assert_eq!(order, [1, 0, 0, 1, 1, 0, 0, 1]);
 }

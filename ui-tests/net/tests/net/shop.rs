@@ -48,12 +48,12 @@ pub(crate) async fn server(role: &mut S) -> Result<()> {
     try_run(role, async |mut session: SSession<'_>| {
         loop {
             match session.branch().await? {
-                SOrderOrQuit::Order(Order(name), next) => {
+                SOrderChoice::Order(Order(name), next) => {
                     let price = name.len() as u64;
                     session =
                         next.send(Note(carried::Note(price))).await?.send(Price(price)).await?;
                 }
-                SOrderOrQuit::Quit(Quit, next) => return Ok(((), next.send(Close).await?)),
+                SOrderChoice::Quit(Quit, next) => return Ok(((), next.send(Close).await?)),
             }
         }
     })
@@ -65,11 +65,11 @@ pub(crate) async fn ledger(role: &mut L) -> Result<()> {
         let mut total = 0;
         loop {
             match session.branch().await? {
-                LNoteOrClose::Note(Note(carried::Note(price)), next) => {
+                LNoteChoice::Note(Note(carried::Note(price)), next) => {
                     total += price;
                     session = next;
                 }
-                LNoteOrClose::Close(Close, next) => {
+                LNoteChoice::Close(Close, next) => {
                     return Ok(((), next.send(Total(total)).await?));
                 }
             }

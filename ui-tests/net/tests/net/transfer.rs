@@ -30,8 +30,8 @@ macro_rules! processes {
                     ready(Abor).await
                 };
                 let mut open = match s.select(Retr(round)).await?.branch().await? {
-                    ClientMissingOrOpening::Opening(Opening, open) => open,
-                    ClientMissingOrOpening::Missing(Missing, next) => {
+                    ClientMissingChoice::Opening(Opening, open) => open,
+                    ClientMissingChoice::Missing(Missing, next) => {
                         assert_eq!(round, 1);
                         s = next;
                         continue;
@@ -39,15 +39,19 @@ macro_rules! processes {
                 };
                 let eof = loop {
                     match open.race(wish()).await? {
-                        Raced::Heard(ClientAborOrBlock::Block(Block, next)) => open = next,
-                        Raced::Heard(ClientAborOrBlock::Eof(Eof, eof)) => break Ok(eof),
+                        Raced::Heard(ClientBlockChoiceAfterOpening::Block(Block, next)) => {
+                            open = next
+                        }
+                        Raced::Heard(ClientBlockChoiceAfterOpening::Eof(Eof, eof)) => {
+                            break Ok(eof);
+                        }
                         Raced::Heard(_) => unreachable!(),
                         Raced::Sent(abor) => break Err(abor),
                     }
                 };
                 s = match eof {
                     Ok(eof) => match eof.race(wish()).await? {
-                        Raced::Heard(ClientAborOrComplete::Complete(Complete, next)) => {
+                        Raced::Heard(ClientCompleteChoiceAfterEof::Complete(Complete, next)) => {
                             s = next;
                             continue;
                         }
@@ -66,10 +70,10 @@ macro_rules! processes {
             let (mut in_time, mut late) = (0, 0);
             loop {
                 let next = match s.branch().await? {
-                    PiRetrOrQuit::Retr(Retr(round), next) => {
+                    PiRetrChoice::Retr(Retr(round), next) => {
                         retr(next, round, &mut in_time).await?
                     }
-                    PiRetrOrQuit::Quit(Quit, rest) => {
+                    PiRetrChoice::Quit(Quit, rest) => {
                         return rest.send(Quit).await?.end((in_time, late));
                     }
                 };
@@ -82,13 +86,13 @@ macro_rules! processes {
                 };
                 s = loop {
                     let told = match next.branch().await? {
-                        PiAborOrRetr::Retr(Retr(round), next) => {
+                        PiRetrChoiceAfterComplete::Retr(Retr(round), next) => {
                             retr(next, round, &mut in_time).await?
                         }
-                        PiAborOrRetr::Quit(Quit, rest) => {
+                        PiRetrChoiceAfterComplete::Quit(Quit, rest) => {
                             return rest.send(Quit).await?.end((in_time, late));
                         }
-                        PiAborOrRetr::Abor(Abor, next) => {
+                        PiRetrChoiceAfterComplete::Abor(Abor, next) => {
                             late += 1;
                             Ok(next)
                         }
@@ -101,12 +105,13 @@ macro_rules! processes {
             }
         }
 
-        type Told<'s> = rumpsteak::states::Branch<'s, Pi, Client, PiRetrOrQuit<'s, Pi>>;
-        type MayHear<'s> = rumpsteak::states::Branch<'s, Pi, Client, PiAborOrRetr<'s, Pi>>;
+        type Told<'s> = rumpsteak::states::Branch<'s, Pi, Client, PiRetrChoice<'s, Pi>>;
+        type MayHear<'s> =
+            rumpsteak::states::Branch<'s, Pi, Client, PiRetrChoiceAfterComplete<'s, Pi>>;
 
         /// `Err` if an interrupt may be late.
         async fn retr<'s>(
-            s: rumpsteak::states::Select<'s, Pi, Client, PiMissingOrOpening<'s, Pi>>,
+            s: rumpsteak::states::Select<'s, Pi, Client, PiMissingChoice<'s, Pi>>,
             round: u32,
             in_time: &mut u32,
         ) -> Result<std::result::Result<Told<'s>, MayHear<'s>>> {
@@ -115,8 +120,8 @@ macro_rules! processes {
             }
             let s = s.select(Opening).await?.send(Start(round)).await?;
             Ok(match s.branch().await? {
-                PiAborOrSent::Sent(Sent, s) => Err(s.send(Complete).await?),
-                PiAborOrSent::Abor(Abor, s) => {
+                PiSentChoiceAfterStart::Sent(Sent, s) => Err(s.send(Complete).await?),
+                PiSentChoiceAfterStart::Abor(Abor, s) => {
                     *in_time += 1;
                     Ok(s.send(Abor).await?.send(Abor).await?.drain().await?)
                 }
@@ -133,19 +138,19 @@ macro_rules! processes {
             let mut waiting = s;
             'next: loop {
                 let mut started = match waiting.branch().await? {
-                    DtpSkipOrStart::Skip(Skip, next) => {
+                    DtpSkipChoice::Skip(Skip, next) => {
                         waiting = next;
                         continue;
                     }
-                    DtpSkipOrStart::Start(start, next) => (start, next),
-                    DtpSkipOrStart::Quit(Quit, end) => return end.end((in_time, late)),
+                    DtpSkipChoice::Start(start, next) => (start, next),
+                    DtpSkipChoice::Quit(Quit, end) => return end.end((in_time, late)),
                 };
                 waiting = loop {
                     let (Start(round), mut s) = started;
                     let mut count = 0;
                     let done = loop {
                         s = match s.until(ready(())).await? {
-                            Until::Heard(DtpAborOrBlock::Abor(Abor, s)) => {
+                            Until::Heard(DtpBlockChoice::Abor(Abor, s)) => {
                                 in_time.push(round);
                                 waiting = s.send(Abor).await?.send(Abor).await?;
                                 continue 'next;
@@ -159,10 +164,10 @@ macro_rules! processes {
                         count += 1;
                     };
                     started = match done.branch().await? {
-                        DtpAborOrSkip::Skip(Skip, next) => break next,
-                        DtpAborOrSkip::Start(start, next) => (start, next),
-                        DtpAborOrSkip::Quit(Quit, end) => return end.end((in_time, late)),
-                        DtpAborOrSkip::Abor(Abor, next) => {
+                        DtpSkipChoiceAfterSent::Skip(Skip, next) => break next,
+                        DtpSkipChoiceAfterSent::Start(start, next) => (start, next),
+                        DtpSkipChoiceAfterSent::Quit(Quit, end) => return end.end((in_time, late)),
+                        DtpSkipChoiceAfterSent::Abor(Abor, next) => {
                             late += 1;
                             break next;
                         }

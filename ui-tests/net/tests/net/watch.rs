@@ -9,7 +9,7 @@ use rumpsteak_net::{Host, Joined};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::timeout;
 
-use crate::shop::{C, L, Order, Price, S, SOrderOrQuit, SSession, ledger, order, server};
+use crate::shop::{C, L, Order, Price, S, SOrderChoice, SSession, ledger, order, server};
 
 const LIMIT: Duration = Duration::from_millis(100);
 
@@ -99,7 +99,7 @@ async fn dropping(session: &str, drops: impl FnOnce(Price, ToPrice<'_>)) {
     let waits = shop.waits();
     let (c, s, l) = (&mut shop.c.role, &mut shop.s.role, &mut shop.l.role);
     let serves = try_run(s, async |session: SSession<'_>| {
-        let SOrderOrQuit::Order(Order(_), next) = session.branch().await? else { panic!() };
+        let SOrderChoice::Order(Order(_), next) = session.branch().await? else { panic!() };
         let next = next.send(crate::shop::Note(crate::shop::carried::Note(1))).await?;
         drops(Price(1), next);
         pending::<Result<((), _), Error>>().await

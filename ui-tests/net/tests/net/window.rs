@@ -19,7 +19,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
-use numbers::{Number, P, PSession, Q, QNumberOrStop, QSession, Stop, Sum};
+use numbers::{Number, P, PSession, Q, QNumberChoice, QSession, Stop, Sum};
 
 /// Roles whose routes are between hosts.
 #[rumpsteak::protocol(
@@ -232,11 +232,11 @@ async fn add(role: &mut Q) -> Result<()> {
         let mut sum = 0;
         loop {
             match session.branch().await? {
-                QNumberOrStop::Number(Number(number), next) => {
+                QNumberChoice::Number(Number(number), next) => {
                     sum += number;
                     session = next;
                 }
-                QNumberOrStop::Stop(Stop, next) => return Ok(((), next.send(Sum(sum)).await?)),
+                QNumberChoice::Stop(Stop, next) => return Ok(((), next.send(Sum(sum)).await?)),
             }
         }
     })
