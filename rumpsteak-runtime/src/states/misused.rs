@@ -71,16 +71,16 @@ macro_rules! calls {
         $(misused!($State $parameters $sends<Then, M>(M) -> Ready<Result<Then>>, $Not);)*
     };
 }
-calls!(Send(P, L, C), (NotSend<P, L>): receive branch gather | select race);
-calls!(Receive(P, L, C), (NotReceive<P, L>): branch gather | send select race);
-calls!(Select(P, C), (NotSelect<P>): receive branch gather | send race);
-calls!(Branch(P, C), (NotBranch<P>): receive gather | send select race);
+calls!(Send(P, L, C), (NotSend<P, L>): receive branch gather | select);
+calls!(Receive(P, L, C), (NotReceive<P, L>): branch gather | send select);
+calls!(Select(P, C), (NotSelect<P>): receive branch gather | send);
+calls!(Branch(P, C), (NotBranch<P>): receive gather | send select);
 calls!(Race(P, C), (NotRace): receive branch gather | send select);
-calls!(Gather(P, C), (NotGather): receive branch | send select race);
-calls!(Sending(P, L, C), (Awaited): receive branch gather | send select race);
-calls!(Receiving(P, L, C), (Awaited): receive branch gather | send select race);
-calls!(Branching(P, C), (Awaited): receive branch gather | send select race);
-calls!(End(), (NotEnd): receive branch gather | send select race);
+calls!(Gather(P, C), (NotGather): receive branch | send select);
+calls!(Sending(P, L, C), (Awaited): receive branch gather | send select);
+calls!(Receiving(P, L, C), (Awaited): receive branch gather | send select);
+calls!(Branching(P, C), (Awaited): receive branch gather | send select);
+calls!(End(), (NotEnd): receive branch gather | send select);
 
 macro_rules! not_over {
     ($State:ident<$($parameter:ident),*>, $($To:tt)*) => {
