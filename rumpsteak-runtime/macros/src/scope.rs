@@ -14,16 +14,15 @@ pub(crate) struct Scope<'a> {
     judged: &'a Judged,
     /// The path of the runtime's crate.
     pub(crate) krate: &'a TokenStream,
-    kinds: BTreeMap<String, ItemKind>,
+    pub(crate) kinds: BTreeMap<String, ItemKind>,
     /// The numbers of the session items.
     numbers: BTreeMap<String, u64>,
 }
 
 impl<'a> Scope<'a> {
     pub(crate) fn new(judged: &'a Judged, krate: &'a TokenStream) -> Self {
-        let kinds = items(judged).filter_map(Item::named);
-        let kinds = kinds.map(|(name, kind)| (name.to_string(), kind)).collect();
-        Self { judged, krate, kinds, numbers: numbers(judged) }
+        let kinds = items(judged).filter_map(Item::named).map(|(it, kind)| (it.to_string(), kind));
+        Self { judged, krate, kinds: kinds.collect(), numbers: numbers(judged) }
     }
 
     /// Returns true if the session names something that does not exist.
@@ -57,10 +56,6 @@ impl<'a> Scope<'a> {
     pub(crate) fn is_named_message(&self, name: &Ident) -> bool {
         let mut roles = items(self.judged).filter_map(Item::role);
         roles.any(|role| role.message.as_ref() == Some(name))
-    }
-
-    pub(crate) fn is_item(&self, name: &Ident) -> bool {
-        self.kinds.contains_key(&name.to_string())
     }
 
     /// Returns true if a role has this name, even one with a mistake.

@@ -195,7 +195,7 @@ impl<'a> Expansion<'a> {
         let name = format_ident!("{role}Session", span = own.span());
         let mut others = scope.sessions().filter(|other| other.name != *own);
         let is_only = others.all(|other| other.role.as_ref() != Some(role));
-        (is_only && !scope.is_item(&name)).then(|| {
+        (is_only && !scope.kinds.contains_key(&name.to_string())).then(|| {
             quote! {
                 pub type #name<'s, #any = #role> = #own<'s, #any>;
             }
