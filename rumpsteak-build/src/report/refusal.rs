@@ -281,9 +281,9 @@ fn alternatives(
     if !has_misfit && !is_early_end {
         return Some(vec![id]);
     }
-    let due = fsm.transition(id).action;
-    let options = fsm.transitions_from(found.sup_state).filter(|option| {
-        (&option.action.peer, option.action.direction) == (&due.peer, due.direction)
+    let due = fsm.transition(id);
+    let options = fsm.transitions_from(due.source).filter(|option| {
+        (&option.action.peer, option.action.direction) == (&due.action.peer, due.action.direction)
     });
     Some(options.map(|option| option.id).collect())
 }
