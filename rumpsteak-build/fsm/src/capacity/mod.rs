@@ -224,14 +224,11 @@ fn occupancies(
     if explorer.is_truncated {
         return vec![unknown; part.channels()];
     }
-    let most = |channel| match is_everything {
-        true => {
-            let held = all.nodes().map(|node| all.held(node, channel));
-            Occupancy::AtMost(held.max().unwrap_or(0) as usize)
-        }
-        false => occupancy(explorer, channel, budget).unwrap_or(unknown),
+    let mut known = |at| match is_everything {
+        true => all.nodes().map(|node| all.held(node, at) as usize).max().map(Occupancy::AtMost),
+        false => occupancy(explorer, at, budget),
     };
-    (0..part.channels()).map(most).collect()
+    (0..part.channels()).map(|channel| known(channel).unwrap_or(unknown)).collect()
 }
 
 /// The occupancy of a channel: the longest path of the sender without the receiver. `None` if the

@@ -91,7 +91,7 @@ pub(crate) struct Evaluated {
     found: Violations,
     paths: Paths,
     cibi_limit: Option<Limit>,
-    pub(crate) hits_bounds: bool,
+    hits_bounds: bool,
     /// The limit that ended the search; then properties without a violation are unknown.
     limit: Option<Limit>,
     /// The limit that keeps larger bounds from being tried.
