@@ -114,7 +114,7 @@ impl Rows {
     pub(crate) fn intern(&mut self, new: &[u32]) -> Option<(u32, bool)> {
         debug_assert_eq!(new.len(), self.width);
         let Self { width, words, hashes, .. } = self;
-        // Number by number: without optimisation, a hash of their bytes costs more than twice as much.
+        // By number: without optimisation, a hash of the bytes costs more than twice as much.
         let mut hasher = self.hasher.build_hasher();
         new.iter().for_each(|&word| hasher.write_u32(word));
         let hash = hasher.finish();
