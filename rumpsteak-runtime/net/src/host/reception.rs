@@ -179,8 +179,8 @@ impl Shared {
             has_come if has_come.token() == Some(lane.own) => {
                 Poll::Ready(Ok((None, slot.arrivals.clone())))
             }
-            // Both ends are about to leave, and the next session of this name to begin.
-            _ if slot.has_ended && lane.known.is_none() => Poll::Pending,
+            // The role is about to leave, too, and the next session of this name to begin.
+            _ if slot.has_left && lane.known.is_none() => Poll::Pending,
             _ => refuse(Refusal::Taken),
         }
     }

@@ -92,8 +92,8 @@ pub(super) struct Slot {
     pub(super) peer: SlotPeer,
     /// Why the last call of the peer failed, or of a stranger in its name.
     pub(super) failed_call: Option<String>,
-    /// True if the role or the peer has left. The peer may use the name of the session again.
-    pub(super) has_ended: bool,
+    /// True if the peer has left. It may use the name of the session again.
+    pub(super) has_left: bool,
 }
 
 /// The state of the peer in a slot, with the token of its end if it has come.
@@ -271,7 +271,7 @@ impl Shared {
                 slot.arrive(theirs);
                 let _ = arrivals.send(Box::new(own));
             }
-            let slot = Slot { hello, arrivals, peer, failed_call: None, has_ended: false };
+            let slot = Slot { hello, arrivals, peer, failed_call: None, has_left: false };
             slots.insert(slot.hello.route.peer.clone(), Box::new(slot));
             receivers.push(receiver);
         }
@@ -342,9 +342,9 @@ impl Shared {
         lock(&self.registry).slot(&own.route.near(), &own.route.peer).map(change)
     }
 
-    /// Notes that an end has left, so that the peer may use the name of the session again.
-    pub(crate) fn has_ended(&self, own: &Hello) {
-        self.with_slot(own, |slot| slot.has_ended = true);
+    /// Notes that the peer has left, so that it may use the name of the session again.
+    pub(crate) fn peer_left(&self, own: &Hello) {
+        self.with_slot(own, |slot| slot.has_left = true);
         self.changed.notify_waiters();
     }
 
@@ -352,15 +352,6 @@ impl Shared {
     pub(crate) fn hello_to(&self, hello: &Hello) -> Option<Hello> {
         let mut registry = lock(&self.registry);
         registry.slot(&hello.route.far(), &hello.route.role).map(|slot| slot.hello.clone())
-    }
-
-    /// Tells the program about an error that ends no session, at most every [`TOLD`].
-    pub(super) fn tell(&self, error: NetError) {
-        let (mut told, now) = (lock(&self.told), Instant::now());
-        told.kinds.retain(|_, at| *at + TOLD > now);
-        if told.kinds.insert(error.to_string(), now).is_none() {
-            (told.tell)(&error);
-        }
     }
 }
 
@@ -441,6 +432,17 @@ pub(super) struct Told {
 
 /// How long a host is silent about an error that it has told.
 const TOLD: Duration = Duration::from_secs(10);
+
+impl Shared {
+    /// Tells the program about an error that ends no session, at most every [`TOLD`].
+    pub(super) fn tell(&self, error: NetError) {
+        let (mut told, now) = (lock(&self.told), Instant::now());
+        told.kinds.retain(|_, at| *at + TOLD > now);
+        if told.kinds.insert(error.to_string(), now).is_none() {
+            (told.tell)(&error);
+        }
+    }
+}
 
 /// The connections that have not greeted yet, oldest first: the address of the caller, if it has
 /// one, and the task that receives the greeting.

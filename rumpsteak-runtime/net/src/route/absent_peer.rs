@@ -68,7 +68,6 @@ impl Remote {
             Call::Again => self.answer(&mut lane, connection, &theirs).await.ok(),
             Call::Own | Call::Theirs => Some(connection),
         };
-        connection.iter().for_each(|connection| lane.connect(connection));
         run(lane, self, theirs, connection).await
     }
 

@@ -22,11 +22,11 @@
 //! messages it has, and the other end continues there: nothing is lost, doubled or out of order.
 
 use std::collections::VecDeque;
+use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
-use std::{io, mem};
 
 use bytes::Bytes;
 use futures_core::Stream as _;
@@ -143,8 +143,6 @@ pub(crate) struct Lane<M, C> {
     must_acknowledge: bool,
     /// The number of completed sessions that the peer was told.
     told_completed: u64,
-    /// True if the host has noted that an end has left.
-    is_noted: bool,
     batch: Batch,
     /// The interval of heartbeats.
     beat: Duration,
@@ -193,7 +191,6 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             status,
             must_acknowledge: receiving.least < count as u64,
             told_completed: 0,
-            is_noted: false,
             batch: Batch::default(),
             beat,
             beats: None,
@@ -302,19 +299,15 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     }
 
     /// Moves messages in both directions. Ready when both ends have left, or the connection ends.
-    /// Calls `ends` when an end has left, before the peer can know it, and not again.
     pub(crate) fn poll(
         &mut self,
         connection: &mut Connection,
         context: &mut Context<'_>,
-        mut ends: impl FnMut(),
     ) -> Poll<Result<(), Stop>> {
         loop {
             self.poll_read(connection, context)?;
             let _ = self.poll_deliver(context);
             let has_more = self.poll_take(context);
-            let ends_now = self.state.has_ended && !mem::replace(&mut self.is_noted, true);
-            let _ = ends_now.then(&mut ends);
             let before = self.sent;
             self.poll_write(connection, context)?;
             // Frames that were written make room for messages of the role.
@@ -332,15 +325,6 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
                 return if is_over { Poll::Ready(Ok(())) } else { Poll::Pending };
             }
         }
-    }
-
-    /// Returns true if only the acknowledgement of the role's end is missing: the peer has left in
-    /// order, with all messages of the role, and the connection has written the end.
-    pub(crate) fn poll_parting(&self, to: &mut Connection, context: &mut Context<'_>) -> bool {
-        self.state.left_after > Some(0)
-            && (self.state.has_ended, self.sent, self.unacknowledged.len()) == (true, 1, 1)
-            && to.flushes_itself()
-            && matches!(Pin::new(to).poll_flush(context), Poll::Ready(Ok(())))
     }
 
     /// Returns true if both ends have left, and know it.

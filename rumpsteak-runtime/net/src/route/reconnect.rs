@@ -35,71 +35,72 @@ pub(crate) struct Remote {
 
 /// Moves messages until both ends have left, over one connection after the other, beginning with
 /// this one if there is one. `theirs` is the greeting of the peer, whose token the role knows. If
-/// the peer is lost or gives up, the guard notes it. If only the acknowledgement of the role's end
-/// is missing, another task waits for it.
+/// the peer is lost or gives up, the guard notes it.
 pub(crate) async fn run<M: Labelled + Portable, C: Codec>(
     mut lane: Box<Lane<M, C>>,
-    mut remote: Box<Remote>,
-    mut theirs: Box<Hello>,
-    mut connection: Option<Connection>,
+    remote: Box<Remote>,
+    theirs: Box<Hello>,
+    connection: Option<Connection>,
 ) -> Result<(), NetError> {
-    let moved = run_until_left(&mut lane, &mut remote, &mut theirs, &mut connection).await;
-    // Before the lane is dropped, which wakes the role.
-    let moved = moved.inspect_err(|error| lane.status.fail(error.clone()));
-    let moved = moved.and_then(|()| lane.status.check());
-    let guard = remote.guard.take();
-    if let Some(guard) = guard.filter(|_| moved.is_err() || lane.state.left_after == Some(0)) {
-        guard.lost(&remote.own.route.peer);
+    if let Some(connection) = &connection {
+        lane.connect(connection);
     }
-    if moved.is_ok() && connection.is_some() && lane.state.is_waiting() {
-        spawn(Box::pin(async move {
-            run_until_left(&mut lane, &mut remote, &mut theirs, &mut connection).await
-        }));
+    let (guard, peer) = (remote.guard.clone(), remote.own.route.peer.clone());
+    let moved = run_until_left(&mut lane, remote, theirs, connection).await;
+    if let Err(error) = &moved {
+        // Before the lane is dropped, which wakes the role.
+        lane.status.fail(error.clone());
+    }
+    let moved = moved.and_then(|()| lane.status.check());
+    if let Some(guard) = guard.filter(|_| moved.is_err() || lane.state.left_after == Some(0)) {
+        guard.lost(&peer);
     }
     moved
 }
 
 async fn run_until_left<M: Labelled + Portable, C: Codec>(
     lane: &mut Lane<M, C>,
-    remote: &mut Remote,
-    theirs: &mut Hello,
-    connection: &mut Option<Connection>,
+    mut remote: Box<Remote>,
+    mut theirs: Box<Hello>,
+    mut connection: Option<Connection>,
 ) -> Result<(), NetError> {
-    let mut search = Search::new(remote);
+    let (mut search, mut is_noted) = (Search::new(&remote), false);
     loop {
         let is_connected = connection.is_some();
         if !is_connected && lane.state.is_told() && lane.state.has_peer_left() {
             break;
         }
         let received = lane.state.received.messages;
-        let Remote { shared, own, addresses, arrivals, guard } = &mut *remote;
-        // If the connection breaks, only this end calls again, so it need not be found.
-        let may_part = guard.is_some() && !addresses.is_empty();
-        let move_messages = |context: &mut Context<'_>| {
-            let Some(connection) = &mut *connection else { return Poll::Pending };
-            let moved = lane.poll(connection, context, || shared.has_ended(own));
-            let parts = may_part && moved.is_pending() && lane.poll_parting(connection, context);
-            if parts { Poll::Ready(Ok(())) } else { moved }
+        let Remote { shared, own, addresses, arrivals, .. } = &mut *remote;
+        let move_messages = |context: &mut Context<'_>| match &mut connection {
+            Some(connection) => {
+                let moved = lane.poll(connection, context);
+                if lane.state.has_peer_left() && !mem::replace(&mut is_noted, true) {
+                    shared.peer_left(own);
+                }
+                moved
+            }
+            None => Poll::Pending,
         };
         let replaced = tokio::select! {
             biased;
             Some(arrived) = arrivals.recv() => match *arrived {
                 // A copy of the peer, from a copied parcel.
-                Arrival::Remote(new, hello, Call::Again) if !hello.follows(theirs) => {
+                Arrival::Remote(new, hello, Call::Again) if !hello.follows(&theirs) => {
                     spawn(dismiss(new, Answer::Refused(Refusal::Taken), true));
                     continue;
                 }
                 Arrival::Remote(new, hello, Call::Again) => {
                     if connection.take().is_some() {
-                        search.broke(&lane.state, remote, io::ErrorKind::ConnectionReset.into());
+                        search.broke(&lane.state, &remote, io::ErrorKind::ConnectionReset.into());
                     }
                     theirs.lane.moves.clone_from(&hello.lane.moves);
                     Box::pin(remote.answer(lane, new, &hello)).await
                 }
                 Arrival::Leave(packed) => {
-                    *connection = None;
+                    drop(connection);
                     // If this fails, the role that asked has given up.
-                    let _ = packed.send(lane.pack().map(|it| remote.pack(Some(theirs.clone()), it)));
+                    let _ = packed.send(lane.pack().map(|it| remote.pack(Some(*theirs), it)));
                     return Ok(());
                 }
                 // A first connection that is too late.
@@ -110,7 +111,7 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
                 Err(stop) => Err(stop),
             },
             // In memory of its own, and only if it is needed.
-            called = async { Box::pin(search.call(shared, addresses, (own, received), theirs)).await }, if !is_connected => match called {
+            called = async { Box::pin(search.call(shared, addresses, (own, received), &theirs)).await }, if !is_connected => match called {
                 Ok((new, hello)) => {
                     theirs.lane.moves = hello.lane.moves;
                     lane.resume(&new, hello.lane.received).map(|()| new)
@@ -122,11 +123,11 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
         };
         let peer = &remote.own.route.peer;
         match replaced.and_then(|new| search.resumed(&lane.state, peer).map(|()| new)) {
-            Ok(new) => *connection = Some(new),
+            Ok(new) => connection = Some(new),
             Err(Stop::Failed(error)) => return Err(error),
             Err(Stop::Broken(_)) if lane.state.is_told() => return Ok(()),
             Err(Stop::Broken(error)) => match connection.take() {
-                Some(_) => search.broke(&lane.state, remote, error),
+                Some(_) => search.broke(&lane.state, &remote, error),
                 None => search.last = Arc::new(error),
             },
         }
@@ -136,8 +137,8 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
 }
 
 impl Remote {
-    pub(super) fn pack(&self, theirs: Option<Hello>, snapshot: LaneSnapshot) -> PackedLane {
-        PackedLane { own: self.own.clone(), theirs, addresses: self.addresses.clone(), snapshot }
+    pub(super) fn pack(self, theirs: Option<Hello>, snapshot: LaneSnapshot) -> PackedLane {
+        PackedLane { own: self.own, theirs, addresses: self.addresses, snapshot }
     }
 
     /// Answers a peer that has replaced a connection.
@@ -224,8 +225,7 @@ impl Search {
             self.until = self.until.min(deadline);
         }
         self.schedule();
-        let has_moved = guard.is_none() && !lane.has_peer_left();
-        (self.last, self.has_moved) = (Arc::new(error), has_moved);
+        (self.last, self.has_moved) = (Arc::new(error), guard.is_none());
     }
 
     /// Accepts a new connection. Fails if there was no progress until the deadline.

@@ -275,7 +275,7 @@ mod tests {
         let mut context = Context::from_waker(Waker::noop());
         let (mut sent, mut granted) = (0, 0);
         loop {
-            assert!(lane.poll(&mut near, &mut context, || {}).is_pending());
+            assert!(lane.poll(&mut near, &mut context).is_pending());
             while let Poll::Ready(Some(frame)) = Pin::new(&mut far).poll_next(&mut context) {
                 if let Some(Frame::Grant(grant)) = frame.ok().and_then(Frame::read) {
                     granted = grant.limit;
@@ -301,7 +301,7 @@ mod tests {
             let received: Poll<Result<Message, _>> = end.poll_receive(&mut context);
             let Poll::Ready(Ok(Message::Number(Number(came)))) = received else { panic!() };
             assert_eq!(came, number);
-            let _ = lane.poll(&mut near, &mut context, || {});
+            let _ = lane.poll(&mut near, &mut context);
         }
     }
 }
