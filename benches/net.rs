@@ -1,6 +1,6 @@
 //! The cost of the session layer over TCP: values of 100 bytes, one after the other without
 //! waiting, and an end, in a verified session and over a bare socket with the same codec. Before
-//! that, sessions and the calls of `tarpc` in turns: see [`mod@calls`].
+//! that, sessions and the calls of `tarpc` and `tonic` in turns: see [`mod@calls`].
 //!
 //! `cargo bench -p rumpsteak-benches --bench net`
 //!

@@ -1,4 +1,4 @@
-//! Sessions and the calls of `tarpc`, in turns, over one TCP connection each.
+//! Sessions and the calls of `tarpc` and `tonic`, in turns, over one TCP connection each.
 //!
 //! A call is a request of so many bytes and an answer of as many. A short session is the same, with
 //! its beginning and its end. In the rows of one way, a session sends values without waiting, and
@@ -15,6 +15,10 @@ use tarpc::context::{self, Context};
 use tarpc::serde_transport::tcp;
 use tarpc::server::{BaseChannel, Channel as _};
 use tarpc::tokio_serde::formats::Bincode;
+use tokio::net::TcpListener;
+use tonic::transport::server::TcpIncoming;
+use tonic::transport::{Channel, Server as TonicServer};
+use tonic::{Request, Response, Status};
 
 #[rumpsteak_runtime::protocol(
     Call,
@@ -52,6 +56,40 @@ impl Service for Server {
     }
 
     async fn take(self, _: Context, _: Blob) {}
+}
+
+#[derive(Clone, PartialEq, prost::Message)]
+struct Payload {
+    #[prost(bytes = "bytes", tag = "1")]
+    bytes: bytes::Bytes,
+}
+
+#[allow(private_interfaces, unreachable_pub, reason = "tonic generates what is public")]
+mod grpc {
+    tonic::include_proto!("calls.Bytes");
+}
+use grpc::bytes_client::BytesClient;
+use grpc::bytes_server::{self, BytesServer};
+
+#[tonic::async_trait]
+impl bytes_server::Bytes for Server {
+    async fn echo(&self, request: Request<Payload>) -> Result<Response<Payload>, Status> {
+        Ok(Response::new(request.into_inner()))
+    }
+
+    async fn take(&self, _: Request<Payload>) -> Result<Response<Payload>, Status> {
+        Ok(Response::new(Payload::default()))
+    }
+}
+
+/// A client of `tonic` that is connected with a server.
+async fn tonic_client() -> BytesClient<Channel> {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let at = listener.local_addr().unwrap();
+    let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
+    let router = TonicServer::builder().add_service(BytesServer::new(Server));
+    tokio::spawn(router.serve_with_incoming(incoming));
+    BytesClient::connect(format!("http://{at}")).await.unwrap()
 }
 
 fn payload(size: usize) -> Blob {
@@ -194,46 +232,70 @@ async fn one_way(near: &Host, far: &Host, at: &str, size: usize, count: usize) -
     began.elapsed() / count as u32
 }
 
+/// The median time of so many calls, one after the other.
+async fn p50<F>(call: impl Fn(usize) -> F + Send + 'static) -> Duration
+where
+    F: Future<Output = ()> + Send,
+{
+    let calls = async move {
+        let mut times = Vec::new();
+        for number in 0..2_000 {
+            let began = Instant::now();
+            call(number).await;
+            times.push(began.elapsed());
+        }
+        median(times)
+    };
+    tokio::spawn(calls).await.unwrap()
+}
+
 /// Prints the medians of sessions and of calls, and how many times as many sessions there are.
 pub(crate) async fn compare(name: &str) {
     let (near, far, at) = hosts().await;
-    let client = tarpc_client().await;
+    let (tarpc, tonic) = (tarpc_client().await, tonic_client().await);
     let short = |number| short_session(near.clone(), Arc::clone(&at), format!("{number}"));
-    let echo = |size: usize| {
-        let client = client.clone();
+    let tarpc_echo = |size| {
+        let client = tarpc.clone();
         move |_| {
             let client = client.clone();
             async move { drop(client.echo(context::current(), payload(size)).await.unwrap()) }
         }
     };
-    let take = |size: usize| {
-        let client = client.clone();
+    let tarpc_take = |size| {
+        let client = tarpc.clone();
         move |_| {
             let client = client.clone();
             async move { client.take(context::current(), payload(size)).await.unwrap() }
         }
     };
-    let mut rows = [const { (Vec::new(), Vec::new()) }; 5];
+    let tonic_echo = |size| {
+        let client = tonic.clone();
+        move |_| {
+            let (mut client, bytes) = (client.clone(), vec![7; size].into());
+            async move { drop(client.echo(Payload { bytes }).await.unwrap()) }
+        }
+    };
+    let tonic_take = |size| {
+        let client = tonic.clone();
+        move |_| {
+            let (mut client, bytes) = (client.clone(), vec![7; size].into());
+            async move { drop(client.take(Payload { bytes }).await.unwrap()) }
+        }
+    };
+    let mut rows = [const { [Vec::new(), Vec::new(), Vec::new()] }; 5];
     for _ in 0..9 {
         for (row, at_once) in [(0, 1), (1, 32)] {
-            rows[row].0.push(each(1_000, at_once, short).await);
-            rows[row].1.push(each(1_000, at_once, echo(100)).await);
+            rows[row][0].push(each(1_000, at_once, short).await);
+            rows[row][1].push(each(1_000, at_once, tarpc_echo(100)).await);
+            rows[row][2].push(each(1_000, at_once, tonic_echo(100)).await);
         }
-        rows[2].0.push(round_trip(&near, &far, &at).await);
-        let call = echo(100);
-        let calls = tokio::spawn(async move {
-            let mut times = Vec::new();
-            for number in 0..2_000 {
-                let began = Instant::now();
-                call(number).await;
-                times.push(began.elapsed());
-            }
-            median(times)
-        });
-        rows[2].1.push(calls.await.unwrap());
+        rows[2][0].push(round_trip(&near, &far, &at).await);
+        rows[2][1].push(p50(tarpc_echo(100)).await);
+        rows[2][2].push(p50(tonic_echo(100)).await);
         for (row, size, count, at_once) in [(3, 100, 20_000, 1_000), (4, 64 << 10, 2_000, 32)] {
-            rows[row].0.push(one_way(&near, &far, &at, size, count).await);
-            rows[row].1.push(each(count, at_once, take(size)).await);
+            rows[row][0].push(one_way(&near, &far, &at, size, count).await);
+            rows[row][1].push(each(count, at_once, tarpc_take(size)).await);
+            rows[row][2].push(each(count, at_once, tonic_take(size)).await);
         }
     }
     let names = [
@@ -243,9 +305,13 @@ pub(crate) async fn compare(name: &str) {
         "100 B, one way",
         "64 KiB, one way",
     ];
-    for (row, (sessions, calls)) in names.iter().zip(rows) {
-        let (session, call) = (median(sessions), median(calls));
-        let rate = call.as_secs_f64() / session.as_secs_f64();
-        println!("{name}: {row}: session {session:?}, tarpc {call:?}, rate {rate:.2} x tarpc");
+    for (row, times) in names.iter().zip(rows) {
+        let [session, tarpc, tonic] = times.map(median);
+        let [to_tarpc, to_tonic] =
+            [tarpc, tonic].map(|call| call.as_secs_f64() / session.as_secs_f64());
+        println!(
+            "{name}: {row}: session {session:?}, tarpc {tarpc:?}, tonic {tonic:?}, \
+             rate {to_tarpc:.2} x tarpc, {to_tonic:.2} x tonic"
+        );
     }
 }
