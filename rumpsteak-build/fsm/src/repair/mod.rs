@@ -12,9 +12,9 @@
 //!
 //! An edit explains a refusal only if the edited machine is a subtype; an edit that makes the
 //! machines equivalent is cheaper than any other. So if one edit of a projection is refused, the
-//! edit that takes it back is found, or one as cheap. If an action only has to come later, or no
-//! edit explains the refusal, the order is wrong: `place` says why an action has no place where it
-//! is done.
+//! edit that takes it back is found, or one as cheap (for all but one in 2,000 random edits). If an
+//! action only has to come later, or no edit explains the refusal, the order is wrong: `place` says
+//! why an action has no place where it is done.
 //!
 //! Cost: a check for each edit, of edited machines with at most `MOST` states in all.
 
