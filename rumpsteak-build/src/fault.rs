@@ -220,10 +220,7 @@ impl Cause {
     pub(crate) fn is_wrong_anywhere(&self) -> bool {
         match self {
             Self::AmbiguousChoice { .. } => true,
-            Self::Refused(refusal) => {
-                let misfit = refusal.misfit.as_ref();
-                misfit.is_some_and(|misfit| !matches!(misfit, Misfit::Undecided(..)))
-            }
+            Self::Refused(of) => !matches!(of.misfit, None | Some(Misfit::Undecided(..))),
             _ => false,
         }
     }

@@ -60,7 +60,7 @@ pub(crate) struct Limits {
     /// Explore at most N configurations of the roles and their queues [default: 100000, and 4000000
     /// for `--capacity`]
     #[arg(long, value_name = "N")]
-    configurations: Option<usize>,
+    pub(crate) configurations: Option<usize>,
     /// Explore queues of at most N messages, if queues grow for ever [default: 64]
     #[arg(long, value_name = "N")]
     queue: Option<usize>,
@@ -75,11 +75,6 @@ impl Limits {
         let default = rumpsteak_fsm::Limits::default();
         let configurations = self.configurations.unwrap_or(default.configurations);
         default.configurations(configurations).queue(self.queue.unwrap_or(default.queue))
-    }
-
-    /// The limits for bounded queues: there, the runs that count are long.
-    pub(crate) fn for_capacities(&self, limits: rumpsteak_fsm::Limits) -> rumpsteak_fsm::Limits {
-        limits.configurations(self.configurations.unwrap_or(4_000_000))
     }
 
     pub(crate) fn scribble(&self) -> rumpsteak_scribble::Limits {

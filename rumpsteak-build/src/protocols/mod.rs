@@ -167,7 +167,9 @@ impl Protocols {
             let text = text.map(|text| Arc::new(NamedText::new(self.base.show(&path), text)));
             (path, text)
         };
-        let machines = files_beside(path).into_iter().map(machine).collect();
+        let mut beside = path.parent().map(package_root::entries).unwrap_or_default();
+        beside.retain(|other| form_of(other).is_some() && role_part(path, other).is_some());
+        let machines = beside.into_iter().map(machine).collect();
         let (path, imports) = (path.to_owned(), imports.to_owned());
         self.files.push(ScrFile { path, imports, read, machines, module });
     }
@@ -196,13 +198,6 @@ pub(crate) fn form_of(path: &Path) -> Option<Form> {
         "local" => Some(Form::Local),
         _ => None,
     }
-}
-
-/// The files beside a `.scr` file that may contain machines, by name.
-fn files_beside(scr: &Path) -> Vec<PathBuf> {
-    let mut paths = scr.parent().map(package_root::entries).unwrap_or_default();
-    paths.retain(|path| form_of(path).is_some() && role_part(scr, path).is_some());
-    paths
 }
 
 /// The part of a machine's file name between the name of the `.scr` file and the ending.

@@ -341,10 +341,7 @@ impl<'a> Scope<'a> {
         };
         let missing: Vec<&Ident> = written.chain(used).filter(is_missing).collect();
         // The typo may be in a declared label that nothing uses.
-        let unused = self.items().filter_map(|item| match item {
-            Item::Label(label) => Some(label.name.to_string()),
-            _ => None,
-        });
+        let unused = self.items().filter_map(Item::label).map(|label| label.name.to_string());
         let is_used = |name: &String| self.roles.iter().any(|role| role.labels.contains_key(name));
         let unused: Vec<String> = unused.filter(|name| !is_used(name)).collect();
         let faults = missing.into_iter().map(|label| {

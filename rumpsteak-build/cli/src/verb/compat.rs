@@ -73,7 +73,10 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     }
     let [old, new] = &versions[..] else { return Ok(broken(wrong)) };
     let limits = reading.limits.verifier().anticipation(arguments.bound).steps(arguments.steps);
-    let upgrade = Upgrade { old, new, roles: old.roles_with(new), limits };
+    // The roles of the old version, and then those that only the new one has.
+    let added = new.machines.iter().filter(|of| old.machine(of.fsm.role()).is_none());
+    let roles = old.machines.iter().chain(added).map(|of| of.fsm.role().clone()).collect();
+    let upgrade = Upgrade { old, new, roles, limits };
     let asked = match arguments.role.as_deref().map(Role::from) {
         None => upgrade.roles.clone(),
         Some(role) => {
@@ -126,12 +129,6 @@ struct Version<'a> {
 }
 
 impl Version<'_> {
-    /// The roles of this version, and then the roles that only the other version has.
-    fn roles_with(&self, other: &Self) -> Vec<Role> {
-        let more = other.machines.iter().filter(|of| self.machine(of.fsm.role()).is_none());
-        self.machines.iter().chain(more).map(|of| of.fsm.role().clone()).collect()
-    }
-
     fn machine(&self, role: &Role) -> Option<&Machine> {
         self.machines.iter().find(|machine| machine.fsm.role() == role)
     }

@@ -76,7 +76,8 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     let given = &arguments.scribble.reading.limits;
     let limits = given.verifier().queue(arguments.k.unwrap_or(arguments.max_k));
     if arguments.queues.are_given() {
-        let limits = given.for_capacities(limits);
+        // The runs that count are long.
+        let limits = limits.configurations(given.configurations.unwrap_or(4_000_000));
         return bounded::run(&arguments.queues, &machines, fsms, &limits, terminal);
     }
     let system = system_of(fsms)?;

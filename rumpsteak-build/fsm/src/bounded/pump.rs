@@ -88,11 +88,6 @@ impl View for At<'_> {
 }
 
 impl Word {
-    /// The capacity from which on this is a queue with room, and with a pumped message.
-    fn least_size(&self) -> usize {
-        1 + self.first.len() + self.missing + self.last.len()
-    }
-
     fn push(&mut self, message: u32) {
         if self.pumped.is_none() {
             return self.first.push(message);
@@ -235,7 +230,8 @@ fn after(network: &Network<'_>, nodes: &[Node], last: usize, event: Event) -> Ve
         return vec![];
     }
     let node = |parent, part, at: Symbolic| {
-        let sizes = at.queues.iter().map(Word::least_size);
+        // The capacity from which on each queue has room, and a pumped message.
+        let sizes = at.queues.iter().map(|of| 1 + of.first.len() + of.missing + of.last.len());
         // The events of a part are possible in this configuration's least size, too.
         let least = sizes.max().unwrap_or(1).max(nodes[last].least);
         Node { at, least, parent, part }

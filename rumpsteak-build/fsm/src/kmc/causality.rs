@@ -15,8 +15,8 @@ pub(crate) struct Causality<'a, 'b> {
     /// The node; for each machine 1 if it depends on the event; for each channel the number of
     /// messages that do not, if that matters.
     rows: Rows,
-    /// By row, the start of its search.
-    starts: Vec<u32>,
+    /// By row, the start of the search that found it first.
+    pub(crate) starts: Vec<u32>,
     scratch: Vec<u32>,
     pub(crate) is_truncated: bool,
 }
@@ -80,11 +80,6 @@ impl<'a, 'b> Causality<'a, 'b> {
             self.forget(machine);
         }
         self.intern(Some(at))
-    }
-
-    /// The start of the search that found this row first.
-    pub(crate) fn start_of(&self, at: u32) -> u32 {
-        self.starts[at as usize]
     }
 
     /// Forgets the channels to a machine that depends on the event.

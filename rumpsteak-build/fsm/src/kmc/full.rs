@@ -150,7 +150,7 @@ impl Explored<'_> {
                     });
                     if let Some(&rival) = rival
                         && !causality.depends(at, by.machine as MachineIndex)
-                        && let Some(&(node, received)) = starts.get(&causality.start_of(at))
+                        && let Some(&(node, received)) = starts.get(&causality.starts[at as usize])
                     {
                         let fault = Violation::Competing(received.by as usize, rival);
                         return Ok(Some((node, fault)));

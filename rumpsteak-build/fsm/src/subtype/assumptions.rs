@@ -17,7 +17,6 @@ use super::reachability::{NEVER, heights, inevitable, is_near};
 use super::record::{Done, Record, Then};
 use super::refusal::{Blame, Refusal, Rule};
 use super::rules::Situation;
-use super::sequences::Sequences;
 use crate::machine::interned::lasso;
 use crate::machine::{StateId, TransitionId};
 
@@ -30,7 +29,7 @@ pub(super) struct Assumptions<'a> {
     steps: Vec<Step>,
     /// For each node and each kind that is pending there, the first promise.
     promises: Vec<(Kind, u32)>,
-    record: Record,
+    pub(super) record: Record,
 }
 
 struct Node {
@@ -172,11 +171,7 @@ impl<'a> Assumptions<'a> {
         };
         let &(kind, origin) = promises[own.clone()].iter().find(is_avoided)?;
         let ranks = self.inevitable[kind as usize].as_ref()?;
-        Some(self.avoiding(node, origin, ranks))
-    }
-
-    /// Follows such a choice to the end or around a loop.
-    fn avoiding(&self, node: u32, origin: u32, ranks: &[u32]) -> Refusal {
+        // Follows such a choice to the end or around a loop.
         let onward = |at| {
             let mut edges = self.pair.sub.edges(at).iter();
             let edge = edges.find(|edge| ranks[edge.target as usize] == NEVER)?;
@@ -185,7 +180,7 @@ impl<'a> Assumptions<'a> {
         let (walk, cycle, at) = lasso(self.nodes[node as usize].state, onward);
         let mut path = self.path(&Way { from: Some(node), ..Way::start() });
         path.extend(walk);
-        forgotten(origin, path, at, cycle)
+        Some(forgotten(origin, path, at, cycle))
     }
 
     /// The act check: finds a loop in which an action is pending that the loop never does. Without
@@ -253,11 +248,6 @@ impl<'a> Assumptions<'a> {
     fn does(&self, step: &Step, kind: Kind) -> bool {
         let mut trail = self.trail(step).iter();
         trail.any(|done| self.kind_of[done.transition as usize] == kind)
-    }
-
-    pub(super) fn into_record(mut self, sequences: Sequences) -> Record {
-        self.record.sequences = sequences;
-        self.record
     }
 }
 

@@ -72,7 +72,8 @@ impl<'a> Search<'a> {
             (None, true) => None,
             (None, false) => {
                 let situations = self.assumptions.len();
-                let record = self.assumptions.into_record(self.rules.anticipation.sequences);
+                let mut record = self.assumptions.record;
+                record.sequences = self.rules.anticipation.sequences;
                 let evidence = Evidence::Recorded(Arc::new(record));
                 let anticipation = Some(self.longest);
                 Some(Verdict::Safe(Proof { situations, anticipation, evidence }))

@@ -106,13 +106,11 @@ impl<'a> Lexer<'a> {
             return Ok(vec![]);
         }
         self.peeked = None;
-        match sorts(&self.source[opening.span.start..]) {
-            Ok((sorts, length)) => {
-                self.at = opening.span.start + length;
-                Ok(sorts)
-            }
-            Err(message) => Err(SpannedMessage::new(opening.span, message)),
-        }
+        let start = opening.span.start;
+        let (sorts, length) = sorts(&self.source[start..])
+            .map_err(|message| SpannedMessage::new(opening.span, message))?;
+        self.at = start + length;
+        Ok(sorts)
     }
 
     fn scan(&mut self) -> Result<Token<'a>> {
@@ -127,13 +125,11 @@ impl<'a> Lexer<'a> {
                     return Ok(Token { kind: Kind::Role(role.trim()), span: start..self.at });
                 }
             } else if rest.starts_with("/*") {
-                match after_block_comment(rest) {
-                    Some(after) => self.at = self.source.len() - after.len(),
-                    None => {
-                        let message = "this comment has no end; close it with `*/`";
-                        return Err(SpannedMessage::new(self.at..self.at + 2, message));
-                    }
-                }
+                let Some(after) = after_block_comment(rest) else {
+                    let message = "this comment has no end; close it with `*/`";
+                    return Err(SpannedMessage::new(self.at..self.at + 2, message));
+                };
+                self.at = self.source.len() - after.len();
             } else {
                 break;
             }
@@ -141,19 +137,15 @@ impl<'a> Lexer<'a> {
 
         let start = self.at;
         let rest = &self.source[start..];
-        let kind = match rest.chars().next() {
-            None => Kind::End,
+        let (kind, length) = match rest.chars().next() {
+            None => (Kind::End, 0),
             Some(c) if is_name_char(c) => {
                 let end = rest.find(|c| !is_name_char(c)).unwrap_or(rest.len());
-                Kind::Name(&rest[..end])
+                (Kind::Name(&rest[..end]), end)
             }
-            Some(c) => Kind::Mark(c),
+            Some(c) => (Kind::Mark(c), c.len_utf8()),
         };
-        self.at += match kind {
-            Kind::Name(name) => name.len(),
-            Kind::Mark(c) => c.len_utf8(),
-            Kind::Role(_) | Kind::End => 0,
-        };
+        self.at += length;
         Ok(Token { kind, span: start..self.at })
     }
 }

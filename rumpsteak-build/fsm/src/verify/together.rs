@@ -270,13 +270,11 @@ fn left_out(sub: &Fsm, sup: &Fsm) -> Option<(StateId, Action)> {
 
 /// True if two machines have the same actions in all states that they reach by the same actions.
 fn does_the_same(sub: &Fsm, sup: &Fsm) -> bool {
-    if std::ptr::eq(sub, sup) || sub == sup {
-        return true;
-    }
-    if sub.check_deterministic().is_err() || sup.check_deterministic().is_err() {
-        return false;
-    }
-    sub.in_step(sup).all(|(own, due)| sub.actions_from(own) == sup.actions_from(due))
+    std::ptr::eq(sub, sup)
+        || sub == sup
+        || sub.check_deterministic().is_ok()
+            && sup.check_deterministic().is_ok()
+            && sub.in_step(sup).all(|(own, due)| sub.actions_from(own) == sup.actions_from(due))
 }
 
 fn sends(fsm: &Fsm, state: StateId) -> impl Iterator<Item = &Action> {

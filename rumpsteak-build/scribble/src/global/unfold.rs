@@ -145,11 +145,8 @@ impl<'a, 'm> Unfolding<'a, 'm> {
         if id > self.limit { Err(TooLarge) } else { Ok(index(id)) }
     }
 
-    fn arrive_all(&mut self, mut nodes: Vec<u32>, frame: u32) -> Result<Vec<u32>, TooLarge> {
-        for node in &mut nodes {
-            *node = self.arrive(*node, frame)?;
-        }
-        Ok(nodes)
+    fn arrive_all(&mut self, nodes: Vec<u32>, frame: u32) -> Result<Vec<u32>, TooLarge> {
+        nodes.into_iter().map(|node| self.arrive(node, frame)).collect()
     }
 
     /// The place of `node` under `frame`: follows recursions, calls and returns to the next

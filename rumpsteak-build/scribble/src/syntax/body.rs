@@ -61,7 +61,11 @@ impl BodyParser<'_, '_> {
             } else if self.cursor.kind() == TokenKind::End || self.starts_declaration() {
                 // A brace is missing; the declaration that follows can still be read.
                 self.cursor.open_block(brace);
-                self.close_all();
+                // The rest of the innermost block is unknown.
+                self.add(self.cursor.at(), InteractionKind::Invalid);
+                while let Some(open) = self.stack.pop() {
+                    self.complete(open);
+                }
             } else if in_choice && self.starts_block("or") {
                 self.cursor.unexpected("`}`");
                 self.close();
@@ -118,14 +122,6 @@ impl BodyParser<'_, '_> {
             }
             Owner::Interruptible(id) => self.interruptible(*id),
             _ => self.complete(open),
-        }
-    }
-
-    /// Ends all blocks at the end of the text. The rest of the innermost one is unknown.
-    fn close_all(&mut self) {
-        self.add(self.cursor.at(), InteractionKind::Invalid);
-        while let Some(open) = self.stack.pop() {
-            self.complete(open);
         }
     }
 
@@ -345,11 +341,7 @@ impl BodyParser<'_, '_> {
 
     /// `label(payload) from A to B, C;`
     fn message(&mut self, start: usize) -> Result<()> {
-        let message = if self.cursor.is(b'(') || self.cursor.is_at(1, b'(') {
-            literal(self.cursor)?
-        } else {
-            MessageExpr::Named(self.cursor.qualified("a message")?)
-        };
+        let message = argument(self.cursor)?;
         if !self.cursor.take_word("from") {
             if self.cursor.is_word("connect") {
                 return self.connection(start, Some(message));

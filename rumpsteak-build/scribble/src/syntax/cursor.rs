@@ -289,13 +289,10 @@ impl<'a> Cursor<'a> {
 
     /// Skips a heading up to its `{`.
     pub(super) fn skip_to_block(&mut self) -> Result<()> {
-        while !self.is(b'{') {
-            if matches!(self.kind(), TokenKind::End | TokenKind::Punct(b'}')) {
-                return self.expect_block();
-            }
+        while !matches!(self.kind(), TokenKind::End | TokenKind::Punct(b'{' | b'}')) {
             self.advance();
         }
-        Ok(())
+        self.expect_block()
     }
 
     /// Reports the next token, unless it is reported already.

@@ -246,23 +246,18 @@ fn skip_to_declaration(cursor: &mut Cursor<'_>, start: usize) {
         cursor.advance();
     }
     loop {
-        match cursor.kind() {
-            TokenKind::End => return,
+        match (cursor.kind(), cursor.word()) {
+            (TokenKind::End, _) => return,
             // A block that is skipped is skipped as a whole, with everything that looks like a
             // declaration in it.
-            TokenKind::Punct(b'{') => cursor.skip_balanced(),
-            _ => {
-                let starts = match cursor.word() {
-                    "module" | "import" | "aux" | "explicit" | "nested" | "local" | "global"
-                    | "protocol" | "timed" | "const" => cursor.kind_at(1) == TokenKind::Identifier,
-                    "type" | "data" | "sig" => cursor.is_at(1, b'<'),
-                    _ => false,
-                };
-                if starts {
-                    return;
-                }
-                cursor.advance();
-            }
+            (TokenKind::Punct(b'{'), _) => cursor.skip_balanced(),
+            (_, "type" | "data" | "sig") if cursor.is_at(1, b'<') => return,
+            (
+                _,
+                "module" | "import" | "aux" | "explicit" | "nested" | "local" | "global"
+                | "protocol" | "timed" | "const",
+            ) if cursor.kind_at(1) == TokenKind::Identifier => return,
+            _ => cursor.advance(),
         }
     }
 }

@@ -227,17 +227,12 @@ impl<'a> Checker<'a> {
                     && self.sub.is_terminal(goal.state)
                     && goal.tree.spine.acts().next().is_none()
                     && matches!(goal.tree.tail, End::State(state) if self.sup.is_terminal(state));
-                finished.then_some(()).ok_or(Fault::WrongRule)
+                return finished.then_some(()).ok_or(Fault::WrongRule);
             }
-
-            Inference::Choose => self.choose(goal, goals),
-            Inference::Unfold(path) => self.unfold(path, goal, goals),
-
-            Inference::Drop(path) => {
-                goal.tree.drop(path)?;
-                goals.push(goal);
-                Ok(())
-            }
+            Inference::Choose => return self.choose(goal, goals),
+            Inference::Unfold(path) => return self.unfold(path, goal, goals),
+            Inference::Assume(to) => return self.assume(*to, &goal, claims, from),
+            Inference::Drop(path) => goal.tree.drop(path)?,
             Inference::Take => {
                 match goal.own.take() {
                     Some(act) => {
@@ -247,12 +242,10 @@ impl<'a> Checker<'a> {
                     None => self.receive(&mut goal)?,
                 }
                 goal.moved = true;
-                goals.push(goal);
-                Ok(())
             }
-
-            Inference::Assume(to) => self.assume(*to, &goal, claims, from),
         }
+        goals.push(goal);
+        Ok(())
     }
 
     fn choose(&self, mut goal: Goal, goals: &mut Vec<Goal>) -> Result<(), Fault> {
@@ -354,10 +347,8 @@ impl Branch {
         let mut branch = self;
         for &alternative in path {
             let End::Choice(branches) = &mut branch.tail else { return Err(Fault::Unknown) };
-            branch = match branches.get_mut(alternative as usize) {
-                Some((_, branch)) => branch,
-                None => return Err(Fault::Unknown),
-            };
+            let chosen = branches.get_mut(alternative as usize);
+            branch = &mut chosen.ok_or(Fault::Unknown)?.1;
         }
         Ok(branch)
     }

@@ -42,14 +42,11 @@ pub(super) fn parse(text: &[(usize, char)], span: Range<usize>) -> Result<Action
         Some('(') => reader.payload()?,
         _ => vec![],
     };
-    match reader.peek() {
-        None => Ok(Action {
-            peer: peer.into(),
-            direction,
-            message: Message { label: label.into(), payload },
-        }),
-        Some(_) => Err(reader.problem("expected the end of the action; an edge has one action")),
+    if reader.peek().is_some() {
+        return Err(reader.problem("expected the end of the action; an edge has one action"));
     }
+    let message = Message { label: label.into(), payload };
+    Ok(Action { peer: peer.into(), direction, message })
 }
 
 struct Reader<'a> {
