@@ -38,7 +38,7 @@ pub use environment::{corpus, sample, seeds};
 pub use equal::equal;
 pub use family::{with_family, written_singly};
 pub use local::{LocalError, local};
-pub use mutation::{Draft, Mutation, mutate, put_off, scatter, shift};
+pub use mutation::{Draft, Mutation, action, mutate, put_off, scatter, shift};
 pub use protocol::{Global, Shape, interrupters};
 pub use report::{Coverage, Fault, FaultKind, Finding, Limits, Neglect, Report};
 pub use shrink::{Rewritten, shrink};

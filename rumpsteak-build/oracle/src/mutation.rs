@@ -450,3 +450,11 @@ fn redirect(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
     draft.states[state][position].1 = rng.usize(..draft.states.len());
     Some(())
 }
+
+/// The action of a role that sends this message to a peer, or receives it from there.
+pub fn action(sends: bool, peer: &str, label: &str, payload: &[&str]) -> Action {
+    match sends {
+        true => Action::send(peer, label, payload),
+        false => Action::receive(peer, label, payload),
+    }
+}

@@ -5,7 +5,7 @@ use fastrand::Rng;
 use rumpsteak_fsm::bounded::{Bounded, Hang, Queue, Safe, Topology, TopologyError, growth};
 use rumpsteak_fsm::run::{Step, fold};
 use rumpsteak_fsm::{Action, Direction, Fsm, Limit, Limits, Role, System, Verdict, text};
-use rumpsteak_oracle::{self as oracle, Hangs, seeds};
+use rumpsteak_oracle::{self as oracle, Hangs, action, seeds};
 
 const CHROMA: &str = "C: rec X . D!task;X
     D: rec X . {C?task;W!job;X, W?request;X}
@@ -187,10 +187,8 @@ fn random(rng: &mut Rng) -> Vec<Fsm> {
             let mut own: Vec<Action> = vec![];
             for &(from, to, label) in list {
                 let ends = [(from, true), (to, false)].into_iter().filter(|end| end.0 == role);
-                own.extend(ends.map(|(_, sends)| match sends {
-                    true => Action::send(ROLES[to], label, &[]),
-                    false => Action::receive(ROLES[from], label, &[]),
-                }));
+                let peer = |sends: bool| ROLES[if sends { to } else { from }];
+                own.extend(ends.map(|(_, sends)| action(sends, peer(sends), label, &[])));
             }
             let mut at = 0;
             let last = own.len();

@@ -7,10 +7,8 @@ use std::fs;
 use fastrand::Rng;
 use rumpsteak_fsm::capacity::{self, Capacities, Occupancy};
 use rumpsteak_fsm::kmc::Verdict;
-use rumpsteak_fsm::{
-    Action, Direction, Fsm, Limit, Limits, Message, StateId, System, TransitionId, text,
-};
-use rumpsteak_oracle::{corpus, seeds};
+use rumpsteak_fsm::{Direction, Fsm, Limit, Limits, Message, StateId, System, TransitionId, text};
+use rumpsteak_oracle::{action, corpus, seeds};
 
 use crate::common::dual;
 use crate::systems::channels;
@@ -207,10 +205,7 @@ fn random_machine(random: &mut Rng, role: &str, peers: &[&str], directed: bool) 
         for number in 0..[0, 1, 1, 1, 1, 2][random.usize(..6)] {
             let peer = if directed { peer } else { peers[random.usize(..peers.len())] };
             let label = ["x", "y"][(first + number) % 2];
-            let action = match sends {
-                true => Action::send(peer, label, &[]),
-                false => Action::receive(peer, label, &[]),
-            };
+            let action = action(sends, peer, label, &[]);
             builder.add_transition(state, action, states[random.usize(..count)]);
         }
     }
@@ -240,16 +235,11 @@ fn random_system(random: &mut Rng, directed: bool) -> System {
         let ones = both(&mut one, ahead_total + model.len());
         let others = both(&mut other, ahead_total + model.len());
         for step in 0..ahead_total {
-            let action = match step < ahead {
-                true => Action::send("b", "w", &[]),
-                false => Action::receive("b", "v", &[]),
-            };
-            one.add_transition(ones[step], action, ones[step + 1]);
-            let action = match step < answers {
-                true => Action::send("a", "v", &[]),
-                false => Action::receive("a", "w", &[]),
-            };
-            other.add_transition(others[step], action, others[step + 1]);
+            let (goes, answered) = (step < ahead, step < answers);
+            let own = action(goes, "b", if goes { "w" } else { "v" }, &[]);
+            one.add_transition(ones[step], own, ones[step + 1]);
+            let answer = action(answered, "a", if answered { "v" } else { "w" }, &[]);
+            other.add_transition(others[step], answer, others[step + 1]);
         }
         for transition in model.transitions() {
             let (source, target) =

@@ -11,8 +11,8 @@ use fastrand::Rng;
 use rumpsteak_fsm::system::{self, explore};
 use rumpsteak_fsm::text::{Form, print};
 use rumpsteak_fsm::verify::{Evidence, verify};
-use rumpsteak_fsm::{Action, Fsm, Limits, Role, StateId, Verdict, dot};
-use rumpsteak_oracle::{self as oracle, Coverage, FaultKind, Mutation, mutate, seeds};
+use rumpsteak_fsm::{Fsm, Limits, Role, StateId, Verdict, dot};
+use rumpsteak_oracle::{self as oracle, Coverage, FaultKind, Mutation, action, mutate, seeds};
 
 use crate::peers::shown_to;
 
@@ -34,10 +34,7 @@ fn machine(rng: &mut Rng) -> Fsm {
         let first = rng.usize(..LABELS.len());
         for choice in 0..choices {
             let label = LABELS[(first + choice) % LABELS.len()];
-            let action = match send {
-                true => Action::send(peer, label, &[]),
-                false => Action::receive(peer, label, &[]),
-            };
+            let action = action(send, peer, label, &[]);
             builder.add_transition(state, action, ids[rng.usize(..states)]);
         }
     }

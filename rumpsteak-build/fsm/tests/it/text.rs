@@ -8,7 +8,7 @@ use expect_test::expect_file;
 use fastrand::Rng;
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::{Action, Fsm, StateId, Transition, dot};
-use rumpsteak_oracle::corpus;
+use rumpsteak_oracle::{action, corpus};
 
 use crate::common;
 
@@ -389,11 +389,7 @@ fn random_graph(random: &mut Rng, role: &str, peers: &[&str]) -> Fsm {
         let peer = peers[random.usize(..peers.len())];
         let label = ["a", "b_1", "ü"][random.usize(..3)];
         let payload = sorts[random.usize(..sorts.len())];
-        let action = match random.bool() {
-            true => Action::send(peer, label, payload),
-            false => Action::receive(peer, label, payload),
-        };
-        transitions.push((from, action, to));
+        transitions.push((from, action(random.bool(), peer, label, payload), to));
     }
     if transitions.is_empty() {
         transitions.push((0, Action::send(peers[0], "a", &[]), 0));

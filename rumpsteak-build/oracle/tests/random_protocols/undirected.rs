@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use fastrand::Rng;
 use rumpsteak_fsm::system::{self, explore};
 use rumpsteak_fsm::verify::drain;
-use rumpsteak_fsm::{Action, Direction, Fsm, StateId, Verdict};
-use rumpsteak_oracle::{Coverage, FaultKind, Limits, System, sample};
+use rumpsteak_fsm::{Direction, Fsm, StateId, Verdict};
+use rumpsteak_oracle::{Coverage, FaultKind, Limits, System, action, sample};
 
 use crate::fuzz;
 
@@ -44,11 +44,7 @@ fn machine(role: &str, sides: &[(&str, &Talk, bool)]) -> Fsm {
             for &(label, target) in moves {
                 let mut next = at.clone();
                 next[side] = target;
-                let label = format!("m{label}");
-                let action = match *first_sends == is_first {
-                    true => Action::send(peer, label.as_str(), &[]),
-                    false => Action::receive(peer, label.as_str(), &[]),
-                };
+                let action = action(*first_sends == is_first, peer, &format!("m{label}"), &[]);
                 let to = *known.entry(next.clone()).or_insert_with(|| {
                     work.push(next);
                     builder.add_state()

@@ -14,8 +14,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use fastrand::Rng;
-use rumpsteak_fsm::{Action, Fsm};
-use rumpsteak_oracle::{Coverage, Limits, System, seeds};
+use rumpsteak_fsm::Fsm;
+use rumpsteak_oracle::{Coverage, Limits, System, action, seeds};
 
 use super::harness::Package;
 
@@ -131,11 +131,8 @@ fn machine(role: usize, steps: &[Step]) -> Fsm {
     let initial = builder.add_state();
     let mut state = initial;
     for (sends, peer, label) in steps {
-        let (peer, label, next) = (ROLES[*peer], format!("m{label}"), builder.add_state());
-        let action = match sends {
-            true => Action::send(peer, label.as_str(), &[]),
-            false => Action::receive(peer, label.as_str(), &[]),
-        };
+        let next = builder.add_state();
+        let action = action(*sends, ROLES[*peer], &format!("m{label}"), &[]);
         builder.add_transition(state, action, next);
         state = next;
     }

@@ -3,8 +3,8 @@
 use fastrand::Rng;
 use rumpsteak_fsm::kmc::{self, Properties, Property, Reduction, Verdict};
 use rumpsteak_fsm::system::explore;
-use rumpsteak_fsm::{Action, Fsm, Limits, StateId, System};
-use rumpsteak_oracle::seeds;
+use rumpsteak_fsm::{Fsm, Limits, StateId, System};
+use rumpsteak_oracle::{action, seeds};
 
 use super::reference::{Kind, Reference};
 use crate::common::{changed, dual};
@@ -64,10 +64,7 @@ fn random_machine(random: &mut Rng, role: &str, peers: &[&str], shape: Shape) ->
                 }
                 Shape::Directed => (sends, peer, labels[(first + number) % 2]),
             };
-            let action = match sends {
-                true => Action::send(peer, label, &[]),
-                false => Action::receive(peer, label, &[]),
-            };
+            let action = action(sends, peer, label, &[]);
             builder.add_transition(state, action, states[random.usize(..count)]);
         }
     }
