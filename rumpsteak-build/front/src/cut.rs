@@ -192,8 +192,7 @@ impl<'a> Cut<'a> {
 
 /// Returns true for a word that begins an item. A macro call begins with another one.
 pub(crate) fn is_item(word: &str) -> bool {
-    let words = "const enum extern fn impl mod static struct trait type union use";
-    has(words, word)
+    has("const enum extern fn impl mod static struct trait type union use", word)
 }
 
 /// Returns the trees of a stream, where each invisible group is replaced by its content.
@@ -221,10 +220,8 @@ pub(crate) fn attribute_path(attribute: &Group) -> (Vec<Ident>, Vec<TokenTree>) 
 
 /// Returns the identifier or keyword that a tree is.
 pub(crate) fn word(tree: &TokenTree) -> Option<Ident> {
-    match tree {
-        TokenTree::Ident(ident) => Some(ident.clone()),
-        _ => None,
-    }
+    let TokenTree::Ident(ident) = tree else { return None };
+    Some(ident.clone())
 }
 
 pub(crate) fn is_punct(tree: Option<&TokenTree>, character: char) -> bool {
@@ -241,10 +238,8 @@ pub(crate) fn has(words: &str, word: &str) -> bool {
 }
 
 pub(crate) fn delimiter(tree: Option<&TokenTree>) -> Option<Delimiter> {
-    match tree {
-        Some(TokenTree::Group(group)) => Some(group.delimiter()),
-        _ => None,
-    }
+    let Some(TokenTree::Group(group)) = tree else { return None };
+    Some(group.delimiter())
 }
 
 /// Returns the place of the last token.

@@ -17,10 +17,8 @@ pub(crate) enum Piece {
 impl Piece {
     /// Returns the token, unless it is a bracket.
     pub(crate) fn tree(self) -> Option<TokenTree> {
-        match self {
-            Self::Tree(tree) => Some(tree),
-            Self::Close(_) | Self::Open(_) => None,
-        }
+        let Self::Tree(tree) = self else { return None };
+        Some(tree)
     }
 }
 

@@ -107,18 +107,14 @@ impl Item {
 
     /// The role, if the item is one.
     pub fn role(&self) -> Option<&RoleItem> {
-        match self {
-            Self::Role(role) => Some(role),
-            _ => None,
-        }
+        let Self::Role(role) = self else { return None };
+        Some(role)
     }
 
     /// The session, if the item is one.
     pub fn session(&self) -> Option<&SessionItem> {
-        match self {
-            Self::Session(session) => Some(session),
-            _ => None,
-        }
+        let Self::Session(session) = self else { return None };
+        Some(session)
     }
 }
 

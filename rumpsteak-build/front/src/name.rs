@@ -27,8 +27,7 @@ fn plain(name: &str) -> &str {
 
 /// The letters that count.
 fn kept(name: &str) -> impl Iterator<Item = char> {
-    let letters = plain(name).chars().filter(|&c| c != '_');
-    letters.flat_map(char::to_lowercase)
+    plain(name).chars().filter(|&c| c != '_').flat_map(char::to_lowercase)
 }
 
 /// Returns true if two names are the same name in the sense of this module.

@@ -96,10 +96,8 @@ impl Head {
 
     /// Returns the action, in a choice among peers.
     pub fn action(&self) -> Option<&Action> {
-        match self {
-            Self::Label(_) => None,
-            Self::Action(action) => Some(action),
-        }
+        let Self::Action(action) = self else { return None };
+        Some(action)
     }
 }
 
@@ -168,18 +166,14 @@ impl SessionItem {
 
     /// Returns the options of a choice, or the messages of a gather.
     pub fn variants(&self) -> &[Variant] {
-        match &self.form {
-            Form::Choice(variants, _) => variants,
-            Form::Alias(_) | Form::Struct(_) => &[],
-        }
+        let Form::Choice(variants, _) = &self.form else { return &[] };
+        variants
     }
 
     /// Returns the last variant of a gather.
     pub fn rest(&self) -> Option<&Rest> {
-        match &self.form {
-            Form::Choice(_, rest) => rest.as_ref(),
-            _ => None,
-        }
+        let Form::Choice(_, rest) = &self.form else { return None };
+        rest.as_ref()
     }
 
     /// Returns the session behind all options of a choice, except for those that lead back to the

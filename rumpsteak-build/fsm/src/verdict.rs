@@ -21,10 +21,8 @@ impl<S, U> Verdict<S, U> {
 
     /// The reason why it does not hold.
     pub fn refusal(&self) -> Option<&U> {
-        match self {
-            Self::Unsafe(refusal) => Some(refusal),
-            Self::Safe(_) | Self::Undecided(_) => None,
-        }
+        let Self::Unsafe(refusal) = self else { return None };
+        Some(refusal)
     }
 }
 
@@ -72,12 +70,6 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The limits for two machines with so many states together.
-    pub(crate) fn for_states(self, states: usize) -> Self {
-        let anticipation = self.anticipation.saturating_mul(states.div_ceil(100).max(1));
-        Self { anticipation, ..self }
-    }
-
     /// The limits for a warning about a system of so many machines: 20,000 states of machines in
     /// its configurations.
     #[must_use]

@@ -91,10 +91,7 @@ pub(super) fn print_labels(text: &mut String, scope: &Scope<'_>, protocol: &Load
         let debug = (is_debug && !is_chosen).then_some("Debug");
         let own = debug.into_iter().chain(derives.iter().copied());
         let all: Vec<&str> = own.chain(chosen).collect();
-        match all[..] {
-            [] => String::new(),
-            _ => format!("#[derive({})]\n", all.join(", ")),
-        }
+        if all.is_empty() { String::new() } else { format!("#[derive({})]\n", all.join(", ")) }
     };
     if names.has_message {
         return;
@@ -117,10 +114,8 @@ pub(super) fn print_labels(text: &mut String, scope: &Scope<'_>, protocol: &Load
             // A path in the crate may be private.
             let is_near = path.starts_with("crate::") || path.starts_with("super::");
             let public = if is_near { "pub(crate)" } else { "pub" };
-            let renamed = match path.rsplit("::").next() {
-                Some(name) if name == ty => String::new(),
-                _ => format!(" as {ty}"),
-            };
+            let is_same = path.rsplit("::").next() == Some(ty);
+            let renamed = if is_same { String::new() } else { format!(" as {ty}") };
             let _ = writeln!(text, "{public} use {path}{renamed};");
             continue;
         }

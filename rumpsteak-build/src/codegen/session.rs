@@ -79,7 +79,10 @@ pub(super) fn items(
     let root = names.fresh(root, "");
     let gathers = |state| written.is_some_and(|written| written.gathers(state));
     let gathered: Vec<bool> = fsm.states().map(gathers).collect();
-    let (circle, entries) = (circles(fsm, &gathered), entries(fsm));
+    let circle = circles(fsm, &gathered);
+    let mut entries = vec![0; fsm.len()];
+    let transitions = fsm.reachable().flat_map(|state| fsm.transitions_from(state));
+    transitions.for_each(|transition| entries[transition.target.index()] += 1);
     let suffix = |state: StateId| match circle[state.index()] {
         _ if gathered[state.index()] => Some("Gather"),
         _ if entries[state.index()] < 2 || state == fsm.initial() => None,
@@ -312,21 +315,12 @@ fn wrap(then: String, (constructor, peer, label): (&str, String, String)) -> Str
     format!("{constructor}<{peer}, {label}, {then}>")
 }
 
-fn entries(fsm: &Fsm) -> Vec<usize> {
-    let mut entries = vec![0; fsm.len()];
-    let transitions = fsm.reachable().flat_map(|state| fsm.transitions_from(state));
-    transitions.for_each(|transition| entries[transition.target.index()] += 1);
-    entries
-}
-
 /// The states on a circle of states with one action, which no gather is.
 fn circles(fsm: &Fsm, gathered: &[bool]) -> Vec<bool> {
     let next = |state: StateId| {
         let mut transitions = fsm.transitions_from(state).filter(|_| !gathered[state.index()]);
-        match (transitions.next(), transitions.next()) {
-            (Some(only), None) => Some(only.target),
-            _ => None,
-        }
+        let (Some(only), None) = (transitions.next(), transitions.next()) else { return None };
+        Some(only.target)
     };
     let mut circle = vec![false; fsm.len()];
     for mut state in cycles(fsm.states(), next) {

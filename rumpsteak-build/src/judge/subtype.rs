@@ -136,10 +136,8 @@ fn judge_against(
         _ => Ok(None),
     };
     // The role that waits may be another one.
-    let neglected = match &judged {
-        Ok(Verdict::Unsafe(refused)) => refused.neglected(),
-        _ => None,
-    };
+    let refused = judged.as_ref().ok().and_then(Verdict::refusal);
+    let neglected = refused.and_then(|refused| refused.neglected());
     let neglected = protocol.protocol.roles().iter().position(|own| Some(own) == neglected);
     let required = settings.required[neglected.unwrap_or(linked.role)];
     let fair = match fair {

@@ -464,10 +464,8 @@ fn note_text(note: &Note, shows_run: bool) -> String {
             format!("it is not known whether all sessions together are safe: {reason}")
         }
         Gap::Unsafe(run, named) => {
-            let which = match &named[..] {
-                [] => String::new(),
-                named => format!(", with {},", list(named)),
-            };
+            let which =
+                if named.is_empty() { String::new() } else { format!(", with {},", list(named)) };
             let run_text =
                 if shows_run { format!(":\n\n{}", run.chart().trim_end()) } else { String::new() };
             format!(

@@ -183,10 +183,8 @@ fn standard(name: &str) -> String {
 
 /// True if a type is the only payload of the message: `order(Order)`.
 fn is_payload(ty: &Ident, message: &Message, file: &ScrFile) -> bool {
-    match &message.payload[..] {
-        [sort] => rust_type(sort, file).is_some_and(|(declared, _)| *ty == declared),
-        _ => false,
-    }
+    let [sort] = &message.payload[..] else { return false };
+    rust_type(sort, file).is_some_and(|(declared, _)| *ty == declared)
 }
 
 /// The text and the declaration of a sort's Rust type. `None` if it is of another language.

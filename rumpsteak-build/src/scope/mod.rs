@@ -166,10 +166,9 @@ impl<'a> Scope<'a> {
 
     /// The capacity that a route declares, or else the module for it, with its place.
     pub(crate) fn capacity(&self, route: &Route) -> Option<(usize, Span)> {
-        match route.room.or(self.module.arguments.room)? {
-            Room::Capacity(most, span) => Some((most, span)),
-            Room::Unbounded => None,
-        }
+        let room = route.room.or(self.module.arguments.room)?;
+        let Room::Capacity(most, span) = room else { return None };
+        Some((most, span))
     }
 
     /// The struct that plays a role of the protocol.

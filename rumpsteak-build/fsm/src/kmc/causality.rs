@@ -98,8 +98,7 @@ impl<'a, 'b> Causality<'a, 'b> {
             return None;
         };
         if is_new {
-            let start = from.map_or(at, |from| self.starts[from as usize]);
-            self.starts.push(start);
+            self.starts.push(from.map_or(at, |from| self.starts[from as usize]));
         }
         Some((at, is_new))
     }

@@ -141,7 +141,8 @@ pub fn check(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Verdict<Proof, Ref
         }
     };
     let size = pair.sub.len() + pair.sup.len();
-    let limits = &limits.for_states(size);
+    let anticipation = limits.anticipation.saturating_mul(size.div_ceil(100).max(1));
+    let limits = &limits.anticipation(anticipation);
     // If more and more is pending, no budget helps the first engine, so the second is asked early.
     let quick = limits
         .anticipation(limits.anticipation.min(16 + 4 * size))

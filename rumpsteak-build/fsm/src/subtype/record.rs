@@ -187,20 +187,16 @@ fn tree(numbers: &mut Copied<slice::Iter<'_, u32>>, transitions: &[u32]) -> Tree
     let len = numbers.next().unwrap_or_default() as usize;
     let spine = numbers.by_ref().take(len).map(transition).collect();
     let mut alternatives = vec![];
-    loop {
-        let (left, number) = (numbers.next(), numbers.next().unwrap_or_default());
-        match left {
-            None | Some(0) => {
-                let tail = Tail::State(StateId::from_index(number as usize));
-                return Tree { spine, tail };
-            }
-            Some(left) => {
-                alternatives.push((transition(number), tree(numbers, transitions)));
-                if left == 1 {
-                    let tail = Tail::Choice(alternatives);
-                    return Tree { spine, tail };
-                }
-            }
+    let tail = loop {
+        let left = numbers.next().unwrap_or_default();
+        let number = numbers.next().unwrap_or_default();
+        if left == 0 {
+            break Tail::State(StateId::from_index(number as usize));
         }
-    }
+        alternatives.push((transition(number), tree(numbers, transitions)));
+        if left == 1 {
+            break Tail::Choice(alternatives);
+        }
+    };
+    Tree { spine, tail }
 }

@@ -521,6 +521,5 @@ fn endless(pair: &Pair, kind: Kind) -> Vec<bool> {
         let edges = sup.edges(state).iter();
         edges.map(move |edge| (state as usize, edge.target as usize))
     });
-    let heights = heights(sup.len(), steps);
-    heights.iter().map(Option::is_none).collect()
+    heights(sup.len(), steps).iter().map(Option::is_none).collect()
 }

@@ -67,17 +67,14 @@ fn lifelines(run: &Run, roles: &[&Role]) -> Vec<String> {
     for role in roles {
         head.write(column(role), &names[role.as_str()]);
     }
-    let bare = || {
-        let mut line = Line::new();
-        for role in roles {
-            line.write(column(role), "│");
-        }
-        line
-    };
+    let mut bare = Line::new();
+    for role in roles {
+        bare.write(column(role), "│");
+    }
 
     let mut lines = vec![head];
     for (index, step) in run.steps.iter().enumerate() {
-        let mut line = bare();
+        let mut line = bare.clone();
         line.write(0, &cut(&format!("{:>3}", index + 1), MARGIN - 2));
         let (own, peer) = (column(&step.role), column(&step.action.peer));
         let message = step.action.message.to_string();
@@ -89,8 +86,8 @@ fn lifelines(run: &Run, roles: &[&Role]) -> Vec<String> {
             Direction::Send => {
                 let (left, right) = (own.min(peer), own.max(peer));
                 for position in left + 1..right {
-                    let crossing = line.at(position) == '│';
-                    line.write(position, if crossing { "┼" } else { "─" });
+                    let crosses = line.0.get(position) == Some(&'│');
+                    line.write(position, if crosses { "┼" } else { "─" });
                 }
                 let (start, end, tip) = match own < peer {
                     true => ("├", right - 1, "▷"),
@@ -108,7 +105,7 @@ fn lifelines(run: &Run, roles: &[&Role]) -> Vec<String> {
         lines.push(line);
     }
     if !roles.is_empty() {
-        lines.push(bare());
+        lines.push(bare);
     }
     lines.into_iter().map(|line| line.0.into_iter().collect()).collect()
 }
@@ -127,15 +124,12 @@ fn list(run: &Run) -> Vec<String> {
     run.steps.iter().enumerate().map(line).collect()
 }
 
+#[derive(Clone)]
 struct Line(Vec<char>);
 
 impl Line {
     fn new() -> Self {
         Self(vec![' '; WIDTH])
-    }
-
-    fn at(&self, position: usize) -> char {
-        self.0.get(position).copied().unwrap_or(' ')
     }
 
     /// Writes text at a position; text beyond the width is lost.

@@ -129,10 +129,7 @@ fn judge(system: &System, explore: impl FnOnce() -> Exploration, limits: &Limits
     let bound = if verdict.is_safe() { coverage.bound } else { 1 };
     let (explorer, is_settled) = settled(&interned, bound, limits);
     let perhaps = neglected(system, &explorer, false);
-    let found = match perhaps[..] {
-        [] => Vec::new(),
-        _ => neglected(system, &explorer, true),
-    };
+    let found = if perhaps.is_empty() { vec![] } else { neglected(system, &explorer, true) };
     let is_all = !explorer.is_truncated && perhaps.len() == found.len();
     let limit = match verdict {
         Verdict::Undecided(limit) => Some(limit),

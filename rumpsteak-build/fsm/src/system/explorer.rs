@@ -214,10 +214,8 @@ impl<'a> Explorer<'a> {
 
     /// Takes a possible move. `None` if the budget is used up.
     pub(crate) fn take(&mut self, node: Node, number: usize) -> Option<Node> {
-        let met = match self.graph.edge_count() < MOST_STEPS {
-            true => self.after(node, number),
-            false => None,
-        };
+        let has_room = self.graph.edge_count() < MOST_STEPS;
+        let met = if has_room { self.after(node, number) } else { None };
         let Some((to, is_new)) = met else {
             self.is_truncated = true;
             return None;

@@ -187,17 +187,10 @@ fn has_room(visitor: &impl Visitor) -> Option<()> {
 
 /// A machine that decides alone, preferably one that receives.
 fn choose(explorer: &Explorer<'_>, node: Node) -> Option<MachineIndex> {
-    let mut first = None;
-    for machine in explorer.ready(node) {
-        let receives = explorer.kind(node, machine).receives_only();
-        if (receives || first.is_none()) && decides_alone(explorer, node, machine) {
-            if receives {
-                return Some(machine);
-            }
-            first = Some(machine);
-        }
-    }
-    first
+    let receives = |&machine: &MachineIndex| explorer.kind(node, machine).receives_only();
+    let decides = |&machine: &MachineIndex| decides_alone(explorer, node, machine);
+    let receiver = explorer.ready(node).filter(receives).find(decides);
+    receiver.or_else(|| explorer.ready(node).find(decides))
 }
 
 fn decides_alone(explorer: &Explorer<'_>, node: Node, machine: MachineIndex) -> bool {

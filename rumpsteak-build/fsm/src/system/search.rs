@@ -221,8 +221,7 @@ impl<'a> Search<'a> {
             let is_lost = |&channel: &ChannelIndex| {
                 channel < self.explorer.system.channels() && self.explorer.held(node, channel) > 0
             };
-            let channel = channels.filter(is_lost).min()?;
-            Some((node, self.orphan(channel)))
+            Some((node, self.orphan(channels.filter(is_lost).min()?)))
         })
     }
 
@@ -235,8 +234,7 @@ impl<'a> Search<'a> {
         self.explorer.nodes().find_map(|node| {
             let starved = lost(node)
                 .find(|&event| event < system.machines() && !self.explorer.may_end(node, event))?;
-            let role = system.role(starved);
-            Some((node, Failure::Starvation(role)))
+            Some((node, Failure::Starvation(system.role(starved))))
         })
     }
 

@@ -74,6 +74,9 @@ pub(super) fn shuffle(parts: &[Local], order: Order<'_>, limits: &Limits) -> Loc
     let is_finite = !parts.iter().any(loops);
     let Order { raced, sends_first, gathers } = order;
     let (sends_first, gathers) = (sends_first && is_finite, gathers && is_finite);
+    let is_send = |edge: &Edge| edge.action.direction == Direction::Send;
+    let sends_later = |part: &Local| part.leads_to(|_| true, part.states_with(is_send));
+    // For each state of a part true if the role may still send.
     let sends: Vec<Vec<bool>> = parts.iter().map(sends_later).collect();
     let mut local = Local::default();
     let start = vec![0; parts.len()];
@@ -124,11 +127,6 @@ pub(super) fn shuffle(parts: &[Local], order: Order<'_>, limits: &Limits) -> Loc
 fn loops(part: &Local) -> bool {
     let edges = part.all_edges().map(|(state, edge)| (state, edge.target));
     is_cyclic_directed(&DiGraph::<(), ()>::from_edges(edges))
-}
-
-/// Returns for each state true if the role may still send.
-fn sends_later(part: &Local) -> Vec<bool> {
-    part.leads_to(|_| true, part.states_with(|edge| edge.action.direction == Direction::Send))
 }
 
 /// True if each of the states with these edges receives from one peer, and from another one than

@@ -70,8 +70,7 @@ fn out_dirs(target: &Path, package: &str) -> Vec<PathBuf> {
 
 fn folders(path: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(path).into_iter().flatten().flatten();
-    let paths = entries.map(|entry| entry.path());
-    paths.filter(|path| path.is_dir()).collect()
+    entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect()
 }
 
 fn modified(path: &Path) -> Option<SystemTime> {

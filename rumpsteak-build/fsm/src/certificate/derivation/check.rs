@@ -186,8 +186,7 @@ impl<'a> Checker<'a> {
     }
 
     fn act(&self, transition: TransitionId) -> Result<Act, Fault> {
-        let act = self.sup_acts.get(transition.index());
-        act.copied().ok_or(Fault::Unknown)
+        self.sup_acts.get(transition.index()).copied().ok_or(Fault::Unknown)
     }
 
     /// Recursion stops at [`DEEPEST`].

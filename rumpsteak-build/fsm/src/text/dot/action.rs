@@ -38,10 +38,7 @@ pub(super) fn parse(text: &[(usize, char)], span: Range<usize>) -> Result<Action
         Some('(') => String::new(),
         _ => reader.name("the message, as in `s!ready`")?,
     };
-    let payload = match reader.peek() {
-        Some('(') => reader.payload()?,
-        _ => vec![],
-    };
+    let payload = if reader.peek() == Some('(') { reader.payload()? } else { vec![] };
     if reader.peek().is_some() {
         return Err(reader.problem("expected the end of the action; an edge has one action"));
     }
