@@ -77,11 +77,23 @@ impl Draft {
         self.states.iter().enumerate().flat_map(positions).collect()
     }
 
+    /// A random transition whose state, action and target fit.
+    fn site(
+        &self,
+        rng: &mut Rng,
+        fits: impl Fn(usize, &Action, usize) -> bool,
+    ) -> Option<(usize, usize)> {
+        let mut sites = self.sites();
+        sites.retain(|&(state, position)| {
+            let (action, target) = &self.states[state][position];
+            fits(state, action, *target)
+        });
+        rng.choice(&sites).copied()
+    }
+
     fn only(&self, state: usize) -> Option<&(Action, usize)> {
-        match self.states[state].as_slice() {
-            [transition] => Some(transition),
-            _ => None,
-        }
+        let [transition] = &self.states[state][..] else { return None };
+        Some(transition)
     }
 
     fn reaches(&self, from: usize, to: usize) -> bool {
@@ -226,9 +238,7 @@ pub fn scatter(fsm: &Fsm, rng: &mut Rng) -> Option<Fsm> {
 /// ahead, or behind with the actions before it. `None` without a loop.
 pub fn shift(fsm: &Fsm, rounds: usize, rng: &mut Rng) -> Option<Fsm> {
     let mut draft = Draft::from(fsm);
-    let mut sites = draft.sites();
-    sites.retain(|&(state, position)| draft.reaches(draft.states[state][position].1, state));
-    let &(state, position) = rng.choice(&sites)?;
+    let (state, position) = draft.site(rng, |state, _, target| draft.reaches(target, state))?;
     let action = draft.states[state][position].0.clone();
     for _ in 0..rounds {
         draft.initial = draft.add(vec![(action.clone(), draft.initial)]);
@@ -297,18 +307,12 @@ fn hoist(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
         })
     };
     let bold = rng.usize(..100) < 25;
-    let sites: Vec<_> = draft
-        .sites()
-        .into_iter()
-        .map(|(state, position)| (state, draft.states[state][position].1))
-        .filter(|&(state, pattern)| {
-            !draft.states[pattern].is_empty()
-                && (draft.states[state].len() > 1 || draft.states[pattern].len() > 1)
-                && (bold || is_exact(state, pattern))
-        })
-        .collect();
-    let &(state, pattern) = rng.choice(&sites)?;
-
+    let (state, position) = draft.site(rng, |state, _, pattern| {
+        !draft.states[pattern].is_empty()
+            && (draft.states[state].len() > 1 || draft.states[pattern].len() > 1)
+            && (bold || is_exact(state, pattern))
+    })?;
+    let pattern = draft.states[state][position].1;
     let before = draft.states[state].clone();
     let mut hoisted = vec![];
     for (action, _) in draft.states[pattern].clone() {
@@ -330,12 +334,7 @@ fn hoist(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
 }
 
 fn unroll(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
-    let sites: Vec<_> = draft
-        .sites()
-        .into_iter()
-        .filter(|&(state, position)| !draft.states[draft.states[state][position].1].is_empty())
-        .collect();
-    let &(state, position) = rng.choice(&sites)?;
+    let (state, position) = draft.site(rng, |_, _, target| !draft.states[target].is_empty())?;
     let copied = draft.states[state][position].1;
     let copy = draft.add(draft.states[copied].clone());
     draft.states[state][position].1 = copy;
@@ -357,8 +356,7 @@ fn send_ahead(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
     if rng.usize(..100) < 65 {
         draft.initial = draft.add(vec![(action, draft.initial)]);
     } else {
-        let sites = draft.sites();
-        let &(state, position) = rng.choice(&sites)?;
+        let (state, position) = draft.site(rng, |_, _, _| true)?;
         let target = draft.states[state][position].1;
         draft.states[state][position].1 = draft.add(vec![(action, target)]);
     }
@@ -366,28 +364,16 @@ fn send_ahead(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
 }
 
 fn narrow(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
-    let sites: Vec<_> = draft
-        .sites()
-        .into_iter()
-        .filter(|&(state, position)| {
-            draft.states[state].len() > 1
-                && draft.states[state][position].0.direction == Direction::Send
-        })
-        .collect();
-    let &(state, position) = rng.choice(&sites)?;
+    let (state, position) = draft.site(rng, |state, action, _| {
+        draft.states[state].len() > 1 && action.direction == Direction::Send
+    })?;
     draft.states[state].remove(position);
     Some(())
 }
 
 fn widen(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
-    let sites: Vec<_> = draft
-        .sites()
-        .into_iter()
-        .filter(|&(state, position)| {
-            draft.states[state][position].0.direction == Direction::Receive
-        })
-        .collect();
-    let &(state, position) = rng.choice(&sites)?;
+    let receives = |_, action: &Action, _| action.direction == Direction::Receive;
+    let (state, position) = draft.site(rng, receives)?;
     let mut action = draft.states[state][position].0.clone();
     action.message.label = format!("l{}", rng.usize(..8)).into();
     let known = |(other, _): &(Action, usize)| other.message.label == action.message.label;
@@ -423,8 +409,7 @@ fn drop_action(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
 }
 
 fn duplicate(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
-    let sites = draft.sites();
-    let &(state, position) = rng.choice(&sites)?;
+    let (state, position) = draft.site(rng, |_, _, _| true)?;
     let again = draft.states[state][position].clone();
     draft.states[state][position].1 = draft.add(vec![again]);
     Some(())
@@ -445,16 +430,12 @@ fn relabel(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
 }
 
 fn redirect(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
-    let sites = draft.sites();
-    let &(state, position) = rng.choice(&sites)?;
+    let (state, position) = draft.site(rng, |_, _, _| true)?;
     draft.states[state][position].1 = rng.usize(..draft.states.len());
     Some(())
 }
 
 /// The action of a role that sends this message to a peer, or receives it from there.
 pub fn action(sends: bool, peer: &str, label: &str, payload: &[&str]) -> Action {
-    match sends {
-        true => Action::send(peer, label, payload),
-        false => Action::receive(peer, label, payload),
-    }
+    if sends { Action::send(peer, label, payload) } else { Action::receive(peer, label, payload) }
 }

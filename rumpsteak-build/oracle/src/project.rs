@@ -105,10 +105,8 @@ impl Global {
         // be safe, if `e` sends `x` whatever `d` chooses, but they do more than the protocol
         // allows.
         let goes_on = graph.reaching(role);
-        let unseen = |node: &usize| match goes_on[*node] {
-            true => graph.unseen(role, *node),
-            false => Vec::new(),
-        };
+        let unseen =
+            |node: &usize| if goes_on[*node] { graph.unseen(role, *node) } else { Vec::new() };
         let mut builder = Fsm::builder(role_name(role).to_string());
         let start = closure([0], unseen);
         let initial = builder.add_state();

@@ -1,5 +1,7 @@
 //! Shrinking a failure until it is readable.
 
+use std::collections::BTreeSet;
+
 use rumpsteak_fsm::{Direction, Fsm, Message, Role};
 
 use crate::Draft;
@@ -95,16 +97,11 @@ fn size(of: &Rewritten) -> usize {
 
 type Exchange = (Role, Role, Message);
 
-fn exchanges(from: &Rewritten) -> Vec<Exchange> {
-    let mut exchanges = vec![];
-    for machine in from.projected.iter().chain(&from.written) {
-        for transition in machine.transitions() {
-            exchanges.push(exchange(machine, transition.action));
-        }
-    }
-    exchanges.sort();
-    exchanges.dedup();
-    exchanges
+fn exchanges(from: &Rewritten) -> BTreeSet<Exchange> {
+    let of = |machine: &Fsm| {
+        machine.transitions().map(|found| exchange(machine, found.action)).collect::<Vec<_>>()
+    };
+    from.projected.iter().chain(&from.written).flat_map(of).collect()
 }
 
 fn exchange(machine: &Fsm, action: &rumpsteak_fsm::Action) -> Exchange {

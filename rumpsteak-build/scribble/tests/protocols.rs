@@ -87,12 +87,6 @@ fn text(file: &str) -> String {
     fs::read_to_string(folder().join(file).with_extension("scr")).unwrap()
 }
 
-/// `two_phase_commit` is `TwoPhaseCommit`.
-fn camel_case(file: &str) -> String {
-    let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
-    file.split('_').map(capital).collect()
-}
-
 #[test]
 fn every_protocol_is_safe_and_of_the_known_size() {
     let mut sizes = Vec::new();
@@ -109,7 +103,9 @@ fn every_protocol_is_safe_and_of_the_known_size() {
         let [protocol] = &checked.protocols[..] else {
             panic!("{file}: one protocol is expected that is not auxiliary");
         };
-        assert_eq!(protocol.name().as_str(), camel_case(&file));
+        // `two_phase_commit` is `TwoPhaseCommit`.
+        let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
+        assert_eq!(protocol.name().as_str(), file.split('_').map(capital).collect::<String>());
 
         let mut machines = Vec::new();
         for role in protocol.roles() {

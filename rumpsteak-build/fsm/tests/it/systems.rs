@@ -100,10 +100,8 @@ fn after(steps: &[Step]) -> String {
         return format!(" after {} steps", steps.len());
     }
     let names = steps.iter().map(|step| format!(" {} {}", step.role, step.action));
-    match &names.collect::<Vec<_>>()[..] {
-        [] => String::new(),
-        names => format!(" after{}", names.join(",")),
-    }
+    let names: Vec<_> = names.collect();
+    if names.is_empty() { String::new() } else { format!(" after{}", names.join(",")) }
 }
 
 fn verdict(system: &System, report: &kmc::Report) -> String {

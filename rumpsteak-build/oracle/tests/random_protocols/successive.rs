@@ -1,6 +1,8 @@
 //! Random protocols and rewritten roles, session after session: what is accepted is safe, whichever
 //! session each role plays next.
 
+use std::collections::BTreeSet;
+
 use rumpsteak_fsm::verify::together::{Part, together};
 use rumpsteak_fsm::verify::{certified, verify};
 use rumpsteak_fsm::{Action, Fsm, Limits, Role, Verdict};
@@ -42,10 +44,8 @@ fn projected(sample: &mut Sample, is_explicit: bool, watch: &mut Watch) -> Optio
 /// Plays the machines of each role in turn, as often as the runtime lets them.
 fn play(machines: Vec<Vec<&Fsm>>, text: &str) -> Result<bool, String> {
     let peers = |fsm: &Fsm| {
-        let mut peers: Vec<_> = fsm.transitions().map(|found| found.action.peer.clone()).collect();
-        peers.sort();
-        peers.dedup();
-        peers.len()
+        let peers = fsm.transitions().map(|found| &found.action.peer);
+        peers.collect::<BTreeSet<_>>().len()
     };
     let is_crowded = |of: &Vec<&Fsm>| of[0].is_on_demand() && peers(of[0]) > 1;
     let sessions = if machines.iter().any(is_crowded) { 1 } else { SESSIONS };
@@ -71,13 +71,9 @@ fn report(tallies: &[Tally]) {
 #[test]
 fn protocols_are_safe_session_after_session() {
     let outcome = fuzz::for_each_seed("protocols_are_safe_session", |seed, watch| {
-        let (shape, is_explicit): (fn(&mut _) -> Shape, _) = match seed % 4 {
-            0 => (Shape::random, false),
-            1 => (Shape::blocks, false),
-            2 => (Shape::dense, false),
-            _ => (Shape::absent, true),
-        };
-        let mut sample = Sample::new(seed, shape);
+        let shapes = [Shape::random, Shape::blocks, Shape::dense, Shape::absent];
+        let is_explicit = seed % 4 == 3;
+        let mut sample = Sample::new(seed, shapes[seed as usize % 4]);
         let Some(machines) = projected(&mut sample, is_explicit, watch) else {
             return Ok(Tally::default());
         };
@@ -93,11 +89,7 @@ fn protocols_are_safe_session_after_session() {
 #[test]
 fn rewritten_roles_are_safe_session_after_session() {
     let outcome = fuzz::for_each_seed("rewritten_roles_are_safe_session", |seed, watch| {
-        let shape: fn(&mut _) -> Shape = match seed % 3 {
-            0 => Shape::random,
-            1 => Shape::blocks,
-            _ => Shape::dense,
-        };
+        let shape = [Shape::random, Shape::blocks, Shape::dense][seed as usize % 3];
         let (mut sample, machines) = Sample::projected_where(seed, shape, |_| true, watch);
         let mut sessions: Vec<Vec<Fsm>> = machines.iter().map(|fsm| vec![fsm.clone()]).collect();
         for _ in 0..8 {
