@@ -116,6 +116,10 @@ pub enum ErrorKind {
     /// for example because a connection was lost.
     Leave { role: &'static str, source: BoxError },
 
+    /// The route to the family `peer` leads to `members` members, and the protocol fixes another
+    /// number. The build has judged that number. Nothing was sent.
+    Members { role: &'static str, peer: &'static str, fixed: usize, members: usize },
+
     /// A route of the role is not where its set put it.
     ///
     /// Two routes of one type were exchanged (`mem::swap`), so messages would reach the wrong role.
@@ -196,6 +200,11 @@ impl fmt::Display for ErrorKind {
             Self::Leave { role, .. } => write!(
                 f,
                 "`{role}` has completed its sessions, but cannot know if its peers got its last messages"
+            ),
+            Self::Members { role, peer, fixed, members } => write!(
+                f,
+                "`{role}` cannot begin a session: the protocol fixes {fixed} members of `{peer}`, and its route leads to \
+                 {members}"
             ),
             Self::Misplaced { role, route, belongs } => {
                 write!(f, "`{role}` cannot begin a session: its route to `{route}` ")?;

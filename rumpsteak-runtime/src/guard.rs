@@ -41,7 +41,7 @@ impl<'s, R: Role> SessionGuard<'s, R> {
         let role = self.role();
         let is_plain = participant::is_plain(role) && !cfg!(feature = "tracing");
         let is_misplaced = participant::misplaced(role).is_some();
-        if !is_plain || is_misplaced || is_second(role) || role.undersized().is_some() {
+        if !is_plain || is_misplaced || is_second(role) || role.unfit().is_some() {
             return self.look_closer();
         }
         Ok(())
@@ -52,10 +52,10 @@ impl<'s, R: Role> SessionGuard<'s, R> {
     #[inline(never)]
     fn look_closer(&mut self) -> Result<()> {
         let role = self.role();
-        let kind = match (participant::misplaced(role), role.undersized()) {
+        let kind = match (participant::misplaced(role), role.unfit()) {
             _ if role.is_poisoned() => ErrorKind::Poisoned { role: R::NAME },
             (Some((route, belongs)), _) => ErrorKind::Misplaced { role: R::NAME, route, belongs },
-            (None, Some(undersized)) => undersized,
+            (None, Some(unfit)) => unfit,
             (None, None) if is_second(role) => {
                 ErrorKind::SecondSession { role: R::NAME, peer: R::ONCE.unwrap_or_default() }
             }

@@ -42,6 +42,7 @@ use crate::states::{Ends, Over, Plays, Process, State};
 /// end; [`ErrorKind::Misplaced`] if a route is not where its set put it;
 /// [`ErrorKind::SecondSession`] if the role can only run one session over its routes;
 /// [`ErrorKind::SmallQueue`] if a queue has less room than its route declares;
+/// [`ErrorKind::Members`] if a family has another number of members than the protocol fixes;
 /// [`ErrorKind::ForeignEnd`] if the process returned the end of another session. On an error, the
 /// role is poisoned, and peers that wait for it wake with [`ErrorKind::Closed`].
 ///

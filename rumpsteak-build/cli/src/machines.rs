@@ -114,12 +114,12 @@ fn projections(
     if module.complain(&module.contents.diagnostics, terminal) != Outcome::Holds {
         return Err(broken());
     }
-    let projections = module.pick(protocol)?.project_all();
-    let projections = projections.map_err(|diagnostics| {
+    let protocol = module.pick(protocol)?;
+    let projections = protocol.project_all().map_err(|diagnostics| {
         module.complain(&diagnostics, terminal);
         broken()
     })?;
-    Ok(of_projections(module, projections))
+    Ok(of_projections(module, protocol.judged(projections)))
 }
 
 /// The machines of projections. The places of actions are the module's interactions.

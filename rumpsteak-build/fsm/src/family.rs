@@ -56,6 +56,13 @@
 //!
 //! With several families, replace one after the other: no member of a family talks to a member of
 //! another one. The tests of `rumpsteak-oracle` explore random systems with up to four members.
+//!
+//! # A fixed number
+//! If the protocol gives the number, the system with the members written [`singly`] is judged: a
+//! role sends to one member after the other, and receives from one after the other. The runtime
+//! takes the messages as they come, which is as safe: these receives are a gather, for which
+//! `scribble/src/project/shuffle.rs` has the argument. If there are several labels, the first
+//! member's message comes in the end, and all others have its label, or this order is unsafe, too.
 
 use std::collections::BTreeMap;
 
@@ -63,7 +70,7 @@ use petgraph::algo::is_cyclic_directed;
 use petgraph::graph::DiGraph;
 use petgraph::unionfind::UnionFind;
 
-use crate::machine::{Direction, Fsm, Message, Role, StateId, Transition};
+use crate::machine::{Action, Direction, Fsm, Message, Role, StateId, Transition, TransitionId};
 
 /// Checks that a deterministic machine is safe with every number of members if it is safe with one.
 /// Costs O(transitions), and O(states) more for each pair of receives from different peers.
@@ -91,6 +98,41 @@ pub fn check(fsm: &Fsm, is_family: impl Fn(&Role) -> bool) -> Result<(), (StateI
     }
     let differing = if is_member { differing_order(fsm) } else { None };
     differing.map_or(Ok(()), |state| Err((state, "members could receive in different orders")))
+}
+
+/// True if the runtime can run a machine: no member talks to a member, and a state that receives
+/// from members does nothing else.
+pub fn can_run(fsm: &Fsm, is_family: impl Fn(&Role) -> bool) -> bool {
+    let mut with_family = fsm.transitions().filter(|by| is_family(&by.action.peer));
+    with_family.all(|by| {
+        let is_alone = fsm.mixed(by.source).is_none() && fsm.undirected(by.source).is_none();
+        !is_family(fsm.role()) && (by.action.direction == Direction::Send || is_alone)
+    })
+}
+
+/// The machine with the members of each family as single roles, `worker[0]`: one machine, or the
+/// machines of all members. Each has the transitions that its own stand for. The function returns
+/// the number of members, and 0 for a role that is no family.
+pub fn singly(fsm: &Fsm, members: impl Fn(&Role) -> u32) -> Vec<(Fsm, Vec<TransitionId>)> {
+    let each = |role: &Role| match members(role) {
+        0 => vec![role.clone()],
+        number => (0..number).map(|index| format!("{role}[{index}]").into()).collect(),
+    };
+    let written = each(fsm.role()).into_iter().map(|role| {
+        let (mut builder, mut stands_for) = (Fsm::builder(role), vec![]);
+        fsm.states().for_each(|_| _ = builder.add_state());
+        for Transition { id, mut source, action, target } in fsm.transitions() {
+            let mut peers = each(&action.peer).into_iter().peekable();
+            while let Some(peer) = peers.next() {
+                let next = peers.peek().map_or(target, |_| builder.add_state());
+                builder.add_transition(source, Action { peer, ..action.clone() }, next);
+                stands_for.push(id);
+                source = next;
+            }
+        }
+        (builder.build(fsm.initial()).on_demand(fsm.is_on_demand()), stands_for)
+    });
+    written.collect()
 }
 
 /// A state in which the order of receives may make a difference to a member.

@@ -1,5 +1,6 @@
 //! Well-formed protocols.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rumpsteak_fsm::{Message, Role, family};
@@ -174,8 +175,15 @@ impl Protocol {
         if let Some(Err(errors)) = self.together.as_deref() {
             return Err(errors.clone());
         }
-        all((0..self.roles().len()).map(|position| self.project_at(position)))
-            .map_err(|found| self.explained(found))
+        let found = all((0..self.roles().len()).map(|position| self.project_at(position)));
+        let found = found.map_err(|errors| self.explained(errors))?;
+        if !self.counts(&found) {
+            let family = self.members.iter().position(Option::is_some).unwrap_or_default();
+            let place = (self.role_names[family].span, "the number of members");
+            let (singly, no_interrupts) = (self.singly(&found)?, BTreeSet::new());
+            blocks::judge(&singly, &no_interrupts, &self.name, place, &self.limits.verifier)?;
+        }
+        Ok(found)
     }
 
     /// Adds that `continue` is missing, if all roles could follow the protocol with it, and the
@@ -224,23 +232,67 @@ impl Protocol {
             let error = projection_errors::no_such_role(role.as_str(), &self.name, &known);
             return Err(vec![error]);
         };
-        self.project_at(position).map_err(|errors| self.explained(errors))
+        let found = self.project_at(position).map_err(|errors| self.explained(errors))?;
+        match self.undecided_family(&found) {
+            None => Ok(found),
+            // The number of members is judged with all machines.
+            Some(_) => self.project_all().map(|mut all| all.swap_remove(position)),
+        }
     }
 
     fn project_at(&self, position: usize) -> Result<Projection, Vec<Diagnostic>> {
-        let found = match self.together.as_deref() {
-            Some(together) => together.as_ref().map_err(Vec::clone)?.0[position].clone(),
+        match self.together.as_deref() {
+            Some(together) => Ok(together.as_ref().map_err(Vec::clone)?.0[position].clone()),
             None => {
                 let declared = self.role_names[position].span;
-                projection::project(&self.global, index(position), declared, &self.limits)?
+                projection::project(&self.global, index(position), declared, &self.limits)
             }
-        };
-        self.undecided_family(&found).map_or(Ok(found), |error| Err(vec![error]))
+        }
     }
 
     /// The number of members of a role that is a family: 0 if the program gives it.
     pub fn members(&self, role: &Role) -> Option<u32> {
         self.members[self.position(role)?]
+    }
+
+    /// True if the judgement of these projections counts for each number of members of families.
+    pub fn counts(&self, found: &[Projection]) -> bool {
+        found.iter().all(|of| self.undecided_family(of).is_none())
+    }
+
+    /// The machines to judge instead of these projections: if the number of members
+    /// [matters](Self::counts), each member of a family is a role of its own.
+    pub fn judged(&self, found: Vec<Projection>) -> Vec<Projection> {
+        let singly = if self.counts(&found) { None } else { self.singly(&found).ok() };
+        singly.unwrap_or(found)
+    }
+
+    /// The projections with each member of a family as a role of its own.
+    ///
+    /// # Errors
+    /// If the program gives a number of members, the runtime cannot run a machine, or the machines
+    /// have too many transitions.
+    fn singly(&self, found: &[Projection]) -> Result<Vec<Projection>, Vec<Diagnostic>> {
+        let is_family = |role: &Role| self.members(role).is_some();
+        let members = |role: &Role| self.members(role).unwrap_or_default();
+        let largest = self.members.iter().flatten().max().map_or(0, |&members| members as usize);
+        let transitions: usize = found.iter().map(|of| of.fsm.transition_count()).sum();
+        let most = self.limits.local_transitions;
+        let is_large = transitions.saturating_mul(largest) > most;
+        let can_run = found.iter().all(|of| family::can_run(&of.fsm, is_family));
+        if can_run && !is_large && !self.members.contains(&Some(0)) {
+            return Ok(found.iter().flat_map(|of| of.singly(members)).collect());
+        }
+        let undecided = found.iter().filter_map(|of| self.undecided_family(of));
+        let advised = undecided.map(|error| match can_run {
+            true if is_large => {
+                let advice = "write fewer members, or raise the limit `local_transitions`";
+                error.help(advice).limit("local_transitions", most)
+            }
+            true => error.help("fix the number, as in `role w[2]`, or write each member as a role"),
+            false => error,
+        });
+        Err(advised.collect())
     }
 
     /// An error if the judgement of this machine may not count for each number of members.

@@ -64,6 +64,9 @@ pub(crate) fn judge(
         declared.iter().map(|(queue, most, _)| format!("{queue}: {most};")).collect();
     let set = scope.module.name.to_string();
     let undecided = |reason| Some(Cause::UndecidedCapacities { set, reason }.at(first.2));
+    if scope.loaded().is_some_and(|(protocol, _)| !protocol.counts()) {
+        return undecided("the number of members of a family matters".to_owned());
+    }
     let Some(sessions) = judgement.sessions(scope) else {
         return undecided("a role has no session".to_owned());
     };

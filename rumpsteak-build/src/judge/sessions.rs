@@ -7,7 +7,6 @@ use rumpsteak_front::arguments::Liveness;
 use rumpsteak_front::module::Item;
 use rumpsteak_fsm::system::{self, EveryRun, Neglected};
 use rumpsteak_fsm::{Message, Role, System, family};
-use rumpsteak_scribble::Protocol;
 
 use crate::codegen::machines::Machine;
 use crate::fault::{Cause, Fault, Gap, Hint, Note};
@@ -42,13 +41,16 @@ pub(crate) struct Judgement {
 }
 
 impl Judgement {
-    /// The sessions of each role of the module. `None` if a role has none, or one with a mistake.
+    /// The sessions of each role of the module. `None` if a role has none, or one with a mistake,
+    /// or if the number of members of a family matters.
     pub(crate) fn sessions(&self, scope: &Scope<'_>) -> Option<Vec<Vec<Session<'_>>>> {
         let mut sessions = vec![Vec::new(); scope.roles.len()];
         for root in &self.roots {
             sessions[root.role].push((root.item, root.machine.as_ref()?));
         }
-        sessions.iter().all(|of_role| !of_role.is_empty()).then_some(sessions)
+        let is_complete = sessions.iter().all(|of_role| !of_role.is_empty());
+        let counts = scope.loaded().is_none_or(|(protocol, _)| protocol.counts());
+        (is_complete && counts).then_some(sessions)
     }
 }
 
@@ -75,6 +77,8 @@ pub(crate) fn judge(scope: &Scope<'_>, settings: &Settings, machines: &[Machine]
     }
     match scope.loaded() {
         Some((protocol, _)) => {
+            // Another version is compared with one member of each family.
+            judge.found.is_closed = !protocol.counts();
             judge.protocol(protocol);
             judge.liveness(protocol);
             judge.together(protocol);
@@ -125,7 +129,7 @@ impl Judge<'_> {
                 Err(refusal) => root.refusal = Some(*refusal),
             }
             root.refused = root.refusal.is_some();
-            let fault = self.family(id, &protocol.protocol, &machine);
+            let fault = self.family(protocol, &root, &machine);
             root.refused |= fault.is_some();
             self.found.faults.extend(fault);
         }
@@ -140,14 +144,22 @@ impl Judge<'_> {
     }
 
     /// The mistake of a session that is safe with one member of a family, and perhaps with no other
-    /// number.
-    fn family(&self, id: ItemId, protocol: &Protocol, machine: &SessionMachine) -> Option<Fault> {
-        let is_family = |role: &Role| protocol.members(role).is_some();
+    /// number. A session that does what the protocol says is as safe as the projections.
+    fn family(&self, protocol: &Loaded, root: &Root, machine: &SessionMachine) -> Option<Fault> {
+        let is_family = |role: &Role| protocol.protocol.members(role).is_some();
         let fsm = &machine.fsm;
+        let accepted = root.accepted.as_ref();
+        let is_plain = accepted.is_some_and(|(found, order)| together::is_plain(found, *order));
+        let is_safe = is_plain && family::can_run(fsm, is_family);
+        let judged = if is_safe { Ok(()) } else { family::check(fsm, is_family) };
         let of_role = |root: &&Root| self.scope.roles[root.role].role == *fsm.role();
         let earlier = self.found.roots.iter().find(of_role).filter(|_| is_family(fsm.role()));
-        let (role, reason, span) = match (family::check(fsm, is_family), earlier) {
-            (Ok(()), None) => return None,
+        let (role, reason, span) = match (judged, earlier) {
+            (Ok(()), None) if is_plain || accepted.is_none() || protocol.counts() => return None,
+            (Ok(()), None) => {
+                let role = protocol.protocol.roles().iter().find(|role| is_family(role))?;
+                (role, "its fixed number is judged in the protocol's order".to_owned(), None)
+            }
             (Ok(()), Some(earlier)) => {
                 let earlier = self.scope.name_of(earlier.item);
                 (fsm.role(), format!("its members have the session `{earlier}`"), None)
@@ -159,9 +171,9 @@ impl Judge<'_> {
                 (of, obstacle.to_owned(), place.map(|place| place.span))
             }
         };
-        let (name, role) = (self.scope.name_of(id), role.to_string());
-        let span = span.filter(|_| !self.scope.is_generated(id));
-        Some(Cause::Family { name, role, reason }.at(span.unwrap_or_else(|| self.place(id))))
+        let (name, role) = (self.scope.name_of(root.item), role.to_string());
+        let span = span.filter(|_| !self.scope.is_generated(root.item));
+        Some(Cause::Family { name, role, reason }.at(span.unwrap_or_else(|| self.place(root.item))))
     }
 
     /// The position in the protocol of the role of a session.
@@ -282,13 +294,15 @@ impl Judge<'_> {
         if strict.is_empty() {
             limits = limits.for_a_warning(protocol.projections.len());
         }
-        let machines = protocol.projections.iter().map(|projection| projection.fsm.clone());
-        let Ok(system) = System::new(machines.collect()) else { return };
+        let judged = protocol.protocol.judged(protocol.projections.clone()).into_iter();
+        let Ok(system) = System::new(judged.map(|of| of.fsm).collect()) else { return };
         let explore = || system::explore(&system, &limits);
         let EveryRun { neglected, limit } = system::live_in_every_run(&system, explore, &limits);
         for one in neglected {
             let mut roles = protocol.protocol.roles().iter();
-            let Some(role) = roles.position(|role| *role == one.role) else { continue };
+            // A member of a family is named by its index, too.
+            let name = one.role.as_str().split('[').next();
+            let Some(role) = roles.position(|role| Some(role.as_str()) == name) else { continue };
             match required[role] {
                 Some(Liveness::EveryRun) => {
                     strict.remove(&role);

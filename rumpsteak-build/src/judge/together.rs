@@ -87,14 +87,15 @@ pub(crate) fn judge(
     combined
 }
 
+/// True if each step of a session is a step of its projection, whatever the other roles do.
+pub(super) fn is_plain(accepted: &Accepted, in_any_order: bool) -> bool {
+    let is_in_turn = accepted.proof.as_ref().is_some_and(|it| it.anticipation == Some(0));
+    accepted.condition.is_none() && is_in_turn && !in_any_order
+}
+
 /// The choices of a role: its sessions, or `None` for what the protocol says.
 fn choices<'a>(sessions: &[Session<'a>]) -> Vec<Option<Session<'a>>> {
-    let is_plain = |session: &Session<'_>| {
-        let proof = session.accepted.proof.as_ref();
-        let is_in_turn = proof.is_some_and(|proof| proof.anticipation == Some(0));
-        session.accepted.condition.is_none() && is_in_turn && !session.in_any_order
-    };
-    let own = sessions.iter().filter(|session| !is_plain(session));
+    let own = sessions.iter().filter(|of| !is_plain(of.accepted, of.in_any_order));
     let mut choices: Vec<_> = own.copied().map(Some).collect();
     if choices.len() < sessions.len() || sessions.is_empty() {
         choices.push(None);

@@ -324,6 +324,11 @@ impl Loaded {
         machines.filter(|fsm| fsm.is_on_demand()).map(|fsm| fsm.role().to_string()).collect()
     }
 
+    /// See [`Protocol::counts`].
+    pub(crate) fn counts(&self) -> bool {
+        self.protocol.counts(&self.projections)
+    }
+
     /// The machine that a written one is compared with: that of a role, or the one whose parts come
     /// in any order.
     pub(crate) fn due(&self, role: usize, in_any_order: bool) -> &Fsm {

@@ -92,7 +92,7 @@ fn participant(
 
 /// The methods that visit all routes of a role.
 fn methods(name: &Ident, routes: &[Route], message: &Ident, scope: &Scope<'_>) -> TokenStream {
-    let [mut visits, mut begins, mut ends, mut closes, mut once, mut undersized]: [TokenStream; 6] =
+    let [mut visits, mut begins, mut ends, mut closes, mut once, mut unfit]: [TokenStream; 6] =
         Default::default();
     let krate = scope.krate;
     // All spans point at the field's type, so that rustc reports once if it cannot be a route.
@@ -117,10 +117,15 @@ fn methods(name: &Ident, routes: &[Route], message: &Ident, scope: &Scope<'_>) -
         });
         once.extend(quote_spanned!(span=> #krate::private::once::<#name, #with>(),));
         closes.extend(quote_spanned!(span=> #krate::transport::Link::close(&mut self.#member);));
+        let names = quote_spanned!(span=> [<Self as #krate::Role>::NAME, #peer]);
         if let Some(Room::Capacity(most, _)) = scope.room(route) {
-            let names = quote_spanned!(span=> [<Self as #krate::Role>::NAME, #peer]);
-            undersized.extend(quote_spanned! {span=>
+            unfit.extend(quote_spanned! {span=>
                 .or_else(|| #krate::private::undersized::<#message, _>(&self.#member, #names, #most))
+            });
+        }
+        if let Some(fixed @ 1..) = scope.role(with).and_then(|facts| facts.members) {
+            unfit.extend(quote_spanned! {span=>
+                .or_else(|| #krate::private::other_number(&self.#member, #names, #fixed as usize))
             });
         }
     }
@@ -156,8 +161,8 @@ fn methods(name: &Ident, routes: &[Route], message: &Ident, scope: &Scope<'_>) -
         }
 
         #[inline]
-        fn undersized(&self) -> ::core::option::Option<#krate::ErrorKind> {
-            ::core::option::Option::None #undersized
+        fn unfit(&self) -> ::core::option::Option<#krate::ErrorKind> {
+            ::core::option::Option::None #unfit
         }
 
         fn close(&mut self) {

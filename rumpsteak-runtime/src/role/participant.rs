@@ -4,6 +4,7 @@ use std::any::Any;
 use std::task::{Poll, Waker};
 
 use crate::error::ErrorKind;
+use crate::transport::Members;
 use crate::transport::link::{Link, Movable};
 use crate::transport::mark::Mark;
 
@@ -36,9 +37,10 @@ pub trait Participant: Sized + 'static {
     /// and the route's mark.
     fn for_each_mark<'a>(&'a self, visit: impl FnMut(&'static str, &'a Mark));
 
-    /// Returns the error of the first route with less room than it declares.
+    /// Returns the error of the first route with less room than it declares, or with another number
+    /// of members than the protocol fixes.
     #[inline]
-    fn undersized(&self) -> Option<ErrorKind> {
+    fn unfit(&self) -> Option<ErrorKind> {
         None
     }
 
@@ -61,6 +63,17 @@ pub fn undersized<M: 'static, L: Link>(
     let is_new = link.mark().completed() == 0;
     let capacity = link.capacity::<M>().filter(|&capacity| is_new && capacity < declared)?;
     Some(ErrorKind::SmallQueue { role, peer, declared, capacity })
+}
+
+/// Compares the number of members that a route leads to with the number that the protocol fixes.
+#[inline]
+pub fn other_number<L>(
+    link: &Members<L>,
+    [role, peer]: [&'static str; 2],
+    fixed: usize,
+) -> Option<ErrorKind> {
+    let members = link.len();
+    (members != fixed).then_some(ErrorKind::Members { role, peer, fixed, members })
 }
 
 /// Begins the next session on a route if both ends count the same sessions. `others` is the result

@@ -140,6 +140,17 @@ fn a_member_that_fails_ends_the_session_until_the_set_is_reset() {
 }
 
 #[test]
+fn another_number_of_members_than_the_fixed_one_is_an_error_before_the_first_message() {
+    let mut m = Roles::sized(1).m;
+    m.pair = Vec::new().into_iter().collect();
+    let error = block_on(try_run(&mut m, |s| master(s, 1))).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "`m` cannot begin a session: the protocol fixes 2 members of `Pair`, and its route leads to 0"
+    );
+}
+
+#[test]
 #[should_panic(expected = "the family `worker` has no members")]
 fn a_family_has_a_member() {
     drop(Roles::sized(0));

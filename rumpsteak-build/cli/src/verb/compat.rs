@@ -10,7 +10,7 @@ use rumpsteak_build::command::{
 use rumpsteak_fsm::verify::together::{Part, together};
 use rumpsteak_fsm::verify::{Accepted, Evidence, VerifyError};
 use rumpsteak_fsm::{Fsm, Limits, Role, Verdict, verify};
-use rumpsteak_scribble::Diagnostic;
+use rumpsteak_scribble::{Diagnostic, Protocol};
 use serde_json::{Value, json};
 
 use crate::comparison::{Comparison, undecided};
@@ -63,15 +63,27 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     }
     let mut versions = vec![];
     for module in &modules {
-        match module.pick(protocol.as_deref())?.project_all() {
+        let protocol = module.pick(protocol.as_deref())?;
+        match protocol.project_all() {
             Ok(projections) => versions.push(Version {
                 name: module.name(),
-                machines: of_projections(module, projections),
+                protocol,
+                machines: of_projections(module, protocol.judged(projections)),
             }),
             Err(found) => wrong = wrong.max(complain(module, &found, terminal)),
         }
     }
     let [old, new] = &versions[..] else { return Ok(broken(wrong)) };
+    let fixed = |of: &Version<'_>, role| of.protocol.members(role).filter(|number| *number > 0);
+    let numbers = |role| Some((role, fixed(old, role)?, fixed(new, role)?));
+    let mut numbers = old.protocol.roles().iter().filter_map(numbers);
+    if let Some((role, old, new)) = numbers.find(|(_, old, new)| old != new) {
+        let reason = format!(
+            "the family `{role}` has {old} members in the old version, and {new} in the new one"
+        );
+        terminal.say_notice(&Notice::error(&reason).help("upgrade all roles together"));
+        return Ok(Answer::because(Outcome::Fails, reason));
+    }
     let limits = reading.limits.verifier().anticipation(arguments.bound).steps(arguments.steps);
     // The roles of the old version, and then those that only the new one has.
     let added = new.machines.iter().filter(|of| old.machine(of.fsm.role()).is_none());
@@ -125,6 +137,7 @@ fn broken(outcome: Outcome) -> Answer {
 
 struct Version<'a> {
     name: &'a str,
+    protocol: &'a Protocol,
     machines: Vec<Machine>,
 }
 

@@ -2,6 +2,7 @@
 //! machines are changed at random, so that many systems are unsafe.
 
 use fastrand::Rng;
+use rumpsteak_fsm::verify::decide;
 use rumpsteak_fsm::{Action, Direction, Fsm, Role, family};
 use rumpsteak_oracle::{
     Coverage, Draft, Hangs, Limits, Mutation, Shape, System, equal, mutate, with_family,
@@ -92,36 +93,41 @@ fn is_wide(machines: &[Fsm], family: &Role) -> [bool; 2] {
     [others.iter().any(chooses), own.iter().any(|fsm| fsm.check_directed().is_err())]
 }
 
-#[test]
-fn what_is_safe_with_one_member_is_safe_with_each_number() {
+/// The machines of a random protocol, some of them changed, and a role that they talk to.
+fn changed(seed: u64, is_wanted: impl Fn(&[Fsm], &Role) -> bool) -> (Sample, Vec<Fsm>, Role) {
     const SHAPES: [fn(&mut fastrand::Rng) -> Shape; 4] =
         [Shape::dense, Shape::blocks, Shape::gathers, Shape::scattered];
-    let outcome = fuzz::for_each_of(100, "what_is_safe_with_one_member", |seed, _| {
-        let mut sample = Sample::new(seed, SHAPES[seed as usize % 4]);
-        let (machines, family) = loop {
-            if sample.roles < 5
-                && let Ok(mut machines) = sample.project()
-            {
-                let family = machines[sample.rng.usize(..machines.len())].role().clone();
-                for machine in &mut machines {
-                    if sample.rng.usize(..3) == 0
-                        && let Some(mutated) =
-                            mutate(machine, Mutation::any(&mut sample.rng), &mut sample.rng)
-                    {
-                        *machine = mutated;
-                    }
-                }
-                let talks = |fsm: &Fsm| fsm.transitions().any(|it| it.action.peer == family);
-                // Half of the systems have one of these.
-                if machines.iter().any(talks)
-                    && counts(&machines, &family)
-                    && (seed % 8 < 4 || is_wide(&machines, &family) != [false; 2])
+    let mut sample = Sample::new(seed, SHAPES[seed as usize % 4]);
+    loop {
+        if sample.roles < 5
+            && let Ok(mut machines) = sample.project()
+        {
+            let family = machines[sample.rng.usize(..machines.len())].role().clone();
+            for machine in &mut machines {
+                if sample.rng.usize(..3) == 0
+                    && let Some(mutated) =
+                        mutate(machine, Mutation::any(&mut sample.rng), &mut sample.rng)
                 {
-                    break (machines, family);
+                    *machine = mutated;
                 }
             }
-            sample = Sample::next(sample.rng, SHAPES[seed as usize % 4]);
-        };
+            let talks = |fsm: &Fsm| fsm.transitions().any(|it| it.action.peer == family);
+            if machines.iter().any(talks) && is_wanted(&machines, &family) {
+                return (sample, machines, family);
+            }
+        }
+        sample = Sample::next(sample.rng, SHAPES[seed as usize % 4]);
+    }
+}
+
+#[test]
+fn what_is_safe_with_one_member_is_safe_with_each_number() {
+    let outcome = fuzz::for_each_of(100, "what_is_safe_with_one_member", |seed, _| {
+        // Half of the systems have one of these.
+        let (sample, machines, family) = changed(seed, |machines, family| {
+            counts(machines, family) && (seed % 8 < 4 || is_wide(machines, family) != [false; 2])
+        });
+        let mut rng = sample.rng;
         let one = System::new(with_members(&machines, &family, 1)).map_err(|of| of.to_string())?;
         let first = fuzz::explore(&one, CONFIGURATIONS);
         let is_safe = first.findings.is_empty();
@@ -133,7 +139,7 @@ fn what_is_safe_with_one_member_is_safe_with_each_number() {
         };
         let limits = Limits { queue: 4, configurations: CONFIGURATIONS, steps: usize::MAX };
         let short = Limits { queue: 2, ..limits };
-        let capacity = 1 + sample.rng.usize(..2);
+        let capacity = 1 + rng.usize(..2);
         let hangs = |machines| fuzz::hangs(machines, capacity, CONFIGURATIONS);
         tally.moves_on = hangs(with_members(&machines, &family, 1)) == Some(Hangs::Never);
         let is_live = tally.is_decided && is_safe && one.neglect(&short).is_none();
@@ -192,6 +198,42 @@ fn what_is_safe_with_one_member_is_safe_with_each_number() {
     assert!(proven(0) * 20 > outcome.tallies.len() && proven(1) >= outcome.tallies.len() / 100);
 }
 
+/// The product receives from the members in their order, the runtime in any order.
+#[test]
+fn what_is_safe_with_members_written_singly_is_safe_in_any_order() {
+    let outcome = fuzz::for_each_of(100, "members_written_singly", |seed, _| {
+        let (sample, machines, family) = changed(seed, |machines, family| {
+            let can_run = |fsm: &Fsm| family::can_run(fsm, |role| role == family);
+            // Half of the systems are judged with a fixed number only.
+            machines.iter().all(can_run) && (seed % 8 < 4 || !counts(machines, family))
+        });
+        let mut safe = 0;
+        for members in 1..=3 {
+            let number = |role: &Role| if *role == family { members } else { 0 };
+            let singly = machines.iter().flat_map(|fsm| family::singly(fsm, number));
+            let singly = rumpsteak_fsm::System::new(singly.map(|(fsm, _)| fsm).collect());
+            let decided = decide(&singly.map_err(|error| error.to_string())?, &fuzz::limits());
+            if decided.verdict.is_safe() && decided.exploration.starvation.is_none() {
+                let text = format!("{members} of {family}:\n{}\n{machines:?}", sample.text);
+                let many = with_members(&machines, &family, members as usize);
+                fuzz::safe(many, &text, CONFIGURATIONS)?;
+                safe += 1;
+            }
+        }
+        Ok((counts(&machines, &family), safe))
+    });
+    let safe = |counts| -> u32 {
+        let of = outcome.tallies.iter().filter(|(own, _)| *own == counts);
+        of.map(|(_, safe)| safe).sum()
+    };
+    let (each, fixed, systems) = (safe(true), safe(false), outcome.tallies.len());
+    println!(
+        "{systems} systems, each with 1 to 3 members: {each} times safe where one counts for all numbers, {fixed} times elsewhere"
+    );
+    outcome.assert();
+    assert!(each > 0 && fixed > 0);
+}
+
 fn of_family(text: &str, role: &str, size: &str) -> String {
     let text = text.replace(&format!("role {role}"), &format!("role {role}[{size}]"));
     let lines = text.lines().map(|line| match line.split_once(" from ") {
@@ -210,9 +252,11 @@ fn of_family(text: &str, role: &str, size: &str) -> String {
 }
 
 /// The judgement of a protocol with a family, and of the same with each member written as a role.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Both {
     is_fixed: bool,
+    /// Accepted with this number of members only.
+    is_judged_singly: bool,
     has_indices: bool,
     /// The code of the first error of each, or none if it is accepted.
     family: Option<Code>,
@@ -248,7 +292,8 @@ fn families_are_like_members_that_are_written_singly() {
         let (one, single) = (project(&text), project(&written));
         let code = |of: &Result<_, Vec<Diagnostic>>| Some(of.as_ref().err()?.first()?.code);
         let has_indices = text.contains("w[i]") || text.contains("some w");
-        let both = Both { is_fixed, has_indices, family: code(&one), written: code(&single) };
+        let mut both = Both { is_fixed, has_indices, ..Both::default() };
+        (both.family, both.written) = (code(&one), code(&single));
         // The language has no messages to one member.
         if has_indices != (both.family == Some(Code::Unsupported)) {
             return Err(format!("{both:?}:\n{text}"));
@@ -261,8 +306,9 @@ fn families_are_like_members_that_are_written_singly() {
         let Ok((protocol, found)) = one else { return Ok(both) };
         let size = if is_fixed { members } else { 0 };
         assert_eq!(protocol.members(&family), Some(size as u32));
+        both.is_judged_singly = !protocol.counts(&found);
         let machines: Vec<Fsm> = found.into_iter().map(|found| found.fsm).collect();
-        for members in 1..=4 {
+        for members in if both.is_judged_singly { members..=members } else { 1..=4 } {
             let machines = with_members(&machines, &family, members);
             fuzz::safe(machines, &format!("{members} of {family}:\n{text}"), 3_000)?;
         }
@@ -285,9 +331,10 @@ fn families_are_like_members_that_are_written_singly() {
     let indices = count(&|of| of.has_indices);
     let singly = count(&|of| of.has_indices && of.written.is_none());
     let fixed = count(&|of| of.is_fixed && of.family.is_none());
+    let with_number = count(&|of| of.is_judged_singly);
     println!(
-        "{} protocols with families: {accepted} accepted ({fixed} with a fixed number), {undecided} undecided \
-         ({refused} accepted as written singly); {indices} with indices, {singly} of them accepted as written singly",
+        "{} protocols with families: {accepted} accepted ({fixed} with a fixed number, {with_number} for it only), \
+         {undecided} undecided ({refused} accepted as written singly); {indices} with indices, {singly} of them accepted as written singly",
         tallies.len(),
     );
     outcome.assert();

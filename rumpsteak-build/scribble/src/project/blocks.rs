@@ -186,7 +186,7 @@ fn compose(
 ///
 /// # Errors
 /// An unsafe run, or the limit that stopped the search for one.
-pub(super) fn judge(
+pub(crate) fn judge(
     projections: &[Projection],
     interrupts: &BTreeSet<Message>,
     protocol: &Name,

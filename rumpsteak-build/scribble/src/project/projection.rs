@@ -54,7 +54,7 @@
 //! stop both.
 
 use hashbrown::HashSet;
-use rumpsteak_fsm::{Fsm, Role, StateId, TransitionId};
+use rumpsteak_fsm::{Fsm, Role, StateId, TransitionId, family};
 
 use super::collector::collects;
 use super::explain::explain;
@@ -98,6 +98,15 @@ impl Projection {
         }
         let gathers = local.gathers.iter().map(|&state| states[state as usize]).collect();
         Self { fsm: builder.build(states[0]), in_any_order: None, origins, gathers }
+    }
+
+    /// The machines with the members of families written [singly](family::singly).
+    pub(crate) fn singly(&self, members: impl Fn(&Role) -> u32) -> Vec<Self> {
+        let written = family::singly(&self.fsm, members).into_iter().map(|(fsm, stands_for)| {
+            let origins = stands_for.iter().map(|id| self.origins(*id).to_vec()).collect();
+            Self { fsm, in_any_order: None, origins, gathers: HashSet::new() }
+        });
+        written.collect()
     }
 
     /// The interactions of a transition, in the order of the text: at least one, and several if

@@ -65,7 +65,7 @@ fn check_protocol(module: &Module, protocol: &Protocol, output: &mut Output<'_>)
     };
     let lines = output.arguments.generated_lines;
     let unwritable = unwritable(&module.contents, protocol, &projections, lines);
-    let machines = of_projections(module, projections);
+    let machines = of_projections(module, protocol.judged(projections));
     let fsms = machines.iter().map(|machine| machine.fsm.clone());
     let system = match System::new(fsms.collect()) {
         Ok(system) => system,

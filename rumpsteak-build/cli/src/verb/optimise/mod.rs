@@ -149,6 +149,11 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
         Ok(projections) => projections,
         Err(found) => return Ok(refuse(&module, &found, terminal)),
     };
+    if !protocol.counts(&projections) {
+        let reason = "undecided: the fixed number of members is judged in the protocol's order";
+        terminal.say_notice(&Notice::error(reason));
+        return Ok(Answer::because(Outcome::Undecided, reason));
+    }
     let data = |of: &Projection| Data::new(&module, of, arguments.assume_independent);
     let optimiser = Optimiser {
         arguments,
