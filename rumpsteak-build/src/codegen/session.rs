@@ -143,12 +143,8 @@ impl Writer<'_> {
         self.fsm.transitions_from(state).take(2).count() == 1 && !self.gathered[state.index()]
     }
 
-    fn is_nominal(&self, state: StateId) -> bool {
-        self.circle[state.index()] || self.cuts.contains(&state)
-    }
-
     fn chain(&mut self, state: StateId) -> Result<Item, String> {
-        let nominal = self.is_nominal(state);
+        let nominal = self.circle[state.index()] || self.cuts.contains(&state);
         let session = self.actions(state, nominal.then_some(state))?;
         let name = self.items.get(&state).cloned().unwrap_or_default();
         Ok(Item::Chain { name, nominal, session })
