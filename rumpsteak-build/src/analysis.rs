@@ -195,8 +195,7 @@ impl Analysis {
             let shown = protocols.base.show(path);
             warnings.push(format!("{shown}:{line}: not read, since it is not Rust"));
         }
-        let is_named = |protocol: usize| named.contains(&protocol);
-        warnings.extend(machines::unused(protocols, &is_named));
+        warnings.extend(machines::unused(protocols, &|protocol| named.contains(&protocol)));
         warnings.extend(self.modules().flat_map(|(_, findings)| findings.warnings.iter().cloned()));
         warnings.sort();
         warnings.dedup();

@@ -54,10 +54,9 @@ pub fn judge(module: Module) -> Judged {
     Judged { module, findings, generated, files: files.unwrap_or_default() }
 }
 
-/// A picture of a machine for documentation, as SVG, if it is small enough to be useful.
+/// A picture of a machine for documentation, as SVG, if it has at most 100 transitions.
 pub fn picture(fsm: &Fsm) -> Option<String> {
-    const MOST: usize = 100;
-    let is_small = fsm.transition_count() <= MOST;
+    let is_small = fsm.transition_count() <= 100;
     is_small.then(|| text::print(Form::Svg, slice::from_ref(fsm)).ok())?
 }
 

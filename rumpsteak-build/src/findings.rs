@@ -95,7 +95,10 @@ impl Findings {
                 return self.leave_out_all(module, faults);
             }
         };
-        let generated = parse(&without_documentation(&text));
+        // A verdict does not depend on the documentation, which is most of the text. No other line
+        // begins so: no name, sort or string of a protocol has a line break.
+        let lines = text.split_inclusive('\n').filter(|it| !it.trim_start().starts_with("///"));
+        let generated = parse(&lines.collect::<String>());
         let scope = Scope::new(module, Some(&generated), protocols, protocol);
         let mut judgement = sessions::judge(&scope, &settings, &machines);
         let is_generated = |machine: &&Machine| {
@@ -176,13 +179,6 @@ impl Findings {
 /// Parses generated items.
 pub(crate) fn parse(text: &str) -> Vec<Item> {
     text.parse().map_or_else(|_| Vec::new(), |tokens| module::items(placeless(tokens)).0)
-}
-
-/// Leaves out the documentation of generated items, which a verdict does not depend on. It is most
-/// of the text. No other line begins so: no name, sort or string of a protocol has a line break.
-fn without_documentation(text: &str) -> String {
-    let lines = text.split_inclusive('\n');
-    lines.filter(|line| !line.trim_start().starts_with("///")).collect()
 }
 
 /// Moves tokens to the call site, where rustc puts the tokens that a macro lexes.

@@ -133,6 +133,7 @@ impl<R: Role> Participant for Held<R> {
 
     const ONCE: Option<&'static str> = R::ONCE;
 
+    type Itself = Self;
     type Owned = Option<Box<Self>>;
 
     const NOT_OWNED: Self::Owned = None;

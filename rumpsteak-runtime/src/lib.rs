@@ -90,6 +90,8 @@ pub use held::{Held, hold};
 pub use join::join;
 pub use message::Message;
 pub use role::Role;
+#[doc(hidden)]
+pub use role::participant::Participant;
 pub use rumpsteak_runtime_macros::{closed_system, protocol};
 pub use run::{Running, RunningAll, try_run};
 #[cfg(feature = "fsm")]

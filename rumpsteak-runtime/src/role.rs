@@ -24,7 +24,7 @@ use crate::transport::link::Link;
     note = "a role is a struct of a module with `#[protocol(…)]` or `#[closed_system]`; if `{Self}` is a \
             parameter, name a role in its place; if it only has the name of a role, name the role by its path: `module::Name`"
 )]
-pub trait Role: Participant {
+pub trait Role: Participant<Itself = Self> {
     /// The protocol that the role takes part in, or the name of the module of a closed system.
     const PROTOCOL: &'static str = Self::PLAYED.0.protocol;
 

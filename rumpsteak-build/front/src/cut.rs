@@ -24,12 +24,13 @@ pub enum ModuleKind {
 /// Finds the modules of protocols in the tokens of a whole file: each `mod name { … }` or
 /// `mod name;` with `#[protocol(…)]` or `#[closed_system(…)]`, at any depth of brackets.
 ///
-/// Returns the arguments of the attribute, and the module with its other attributes.
+/// Returns the arguments of each such attribute, even in a `cfg_attr`, and the module with the
+/// other attributes.
 pub fn modules(file: TokenStream) -> Vec<(ModuleKind, TokenStream, TokenStream)> {
     let (mut modules, mut groups) = (Vec::new(), VecDeque::from([file]));
     while let Some(group) = groups.pop_front() {
         let trees = trees(group);
-        modules.extend(items(&trees[inner_attributes(&trees)..]).iter().filter_map(Cut::module));
+        modules.extend(items(&trees[inner_attributes(&trees)..]).iter().flat_map(Cut::modules));
         groups.extend(trees.iter().filter_map(|tree| match tree {
             TokenTree::Group(group) => Some(group.stream()),
             _ => None,
@@ -159,22 +160,34 @@ impl<'a> Cut<'a> {
         end_of(self.trees)
     }
 
-    /// Iterates over the attributes: the position of the brackets, the last word of the path, and
-    /// the trees after the path.
-    pub(crate) fn attributes(&self) -> impl Iterator<Item = (usize, String, Vec<TokenTree>)> + 'a {
-        let trees = self.trees[..self.attributes].iter().enumerate();
-        trees.filter_map(|(position, tree)| {
-            let TokenTree::Group(attribute) = tree else { return None };
-            let (path, rest) = attribute_path(attribute);
-            Some((position, path.last()?.to_string(), rest))
-        })
+    /// Returns the attributes, also those in a `cfg_attr`: the position of the brackets, the last
+    /// word of the path, and the trees after the path.
+    pub(crate) fn attributes(&self) -> Vec<(usize, String, Vec<TokenTree>)> {
+        let trees = self.trees[..self.attributes].iter().cloned().enumerate();
+        let (mut pending, mut found) = (trees.collect::<VecDeque<_>>(), Vec::new());
+        while let Some((position, tree)) = pending.pop_front() {
+            let TokenTree::Group(attribute) = tree else { continue };
+            let (path, rest) = attribute_path(&attribute);
+            let Some(word) = path.last().map(Ident::to_string) else { continue };
+            if let ("cfg_attr", [TokenTree::Group(list)]) = (&*word, &rest[..]) {
+                // The condition comes first.
+                let list = self::trees(list.stream());
+                for attribute in list.split(|tree| is_punct(Some(tree), ',')).skip(1) {
+                    let tokens = attribute.iter().cloned().collect();
+                    pending.push_back((position, Group::new(Delimiter::Bracket, tokens).into()));
+                }
+            }
+            found.push((position, word, rest));
+        }
+        found
     }
 
-    /// Takes the attribute of a protocol off a module. `None` if the item has no such attribute, or
-    /// is not a module.
-    fn module(&self) -> Option<(ModuleKind, TokenStream, TokenStream)> {
-        self.name().filter(|_| self.keyword() == "mod" && self.is_complete)?;
-        self.attributes().find_map(|(position, word, arguments)| {
+    /// Takes each attribute of a protocol off a module.
+    fn modules(&self) -> Vec<(ModuleKind, TokenStream, TokenStream)> {
+        if self.name().is_none() || self.keyword() != "mod" || !self.is_complete {
+            return Vec::new();
+        }
+        let modules = self.attributes().into_iter().filter_map(|(position, word, arguments)| {
             let kind = match word.as_str() {
                 "closed_system" => ModuleKind::ClosedSystem,
                 "protocol" => ModuleKind::Protocol,
@@ -186,7 +199,8 @@ impl<'a> Cut<'a> {
             };
             let module = self.trees[..position - 1].iter().chain(&self.trees[position + 1..]);
             Some((kind, arguments, module.cloned().collect()))
-        })
+        });
+        modules.collect()
     }
 }
 

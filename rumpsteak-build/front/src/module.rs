@@ -298,7 +298,7 @@ fn choices_in(
 
 /// Returns the names in `#[message(…)]` on a role.
 fn messages_of(cut: &Cut<'_>) -> Vec<String> {
-    let messages = cut.attributes().filter(|(_, word, _)| word == "message");
+    let messages = cut.attributes().into_iter().filter(|(_, word, _)| word == "message");
     let names = messages.flat_map(|(.., arguments)| match arguments.first() {
         Some(TokenTree::Group(group)) => trees(group.stream()),
         _ => Vec::new(),

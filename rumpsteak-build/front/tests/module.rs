@@ -156,20 +156,18 @@ fn modules_are_found_at_any_depth() {
     let found = modules(tokens(
         "#![allow(x)] use a; #[protocol(A)] mod a { #[x] #[rumpsteak::protocol(B, fair)] #[cfg(y)] pub(crate) mod b {} }
          fn f() { let x = g(|| { #[closed_system] mod c {} }); #[closed_system()] mod d {} }
-         #[protocol(E)] mod e; #[other] mod g {} mod h {} #[protocol(I)] struct I {} #[protocol] mod j {}
+         #[cfg_attr(not(protocol), x, a::protocol(E), cfg_attr(y, protocol(F)))] mod e; #[other] mod g {} mod h {} #[protocol(I)] struct I {} #[protocol] mod j {}
          macro_rules! m { ($k:ident) => { #[protocol(K)] mod $k {} } } #[protocol = 3] mod l {}",
     ));
-    let found: Vec<_> = found
-        .iter()
-        .map(|(kind, arguments, item)| {
-            format!("{kind:?} {arguments} {}", item.to_string().split('{').next().unwrap())
-        })
-        .collect();
+    let head = |item: &TokenStream| item.to_string().split('{').next().unwrap().to_owned();
+    let found = found.iter().map(|(kind, of, item)| format!("{kind:?} {of} {}", head(item)));
+    let found: Vec<_> = found.collect();
     assert_eq!(
         found,
         [
             "Protocol A mod a ",
             "Protocol E mod e ;",
+            "Protocol F mod e ;",
             "Protocol  mod j ",
             "Protocol = 3 mod l ",
             "Protocol B , fair # [x] # [cfg (y)] pub (crate) mod b ",

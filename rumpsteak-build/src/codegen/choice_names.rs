@@ -151,5 +151,5 @@ fn subject(fsm: &Fsm, state: StateId, names: &Names, written: Option<Origin<'_>>
 }
 
 fn label<'a>(names: &'a Names, action: &Action) -> &'a str {
-    names.label(&action.message).map_or("", |label| names.labels[label].ty.as_str())
+    names.label(&action.message).map_or("", |label| names.labels[label].part.as_str())
 }

@@ -63,6 +63,8 @@ pub(super) struct LabelName {
     pub(super) message: Message,
     /// The struct, and the variant of the message type.
     pub(super) ty: String,
+    /// Its part in the names of choices and loops: `ty` without a suffix.
+    pub(super) part: String,
     /// True if the variant needs a `#[label]`.
     pub(super) explicit: bool,
     pub(super) payload: Vec<String>,
@@ -212,7 +214,7 @@ impl Names {
         payload: &[Payload],
         declared: Option<String>,
     ) {
-        let is_written = written.is_some();
+        let (is_written, mut part) = (written.is_some(), None);
         let (ty, is_debug) = written.unwrap_or_else(|| {
             let is_debug = declared.is_none() && payload.iter().all(|payload| payload.is_debug);
             let mut proposed = name::camel(message.label.as_str());
@@ -222,11 +224,12 @@ impl Names {
                 let sorts: String = sorts.collect();
                 proposed += if sorts.is_empty() { "Empty" } else { &sorts };
             }
-            (self.fresh(&proposed, "Message"), is_debug)
+            (self.fresh(part.insert(proposed), "Message"), is_debug)
         });
         self.positions.insert(message.clone(), self.labels.len());
         self.labels.push(LabelName {
             explicit: !name::same(message.label.as_str(), &ty),
+            part: part.unwrap_or_else(|| ty.clone()),
             ty,
             payload: payload.iter().map(|payload| payload.text.clone()).collect(),
             is_debug,

@@ -53,8 +53,8 @@ fn unreadable(error: &TokenStream, item: TokenStream) -> TokenStream {
     let (marker, used) = marker();
     let module = head
         .parse2(item)
-        .map(|(visibility, name)| quote!(#visibility mod #name { #marker #error }));
-    let module = module.unwrap_or_default();
+        .map(|(visibility, name)| quote!(#visibility mod #name { #marker #error }))
+        .unwrap_or_default();
     quote!(#module #error #used)
 }
 
@@ -62,12 +62,7 @@ fn unreadable(error: &TokenStream, item: TokenStream) -> TokenStream {
 /// say that an import of all names is unused. Without such an import, this is the prelude's `drop`.
 fn marker() -> (TokenStream, TokenStream) {
     let allow = quote!(#[allow(unused_imports, reason = "a program may import no names")]);
-    (
-        quote!(#allow pub use ::core::mem::drop;),
-        quote!(
-            const _: fn(()) = drop;
-        ),
-    )
+    (quote!(#allow pub use ::core::mem::drop;), quote! { const _: fn(()) = drop; })
 }
 
 fn judged(judged: &Judged) -> TokenStream {
@@ -153,9 +148,7 @@ fn item(item: &Item, scope: &Scope<'_>) -> TokenStream {
 fn broken(BrokenItem { name, kind }: &BrokenItem, scope: &Scope<'_>) -> TokenStream {
     let (krate, Some(name)) = (scope.krate, name) else { return TokenStream::new() };
     match kind {
-        ItemKind::Message => {
-            quote!(pub enum #name {} #krate::private::stub!(message #name);)
-        }
+        ItemKind::Message => quote!(pub enum #name {} #krate::private::stub!(message #name);),
         ItemKind::Role => {
             let stub = role::stub(name, None, scope);
             quote!(pub struct #name; #stub)

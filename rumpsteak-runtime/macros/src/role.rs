@@ -133,9 +133,9 @@ fn methods(name: &Ident, routes: &[Route], message: &Ident, scope: &Scope<'_>) -
     quote! {
         const ROUTES: usize = #routes;
 
-        const ONCE: ::core::option::Option<&'static str> =
-            #krate::private::first(&[#once]);
+        const ONCE: ::core::option::Option<&'static str> = #krate::private::first(&[#once]);
 
+        type Itself = Self;
         type Owned = ();
 
         const NOT_OWNED: () = ();

@@ -232,10 +232,9 @@ fn watch(set: &SetItem, krate: &TokenStream) -> TokenStream {
 
 /// The method that runs one process for each role.
 ///
-/// Its bounds are the bounds of `try_run` for each role, so that rustc's messages are the same. The
-/// type `TryInto::Error` is `Infallible`, but rustc points at a process that is in the bound. It is
-/// not an `async fn`, which would repeat the bounds at each use. Long because it has the
-/// documentation of the method.
+/// It has the bounds of `try_run` for each role, so that rustc's messages are the same, at the
+/// place of the process. It is not an `async fn`, which would repeat the bounds at each use.
+/// Long because it has the documentation of the method.
 fn run(set: &SetItem, krate: &TokenStream, parameters: &[Ident]) -> TokenStream {
     let roles: Vec<_> = set.fields.iter().map(|field| &field.role).collect();
     let named = |part| {
@@ -244,6 +243,7 @@ fn run(set: &SetItem, krate: &TokenStream, parameters: &[Ident]) -> TokenStream 
     };
     let [sessions, futures, answers, values, processes, players, returned] =
         ["SessionOf", "F", "A", "T", "P", "Q", "V"].map(named);
+    let last = processes.last();
     let (mut types, mut runs, mut begins, mut all) = (vec![], vec![], vec![], vec![]);
     for (index, SetField { role, is_family, member, .. }) in set.fields.iter().enumerate() {
         let (parameter, process) = (&parameters[index], &processes[index]);
@@ -315,8 +315,9 @@ fn run(set: &SetItem, krate: &TokenStream, parameters: &[Ident]) -> TokenStream 
         >
         where
             #(
-                #roles: #krate::states::Runs<
-                    <#processes as ::core::convert::TryInto<#processes>>::Error,
+                <#processes as #krate::states::Supplied<
+                    <#last as #krate::states::Supplied<#roles>>::Role,
+                >>::Role: #krate::states::Runs<
                     #sessions,
                     State = #krate::states::State<'s, #roles>,
                     Player = #players,

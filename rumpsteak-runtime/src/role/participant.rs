@@ -12,9 +12,13 @@ use crate::transport::mark::Mark;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a role",
     label = "not a role",
-    note = "a role is a struct with `#[derive(Role)]` in a module with `#[protocol(…)]` or `#[closed_system]`"
+    note = "a role is a struct of a module with `#[protocol(…)]` or `#[closed_system]`; if `{Self}` is a \
+            parameter, name a role in its place; if it only has the name of a role, name the role by its path: `module::Name`"
 )]
 pub trait Participant: Sized + 'static {
+    /// `Self`: with it, rustc says once, at [`Ended`](crate::Ended), that a type is not a role.
+    type Itself;
+
     /// The number of routes.
     const ROUTES: usize;
 

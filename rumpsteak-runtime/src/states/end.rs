@@ -29,7 +29,7 @@ pub struct End<'s, R: Role> {
 ///     s.send(Pong(question + 1)).await?.end(())
 /// }
 /// ```
-pub type Ended<'s, R, T = ()> = Result<(T, End<'s, R>)>;
+pub type Ended<'s, R, T = ()> = Result<(T, End<'s, <R as crate::Participant>::Itself>)>;
 
 impl<'s, R: Role> End<'s, R> {
     /// Ends a process with its value: `Ok((value, self))`. Never fails.

@@ -36,18 +36,28 @@ pub trait Plays<S>: Sized {
     const MACHINE: Machine = Machine::new("", 0, 0, &[]);
 }
 
-/// [`Plays`] for a process of `Roles::run`. The parameter `P` has no meaning, but the place of the
-/// process: rustc reports there that the process runs no session of the role.
+/// [`Plays`] for a process of `Roles::run`.
 #[diagnostic::on_unimplemented(
     message = "the process for `{Self}` does not run a session of `{Self}`",
     label = "not a process of `{Self}`",
     note = "`Roles::default().run(…)` takes one process for each role, in the order in which the protocol names the roles",
     note = "a process of `{Self}` takes a type that carries `#[session({Self})]`: `async |session: Name<'_>| …`"
 )]
-pub trait Runs<P, S>: Plays<S> {}
+pub trait Runs<S>: Plays<S> {}
 
 #[diagnostic::do_not_recommend]
-impl<R: Plays<S>, P, S> Runs<P, S> for R {}
+impl<R: Plays<S>, S> Runs<S> for R {}
+
+/// The role `R`, as a type that rustc knows once it knows the process `Self`. So if [`Runs`] does
+/// not hold, rustc points at the process, and if a call lacks a process, it says nothing else.
+pub trait Supplied<R> {
+    /// The role `R`.
+    type Role;
+}
+
+impl<P, R> Supplied<R> for P {
+    type Role = R;
+}
 
 /// A process that is passed to `Roles::run` itself, not called. Of [`FnOnce`], rustc would only say
 /// that the future of the called process is not a closure.

@@ -7,7 +7,7 @@ use futures::future::{join, try_join};
 use rumpsteak::{Error, ErrorKind, Role};
 use rumpsteak_ui_tests::handover::{self, give, take};
 use rumpsteak_ui_tests::numbers::{self, consumer, producer};
-use rumpsteak_ui_tests::ping::{self, Client, HealthCheck, Ping, Pong, client, server};
+use rumpsteak_ui_tests::ping::{self, C, Client, HealthCheck, Ping, Pong, client, server};
 use rumpsteak_ui_tests::ring::{self, Stopped, first, second, third};
 
 #[test]
@@ -141,7 +141,7 @@ fn a_process_may_have_errors_of_its_own() {
 #[test]
 fn a_process_that_panics_poisons_its_role() {
     let ping::Roles { s: _, mut c } = ping::Roles::default();
-    let asked = rumpsteak::try_run(&mut c, async |s: Client<'_>| -> rumpsteak::Ended<'_, _> {
+    let asked = rumpsteak::try_run(&mut c, async |s: Client<'_>| -> rumpsteak::Ended<'_, C> {
         match s.send(Ping(1)).await {
             Ok(_) => unreachable!("there is no server"),
             Err(error) => panic!("{error}"),

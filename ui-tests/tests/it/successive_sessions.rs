@@ -203,8 +203,8 @@ fn the_next_session_is_interrupted_and_this_one_is_not() {
             let mut s = s.send(Cancel).await?;
             let mut s = loop {
                 s = match s.branch().await? {
-                    COkMessageChoiceAfterCancel::OkMessage(_, s) => s,
-                    COkMessageChoiceAfterCancel::Cancel(_, s) => break s,
+                    COkChoiceAfterCancel::OkMessage(_, s) => s,
+                    COkChoiceAfterCancel::Cancel(_, s) => break s,
                 }
             };
             loop {

@@ -298,7 +298,7 @@ impl Determiniser<'_, '_> {
     fn report(&mut self, diagnostic: Diagnostic) {
         if self.reported.insert((diagnostic.code, diagnostic.primary)) {
             self.diagnostics.push(diagnostic);
-            self.unfolding.hurry(STEPS_AFTER_ERROR);
+            self.unfolding.steps = self.unfolding.steps.min(STEPS_AFTER_ERROR);
         }
     }
 

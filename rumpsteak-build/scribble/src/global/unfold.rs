@@ -59,7 +59,7 @@ pub(super) struct Unfolding<'a, 'm> {
     /// The node and the frame of each place.
     places: IndexSet<(u32, u32)>,
     /// The number of steps that are left before the protocol counts as too large.
-    steps: usize,
+    pub(super) steps: usize,
 }
 
 impl<'a, 'm> Unfolding<'a, 'm> {
@@ -82,11 +82,6 @@ impl<'a, 'm> Unfolding<'a, 'm> {
     pub(super) fn spend(&mut self, steps: usize) -> Result<(), TooLarge> {
         self.steps = self.steps.checked_sub(steps).ok_or(TooLarge)?;
         Ok(())
-    }
-
-    /// Lowers the number of steps that are left to `steps`.
-    pub(super) fn hurry(&mut self, steps: usize) {
-        self.steps = self.steps.min(steps);
     }
 
     pub(super) fn step(&mut self, place: u32) -> Result<Step, TooLarge> {
