@@ -78,10 +78,8 @@ fn members(ty: &Type) -> Option<&Type> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last().filter(|last| last.ident == "Vec")?;
     let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
-    match arguments.args.first() {
-        Some(GenericArgument::Type(ty)) if arguments.args.len() == 1 => Some(ty),
-        _ => None,
-    }
+    let GenericArgument::Type(ty) = arguments.args.first()? else { return None };
+    (arguments.args.len() == 1).then_some(ty)
 }
 
 /// Returns the identifier that a type consists of.

@@ -84,6 +84,8 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
             Err(found) => diagnostics.extend(found),
         }
     }
+    // Several roles may meet the same mistake.
+    diagnostics.dedup();
     if !diagnostics.is_empty() {
         return refuse(Some(protocol), &diagnostics, terminal);
     }

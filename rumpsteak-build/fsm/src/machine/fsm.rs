@@ -392,11 +392,6 @@ impl FsmBuilder {
         }
     }
 
-    /// The number of states so far.
-    pub fn state_count(&self) -> usize {
-        self.states
-    }
-
     /// Finishes the machine.
     ///
     /// # Panics

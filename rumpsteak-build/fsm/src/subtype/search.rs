@@ -64,13 +64,11 @@ impl<'a> Search<'a> {
             }
         }
         // The graph may be incomplete, but its loops are real.
-        if let Some(refusal) = self.assumptions.forgotten() {
-            return Some(Verdict::Unsafe(refusal));
-        }
-        match (limit, dropped) {
-            (Some(limit), _) => Some(Verdict::Undecided(limit)),
-            (None, true) => None,
-            (None, false) => {
+        match (self.assumptions.forgotten(), limit, dropped) {
+            (Some(refusal), ..) => Some(Verdict::Unsafe(refusal)),
+            (None, Some(limit), _) => Some(Verdict::Undecided(limit)),
+            (None, None, true) => None,
+            (None, None, false) => {
                 let situations = self.assumptions.len();
                 let mut record = self.assumptions.record;
                 record.sequences = self.rules.anticipation.sequences;

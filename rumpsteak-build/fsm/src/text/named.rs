@@ -18,7 +18,7 @@ pub struct Named {
 
 pub(super) struct NamedBuilder {
     pub(super) fsm: FsmBuilder,
-    states: IndexSet<String>,
+    pub(super) states: IndexSet<String>,
     actions: Vec<Range<usize>>,
 }
 

@@ -353,6 +353,15 @@ impl Shared {
         let mut registry = lock(&self.registry);
         registry.slot(&hello.route.far(), &hello.route.role).map(|slot| slot.hello.clone())
     }
+
+    /// Tells the program about an error that ends no session, at most every [`TOLD`].
+    pub(super) fn tell(&self, error: NetError) {
+        let (mut told, now) = (lock(&self.told), Instant::now());
+        told.kinds.retain(|_, at| *at + TOLD > now);
+        if told.kinds.insert(error.to_string(), now).is_none() {
+            (told.tell)(&error);
+        }
+    }
 }
 
 /// The result for two roles of one process that were built for different protocols.
@@ -432,17 +441,6 @@ pub(super) struct Told {
 
 /// How long a host is silent about an error that it has told.
 const TOLD: Duration = Duration::from_secs(10);
-
-impl Shared {
-    /// Tells the program about an error that ends no session, at most every [`TOLD`].
-    pub(super) fn tell(&self, error: NetError) {
-        let (mut told, now) = (lock(&self.told), Instant::now());
-        told.kinds.retain(|_, at| *at + TOLD > now);
-        if told.kinds.insert(error.to_string(), now).is_none() {
-            (told.tell)(&error);
-        }
-    }
-}
 
 /// The connections that have not greeted yet, oldest first: the address of the caller, if it has
 /// one, and the task that receives the greeting.

@@ -47,10 +47,8 @@ pub(crate) async fn run<M: Labelled + Portable, C: Codec>(
     }
     let (guard, peer) = (remote.guard.clone(), remote.own.route.peer.clone());
     let moved = run_until_left(&mut lane, remote, theirs, connection).await;
-    if let Err(error) = &moved {
-        // Before the lane is dropped, which wakes the role.
-        lane.status.fail(error.clone());
-    }
+    // Before the lane is dropped, which wakes the role.
+    let moved = moved.inspect_err(|error| lane.status.fail(error.clone()));
     let moved = moved.and_then(|()| lane.status.check());
     if let Some(guard) = guard.filter(|_| moved.is_err() || lane.state.left_after == Some(0)) {
         guard.lost(&peer);
@@ -72,15 +70,13 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
         }
         let received = lane.state.received.messages;
         let Remote { shared, own, addresses, arrivals, .. } = &mut *remote;
-        let move_messages = |context: &mut Context<'_>| match &mut connection {
-            Some(connection) => {
-                let moved = lane.poll(connection, context);
-                if lane.state.has_peer_left() && !mem::replace(&mut is_noted, true) {
-                    shared.peer_left(own);
-                }
-                moved
+        let move_messages = |context: &mut Context<'_>| {
+            let Some(connection) = &mut connection else { return Poll::Pending };
+            let moved = lane.poll(connection, context);
+            if lane.state.has_peer_left() && !mem::replace(&mut is_noted, true) {
+                shared.peer_left(own);
             }
-            None => Poll::Pending,
+            moved
         };
         let replaced = tokio::select! {
             biased;

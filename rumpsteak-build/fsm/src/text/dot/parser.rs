@@ -82,7 +82,7 @@ impl Parser<'_> {
             is_on_demand |= self.statement(&mut builder)?;
         }
         let closing = self.advance()?.span;
-        if builder.fsm.state_count() == 0 {
+        if builder.states.is_empty() {
             let message = "this machine has no state; write at least its initial one, as in `0;`";
             return Err(SpannedMessage::new(closing, message));
         }
