@@ -11,7 +11,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program that measures and prints")]
 
 #[path = "net/calls.rs"]
-mod calls;
+pub mod calls;
 
 use std::time::{Duration, Instant};
 

@@ -58,14 +58,15 @@ impl Service for Server {
     async fn take(self, _: Context, _: Blob) {}
 }
 
+/// A message of `tonic`.
 #[derive(Clone, PartialEq, prost::Message)]
-struct Payload {
+pub struct Payload {
     #[prost(bytes = "bytes", tag = "1")]
     bytes: bytes::Bytes,
 }
 
-#[allow(private_interfaces, unreachable_pub, reason = "tonic generates what is public")]
-mod grpc {
+/// The client and the server that `build.rs` generates.
+pub mod grpc {
     tonic::include_proto!("calls.Bytes");
 }
 use grpc::bytes_client::BytesClient;

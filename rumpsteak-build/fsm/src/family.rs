@@ -60,8 +60,8 @@
 //! # A fixed number
 //! If the protocol gives the number, the system with the members written [`singly`] is judged: a
 //! role sends to one member after the other, and receives from one after the other. The runtime
-//! takes the messages as they come, which is as safe: these receives are a gather, for which
-//! `scribble/src/project/shuffle.rs` has the argument. If there are several labels, the first
+//! takes the messages as they come, which is as safe: these receives are a gather, whose order
+//! makes no difference (`scribble/src/project/shuffle.rs`). If there are several labels, the first
 //! member's message comes in the end, and all others have its label, or this order is unsafe, too.
 
 use std::collections::BTreeMap;
@@ -112,7 +112,7 @@ pub fn can_run(fsm: &Fsm, is_family: impl Fn(&Role) -> bool) -> bool {
 
 /// The machine with the members of each family as single roles, `worker[0]`: one machine, or the
 /// machines of all members. Each has the transitions that its own stand for. The function returns
-/// the number of members, and 0 for a role that is no family.
+/// the number of members of a family, and 0 for any other role.
 pub fn singly(fsm: &Fsm, members: impl Fn(&Role) -> u32) -> Vec<(Fsm, Vec<TransitionId>)> {
     let each = |role: &Role| match members(role) {
         0 => vec![role.clone()],

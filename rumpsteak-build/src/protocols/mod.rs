@@ -224,8 +224,7 @@ pub fn gravest(diagnostics: &[Diagnostic]) -> Option<Gravity> {
     let gravity = |diagnostic: &Diagnostic| match diagnostic.code {
         code if code.is_limit() => Gravity::Undecided,
         // A call names the role.
-        // S01 are mistakes in tokens or grammar.
-        code if code == Code::NoSuchRole || code.as_str().starts_with("S01") => Gravity::BadInput,
+        code if code == Code::NoSuchRole || code.is_syntax() => Gravity::BadInput,
         _ => Gravity::Fails,
     };
     diagnostics.iter().map(gravity).max()

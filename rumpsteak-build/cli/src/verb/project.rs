@@ -76,19 +76,15 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     }
     let protocol = module.pick(protocol.as_deref())?;
     let role = arguments.role.as_deref().map(Role::from);
-    let mut machines = vec![];
-    let mut diagnostics = vec![];
-    for role in role.as_ref().map_or(protocol.roles(), std::slice::from_ref) {
-        match protocol.project(role) {
-            Ok(projection) => machines.push(projection.fsm),
-            Err(found) => diagnostics.extend(found),
-        }
-    }
-    // Several roles may meet the same mistake.
-    diagnostics.dedup();
-    if !diagnostics.is_empty() {
-        return refuse(Some(protocol), &diagnostics, terminal);
-    }
+    let projected = match &role {
+        Some(role) => protocol.project(role).map(|projection| vec![projection]),
+        None => protocol.project_all(),
+    };
+    let projections = match projected {
+        Ok(projections) => projections,
+        Err(found) => return refuse(Some(protocol), &found, terminal),
+    };
+    let machines: Vec<Fsm> = projections.into_iter().map(|of| of.fsm).collect();
     reply(Some(protocol), &machines, arguments, terminal)
 }
 

@@ -25,6 +25,11 @@ macro_rules! codes {
                 }
             }
 
+            /// Returns true for a mistake in tokens or grammar: the text cannot be judged.
+            pub fn is_syntax(self) -> bool {
+                self.as_str().starts_with("S01")
+            }
+
             /// Returns true if a limit was met: nothing is decided.
             pub fn is_limit(self) -> bool {
                 matches!(
