@@ -83,3 +83,37 @@ async fn what_is_missing_is_an_error_at_once() {
         assert!(matches!(joined, Err(NetError::Family { .. })), "{joined:?}");
     }
 }
+
+#[rumpsteak::protocol(
+    Fixed,
+    routes = rumpsteak_net::Net,
+    derive(serde::Serialize, serde::Deserialize)
+)]
+mod fixed {
+    use rumpsteak::Ended;
+
+    pub(crate) async fn tell(s: MSession<'_>) -> Ended<'_, M> {
+        s.send_each(|_| Job(1)).await?.end(())
+    }
+
+    pub(crate) async fn work(s: WorkerSession<'_>) -> Ended<'_, Worker> {
+        s.receive().await?.1.end(())
+    }
+}
+
+#[tokio::test]
+async fn another_number_than_the_fixed_one_is_an_error_before_the_first_message() {
+    let host = Host::new();
+    let m = host.join::<fixed::M>("1").members("worker", 1).connect();
+    let worker = host.join::<fixed::Worker>("1").members("worker", 1).member(0).connect();
+    let (m, worker) = tokio::try_join!(m, worker).unwrap();
+    let played = tokio::join!(
+        m.play(async |m: &mut fixed::M| try_run(m, fixed::tell).await),
+        worker.play(async |role: &mut fixed::Worker| try_run(role, fixed::work).await),
+    );
+    assert_eq!(
+        played.0.unwrap_err().to_string(),
+        "`m` cannot begin a session: the protocol fixes 2 members of `Worker`, and its route leads to 1"
+    );
+    assert!(played.1.is_err());
+}
