@@ -54,16 +54,12 @@ impl<'a> Mistake<'a> {
         format!("\n## {text}\n\n```text\n{found}{}\n```\n", printed.trim_end())
     }
 
-    /// The kind of the mistake: the code of the first error, of an own one without its last digits.
-    /// Mistakes without a code are one kind.
+    /// The kind of the mistake: the group of the first error's code. Mistakes that rustc finds are
+    /// one kind, and so are mistakes without a code.
     fn kind(&self) -> String {
         let headline = self.printed.lines().nth(1).unwrap_or_default();
         let code = headline.split(['[', ']']).nth(1).unwrap_or_default();
-        match code.chars().next() {
-            Some('E') => code.to_owned(),
-            Some('S' | 'V') => code.chars().take(3).collect(),
-            _ => String::new(),
-        }
+        code.chars().take(if code.starts_with('E') { 1 } else { 3 }).collect()
     }
 
     fn cost(&self) -> (usize, usize) {
