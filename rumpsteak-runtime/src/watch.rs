@@ -128,9 +128,14 @@ impl Watch {
         }
         let Some(number) = participant::set(role) else { return };
         role.for_each_mark(|_, mark| mark.watch());
+        self.add_to(number, R::PROTOCOL, R::NAME);
+    }
+
+    /// Watches a role of this set.
+    fn add_to(&self, number: usize, protocol: &'static str, role: &'static str) {
         let mut sets = sets();
         let set = sets.entry(number).or_insert_with(|| Set {
-            protocol: R::PROTOCOL,
+            protocol,
             watch: self.clone(),
             last: Instant::now(),
             is_reported: Cell::new(false),
@@ -138,8 +143,8 @@ impl Watch {
             connections: Vec::new(),
         });
         let replaced = mem::replace(&mut set.watch, self.clone());
-        if set.roles.iter().all(|known| known.name != R::NAME) {
-            set.roles.push(Watched { name: R::NAME, doing: Doing::Nothing });
+        if set.roles.iter().all(|known| known.name != role) {
+            set.roles.push(Watched { name: role, doing: Doing::Nothing });
         }
         let runs = |set: &Set| set.roles.iter().any(|role| role.doing.is_in_session());
         let idle: Vec<_> = sets.iter().filter(|(_, set)| !runs(set)).collect();
@@ -238,7 +243,7 @@ impl Set {
 }
 
 /// Changes what a role does, unless `doing` returns `None`. Returns true if it has.
-fn change(set: Option<usize>, name: &str, doing: impl FnOnce(&Doing) -> Option<Doing>) -> bool {
+fn change(set: Option<usize>, name: &str, doing: &mut dyn FnMut(&Doing) -> Option<Doing>) -> bool {
     let Some(set) = set else { return false };
     let mut sets = sets();
     let Some(set) = sets.get_mut(&set) else { return false };
@@ -256,7 +261,8 @@ fn change(set: Option<usize>, name: &str, doing: impl FnOnce(&Doing) -> Option<D
 #[cold]
 #[inline(never)]
 pub(crate) fn changes<R: Role>(role: &R, doing: Doing) {
-    change(participant::watched(role), R::NAME, |_| Some(doing));
+    let mut doing = Some(doing);
+    change(participant::watched(role), R::NAME, &mut |_| doing.take());
 }
 
 /// The role begins a session, or waits to. Returns true if the role is watched. A role that is
@@ -271,7 +277,7 @@ pub(crate) fn begins<R: Role>(role: &R) -> bool {
         Watch::new(Duration::MAX, |_| {}).add(role);
     }
     let set = participant::watched(role);
-    change(set, R::NAME, |doing| (!doing.is_in_session()).then_some(Doing::Begun));
+    change(set, R::NAME, &mut |doing| (!doing.is_in_session()).then_some(Doing::Begun));
     set.is_some()
 }
 
@@ -285,11 +291,11 @@ pub(crate) fn acts<R: Role>(role: &R, waits: bool, step: Step) {
         step.peers.join(" or "),
         step.labels.join(" or "),
     );
-    let next = if waits { Doing::Waits(step) } else { Doing::Did(step) };
+    let mut next = Some(if waits { Doing::Waits(step) } else { Doing::Did(step) });
     // A role that is polled again, and still waits, is silent.
     #[allow(unused_variables, reason = "only tracing needs it")]
-    let is_new = change(participant::watched(role), R::NAME, |doing| {
-        (!waits || *doing != next).then_some(next)
+    let is_new = change(participant::watched(role), R::NAME, &mut |doing| {
+        next.take_if(|next| !waits || doing != next)
     });
     #[cfg(feature = "tracing")]
     if waits && is_new {
@@ -324,7 +330,7 @@ impl Watching {
 
 impl Drop for Watching {
     fn drop(&mut self) {
-        change(self.set, self.role, |doing| doing.is_in_session().then_some(Doing::Ended));
+        change(self.set, self.role, &mut |doing| doing.is_in_session().then_some(Doing::Ended));
     }
 }
 

@@ -241,7 +241,7 @@ impl Shared {
         &self,
         endpoint: Endpoint,
         hellos: &[Hello],
-        mut wire: impl FnMut(&Hello, &Hello) -> Option<[Arrival; 2]>,
+        wire: &dyn Fn(&Hello, &Hello) -> Option<[Arrival; 2]>,
     ) -> Result<Vec<UnboundedReceiver<Box<Arrival>>>, NetError> {
         let mut registry = lock(&self.registry);
         if registry.roles.contains_key(&endpoint) {
@@ -381,7 +381,7 @@ pub(crate) struct Guard {
     pub(crate) shared: Arc<Shared>,
     pub(crate) endpoint: Endpoint,
     /// The roles of the protocol that play on demand.
-    on_demand: &'static [&'static str],
+    pub(crate) on_demand: &'static [&'static str],
     /// Closed once a peer is missing, so that the session cannot end in order.
     is_broken: Semaphore,
 }

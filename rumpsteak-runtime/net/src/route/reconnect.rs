@@ -6,16 +6,17 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use std::{io, mem};
 
-use rumpsteak_runtime::transport::Labelled;
-use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
 use super::{Lane, Stop};
-use crate::host::{Arrival, Call, FIRST_PAUSE, Greeted, Guard, LONGEST_PAUSE, Shared, dismiss};
+use crate::host::{
+    Arrival, Call, FIRST_PAUSE, Greeted, Guard, LONGEST_PAUSE, LaneTask, Shared, dismiss,
+};
 use crate::platform::spawn;
 use crate::platform::time::{Instant, sleep_until, timeout, timeout_at};
 use crate::transport::Connection;
 use crate::wire::{Answer, Hello, LaneSnapshot, LaneState, PackedLane, say};
-use crate::{Address, Codec, NetError, Portable, Refusal};
+use crate::{Address, NetError, Refusal};
 
 /// How long a peer that has left may reconnect to get the last acknowledgement: long enough for
 /// several tries.
@@ -33,11 +34,37 @@ pub(crate) struct Remote {
     pub(crate) guard: Option<Arc<Guard>>,
 }
 
+/// What is known of the peer when a lane begins.
+pub(crate) enum Known {
+    /// It has come over this connection, and greets so.
+    Came(Connection, Box<Hello>, Call),
+    /// It has this greeting, and a connection to it is missing.
+    Gone(Box<Hello>),
+    /// It may come. The sender is notified when it does.
+    Absent(Option<UnboundedSender<()>>),
+}
+
+impl Remote {
+    /// Begins the task of a lane. Not generic, so that it is compiled here, and not in the package
+    /// of each user.
+    pub(crate) fn begin(self: Box<Self>, lane: Box<Lane>, peer: Known) -> LaneTask {
+        spawn(Box::pin(async move {
+            match peer {
+                Known::Came(connection, theirs, call) => {
+                    self.meet(lane, connection, theirs, call).await
+                }
+                Known::Gone(theirs) => run(lane, self, theirs, None).await,
+                Known::Absent(meets) => self.meet_on_demand(lane, meets).await,
+            }
+        }))
+    }
+}
+
 /// Moves messages until both ends have left, over one connection after the other, beginning with
 /// this one if there is one. `theirs` is the greeting of the peer, whose token the role knows. If
 /// the peer is lost or gives up, the guard notes it.
-pub(crate) async fn run<M: Labelled + Portable, C: Codec>(
-    mut lane: Box<Lane<M, C>>,
+pub(super) async fn run(
+    mut lane: Box<Lane>,
     remote: Box<Remote>,
     theirs: Box<Hello>,
     connection: Option<Connection>,
@@ -56,8 +83,8 @@ pub(crate) async fn run<M: Labelled + Portable, C: Codec>(
     moved
 }
 
-async fn run_until_left<M: Labelled + Portable, C: Codec>(
-    lane: &mut Lane<M, C>,
+async fn run_until_left(
+    lane: &mut Lane,
     mut remote: Box<Remote>,
     mut theirs: Box<Hello>,
     mut connection: Option<Connection>,
@@ -138,9 +165,9 @@ impl Remote {
     }
 
     /// Answers a peer that has replaced a connection.
-    pub(super) async fn answer<M: Labelled + Portable, C: Codec>(
+    pub(super) async fn answer(
         &self,
-        lane: &mut Lane<M, C>,
+        lane: &mut Lane,
         mut new: Connection,
         hello: &Hello,
     ) -> Result<Connection, Stop> {

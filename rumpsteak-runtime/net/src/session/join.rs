@@ -1,5 +1,6 @@
 //! Joining a session, playing a role in it, and leaving it.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -9,21 +10,18 @@ use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 use rumpsteak_runtime::channel::QueueReceiver;
-use rumpsteak_runtime::private::{Watch, connection};
+use rumpsteak_runtime::private::{Played, Watch, connection};
 use rumpsteak_runtime::transport::Labelled;
 use rumpsteak_runtime::watch::Report;
 use rumpsteak_runtime::{Error, ErrorKind, Role};
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 
-use super::wiring::{
-    Families, hellos, lane, local, member, plays_on_demand, queues, role_of, wire,
-};
+use super::wiring::{Facts, Families, lane, local, member, plays_on_demand, role_of, wire};
 use crate::address::addresses_of;
-use crate::host::{Arrival, Guard, LaneTask};
-use crate::platform::spawn;
+use crate::host::{Arrival, Guard, LaneTask, Shared};
 use crate::platform::time::{Instant, timeout_at};
 use crate::route::{
-    FarEnd, Incoming, Lane, LocalQueue, Outgoing, Remote, SharedStatus, reader, run, unwritten,
+    FarEnd, Known, Lane, LocalQueue, Remote, SharedStatus, lane_codec, reader, unwritten,
 };
 use crate::wire::Hello;
 use crate::{Address, Codec, Directory, Host, Joins, NetError, Peer, Portable, Postcard};
@@ -145,16 +143,6 @@ impl<R: Role, C> Join<R, C> {
         self
     }
 
-    /// The name of the role in the session: of a family, the name of the member.
-    fn role(&self) -> Result<Arc<str>, NetError> {
-        let number = self.plan.families.get(R::NAME).copied().unwrap_or_default();
-        match self.plan.member {
-            None if !R::PLAYED.0.is_family => Ok(R::NAME.into()),
-            Some(index) if R::PLAYED.0.is_family && index < number => Ok(member(R::NAME, index)),
-            _ => Err(NetError::Family { role: R::NAME, family: R::NAME }),
-        }
-    }
-
     /// Uses another codec than [`Postcard`]. All roles of a session use the same codec.
     pub fn codec<D: Codec>(self, codec: D) -> Join<R, D>
     where
@@ -172,90 +160,134 @@ impl<R: Role, C> Join<R, C> {
     pub fn connect(self) -> impl Future<Output = Result<Joined<R>, NetError>> + Send + 'static {
         (self.connect)(self)
     }
-
-    fn addresses_of(&self, peer: &str) -> Vec<Address> {
-        let given = self.plan.addresses.get(peer).filter(|addresses| !addresses.is_empty());
-        given.cloned().unwrap_or_else(|| self.plan.directory.of(peer))
-    }
 }
 
 async fn connect<R: Joins, C: Codec>(join: &Join<R, C>) -> Result<Joined<R>, NetError> {
-    let plan = &join.plan;
-    if let Some(error) = &plan.wrong {
-        return Err(error.clone());
-    }
-    if R::PLAYED.0.projections.is_empty() {
-        return Err(NetError::NoProtocol { role: R::NAME });
-    }
-    let (name, queues) = (join.role()?, queues::<R>(&plan.families)?);
-    let peers = || queues.iter().map(|queue| &queue.peer);
-    let is_known = |peer: &str| peers().any(|known| **known == *peer);
-    if let Some(peer) = plan.addresses.keys().find(|peer| !is_known(peer)) {
-        let peers = peers().map(ToString::to_string).collect();
-        return Err(NetError::NoPeer { role: R::NAME, peer: peer.clone(), peers });
-    }
-    let endpoint = (R::PROTOCOL.into(), plan.session.clone(), name);
-    let mut hellos = hellos::<R, C>(&endpoint, &queues)?;
-    hellos.iter_mut().for_each(|hello| hello.transports.clone_from(&plan.transports));
-
-    let shared = &join.host.shared;
-    let waits = |own: &Hello| !plays_on_demand::<R>(&own.route);
-    let wires = |own: &Hello, far: &Hello| waits(own).then(|| wire::<R::Message>(own, far));
-    let arrivals = shared.register(endpoint.clone(), &hellos, wires)?;
-    let guard = Guard::new(shared, endpoint, R::PLAYED.0.on_demand);
-    let until = Instant::now() + shared.limits.join;
-    let (mut calls, mut remotes) = (Vec::new(), Vec::new());
-    for (own, arrivals) in hellos.into_iter().zip(arrivals) {
-        let (shared, guard) = (Arc::clone(shared), Some(Arc::clone(&guard)));
-        let addresses = join.addresses_of(&own.route.peer);
-        let remote = Box::new(Remote { shared, own, addresses, arrivals, guard });
-        if waits(&remote.own) {
-            calls.extend(remote.call(until));
-        }
-        remotes.push(remote);
-    }
-    // A failed call reports its reason a moment earlier.
-    let until = until + Duration::from_secs(1);
-    let (mut ends, mut routes) = (Vec::new(), Vec::new());
-    let is_on_demand = R::PLAYED.0.on_demand.contains(&R::NAME);
-    let (meets, met) = is_on_demand.then(mpsc::unbounded_channel).unzip();
-    for mut remote in remotes {
-        let own = remote.own.clone();
-        let (end, status, lane) = if !waits(&own) {
-            let (end, lane, status) = lane(&own, None, join.codec.clone(), shared, true);
-            (end, status, Some(spawn(Box::pin(remote.meet_on_demand(lane, meets.clone())))))
-        } else {
-            match remote.arrival(until, &mut calls).await {
-                Arrival::Failed(error) => return Err(error),
-                Arrival::Leave(_) => return Err(remote.absent()),
-                Arrival::Local(end) => {
-                    let (end, status) = local(end, &own.route.peer)?;
-                    (end, status, None)
-                }
-                Arrival::Remote(connection, theirs, call) => {
-                    let codec = join.codec.clone();
-                    let (end, lane, status) = lane(&own, Some(&theirs), codec, shared, false);
-                    let task = remote.meet(lane, connection, theirs, call);
-                    (end, status, Some(spawn(Box::pin(task))))
-                }
+    let (shared, mut ends) = (&join.host.shared, Vec::new());
+    let mut keep = |own: &Hello, far: Far<'_>| {
+        let (end, lane, status) = match far {
+            Far::Here(end) => {
+                let (end, status) = local(end, &own.route.peer)?;
+                (end, None, status)
+            }
+            Far::Elsewhere(theirs) => {
+                let codec = join.codec.clone();
+                let (end, lane, status) = lane(own, theirs, codec, shared, theirs.is_none());
+                (end, Some(lane), status)
             }
         };
         ends.push(end);
-        routes.push(RouteTask { own, status, lane });
-    }
-    drop(meets);
-    if let Some(mut met) = met
-        && let Some(RouteTask { own, .. }) = routes.first()
-        && timeout_at(until, met.recv()).await.ok().flatten().is_none()
-    {
-        return Err(shared.absent(own, &join.addresses_of(&own.route.peer), None));
-    }
-    let (role, codec) = (role_of(ends, &plan.families), Box::new(join.codec.clone()));
+        Ok((lane, status))
+    };
+    let facts = Facts::of::<R, C>();
+    let (routes, guard) = join.plan.meet(facts, shared, wire::<R::Message>, &mut keep).await?;
+    let (role, codec) = (role_of(ends, &join.plan.families), Box::new(join.codec.clone()));
     let joined = Joined { role, routes, guard, codec };
     Ok(match Watch::from_environment() {
         Some(watch) => joined.watched(&watch),
         None => joined,
     })
+}
+
+/// The other end of a route.
+enum Far<'a> {
+    /// On this host, where it has wired this end.
+    Here(Box<dyn Any + Send>),
+    /// Behind a lane, with this greeting if it has come.
+    Elsewhere(Option<&'a Hello>),
+}
+
+/// Keeps the end of a route for the role. Returns its lane, if it has one, and its status.
+type Keep<'a> =
+    dyn FnMut(&Hello, Far<'_>) -> Result<(Option<Box<Lane>>, SharedStatus), NetError> + Send + 'a;
+
+impl Plan {
+    fn addresses_of(&self, peer: &str) -> Vec<Address> {
+        let given = self.addresses.get(peer).filter(|addresses| !addresses.is_empty());
+        given.cloned().unwrap_or_else(|| self.directory.of(peer))
+    }
+
+    /// Registers a role, calls its peers until they have come, and begins their lanes.
+    fn meet<'a>(
+        &'a self,
+        facts: Facts,
+        shared: &'a Arc<Shared>,
+        wire: fn(&Hello, &Hello) -> [Arrival; 2],
+        keep: &'a mut Keep<'a>,
+    ) -> BoxFuture<'a, Result<(Vec<RouteTask>, Arc<Guard>), NetError>> {
+        Box::pin(async move {
+            if let Some(error) = &self.wrong {
+                return Err(error.clone());
+            }
+            let Facts { name: role, played: &Played { on_demand, is_family, .. }, .. } = facts;
+            if facts.played.projections.is_empty() {
+                return Err(NetError::NoProtocol { role });
+            }
+            let number = self.families.get(role).copied().unwrap_or_default();
+            let name = match self.member {
+                None if !is_family => role.into(),
+                Some(index) if is_family && index < number => member(role, index),
+                _ => return Err(NetError::Family { role, family: role }),
+            };
+            let queues = facts.queues(&self.families)?;
+            let peers = || queues.iter().map(|queue| &queue.peer);
+            let is_known = |peer: &str| peers().any(|known| **known == *peer);
+            if let Some(peer) = self.addresses.keys().find(|peer| !is_known(peer)) {
+                let peers = peers().map(ToString::to_string).collect();
+                return Err(NetError::NoPeer { role, peer: peer.clone(), peers });
+            }
+            let endpoint = (facts.played.protocol.into(), self.session.clone(), name);
+            let mut hellos = facts.hellos(&endpoint, &queues)?;
+            hellos.iter_mut().for_each(|hello| hello.transports.clone_from(&self.transports));
+
+            let waits = |own: &Hello| !plays_on_demand(on_demand, &own.route);
+            let wires = |own: &Hello, far: &Hello| waits(own).then(|| wire(own, far));
+            let arrivals = shared.register(endpoint.clone(), &hellos, &wires)?;
+            let guard = Guard::new(shared, endpoint, on_demand);
+            let until = Instant::now() + shared.limits.join;
+            let (mut calls, mut remotes) = (Vec::new(), Vec::new());
+            for (own, arrivals) in hellos.into_iter().zip(arrivals) {
+                let (shared, guard) = (Arc::clone(shared), Some(Arc::clone(&guard)));
+                let addresses = self.addresses_of(&own.route.peer);
+                let remote = Box::new(Remote { shared, own, addresses, arrivals, guard });
+                if waits(&remote.own) {
+                    calls.extend(remote.call(until));
+                }
+                remotes.push(remote);
+            }
+            // A failed call reports its reason a moment earlier.
+            let until = until + Duration::from_secs(1);
+            let mut routes = Vec::new();
+            let (meets, met) = on_demand.contains(&role).then(mpsc::unbounded_channel).unzip();
+            for mut remote in remotes {
+                let own = remote.own.clone();
+                let arrival = match waits(&own) {
+                    true => Some(remote.arrival(until, &mut calls).await),
+                    false => None,
+                };
+                let ((lane, status), peer) = match arrival {
+                    None => (keep(&own, Far::Elsewhere(None))?, Some(Known::Absent(meets.clone()))),
+                    Some(Arrival::Failed(error)) => return Err(error),
+                    Some(Arrival::Leave(_)) => return Err(remote.absent()),
+                    Some(Arrival::Local(end)) => (keep(&own, Far::Here(end))?, None),
+                    Some(Arrival::Remote(connection, theirs, call)) => {
+                        let kept = keep(&own, Far::Elsewhere(Some(&theirs)))?;
+                        (kept, Some(Known::Came(connection, theirs, call)))
+                    }
+                };
+                let lane = lane.zip(peer).map(|(lane, peer)| remote.begin(lane, peer));
+                routes.push(RouteTask { own, status, lane });
+            }
+            drop(meets);
+            if let Some(mut met) = met
+                && let Some(RouteTask { own, .. }) = routes.first()
+                && timeout_at(until, met.recv()).await.ok().flatten().is_none()
+            {
+                return Err(shared.absent(own, &self.addresses_of(&own.route.peer), None));
+            }
+            Ok((routes, guard))
+        })
+    }
 }
 
 /// A role that takes part in a session.
@@ -290,14 +322,19 @@ pub(super) trait MessageCodec<M>: Send + Sync {
     ) -> LaneTask;
 }
 
+fn written<M: Labelled + Portable, C: Codec>(
+    codec: &C,
+    peer: &str,
+    message: &M,
+) -> Result<Vec<u8>, NetError> {
+    let mut bytes = Vec::new();
+    let written = codec.encode(message, &mut bytes);
+    written.map(|()| bytes).map_err(|error| unwritten(peer, message.label(), error))
+}
+
 impl<M: Labelled + Portable, C: Codec> MessageCodec<M> for C {
     fn bytes_of(&self, peer: &str, messages: Vec<M>) -> Result<Vec<Vec<u8>>, NetError> {
-        let bytes = |message: &M| {
-            let mut bytes = Vec::new();
-            let written = self.encode(message, &mut bytes);
-            written.map(|()| bytes).map_err(|error| unwritten(peer, message.label(), error))
-        };
-        messages.iter().map(bytes).collect()
+        messages.iter().map(|message| written(self, peer, message)).collect()
     }
 
     fn lane(
@@ -308,12 +345,14 @@ impl<M: Labelled + Portable, C: Codec> MessageCodec<M> for C {
         status: SharedStatus,
     ) -> LaneTask {
         let LocalQueue { queue, sent, taken, .. } = incoming;
-        let incoming = Incoming::Messages(queue, reader(&remote.own.route.peer, self.clone()));
+        let (peer, codec) = (Arc::clone(&remote.own.route.peer), self.clone());
+        let incoming = Box::new((queue, reader(&peer, self.clone())));
+        let outgoing = Box::new((outgoing, move |message: &M| written(&codec, &peer, message)));
         // The role first takes what the peer has sent here.
-        let (outgoing, taken) = (Outgoing::Messages(outgoing), (taken, sent));
-        let far = FarEnd { incoming, outgoing, status, taken };
+        let far = FarEnd { incoming, outgoing, status, taken: (taken, sent) };
         let (ends, limits) = ([&remote.own, &theirs], &remote.shared.limits);
-        spawn(run(Lane::new(ends, self.clone(), far, limits), remote, theirs, None))
+        let lane = Lane::new(ends, lane_codec::<M, C>(self.clone()), far, limits);
+        remote.begin(lane, Known::Gone(theirs))
     }
 }
 

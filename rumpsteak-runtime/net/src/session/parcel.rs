@@ -11,11 +11,10 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
 use super::join::RouteTask;
-use super::wiring::{Families, hellos, lane, plays_on_demand, queues, role_of, token};
+use super::wiring::{Facts, Families, lane, plays_on_demand, role_of, token};
 use crate::address::addresses_of;
 use crate::host::{Arrival, Guard, Leaving};
-use crate::platform::spawn;
-use crate::route::{Remote, queues as queues_of, run};
+use crate::route::{Known, Remote, queues as queues_of};
 use crate::wire::{Hello, PackedLane};
 use crate::{Codec, Host, Joined, Joins, Net, NetError, Outbox, Postcard};
 
@@ -130,12 +129,13 @@ impl<R: Joins + Leaves<()>, S: Session<State = State<'static, R>> + Structure> P
         // A role with routes to a family never moves.
         let families = Families::new();
         let endpoint = (R::PROTOCOL.into(), session, R::NAME.into());
-        let expected = hellos::<R, C>(&endpoint, &queues::<R>(&families)?)?;
+        let facts = Facts::of::<R, C>();
+        let expected = facts.hellos(&endpoint, &facts.queues(&families)?)?;
         let is_expected = |(packed, hello): (&PackedLane, &Hello)| {
             let PackedLane { own, theirs, .. } = packed;
             (&own.route, &own.contract, &own.format)
                 == (&hello.route, &hello.contract, &hello.format)
-                && (theirs.is_some() || plays_on_demand::<R>(&own.route))
+                && (theirs.is_some() || plays_on_demand(R::PLAYED.0.on_demand, &own.route))
         };
         if self.state != S::FINGERPRINT
             || self.routes.len() != expected.len()
@@ -148,12 +148,12 @@ impl<R: Joins + Leaves<()>, S: Session<State = State<'static, R>> + Structure> P
         let owns = self.routes.iter().map(|packed| packed.own.clone().moved(number));
         let owns: Vec<Hello> = owns.collect();
         // A peer that has not joined calls, or is called.
-        let arrivals = shared.register(endpoint.clone(), &owns, |_, _| None)?;
+        let arrivals = shared.register(endpoint.clone(), &owns, &|_, _| None)?;
         let guard = Guard::new(shared, endpoint, R::PLAYED.0.on_demand);
         let (mut ends, mut routes) = (Vec::new(), Vec::new());
         for ((packed, own), arrivals) in self.routes.into_iter().zip(owns).zip(arrivals) {
             let PackedLane { theirs, addresses, snapshot, .. } = packed;
-            let is_on_demand = plays_on_demand::<R>(&own.route);
+            let is_on_demand = plays_on_demand(R::PLAYED.0.on_demand, &own.route);
             let (end, lane, status) =
                 lane(&own, theirs.as_ref(), codec.clone(), shared, is_on_demand);
             let lane = lane.unpack(snapshot, !is_on_demand)?;
@@ -162,11 +162,9 @@ impl<R: Joins + Leaves<()>, S: Session<State = State<'static, R>> + Structure> P
             greeting.lane.known = None;
             let (shared, guard) = (Arc::clone(shared), Some(Arc::clone(&guard)));
             let remote = Box::new(Remote { shared, own, addresses, arrivals, guard });
-            let task = match theirs {
-                Some(theirs) => spawn(Box::pin(run(lane, remote, theirs.into(), None))),
-                None => spawn(Box::pin(remote.meet_on_demand(lane, None))),
-            };
-            routes.push(RouteTask { own: greeting, status, lane: Some(task) });
+            let peer = theirs.map_or(Known::Absent(None), |theirs| Known::Gone(theirs.into()));
+            let lane = Some(remote.begin(lane, peer));
+            routes.push(RouteTask { own: greeting, status, lane });
         }
         let mut role = role_of::<R>(ends, &families);
         let session = Detached::from_role(&mut role, ByMacro(()));

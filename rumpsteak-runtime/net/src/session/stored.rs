@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use super::join::MessageCodec as _;
-use super::wiring::{Families, queues, role_of, token, told};
+use super::wiring::{Facts, Families, role_of, token};
 use crate::journal::{Channel, Entry, Final, LOOK, Log, Phase, encoded, failed, next};
 use crate::route::{Read, Taken, Unsaved, net_of_messages, reader};
 use crate::wire::schema;
@@ -85,7 +85,7 @@ impl Journal {
             );
         }
         let families = Families::new();
-        let peers = queues::<R>(&families)?;
+        let peers = Facts::of::<R, Postcard>().queues(&families)?;
         let log = self.log::<R>(&encoded(session)).await?;
         log.create().await.map_err(failed)?;
         let entry = loop {
@@ -179,7 +179,7 @@ impl Journal {
 
     /// The log of a role in the session of this encoded name.
     async fn log<R: Joins>(&self, session: &str) -> Result<Log, NetError> {
-        let (fingerprint, format) = told::<R, Postcard>()?;
+        let (fingerprint, format) = Facts::of::<R, Postcard>().told()?;
         let said = (fingerprint, &format.codec, &format.labels, &format.types);
         let bytes = postcard::to_stdvec(&said).map_err(failed)?;
         let program = schema::fingerprint(bytes.into_iter());

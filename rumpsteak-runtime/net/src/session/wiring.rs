@@ -14,7 +14,7 @@ use rumpsteak_runtime::transport::{Labelled, Members, Pair};
 use crate::error::LONGEST_NAME;
 use crate::host::{Arrival, Shared};
 use crate::platform::lock;
-use crate::route::{Lane, SharedStatus, capacity, net, reader, windows, wired, writer};
+use crate::route::{Lane, SharedStatus, capacity, lane_codec, net, reader, windows, wired, writer};
 use crate::transport::random;
 use crate::wire::{Contract, Endpoint, Format, Hello, LaneId, Room, RouteId, schema};
 use crate::{Codec, Net, NetError, Portable, Refusal};
@@ -56,8 +56,8 @@ impl<M: 'static> Pair<Elsewhere<M>> for Net<M> {
 }
 
 /// Returns true if the role, or its peer, plays on demand.
-pub(super) fn plays_on_demand<R: Role>(route: &RouteId) -> bool {
-    [&*route.role, &route.peer].iter().any(|it| R::PLAYED.0.on_demand.contains(it))
+pub(super) fn plays_on_demand(on_demand: &[&str], route: &RouteId) -> bool {
+    [&*route.role, &route.peer].iter().any(|it| on_demand.contains(it))
 }
 
 /// The end of a route within the host, from its erased type.
@@ -101,80 +101,110 @@ pub(super) fn member(family: &str, index: u32) -> Arc<str> {
     format!("{family}[{index}]").into()
 }
 
-/// The queues into which a role sends, in the order of its routes: found once, by an unused role.
-pub(super) fn queues<R: Joins>(families: &Families) -> Result<Vec<Sends>, NetError> {
-    static FOUND: Mutex<BTreeMap<TypeId, Vec<(Queue, bool)>>> = Mutex::new(BTreeMap::new());
-    let find = || {
-        let mut found = Vec::new();
-        let mut note = |queue, is_family| {
-            found.push((queue, is_family));
-            None
-        };
-        drop(R::wire(&mut Wiring::elsewhere(&mut note)));
-        found
-    };
-    let own = if R::PLAYED.0.is_family { families.get(R::NAME).copied() } else { None };
-    let mut queues = Vec::new();
-    for &(queue, is_family) in lock(&FOUND).entry(TypeId::of::<R>()).or_insert_with(find).iter() {
-        let peer = queue.to;
-        if !is_family {
-            queues.push(Sends { peer: peer.into(), queue, members: own.unwrap_or_default() });
-        } else if let Some(&members) = families.get(peer).filter(|&&members| members > 0) {
-            let sends = |index| Sends { peer: member(peer, index), queue, members };
-            queues.extend((0..members).map(sends));
-        } else {
-            return Err(NetError::Family { role: R::NAME, family: peer });
+/// What the types of a role and its codec say. What is found from it is compiled here: generic
+/// functions are compiled in the package of the user, for each role.
+pub(super) struct Facts {
+    role: TypeId,
+    pub(super) name: &'static str,
+    pub(super) played: &'static Played,
+    message: TypeId,
+    labels: &'static str,
+    types: fn() -> schema::Types,
+    codec: &'static str,
+    writes_names: bool,
+    wire: fn(&mut dyn FnMut(Queue, bool) -> Option<Box<dyn Any>>),
+}
+
+impl Facts {
+    pub(super) fn of<R: Joins, C: Codec>() -> Self {
+        Self {
+            role: TypeId::of::<R>(),
+            name: R::NAME,
+            played: &R::PLAYED.0,
+            message: TypeId::of::<R::Message>(),
+            labels: R::Message::LABELS,
+            types: schema::of::<R::Message>,
+            codec: C::NAME,
+            writes_names: C::WRITES_NAMES,
+            wire: |note| drop(R::wire(&mut Wiring::elsewhere(note))),
         }
     }
-    Ok(queues)
-}
 
-/// The greetings of a role to its peers, each with its own token. Fails with
-/// [`NetError::Ambiguous`], [`NetError::SessionName`] or [`NetError::Random`].
-pub(super) fn hellos<R: Joins, C: Codec>(
-    (protocol, session, role): &Endpoint,
-    queues: &[Sends],
-) -> Result<Vec<Hello>, NetError> {
-    if session.len() > LONGEST_NAME {
-        let (start, bytes) = (session.chars().take(40).collect(), session.len());
-        return Err(NetError::SessionName { start, bytes });
+    /// The queues into which the role sends, in the order of its routes: found once, by an unused
+    /// role.
+    pub(super) fn queues(&self, families: &Families) -> Result<Vec<Sends>, NetError> {
+        static FOUND: Mutex<BTreeMap<TypeId, Vec<(Queue, bool)>>> = Mutex::new(BTreeMap::new());
+        let find = || {
+            let mut found = Vec::new();
+            (self.wire)(&mut |queue, is_family| {
+                found.push((queue, is_family));
+                None
+            });
+            found
+        };
+        let own = if self.played.is_family { families.get(self.name).copied() } else { None };
+        let mut queues = Vec::new();
+        for &(queue, is_family) in lock(&FOUND).entry(self.role).or_insert_with(find).iter() {
+            let peer = queue.to;
+            if !is_family {
+                queues.push(Sends { peer: peer.into(), queue, members: own.unwrap_or_default() });
+            } else if let Some(&members) = families.get(peer).filter(|&&members| members > 0) {
+                let sends = |index| Sends { peer: member(peer, index), queue, members };
+                queues.extend((0..members).map(sends));
+            } else {
+                return Err(NetError::Family { role: self.name, family: peer });
+            }
+        }
+        Ok(queues)
     }
-    let (system, (fingerprint, format)) = (R::PLAYED.0.system, told::<R, C>()?);
-    let hello = |Sends { peer, queue, members }: &Sends| {
-        let route = Arc::new(RouteId {
-            protocol: Arc::clone(protocol),
-            session: Arc::clone(session),
-            role: Arc::clone(role),
-            peer: Arc::clone(peer),
-        });
-        let contract =
-            Contract { fingerprint, system, capacity: queue.capacity.into(), members: *members };
-        let lane = LaneId { own: token()?, ..LaneId::default() };
-        Ok(Hello { route, contract, format: Arc::clone(&format), lane, transports: Vec::new() })
-    };
-    queues.iter().map(hello).collect()
-}
 
-/// The parts of a greeting that a role always says: the fingerprint of its protocol, the
-/// format with the projections. They are found once, because that takes long.
-pub(super) fn told<R: Joins, C: Codec>() -> Result<Told, NetError> {
-    type Key = (TypeId, &'static str, bool, &'static str, u64);
-    static FOUND: Mutex<BTreeMap<Key, Told>> = Mutex::new(BTreeMap::new());
-    let Played { projections, closed, .. } = R::PLAYED.0;
-    let message = TypeId::of::<R::Message>();
-    let key = (message, C::NAME, C::WRITES_NAMES, projections, closed);
-    if let Some(told) = lock(&FOUND).get(&key) {
-        return Ok(told.clone());
+    /// The greetings of the role to its peers, each with its own token. Fails with
+    /// [`NetError::Ambiguous`], [`NetError::SessionName`] or [`NetError::Random`].
+    pub(super) fn hellos(
+        &self,
+        (protocol, session, role): &Endpoint,
+        queues: &[Sends],
+    ) -> Result<Vec<Hello>, NetError> {
+        if session.len() > LONGEST_NAME {
+            let (start, bytes) = (session.chars().take(40).collect(), session.len());
+            return Err(NetError::SessionName { start, bytes });
+        }
+        let (system, (fingerprint, format)) = (self.played.system, self.told()?);
+        let hello = |Sends { peer, queue, members }: &Sends| {
+            let route = Arc::new(RouteId {
+                protocol: Arc::clone(protocol),
+                session: Arc::clone(session),
+                role: Arc::clone(role),
+                peer: Arc::clone(peer),
+            });
+            let (capacity, members) = (queue.capacity.into(), *members);
+            let contract = Contract { fingerprint, system, capacity, members };
+            let lane = LaneId { own: token()?, ..LaneId::default() };
+            Ok(Hello { route, contract, format: Arc::clone(&format), lane, transports: Vec::new() })
+        };
+        queues.iter().map(hello).collect()
     }
-    let types = if C::WRITES_NAMES { Ok(BTreeMap::new()) } else { schema::of::<R::Message>() };
-    let types = types.map_err(|name| NetError::Ambiguous { name })?;
-    // Another version compares them.
-    let is_told = cfg!(feature = "compat") && projections.len() <= LONGEST && closed == 0;
-    let fingerprint = schema::fingerprint(projections.bytes().chain(closed.to_be_bytes()));
-    let projections = if is_told { projections } else { "" };
-    let told = (fingerprint, Format::new([projections, C::NAME, R::Message::LABELS], types));
-    lock(&FOUND).insert(key, told.clone());
-    Ok(told)
+
+    /// The parts of a greeting that the role always says: the fingerprint of its protocol, the
+    /// format with the projections. They are found once, because that takes long.
+    pub(super) fn told(&self) -> Result<Told, NetError> {
+        type Key = (TypeId, &'static str, bool, &'static str, u64);
+        static FOUND: Mutex<BTreeMap<Key, Told>> = Mutex::new(BTreeMap::new());
+        let Self { codec, writes_names, played: Played { projections, closed, .. }, .. } = *self;
+        let key = (self.message, codec, writes_names, *projections, *closed);
+        if let Some(told) = lock(&FOUND).get(&key) {
+            return Ok(told.clone());
+        }
+        let types = if writes_names { Ok(BTreeMap::new()) } else { (self.types)() };
+        let types = types.map_err(|name| NetError::Ambiguous { name })?;
+        // Another version compares them.
+        let is_told = cfg!(feature = "compat") && projections.len() <= LONGEST && *closed == 0;
+        let fingerprint = schema::fingerprint(projections.bytes().chain(closed.to_be_bytes()));
+        let projections = if is_told { projections } else { "" };
+        let told = (fingerprint, Format::new([projections, codec, self.labels], types));
+        lock(&FOUND).insert(key, told.clone());
+        Ok(told)
+    }
 }
 
 type Told = (u64, Arc<Format>);
@@ -213,7 +243,7 @@ pub(super) fn lane<M: Labelled + Portable, C: Codec>(
     codec: C,
     shared: &Shared,
     is_on_demand: bool,
-) -> (Net<M>, Box<Lane<M, C>>, SharedStatus) {
+) -> (Net<M>, Box<Lane>, SharedStatus) {
     let mut known = Cow::Borrowed(theirs.unwrap_or(own));
     if is_on_demand {
         known.to_mut().contract.system = 0;
@@ -223,7 +253,7 @@ pub(super) fn lane<M: Labelled + Portable, C: Codec>(
     let codecs = (reader(peer, codec.clone()), writer(peer, codec.clone(), limits.frame));
     let (end, far) = net(sending(own, &known, FRAMES), window, codecs);
     let status = Arc::clone(&far.status);
-    (end, Lane::new(ends, codec, far, limits), status)
+    (end, Lane::new(ends, lane_codec::<M, C>(codec), far, limits), status)
 }
 
 #[cfg(test)]

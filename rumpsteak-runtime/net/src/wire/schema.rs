@@ -12,15 +12,21 @@ use serde_reflection::{ContainerFormat, Format, FormatHolder, Samples, Tracer, T
 ///
 /// The types are found by deserialising a message from invented values. A type with its own
 /// `Deserialize` that refuses them ends the search: it and the types after it have no fingerprint.
-pub(crate) fn of<M: DeserializeOwned>() -> Result<BTreeMap<String, u64>, String> {
+pub(crate) fn of<M: DeserializeOwned>() -> Types {
     let mut tracer = Tracer::new(TracerConfig::default());
     // If this fails, the registry has the types that were found before.
     let _ = tracer.trace_type::<M>(&Samples::new());
+    types(tracer, name::<M>())
+}
+
+pub(crate) type Types = Result<BTreeMap<String, u64>, String>;
+
+/// The types that were found, except the type of the messages.
+fn types(tracer: Tracer, own: &str) -> Types {
     let found = tracer.registry_unchecked();
-    let messages = found.get(name::<M>()).filter(|it| matches!(it, ContainerFormat::Enum(_)));
+    let messages = found.get(own).filter(|it| matches!(it, ContainerFormat::Enum(_)));
     let labels = messages.map_or_else(Vec::new, named);
-    let payloads =
-        || found.iter().filter(|(name, _)| messages.is_none() || *name != self::name::<M>());
+    let payloads = || found.iter().filter(|(name, _)| messages.is_none() || *name != own);
     let carried: Vec<&String> = payloads().flat_map(|(_, format)| named(format)).collect();
     if let Some(ambiguous) = labels.iter().find(|label| carried.contains(label)) {
         return Err((*ambiguous).clone());
