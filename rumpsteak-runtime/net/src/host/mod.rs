@@ -8,6 +8,8 @@ mod shared;
 use std::io;
 use std::sync::{Arc, Mutex};
 
+use futures_core::future::BoxFuture;
+
 pub(crate) use self::reception::dismiss;
 pub(crate) use self::shared::*;
 use crate::platform::task::JoinSet;
@@ -78,26 +80,34 @@ impl Host {
         lock(&self.shared.told).tell = Box::new(tell);
     }
 
-    async fn listen_for(&self, address: &str, has_sessions: bool) -> Result<Address, NetError> {
-        let address: Address = address.parse()?;
-        let Shared { transports, limits, .. } = &*self.shared;
-        let transport = transports.of(&address)?;
-        let (until, mut pause) = (Instant::now() + limits.join, FIRST_PAUSE);
-        let is_absent = |error: &io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
-        let (listener, place) = loop {
-            match transport.listen(address.place(), limits.frame).await {
-                Ok(listens) => break listens,
-                Err(error) if is_absent(&error) && Instant::now() < until => sleep(pause).await,
-                Err(error) => return Err(NetError::Listen { address, source: Arc::new(error) }),
-            }
-            pause = (pause * 2).min(LONGEST_PAUSE);
-        };
-        let reached = Address::new(address.scheme(), &place);
-        let listening = Arc::downgrade(&self.listening);
-        let listened = Listened { listening, address: reached.clone(), has_sessions };
-        lock(&self.shared.listened).push(listened.clone());
-        lock(&self.listening).spawn(accept(Arc::clone(&self.shared), listener, listened));
-        Ok(reached)
+    fn listen_for<'a>(
+        &'a self,
+        address: &'a str,
+        has_sessions: bool,
+    ) -> BoxFuture<'a, Result<Address, NetError>> {
+        Box::pin(async move {
+            let address: Address = address.parse()?;
+            let Shared { transports, limits, .. } = &*self.shared;
+            let transport = transports.of(&address)?;
+            let (until, mut pause) = (Instant::now() + limits.join, FIRST_PAUSE);
+            let is_absent = |error: &io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
+            let (listener, place) = loop {
+                match transport.listen(address.place(), limits.frame).await {
+                    Ok(listens) => break listens,
+                    Err(error) if is_absent(&error) && Instant::now() < until => sleep(pause).await,
+                    Err(error) => {
+                        return Err(NetError::Listen { address, source: Arc::new(error) });
+                    }
+                }
+                pause = (pause * 2).min(LONGEST_PAUSE);
+            };
+            let reached = Address::new(address.scheme(), &place);
+            let listening = Arc::downgrade(&self.listening);
+            let listened = Listened { listening, address: reached.clone(), has_sessions };
+            lock(&self.shared.listened).push(listened.clone());
+            lock(&self.listening).spawn(accept(Arc::clone(&self.shared), listener, listened));
+            Ok(reached)
+        })
     }
 }
 

@@ -25,24 +25,26 @@ use crate::{Address, NetError};
 
 impl Remote {
     /// Waits for the peer, as long as it can still join, and makes the calls of the role.
-    pub(crate) async fn arrival(
-        &mut self,
+    pub(crate) fn arrival<'a>(
+        &'a mut self,
         until: Instant,
-        calls: &mut Vec<BoxFuture<'static, ()>>,
-    ) -> Arrival {
-        loop {
-            // The program may begin to listen after its roles have begun to join.
-            let look = until.min(Instant::now() + LONGEST_PAUSE);
-            let poll = |context: &mut Context<'_>| {
-                calls.retain_mut(|call| call.as_mut().poll(context).is_pending());
-                self.arrivals.poll_recv(context)
-            };
-            let arrival = timeout_at(look, poll_fn(poll)).await.ok().flatten();
-            let is_cut_off = || self.addresses.is_empty() && self.shared.cuts_off(&self.own);
-            if arrival.is_some() || look == until || is_cut_off() {
-                return arrival.map_or_else(|| Arrival::Failed(self.absent()), |it| *it);
+        calls: &'a mut Vec<BoxFuture<'static, ()>>,
+    ) -> BoxFuture<'a, Arrival> {
+        Box::pin(async move {
+            loop {
+                // The program may begin to listen after its roles have begun to join.
+                let look = until.min(Instant::now() + LONGEST_PAUSE);
+                let poll = |context: &mut Context<'_>| {
+                    calls.retain_mut(|call| call.as_mut().poll(context).is_pending());
+                    self.arrivals.poll_recv(context)
+                };
+                let arrival = timeout_at(look, poll_fn(poll)).await.ok().flatten();
+                let is_cut_off = || self.addresses.is_empty() && self.shared.cuts_off(&self.own);
+                if arrival.is_some() || look == until || is_cut_off() {
+                    return arrival.map_or_else(|| Arrival::Failed(self.absent()), |it| *it);
+                }
             }
-        }
+        })
     }
 
     pub(crate) fn absent(&self) -> NetError {

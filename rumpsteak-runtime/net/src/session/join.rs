@@ -1,6 +1,5 @@
 //! Joining a session, playing a role in it, and leaving it.
 
-use std::any::Any;
 use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -163,25 +162,58 @@ impl<R: Role, C> Join<R, C> {
 }
 
 async fn connect<R: Joins, C: Codec>(join: &Join<R, C>) -> Result<Joined<R>, NetError> {
-    let (shared, mut ends) = (&join.host.shared, Vec::new());
-    let mut keep = |own: &Hello, far: Far<'_>| {
-        let (end, lane, status) = match far {
-            Far::Here(end) => {
-                let (end, status) = local(end, &own.route.peer)?;
-                (end, None, status)
-            }
-            Far::Elsewhere(theirs) => {
-                let codec = join.codec.clone();
-                let (end, lane, status) = lane(own, theirs, codec, shared, theirs.is_none());
-                (end, Some(lane), status)
+    let (plan, shared, facts) = (&join.plan, &join.host.shared, Facts::of::<R, C>());
+    let on_demand = facts.played.on_demand;
+    let waits = |own: &Hello| !plays_on_demand(on_demand, &own.route);
+    let wires = |own: &Hello, far: &Hello| waits(own).then(|| wire::<R::Message>(own, far));
+    let (hellos, arrivals, guard) = plan.register(&facts, shared, &wires)?;
+    let until = Instant::now() + shared.limits.join;
+    let (mut calls, mut remotes) = (Vec::new(), Vec::new());
+    for (own, arrivals) in hellos.into_iter().zip(arrivals) {
+        let (shared, guard) = (Arc::clone(shared), Some(Arc::clone(&guard)));
+        let addresses = plan.addresses_of(&own.route.peer);
+        let remote = Box::new(Remote { shared, own, addresses, arrivals, guard });
+        if waits(&remote.own) {
+            calls.extend(remote.call(until));
+        }
+        remotes.push(remote);
+    }
+    // A failed call reports its reason a moment earlier.
+    let until = until + Duration::from_secs(1);
+    let (mut ends, mut routes) = (Vec::new(), Vec::new());
+    let is_on_demand = on_demand.contains(&R::NAME);
+    let (meets, met) = is_on_demand.then(mpsc::unbounded_channel).unzip();
+    for mut remote in remotes {
+        let (own, codec) = (remote.own.clone(), join.codec.clone());
+        let (end, status, lane) = if !waits(&own) {
+            let (end, lane, status) = lane(&own, None, codec, shared, true);
+            (end, status, Some(remote.begin(lane, Known::Absent(meets.clone()))))
+        } else {
+            match remote.arrival(until, &mut calls).await {
+                Arrival::Failed(error) => return Err(error),
+                Arrival::Leave(_) => return Err(remote.absent()),
+                Arrival::Local(end) => {
+                    let (end, status) = local(end, &own.route.peer)?;
+                    (end, status, None)
+                }
+                Arrival::Remote(connection, theirs, call) => {
+                    let (end, lane, status) = lane(&own, Some(&theirs), codec, shared, false);
+                    let task = remote.begin(lane, Known::Came(connection, theirs, call));
+                    (end, status, Some(task))
+                }
             }
         };
         ends.push(end);
-        Ok((lane, status))
-    };
-    let facts = Facts::of::<R, C>();
-    let (routes, guard) = join.plan.meet(facts, shared, wire::<R::Message>, &mut keep).await?;
-    let (role, codec) = (role_of(ends, &join.plan.families), Box::new(join.codec.clone()));
+        routes.push(RouteTask { own, status, lane });
+    }
+    drop(meets);
+    if let Some(mut met) = met
+        && let Some(RouteTask { own, .. }) = routes.first()
+        && timeout_at(until, met.recv()).await.ok().flatten().is_none()
+    {
+        return Err(shared.absent(own, &plan.addresses_of(&own.route.peer), None));
+    }
+    let (role, codec) = (role_of(ends, &plan.families), Box::new(join.codec.clone()));
     let joined = Joined { role, routes, guard, codec };
     Ok(match Watch::from_environment() {
         Some(watch) => joined.watched(&watch),
@@ -189,104 +221,44 @@ async fn connect<R: Joins, C: Codec>(join: &Join<R, C>) -> Result<Joined<R>, Net
     })
 }
 
-/// The other end of a route.
-enum Far<'a> {
-    /// On this host, where it has wired this end.
-    Here(Box<dyn Any + Send>),
-    /// Behind a lane, with this greeting if it has come.
-    Elsewhere(Option<&'a Hello>),
-}
-
-/// Keeps the end of a route for the role. Returns its lane, if it has one, and its status.
-type Keep<'a> =
-    dyn FnMut(&Hello, Far<'_>) -> Result<(Option<Box<Lane>>, SharedStatus), NetError> + Send + 'a;
-
 impl Plan {
     fn addresses_of(&self, peer: &str) -> Vec<Address> {
         let given = self.addresses.get(peer).filter(|addresses| !addresses.is_empty());
         given.cloned().unwrap_or_else(|| self.directory.of(peer))
     }
 
-    /// Registers a role, calls its peers until they have come, and begins their lanes.
-    fn meet<'a>(
-        &'a self,
-        facts: Facts,
-        shared: &'a Arc<Shared>,
-        wire: fn(&Hello, &Hello) -> [Arrival; 2],
-        keep: &'a mut Keep<'a>,
-    ) -> BoxFuture<'a, Result<(Vec<RouteTask>, Arc<Guard>), NetError>> {
-        Box::pin(async move {
-            if let Some(error) = &self.wrong {
-                return Err(error.clone());
-            }
-            let Facts { name: role, played: &Played { on_demand, is_family, .. }, .. } = facts;
-            if facts.played.projections.is_empty() {
-                return Err(NetError::NoProtocol { role });
-            }
-            let number = self.families.get(role).copied().unwrap_or_default();
-            let name = match self.member {
-                None if !is_family => role.into(),
-                Some(index) if is_family && index < number => member(role, index),
-                _ => return Err(NetError::Family { role, family: role }),
-            };
-            let queues = facts.queues(&self.families)?;
-            let peers = || queues.iter().map(|queue| &queue.peer);
-            let is_known = |peer: &str| peers().any(|known| **known == *peer);
-            if let Some(peer) = self.addresses.keys().find(|peer| !is_known(peer)) {
-                let peers = peers().map(ToString::to_string).collect();
-                return Err(NetError::NoPeer { role, peer: peer.clone(), peers });
-            }
-            let endpoint = (facts.played.protocol.into(), self.session.clone(), name);
-            let mut hellos = facts.hellos(&endpoint, &queues)?;
-            hellos.iter_mut().for_each(|hello| hello.transports.clone_from(&self.transports));
-
-            let waits = |own: &Hello| !plays_on_demand(on_demand, &own.route);
-            let wires = |own: &Hello, far: &Hello| waits(own).then(|| wire(own, far));
-            let arrivals = shared.register(endpoint.clone(), &hellos, &wires)?;
-            let guard = Guard::new(shared, endpoint, on_demand);
-            let until = Instant::now() + shared.limits.join;
-            let (mut calls, mut remotes) = (Vec::new(), Vec::new());
-            for (own, arrivals) in hellos.into_iter().zip(arrivals) {
-                let (shared, guard) = (Arc::clone(shared), Some(Arc::clone(&guard)));
-                let addresses = self.addresses_of(&own.route.peer);
-                let remote = Box::new(Remote { shared, own, addresses, arrivals, guard });
-                if waits(&remote.own) {
-                    calls.extend(remote.call(until));
-                }
-                remotes.push(remote);
-            }
-            // A failed call reports its reason a moment earlier.
-            let until = until + Duration::from_secs(1);
-            let mut routes = Vec::new();
-            let (meets, met) = on_demand.contains(&role).then(mpsc::unbounded_channel).unzip();
-            for mut remote in remotes {
-                let own = remote.own.clone();
-                let arrival = match waits(&own) {
-                    true => Some(remote.arrival(until, &mut calls).await),
-                    false => None,
-                };
-                let ((lane, status), peer) = match arrival {
-                    None => (keep(&own, Far::Elsewhere(None))?, Some(Known::Absent(meets.clone()))),
-                    Some(Arrival::Failed(error)) => return Err(error),
-                    Some(Arrival::Leave(_)) => return Err(remote.absent()),
-                    Some(Arrival::Local(end)) => (keep(&own, Far::Here(end))?, None),
-                    Some(Arrival::Remote(connection, theirs, call)) => {
-                        let kept = keep(&own, Far::Elsewhere(Some(&theirs)))?;
-                        (kept, Some(Known::Came(connection, theirs, call)))
-                    }
-                };
-                let lane = lane.zip(peer).map(|(lane, peer)| remote.begin(lane, peer));
-                routes.push(RouteTask { own, status, lane });
-            }
-            drop(meets);
-            if let Some(mut met) = met
-                && let Some(RouteTask { own, .. }) = routes.first()
-                && timeout_at(until, met.recv()).await.ok().flatten().is_none()
-            {
-                return Err(shared.absent(own, &self.addresses_of(&own.route.peer), None));
-            }
-            Ok((routes, guard))
-        })
+    /// Registers the role: its greetings, and what receives its peers.
+    fn register(
+        &self,
+        facts: &Facts,
+        shared: &Arc<Shared>,
+        wire: &dyn Fn(&Hello, &Hello) -> Option<[Arrival; 2]>,
+    ) -> Result<(Vec<Hello>, Vec<UnboundedReceiver<Box<Arrival>>>, Arc<Guard>), NetError> {
+        if let Some(error) = &self.wrong {
+            return Err(error.clone());
+        }
+        let Facts { name: role, played: &Played { on_demand, is_family, .. }, .. } = *facts;
+        if facts.played.projections.is_empty() {
+            return Err(NetError::NoProtocol { role });
+        }
+        let number = self.families.get(role).copied().unwrap_or_default();
+        let name = match self.member {
+            None if !is_family => role.into(),
+            Some(index) if is_family && index < number => member(role, index),
+            _ => return Err(NetError::Family { role, family: role }),
+        };
+        let queues = facts.queues(&self.families)?;
+        let peers = || queues.iter().map(|queue| &queue.peer);
+        let is_known = |peer: &str| peers().any(|known| **known == *peer);
+        if let Some(peer) = self.addresses.keys().find(|peer| !is_known(peer)) {
+            let peers = peers().map(ToString::to_string).collect();
+            return Err(NetError::NoPeer { role, peer: peer.clone(), peers });
+        }
+        let endpoint = (facts.played.protocol.into(), self.session.clone(), name);
+        let mut hellos = facts.hellos(&endpoint, &queues)?;
+        hellos.iter_mut().for_each(|hello| hello.transports.clone_from(&self.transports));
+        let arrivals = shared.register(endpoint.clone(), &hellos, wire)?;
+        Ok((hellos, arrivals, Guard::new(shared, endpoint, on_demand)))
     }
 }
 
