@@ -1,15 +1,12 @@
 //! WebSocket.
 
-use std::io::{self, IoSlice};
-use std::pin::Pin;
+use std::future::ready;
+use std::io;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
 
-use bytes::{Bytes, BytesMut};
 use data_encoding::{BASE64, BASE64URL_NOPAD};
-use futures_core::Stream;
-use futures_sink::Sink;
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, ReadBuf};
+use futures_util::{SinkExt as _, StreamExt as _, TryStreamExt as _};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufWriter, join};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::handshake::server::{ErrorResponse, Request, Response};
 use tokio_tungstenite::tungstenite::http::StatusCode;
@@ -19,6 +16,7 @@ use tokio_tungstenite::tungstenite::http::header::{
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{ClientRequestBuilder, Error, Message};
 use tokio_tungstenite::{WebSocketStream, accept_hdr_async_with_config, client_async_with_config};
+use tokio_util::io::{CopyToBytes, SinkWriter, StreamReader};
 
 use super::connection::*;
 use super::multiplex::multiplexed;
@@ -96,7 +94,7 @@ impl WebSocket {
         }
         let socket = client_async_with_config(request, stream, config()).await;
         let socket = socket.map_err(failed)?.0;
-        multiplexed(Messages { socket, unread: Bytes::new() }, frame, true).await
+        multiplexed(bytes_of(socket), frame, true).await
     }
 
     async fn answer<S>(
@@ -131,7 +129,7 @@ impl WebSocket {
             Ok(answer)
         };
         let socket = accept_hdr_async_with_config(stream, check, config()).await.map_err(failed)?;
-        let opened = multiplexed(Messages { socket, unread: Bytes::new() }, frame, false).await?;
+        let opened = multiplexed(bytes_of(socket), frame, false).await?;
         Ok(opened.only_for(move |protocol, role| {
             let admits = |admits: &Arc<Admits>| {
                 token.as_ref().is_some_and(|token| admits(token, protocol, role))
@@ -230,70 +228,23 @@ fn config() -> Option<WebSocketConfig> {
 }
 
 /// A stream of the bytes in the binary messages of a WebSocket.
-struct Messages<S> {
+fn bytes_of<S: AsyncRead + AsyncWrite + Send + Unpin>(
     socket: WebSocketStream<S>,
-    unread: Bytes,
-}
-
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Messages<S> {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let this = self.get_mut();
-        while this.unread.is_empty() {
-            match ready!(Pin::new(&mut this.socket).poll_next(context)) {
-                Some(Ok(Message::Binary(bytes))) => this.unread = bytes,
-                Some(Ok(Message::Text(_))) => {
-                    return Poll::Ready(Err(io::ErrorKind::InvalidData.into()));
-                }
-                Some(Ok(Message::Close(_))) | None => return Poll::Ready(Ok(())),
-                // The library answers pings.
-                Some(Ok(_)) => {}
-                Some(Err(error)) => return Poll::Ready(Err(failed(error))),
-            }
-        }
-        let size = this.unread.len().min(buffer.remaining());
-        buffer.put_slice(&this.unread.split_to(size));
-        Poll::Ready(Ok(()))
-    }
-}
-
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Messages<S> {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        self.poll_write_vectored(context, &[IoSlice::new(bytes)])
-    }
-
-    /// Writes the slices as one message.
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        slices: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        let mut socket = Pin::new(&mut self.get_mut().socket);
-        ready!(socket.as_mut().poll_ready(context)).map_err(failed)?;
-        let mut message = BytesMut::new();
-        for slice in slices {
-            let size = slice.len().min(2 * BUFFER - message.len());
-            message.extend_from_slice(&slice[..size]);
-        }
-        let size = message.len();
-        socket.start_send(Message::Binary(message.freeze())).map_err(failed)?;
-        Poll::Ready(Ok(size))
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().socket).poll_flush(context).map_err(failed)
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().socket).poll_close(context).map_err(failed)
-    }
+) -> impl AsyncRead + AsyncWrite + Send + Unpin {
+    let (sink, stream) = socket.split();
+    let messages = stream.map_err(failed).try_take_while(|it| ready(Ok(!it.is_close())));
+    let bytes = messages.try_filter_map(|message| {
+        ready(match message {
+            Message::Binary(bytes) => Ok(Some(bytes)),
+            Message::Text(_) => Err(io::ErrorKind::InvalidData.into()),
+            // The library answers pings.
+            _ => Ok(None),
+        })
+    });
+    let sink =
+        sink.sink_map_err(failed).with(|bytes| ready(io::Result::Ok(Message::Binary(bytes))));
+    let writer = SinkWriter::new(CopyToBytes::new(sink));
+    join(StreamReader::new(bytes), BufWriter::with_capacity(BUFFER, writer))
 }
 
 fn failed(error: Error) -> io::Error {
