@@ -11,17 +11,17 @@ use std::task::Context;
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
+use rumpsteak_runtime::transport::Labelled;
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::reconnect::run;
-use super::{Lane, Remote, answered_at};
+use super::{Lane, Remote, answered_at, run};
 use crate::host::{Arrival, Call, LONGEST_PAUSE};
 use crate::limits::FOR_EVER;
 use crate::platform::task::JoinSet;
 use crate::platform::time::{Instant, sleep_until, timeout_at};
 use crate::transport::Connection;
 use crate::wire::{Hello, RouteId};
-use crate::{Address, NetError};
+use crate::{Address, Codec, NetError, Portable};
 
 impl Remote {
     /// Waits for the peer, as long as it can still join, and makes the calls of the role.
@@ -52,9 +52,9 @@ impl Remote {
     }
 
     /// Moves messages to and from the peer, which has come.
-    pub(super) async fn meet(
+    pub(crate) async fn meet<M: Labelled + Portable, C: Codec>(
         mut self: Box<Self>,
-        mut lane: Box<Lane>,
+        mut lane: Box<Lane<M, C>>,
         connection: Connection,
         theirs: Box<Hello>,
         call: Call,
@@ -74,9 +74,9 @@ impl Remote {
     }
 
     /// Moves messages to and from the peer, if it comes. Notifies `meets` when it does.
-    pub(super) async fn meet_on_demand(
+    pub(crate) async fn meet_on_demand<M: Labelled + Portable, C: Codec>(
         mut self: Box<Self>,
-        mut lane: Box<Lane>,
+        mut lane: Box<Lane<M, C>>,
         meets: Option<UnboundedSender<()>>,
     ) -> Result<(), NetError> {
         let mut calls = JoinSet::default();

@@ -23,7 +23,6 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
@@ -67,26 +66,15 @@ pub(crate) fn unwritten(peer: &str, label: &'static str, error: CodecError) -> N
     NetError::Encode { peer: peer.to_owned(), label, source: Arc::new(error) }
 }
 
-/// The codec of a lane, with the type of its messages.
-pub(crate) trait LaneCodec: Send {
-    /// The label of a message that was written.
-    fn label(&self, message: &[u8]) -> &'static str;
-    /// The bytes of a message with the number that its label has here.
-    fn renumber(&self, bytes: &[u8], numbers: &Numbers) -> Result<Vec<u8>, CodecError>;
-}
-
-pub(crate) fn lane_codec<M: Labelled + Portable, C: Codec>(codec: C) -> Box<dyn LaneCodec> {
-    Box::new((codec, PhantomData::<fn(M)>))
-}
-
-impl<M: Labelled + Portable, C: Codec> LaneCodec for (C, PhantomData<fn(M)>) {
-    fn label(&self, message: &[u8]) -> &'static str {
-        self.0.decode::<M>(message).map_or("", |message| message.label())
-    }
-
-    fn renumber(&self, bytes: &[u8], numbers: &Numbers) -> Result<Vec<u8>, CodecError> {
-        renumber(&self.0, bytes, numbers)
-    }
+/// The error of a message that was written before, and does not fit the connection.
+fn encode_error<M: Labelled + Portable, C: Codec>(
+    peer: &str,
+    codec: &C,
+    message: &[u8],
+    error: CodecError,
+) -> NetError {
+    let label = codec.decode::<M>(message).map_or("", |message| message.label());
+    unwritten(peer, label, error)
 }
 
 pub(crate) fn reader<M: Portable, C: Codec>(peer: &Arc<str>, codec: C) -> Read<M> {
@@ -113,22 +101,23 @@ pub(crate) fn writer<M: Labelled + Portable, C: Codec>(
     })
 }
 
+/// The bytes of a message with the number that its label has here.
 fn renumber<C: Codec>(codec: &C, bytes: &[u8], numbers: &Numbers) -> Result<Vec<u8>, CodecError> {
     codec.renumber(bytes.to_vec(), |theirs| *numbers.get(theirs as usize)?)
 }
 
 /// A lane, seen from one of its ends.
-pub(crate) struct Lane {
+pub(crate) struct Lane<M, C> {
     peer: Arc<str>,
-    codec: Box<dyn LaneCodec>,
+    codec: C,
     /// The numbers of the peer's labels here, if they differ.
     pub(crate) numbers: Option<Arc<Numbers>>,
     /// The largest frame, in bytes: of the host, and over this connection.
     frame: usize,
     largest: usize,
     /// The queues from and to the role. `None` once the role or its peer has left.
-    outgoing: Option<Box<dyn Outgoing>>,
-    incoming: Option<Box<dyn Incoming>>,
+    outgoing: Option<Outgoing<M>>,
+    incoming: Option<Incoming<M>>,
     /// A frame of the role that does not fit as a whole.
     split: Option<Messages>,
     pub(crate) state: LaneState,
@@ -163,11 +152,11 @@ pub(crate) struct Lane {
     beats: Option<[Interval; 2]>,
 }
 
-impl Lane {
+impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
     pub(crate) fn new(
         ends: [&Hello; 2],
-        codec: Box<dyn LaneCodec>,
-        FarEnd { incoming, outgoing, status, taken: (taken, before) }: FarEnd,
+        codec: C,
+        FarEnd { incoming, outgoing, status, taken: (taken, before) }: FarEnd<M>,
         limits: &Limits,
     ) -> Box<Self> {
         let ([own, theirs], [receiving, sending]) = (ends, windows(ends, limits));
@@ -221,7 +210,7 @@ impl Lane {
             while let Some(bytes) = messages.next() {
                 unread.push(match numbers.as_deref() {
                     None => bytes.to_vec(),
-                    Some(numbers) => self.codec.renumber(bytes, numbers).map_err(failed)?,
+                    Some(numbers) => renumber(&self.codec, bytes, numbers).map_err(failed)?,
                 });
             }
         }
@@ -465,20 +454,39 @@ impl Lane {
 
     /// Moves messages that have arrived into the role's queue. Ready when none is left.
     pub(crate) fn poll_deliver(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        while !self.arrived.is_empty()
-            && let Some(incoming) = &mut self.incoming
-        {
-            if let Err(error) = ready!(incoming.poll_deliver(&mut self.arrived, context)) {
+        while let Some(Arrived { messages, numbers }) = self.arrived.front_mut() {
+            let is_delivered = match &mut self.incoming {
+                // The queue grows. It fails only if the role has left.
+                Some(Incoming::Frames(queue)) => {
+                    let _ = self.arrived.pop_front().map(|arrived| queue.try_send(arrived));
+                    continue;
+                }
+                Some(Incoming::Messages(queue, read)) => loop {
+                    match Pin::new(&mut *queue).poll_ready(context) {
+                        Poll::Pending => return Poll::Pending,
+                        Poll::Ready(Err(_)) => break Ok(()),
+                        Poll::Ready(Ok(())) => {}
+                    }
+                    let Some(bytes) = messages.next() else { break Ok(()) };
+                    match read(bytes, numbers.as_deref()) {
+                        Ok(message) => drop(Pin::new(&mut *queue).start_send(message)),
+                        Err(error) => break Err(error),
+                    }
+                },
+                None => Ok(()),
+            };
+            self.arrived.pop_front();
+            if let Err(error) = is_delivered {
                 self.status.fail(error);
                 self.incoming = None;
             }
         }
-        // A role that has left receives nothing.
-        self.arrived.clear();
         if let Some(sessions) = self.state.left_after {
             let here = self.sessions_here(sessions);
-            if let Some(incoming) = self.incoming.take() {
-                incoming.leave(here);
+            match self.incoming.take() {
+                Some(Incoming::Frames(queue)) => queue.leave(here),
+                Some(Incoming::Messages(queue, _)) => queue.leave(here),
+                None => {}
             }
         }
         Poll::Ready(())
@@ -489,22 +497,21 @@ impl Lane {
     fn poll_add(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<(), NetError>>> {
         let Self { peer, codec, batch, unacknowledged, largest, state, .. } = self;
         let Some(outgoing) = &mut self.outgoing else { return Poll::Ready(None) };
-        let add = |message: &[u8], batch: &mut Batch, frames: &mut _| {
-            let write = |bytes: &mut Vec<u8>| {
-                bytes.extend_from_slice(message);
-                Ok(())
-            };
-            let added = batch.add(*largest, frames, write);
-            added.map_err(|error| unwritten(peer, codec.label(message), error))
-        };
         loop {
             let added = if let Some(message) = self.split.as_mut().and_then(Messages::next) {
-                add(message, batch, unacknowledged)
+                let write = |bytes: &mut Vec<u8>| {
+                    bytes.extend_from_slice(message);
+                    Ok(())
+                };
+                let added = batch.add(*largest, unacknowledged, write);
+                added.map_err(|error| encode_error::<M, C>(peer, codec, message, error))
             } else {
                 match ready!(outgoing.poll_next(context)) {
                     None => return Poll::Ready(None),
                     Some(Next::Message(message)) => {
-                        message.and_then(|message| add(&message, batch, unacknowledged))
+                        let write = |bytes: &mut _| codec.encode(&message, bytes);
+                        let added = batch.add(*largest, unacknowledged, write);
+                        added.map_err(|error| unwritten(peer, message.label(), error))
                     }
                     Some(Next::Frame(frame)) => {
                         let all = frame::amount(&frame);
@@ -668,7 +675,7 @@ impl Lane {
         let all = std::iter::from_fn(|| Some(messages.as_mut()?.next()?.to_vec()));
         let largest = all.max_by_key(Vec::len).unwrap_or_default();
         let error = frame::too_large(largest.len(), self.largest);
-        unwritten(&self.peer, self.codec.label(&largest), error)
+        encode_error::<M, C>(&self.peer, &self.codec, &largest, error)
     }
 
     fn violation(&self, what: &'static str) -> NetError {

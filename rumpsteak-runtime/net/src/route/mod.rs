@@ -14,7 +14,7 @@ pub(crate) use self::lane::*;
 pub use self::net::*;
 pub use self::outbox::Outbox;
 pub(crate) use self::outbox::{LocalQueue, Next, Outgoing, Write};
-pub(crate) use self::reconnect::{Known, Remote, answered_at};
+pub(crate) use self::reconnect::{Remote, answered_at, begin, run};
 pub use self::status::Peer;
 pub(crate) use self::status::SharedStatus;
 #[cfg(feature = "nats")]

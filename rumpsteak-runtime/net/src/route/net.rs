@@ -2,13 +2,11 @@
 
 use std::any::Any;
 use std::cell::Cell;
-use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 
 use futures_core::Stream;
-use futures_sink::Sink as _;
 use rumpsteak_runtime::channel::{Queue, QueueReceiver, QueueSender};
 use rumpsteak_runtime::error::BoxError;
 use rumpsteak_runtime::private::ByMacro;
@@ -66,73 +64,28 @@ pub(crate) struct Arrived {
 pub(crate) type Read<M> = Box<dyn Fn(&[u8], Option<&Numbers>) -> Result<M, NetError> + Send + Sync>;
 
 /// The end of a [`Net`] for the task of its lane.
-pub(crate) struct FarEnd {
-    pub(crate) incoming: Box<dyn Incoming>,
-    pub(crate) outgoing: Box<dyn Outgoing>,
+pub(crate) struct FarEnd<M> {
+    pub(crate) incoming: Incoming<M>,
+    pub(crate) outgoing: Outgoing<M>,
     pub(crate) status: SharedStatus,
     /// The messages that the role takes, and its count before the first one.
     pub(crate) taken: (Arc<Taken>, u64),
 }
 
 /// The queue from the task of a lane to the role.
-pub(crate) trait Incoming: Send {
-    /// Moves the first frame into the queue, or its messages when there is room.
-    fn poll_deliver(
-        &mut self,
-        arrived: &mut VecDeque<Arrived>,
-        context: &mut Context<'_>,
-    ) -> Poll<Result<(), NetError>>;
+pub(crate) enum Incoming<M> {
+    /// The role is wired with a peer that has left its host.
+    Messages(QueueSender<M>, Read<M>),
+    Frames(QueueSender<Arrived>),
+}
 
+impl<M> Incoming<M> {
     /// The number of sessions that the role has completed here.
-    fn completed(&self) -> usize;
-
-    fn leave(self: Box<Self>, sessions: usize);
-}
-
-impl Incoming for QueueSender<Arrived> {
-    fn poll_deliver(
-        &mut self,
-        arrived: &mut VecDeque<Arrived>,
-        _: &mut Context<'_>,
-    ) -> Poll<Result<(), NetError>> {
-        // The queue grows. It fails only if the role has left.
-        let _ = arrived.pop_front().map(|arrived| self.try_send(arrived));
-        Poll::Ready(Ok(()))
-    }
-
-    fn completed(&self) -> usize {
-        self.completed()
-    }
-
-    fn leave(self: Box<Self>, sessions: usize) {
-        (*self).leave(sessions);
-    }
-}
-
-/// To a role that was wired with a peer of its host.
-impl<M: Send> Incoming for (QueueSender<M>, Read<M>) {
-    fn poll_deliver(
-        &mut self,
-        arrived: &mut VecDeque<Arrived>,
-        context: &mut Context<'_>,
-    ) -> Poll<Result<(), NetError>> {
-        let (queue, read) = self;
-        while let Some(Arrived { messages, numbers }) = arrived.front_mut()
-            && ready!(Pin::new(&mut *queue).poll_ready(context)).is_ok()
-            && let Some(bytes) = messages.next()
-        {
-            let _ = Pin::new(&mut *queue).start_send(read(bytes, numbers.as_deref())?);
+    pub(crate) fn completed(&self) -> usize {
+        match self {
+            Self::Messages(queue, _) => queue.completed(),
+            Self::Frames(queue) => queue.completed(),
         }
-        arrived.pop_front();
-        Poll::Ready(Ok(()))
-    }
-
-    fn completed(&self) -> usize {
-        self.0.completed()
-    }
-
-    fn leave(self: Box<Self>, sessions: usize) {
-        self.0.leave(sessions);
     }
 }
 
@@ -209,15 +162,14 @@ pub(crate) fn net<M: 'static>(
     sent: Queue,
     window: Window,
     (read, write): (Read<M>, Write<M>),
-) -> (Net<M>, FarEnd) {
+) -> (Net<M>, FarEnd<M>) {
     let (status, taken) = (SharedStatus::default(), Arc::default());
     status.note_taken(Amount::default(), window.bytes);
     let (far_out, queue) = pair(Queue::default());
     let (outbox, outgoing) = Outbox::to_lane(sent, window, write, &status);
     let source = Source::Frames(Box::new(Frames { queue, current: None, held: None, read }));
     let near = route(outbox, source, &taken, &status, false);
-    let (incoming, outgoing) = (Box::new(far_out), Box::new(outgoing));
-    (near, FarEnd { incoming, outgoing, status, taken: (taken, 0) })
+    (near, FarEnd { incoming: Incoming::Frames(far_out), outgoing, status, taken: (taken, 0) })
 }
 
 /// A route to a peer without sessions, or of a stored role: with the queues and the status of its

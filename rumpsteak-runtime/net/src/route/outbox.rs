@@ -85,25 +85,9 @@ pub(super) fn pair<M>(queue: Queue) -> (QueueSender<M>, QueueReceiver<M>) {
 }
 
 /// The end of an [`Outbox`] for the task of its lane.
-pub(crate) trait Outgoing: Send {
-    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Next>>;
-
-    /// Waits until there is a message. Returns false if the role has left without one.
-    fn poll_has(&mut self, context: &Context<'_>) -> Poll<bool>;
-
-    /// Keeps the memory of an acknowledged frame.
-    fn reuse(&mut self, _frame: Bytes) {}
-
-    /// The peer has completed so many sessions.
-    fn complete(&mut self, sessions: usize);
-
-    fn left_after(&self) -> usize;
-}
-
-/// The next message, as bytes, or the next frame of the role.
-pub(crate) enum Next {
-    Message(Result<Vec<u8>, NetError>),
-    Frame(Bytes),
+pub(crate) enum Outgoing<M> {
+    Messages(QueueReceiver<M>),
+    Written(Reader),
 }
 
 pub(crate) struct Reader {
@@ -122,14 +106,22 @@ impl Drop for Waits {
     }
 }
 
-fn poll_has<M>(queue: &mut QueueReceiver<M>, context: &Context<'_>) -> Poll<bool> {
-    queue.poll_if(true, |_| false, context).map(|it| it.is_some())
+/// The next message or frame of the role.
+pub(crate) enum Next<M> {
+    Message(M),
+    Frame(Bytes),
 }
 
-impl Outgoing for Reader {
-    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Next>> {
-        while ready!(Pin::new(&mut self.queue).poll_next(context)).is_some() {
-            let Frames { full, batch } = &mut *lock(&self.frames);
+impl<M> Outgoing<M> {
+    pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Next<M>>> {
+        let Reader { queue, frames, .. } = match self {
+            Self::Messages(queue) => {
+                return Pin::new(queue).poll_next(context).map(|next| next.map(Next::Message));
+            }
+            Self::Written(reader) => reader,
+        };
+        while ready!(Pin::new(&mut *queue).poll_next(context)).is_some() {
+            let Frames { full, batch } = &mut *lock(frames);
             if let Some(frame) = full.pop_front().or_else(|| batch.take()) {
                 return Poll::Ready(Some(Next::Frame(frame)));
             }
@@ -137,40 +129,34 @@ impl Outgoing for Reader {
         Poll::Ready(None)
     }
 
-    fn poll_has(&mut self, context: &Context<'_>) -> Poll<bool> {
-        poll_has(&mut self.queue, context)
+    /// Waits until there is a message. Returns false if the role has left without one.
+    pub(crate) fn poll_has(&mut self, context: &Context<'_>) -> Poll<bool> {
+        match self {
+            Self::Messages(queue) => queue.poll_if(true, |_| false, context).map(|it| it.is_some()),
+            Self::Written(it) => it.queue.poll_if(true, |_| false, context).map(|it| it.is_some()),
+        }
     }
 
-    fn reuse(&mut self, frame: Bytes) {
-        lock(&self.frames).batch.reuse(frame);
+    /// Keeps the memory of an acknowledged frame.
+    pub(crate) fn reuse(&mut self, frame: Bytes) {
+        if let Self::Written(reader) = self {
+            lock(&reader.frames).batch.reuse(frame);
+        }
     }
 
-    fn complete(&mut self, sessions: usize) {
-        self.queue.complete(sessions);
+    /// The peer has completed so many sessions.
+    pub(crate) fn complete(&mut self, sessions: usize) {
+        match self {
+            Self::Messages(queue) => queue.complete(sessions),
+            Self::Written(reader) => reader.queue.complete(sessions),
+        }
     }
 
-    fn left_after(&self) -> usize {
-        self.queue.left_after()
-    }
-}
-
-/// The messages of a role whose peer has left their host, and what writes them.
-impl<M: Send, W: Fn(&M) -> Result<Vec<u8>, NetError> + Send> Outgoing for (QueueReceiver<M>, W) {
-    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Next>> {
-        let (queue, write) = self;
-        Pin::new(queue).poll_next(context).map(|next| Some(Next::Message(write(&next?))))
-    }
-
-    fn poll_has(&mut self, context: &Context<'_>) -> Poll<bool> {
-        poll_has(&mut self.0, context)
-    }
-
-    fn complete(&mut self, sessions: usize) {
-        self.0.complete(sessions);
-    }
-
-    fn left_after(&self) -> usize {
-        self.0.left_after()
+    pub(crate) fn left_after(&self) -> usize {
+        match self {
+            Self::Messages(queue) => queue.left_after(),
+            Self::Written(reader) => reader.queue.left_after(),
+        }
     }
 }
 
@@ -189,7 +175,7 @@ impl<M> Outbox<M> {
         window: Window,
         write: Write<M>,
         status: &SharedStatus,
-    ) -> (Self, Reader) {
+    ) -> (Self, Outgoing<M>) {
         let (sender, receiver) = pair(queue);
         let (frames, waits) = (SharedFrames::default(), Waits(Arc::clone(status)));
         let (sent, taken) = Default::default();
@@ -204,7 +190,7 @@ impl<M> Outbox<M> {
         };
         let reader = Reader { queue: receiver, frames, _waits: waits };
         let outbox = Self { sink: Target::Lane(Box::new(writer)), status: Arc::clone(status) };
-        (outbox, reader)
+        (outbox, Outgoing::Written(reader))
     }
 
     /// The queue, if it leads to a role of this host.

@@ -6,7 +6,9 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use std::{io, mem};
 
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use futures_core::future::BoxFuture;
+use rumpsteak_runtime::transport::Labelled;
+use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::{Lane, Stop};
 use crate::host::{
@@ -16,7 +18,7 @@ use crate::platform::spawn;
 use crate::platform::time::{Instant, sleep_until, timeout, timeout_at};
 use crate::transport::Connection;
 use crate::wire::{Answer, Hello, LaneSnapshot, LaneState, PackedLane, say};
-use crate::{Address, NetError, Refusal};
+use crate::{Address, Codec, NetError, Portable, Refusal};
 
 /// How long a peer that has left may reconnect to get the last acknowledgement: long enough for
 /// several tries.
@@ -34,37 +36,17 @@ pub(crate) struct Remote {
     pub(crate) guard: Option<Arc<Guard>>,
 }
 
-/// What is known of the peer when a lane begins.
-pub(crate) enum Known {
-    /// It has come over this connection, and greets so.
-    Came(Connection, Box<Hello>, Call),
-    /// It has this greeting, and a connection to it is missing.
-    Gone(Box<Hello>),
-    /// It may come. The sender is notified when it does.
-    Absent(Option<UnboundedSender<()>>),
-}
-
-impl Remote {
-    /// Begins the task of a lane. Not generic, so that it is compiled here, and not in the package
-    /// of each user.
-    pub(crate) fn begin(self: Box<Self>, lane: Box<Lane>, peer: Known) -> LaneTask {
-        spawn(Box::pin(async move {
-            match peer {
-                Known::Came(connection, theirs, call) => {
-                    self.meet(lane, connection, theirs, call).await
-                }
-                Known::Gone(theirs) => run(lane, self, theirs, None).await,
-                Known::Absent(meets) => self.meet_on_demand(lane, meets).await,
-            }
-        }))
-    }
+/// Begins the task of a lane. Each type of a task is compiled with all of its runtime: so there is
+/// one.
+pub(crate) fn begin(lane: BoxFuture<'static, Result<(), NetError>>) -> LaneTask {
+    spawn(lane)
 }
 
 /// Moves messages until both ends have left, over one connection after the other, beginning with
 /// this one if there is one. `theirs` is the greeting of the peer, whose token the role knows. If
 /// the peer is lost or gives up, the guard notes it.
-pub(super) async fn run(
-    mut lane: Box<Lane>,
+pub(crate) async fn run<M: Labelled + Portable, C: Codec>(
+    mut lane: Box<Lane<M, C>>,
     remote: Box<Remote>,
     theirs: Box<Hello>,
     connection: Option<Connection>,
@@ -83,8 +65,8 @@ pub(super) async fn run(
     moved
 }
 
-async fn run_until_left(
-    lane: &mut Lane,
+async fn run_until_left<M: Labelled + Portable, C: Codec>(
+    lane: &mut Lane<M, C>,
     mut remote: Box<Remote>,
     mut theirs: Box<Hello>,
     mut connection: Option<Connection>,
@@ -133,8 +115,8 @@ async fn run_until_left(
                 Ok(()) => return Ok(()),
                 Err(stop) => Err(stop),
             },
-            // In memory of its own, and only if it is needed.
-            called = async { Box::pin(search.call(shared, addresses, (own, received), &theirs)).await }, if !is_connected => match called {
+            // Only if it is needed.
+            called = async { search.call(shared, addresses, (own, received), &theirs).await }, if !is_connected => match called {
                 Ok((new, hello)) => {
                     theirs.lane.moves = hello.lane.moves;
                     lane.resume(&new, hello.lane.received).map(|()| new)
@@ -165,9 +147,9 @@ impl Remote {
     }
 
     /// Answers a peer that has replaced a connection.
-    pub(super) async fn answer(
+    pub(super) async fn answer<M: Labelled + Portable, C: Codec>(
         &self,
-        lane: &mut Lane,
+        lane: &mut Lane<M, C>,
         mut new: Connection,
         hello: &Hello,
     ) -> Result<Connection, Stop> {
@@ -279,48 +261,51 @@ impl Search {
 
     /// Calls the peer, or waits for its call, until the deadline. Cancel safe: the next call
     /// continues.
-    async fn call(
-        &mut self,
-        shared: &Arc<Shared>,
-        addresses: &mut Vec<Address>,
-        (own, received): (&Hello, u64),
-        before: &Hello,
-    ) -> Result<(Connection, Hello), NetError> {
-        let own = &own.clone().having(received);
-        while !addresses.is_empty() && self.next_try <= self.until {
-            sleep_until(self.next_try).await;
-            for (at, address) in addresses.clone().into_iter().enumerate() {
-                match timeout_at(self.until, shared.greet(&address, own)).await {
-                    Ok(Ok(Greeted::Welcome(connection, theirs)))
-                        if Some(theirs.lane.own) == own.lane.known && theirs.follows(before) =>
-                    {
-                        answered_at(addresses, &connection);
-                        return Ok((connection, *theirs));
+    fn call<'a>(
+        &'a mut self,
+        shared: &'a Arc<Shared>,
+        addresses: &'a mut Vec<Address>,
+        (own, received): (&'a Hello, u64),
+        before: &'a Hello,
+    ) -> BoxFuture<'a, Result<(Connection, Hello), NetError>> {
+        Box::pin(async move {
+            let own = &own.clone().having(received);
+            while !addresses.is_empty() && self.next_try <= self.until {
+                sleep_until(self.next_try).await;
+                for (at, address) in addresses.clone().into_iter().enumerate() {
+                    match timeout_at(self.until, shared.greet(&address, own)).await {
+                        Ok(Ok(Greeted::Welcome(connection, theirs)))
+                            if Some(theirs.lane.own) == own.lane.known
+                                && theirs.follows(before) =>
+                        {
+                            answered_at(addresses, &connection);
+                            return Ok((connection, *theirs));
+                        }
+                        // Only the first address is known to be the peer's.
+                        Ok(Ok(Greeted::Welcome(..)) | Err(NetError::Refused { .. })) if at > 0 => {}
+                        Ok(Ok(Greeted::Welcome(..))) => {
+                            let (peer, refusal) = (own.route.peer.to_string(), Refusal::Gone);
+                            return Err(NetError::Refused { peer, refusal });
+                        }
+                        Ok(Ok(Greeted::Moved(to))) => {
+                            *addresses = to;
+                            (self.has_moved, self.pause) = (true, FIRST_PAUSE);
+                            break;
+                        }
+                        Ok(Err(NetError::Absent { last, .. })) => {
+                            self.last = last.unwrap_or_else(|| Arc::clone(&self.last));
+                        }
+                        Ok(Err(NetError::Refused { refusal: Refusal::Gone, .. }))
+                            if self.has_moved => {}
+                        Ok(Ok(Greeted::Offers(_))) | Err(_) => {}
+                        Ok(Err(error)) => return Err(error),
                     }
-                    // Only the first address is known to be the peer's.
-                    Ok(Ok(Greeted::Welcome(..)) | Err(NetError::Refused { .. })) if at > 0 => {}
-                    Ok(Ok(Greeted::Welcome(..))) => {
-                        let (peer, refusal) = (own.route.peer.to_string(), Refusal::Gone);
-                        return Err(NetError::Refused { peer, refusal });
-                    }
-                    Ok(Ok(Greeted::Moved(to))) => {
-                        *addresses = to;
-                        (self.has_moved, self.pause) = (true, FIRST_PAUSE);
-                        break;
-                    }
-                    Ok(Err(NetError::Absent { last, .. })) => {
-                        self.last = last.unwrap_or_else(|| Arc::clone(&self.last));
-                    }
-                    Ok(Err(NetError::Refused { refusal: Refusal::Gone, .. })) if self.has_moved => {
-                    }
-                    Ok(Ok(Greeted::Offers(_))) | Err(_) => {}
-                    Ok(Err(error)) => return Err(error),
                 }
+                self.schedule();
             }
-            self.schedule();
-        }
-        sleep_until(self.until).await;
-        let (peer, source) = (own.route.peer.to_string(), Arc::clone(&self.last));
-        Err(NetError::Lost { peer, waited: self.waited, source })
+            sleep_until(self.until).await;
+            let (peer, source) = (own.route.peer.to_string(), Arc::clone(&self.last));
+            Err(NetError::Lost { peer, waited: self.waited, source })
+        })
     }
 }

@@ -20,7 +20,8 @@ use crate::address::addresses_of;
 use crate::host::{Arrival, Guard, LaneTask, Shared};
 use crate::platform::time::{Instant, timeout_at};
 use crate::route::{
-    FarEnd, Known, Lane, LocalQueue, Remote, SharedStatus, lane_codec, reader, unwritten,
+    FarEnd, Incoming, Lane, LocalQueue, Outgoing, Remote, SharedStatus, begin, reader, run,
+    unwritten,
 };
 use crate::wire::Hello;
 use crate::{Address, Codec, Directory, Host, Joins, NetError, Peer, Portable, Postcard};
@@ -187,7 +188,7 @@ async fn connect<R: Joins, C: Codec>(join: &Join<R, C>) -> Result<Joined<R>, Net
         let (own, codec) = (remote.own.clone(), join.codec.clone());
         let (end, status, lane) = if !waits(&own) {
             let (end, lane, status) = lane(&own, None, codec, shared, true);
-            (end, status, Some(remote.begin(lane, Known::Absent(meets.clone()))))
+            (end, status, Some(begin(Box::pin(remote.meet_on_demand(lane, meets.clone())))))
         } else {
             match remote.arrival(until, &mut calls).await {
                 Arrival::Failed(error) => return Err(error),
@@ -198,7 +199,7 @@ async fn connect<R: Joins, C: Codec>(join: &Join<R, C>) -> Result<Joined<R>, Net
                 }
                 Arrival::Remote(connection, theirs, call) => {
                     let (end, lane, status) = lane(&own, Some(&theirs), codec, shared, false);
-                    let task = remote.begin(lane, Known::Came(connection, theirs, call));
+                    let task = begin(Box::pin(remote.meet(lane, connection, theirs, call)));
                     (end, status, Some(task))
                 }
             }
@@ -294,19 +295,14 @@ pub(super) trait MessageCodec<M>: Send + Sync {
     ) -> LaneTask;
 }
 
-fn written<M: Labelled + Portable, C: Codec>(
-    codec: &C,
-    peer: &str,
-    message: &M,
-) -> Result<Vec<u8>, NetError> {
-    let mut bytes = Vec::new();
-    let written = codec.encode(message, &mut bytes);
-    written.map(|()| bytes).map_err(|error| unwritten(peer, message.label(), error))
-}
-
 impl<M: Labelled + Portable, C: Codec> MessageCodec<M> for C {
     fn bytes_of(&self, peer: &str, messages: Vec<M>) -> Result<Vec<Vec<u8>>, NetError> {
-        messages.iter().map(|message| written(self, peer, message)).collect()
+        let bytes = |message: &M| {
+            let mut bytes = Vec::new();
+            let written = self.encode(message, &mut bytes);
+            written.map(|()| bytes).map_err(|error| unwritten(peer, message.label(), error))
+        };
+        messages.iter().map(bytes).collect()
     }
 
     fn lane(
@@ -317,14 +313,12 @@ impl<M: Labelled + Portable, C: Codec> MessageCodec<M> for C {
         status: SharedStatus,
     ) -> LaneTask {
         let LocalQueue { queue, sent, taken, .. } = incoming;
-        let (peer, codec) = (Arc::clone(&remote.own.route.peer), self.clone());
-        let incoming = Box::new((queue, reader(&peer, self.clone())));
-        let outgoing = Box::new((outgoing, move |message: &M| written(&codec, &peer, message)));
+        let incoming = Incoming::Messages(queue, reader(&remote.own.route.peer, self.clone()));
         // The role first takes what the peer has sent here.
-        let far = FarEnd { incoming, outgoing, status, taken: (taken, sent) };
+        let (outgoing, taken) = (Outgoing::Messages(outgoing), (taken, sent));
+        let far = FarEnd { incoming, outgoing, status, taken };
         let (ends, limits) = ([&remote.own, &theirs], &remote.shared.limits);
-        let lane = Lane::new(ends, lane_codec::<M, C>(self.clone()), far, limits);
-        remote.begin(lane, Known::Gone(theirs))
+        begin(Box::pin(run(Lane::new(ends, self.clone(), far, limits), remote, theirs, None)))
     }
 }
 

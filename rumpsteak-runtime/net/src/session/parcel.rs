@@ -14,7 +14,7 @@ use super::join::RouteTask;
 use super::wiring::{Facts, Families, lane, plays_on_demand, role_of, token};
 use crate::address::addresses_of;
 use crate::host::{Arrival, Guard, Leaving};
-use crate::route::{Known, Remote, queues as queues_of};
+use crate::route::{Remote, begin, queues as queues_of, run};
 use crate::wire::{Hello, PackedLane};
 use crate::{Codec, Host, Joined, Joins, Net, NetError, Outbox, Postcard};
 
@@ -162,9 +162,11 @@ impl<R: Joins + Leaves<()>, S: Session<State = State<'static, R>> + Structure> P
             greeting.lane.known = None;
             let (shared, guard) = (Arc::clone(shared), Some(Arc::clone(&guard)));
             let remote = Box::new(Remote { shared, own, addresses, arrivals, guard });
-            let peer = theirs.map_or(Known::Absent(None), |theirs| Known::Gone(theirs.into()));
-            let lane = Some(remote.begin(lane, peer));
-            routes.push(RouteTask { own: greeting, status, lane });
+            let task = match theirs {
+                Some(theirs) => begin(Box::pin(run(lane, remote, theirs.into(), None))),
+                None => begin(Box::pin(remote.meet_on_demand(lane, None))),
+            };
+            routes.push(RouteTask { own: greeting, status, lane: Some(task) });
         }
         let mut role = role_of::<R>(ends, &families);
         let session = Detached::from_role(&mut role, ByMacro(()));

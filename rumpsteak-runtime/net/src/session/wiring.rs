@@ -14,7 +14,7 @@ use rumpsteak_runtime::transport::{Labelled, Members, Pair};
 use crate::error::LONGEST_NAME;
 use crate::host::{Arrival, Shared};
 use crate::platform::lock;
-use crate::route::{Lane, SharedStatus, capacity, lane_codec, net, reader, windows, wired, writer};
+use crate::route::{Lane, SharedStatus, capacity, net, reader, windows, wired, writer};
 use crate::transport::random;
 use crate::wire::{Contract, Endpoint, Format, Hello, LaneId, Room, RouteId, schema};
 use crate::{Codec, Net, NetError, Portable, Refusal};
@@ -243,7 +243,7 @@ pub(super) fn lane<M: Labelled + Portable, C: Codec>(
     codec: C,
     shared: &Shared,
     is_on_demand: bool,
-) -> (Net<M>, Box<Lane>, SharedStatus) {
+) -> (Net<M>, Box<Lane<M, C>>, SharedStatus) {
     let mut known = Cow::Borrowed(theirs.unwrap_or(own));
     if is_on_demand {
         known.to_mut().contract.system = 0;
@@ -253,7 +253,7 @@ pub(super) fn lane<M: Labelled + Portable, C: Codec>(
     let codecs = (reader(peer, codec.clone()), writer(peer, codec.clone(), limits.frame));
     let (end, far) = net(sending(own, &known, FRAMES), window, codecs);
     let status = Arc::clone(&far.status);
-    (end, Lane::new(ends, lane_codec::<M, C>(codec), far, limits), status)
+    (end, Lane::new(ends, codec, far, limits), status)
 }
 
 #[cfg(test)]
