@@ -93,6 +93,8 @@ pub fn unwritable(
 fn empty_module(protocol: &str) -> Option<Module> {
     let name = syn::parse_str::<syn::Ident>(protocol).ok()?;
     let module = syn::parse_str::<syn::Ident>(&snake(protocol)).ok();
+    // These names would hide the crates of a program.
+    let module = module.filter(|it| ["rumpsteak", "std", "tokio"].iter().all(|of| it != of));
     let module = module.unwrap_or_else(|| format_ident!("protocol_{}", snake(protocol)));
     Module::parse(ModuleKind::Protocol, quote!(#name), quote!(mod #module {})).ok()
 }

@@ -56,7 +56,8 @@ pub(super) fn payload(sort: &str, file: &ScrFile, scope: &Scope<'_>) -> Result<P
     let text = declared.unwrap_or(sort);
     let Some(names) = names_of(text) else {
         return Err(format!(
-            "`{text}` is not a type\n\nhelp: write the declaration of `{sort}` in {} as in Rust: `std::vec::Vec<u8>`",
+            "`{text:?}` is not a type of Rust\n\nhelp: write one in the declaration of `{sort}` in {}, as in \
+             `type <rust> \"std::vec::Vec<u8>\" from \"std\" as {sort};`",
             file.shown()
         ));
     };

@@ -662,7 +662,7 @@ fn what_has_no_name_in_rust() {
             "no-type",
             "type <rust> \"u8; fn main() {}\" from \"std\" as Text;\n\
              global protocol P(role a, role b) { m(Text) from a to b; }",
-            "no code can be generated for `P`: `u8; fn main() {}` is not a type",
+            "no code can be generated for `P`: `\"u8; fn main() {}\"` is not a type",
         ),
         (
             "sorts",

@@ -302,8 +302,8 @@ pub(crate) fn undecided_together(
 errors! {
     /// Two messages with one label in one state of a machine.
     shared_in_machine(block: Span, role: &str, action: &str) = SharedLabel at block,
-        "`{role}` cannot tell two messages `{action}` apart", "both are possible in this block"
-        help "give the messages different labels";
+        "`{role}` cannot tell two messages `{action}` apart", "one is in this block, the other here or in another branch"
+        help "rename one of the messages: then its label says which one it is";
 
     no_such_role(role: &str, protocol: &Name, known: &[&str]) = NoSuchRole at protocol.span,
         "the protocol `{protocol}` has no role `{role}`", "declared here"

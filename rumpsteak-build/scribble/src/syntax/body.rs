@@ -165,6 +165,9 @@ impl BodyParser<'_, '_> {
         self.cursor.expect(b'{')?;
         let mut interrupts = Vec::new();
         loop {
+            if self.cursor.is(b'}') {
+                return Err(self.cursor.unexpected("an interrupt, as in `stop() by a;`"));
+            }
             let message = argument(self.cursor)?;
             self.cursor.expect_word("by")?;
             let by = self.cursor.role("the role that may interrupt")?;
