@@ -38,6 +38,8 @@ pub(super) struct Names {
     pub(super) labels: Vec<LabelName>,
     /// The position of each message among the labels.
     positions: BTreeMap<Message, usize>,
+    /// The position of the first label with a [normal](name::normalise) name.
+    firsts: BTreeMap<String, usize>,
     /// The names that nothing more may have.
     taken: BTreeSet<String>,
     /// The unused numbers for a name.
@@ -227,6 +229,8 @@ impl Names {
             (self.fresh(part.insert(proposed), "Message"), is_debug)
         });
         self.positions.insert(message.clone(), self.labels.len());
+        let first = self.firsts.entry(name::normalise(message.label.as_str()));
+        first.or_insert(self.labels.len());
         self.labels.push(LabelName {
             explicit: !name::same(message.label.as_str(), &ty),
             part: part.unwrap_or_else(|| ty.clone()),
@@ -256,8 +260,8 @@ impl Names {
 
     /// The first label that has the name of a message, up to case and `_`.
     fn alike(&self, message: &Message) -> Option<&LabelName> {
-        let is_same = |label: &Label| name::same(label.as_str(), message.label.as_str());
-        self.labels.iter().find(|of| is_same(&of.message.label))
+        let position = self.firsts.get(&name::normalise(message.label.as_str()))?;
+        self.labels.get(*position)
     }
 
     /// The position of a message among the labels.
