@@ -167,14 +167,14 @@ fn code(protocols: &Protocols, position: usize) -> Code {
             format!("`{protocol}` is not a valid name in Rust\n\nhelp: rename the protocol");
         let cause = Cause::Unwritable { protocol: protocol.clone(), reason };
         let problem = wording::told(&cause.at(Span::call_site()), protocols);
-        return Code { protocol, text: None, problems: vec![problem], sizes };
+        return Code { protocol, problems: vec![problem], ..Code::default() };
     };
     let Findings { verdict, told, .. } = Findings::of(&module, protocols);
     let file = &protocols.files[loaded.file];
     let text = Some(verdict.text).filter(|items| !items.is_empty());
     let text = text.map(|items| codegen::module(&module.name, &protocol, file, &items));
     let problems = told.into_iter().map(|(_, told)| told).collect();
-    Code { protocol, text, problems, sizes }
+    Code { protocol, text, problems, sizes, on_demand: loaded.on_demand() }
 }
 
 /// The result of [`Configuration::check`].
@@ -221,7 +221,7 @@ impl Problem {
 }
 
 /// The Rust code of a protocol.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Code {
     /// The protocol.
@@ -232,6 +232,7 @@ pub struct Code {
     pub problems: Vec<ErrorText>,
     /// The number of families whose number of members the program gives.
     sizes: usize,
+    on_demand: Vec<String>,
 }
 
 impl Code {
@@ -251,7 +252,7 @@ impl Code {
         let name = format_ident!("{}", self.protocol);
         let module = Module::parse(ModuleKind::Protocol, quote!(#name), item);
         let Ok(module) = module else { return Default::default() };
-        let program = skeleton::program(&self.protocol, &module, self.sizes);
+        let program = skeleton::program(&self.protocol, &module, self.sizes, &self.on_demand);
         (skeleton::processes(&module), program)
     }
 }

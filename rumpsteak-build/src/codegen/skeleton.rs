@@ -55,22 +55,28 @@ pub(crate) fn processes(module: &Module) -> Vec<(String, String)> {
 }
 
 /// A program that runs a process for each role of a generated module. It gives the number of
-/// members of so many families.
-pub(crate) fn program(protocol: &str, module: &Module, sizes: usize) -> String {
+/// members of so many families. Roles on demand may never be asked.
+pub(crate) fn program(name: &str, module: &Module, sizes: usize, on_demand: &[String]) -> String {
     let functions: Vec<String> = processes(module).into_iter().map(|(_, text)| text).collect();
     let roles = module.items.iter().filter_map(Item::role).map(|role| function(&role.name));
-    let (roles, name) = (roles.collect::<Vec<_>>().join(", "), &module.name);
+    let (roles, module_name) = (roles.collect::<Vec<_>>().join(", "), &module.name);
     let made = match sizes {
         0 => "default()".to_owned(),
         _ => format!("sized({})", vec!["3"; sizes].join(", ")),
     };
-    let declared =
-        |name: &String| format!("/// A payload, to fill in.\npub struct {name} {{}}\n\n");
+    let run = match on_demand {
+        [] => format!("Roles::{made}.run({roles}).await?;\n    Ok(())"),
+        _ => format!(
+            "todo!(\"`try_run` each role of `Roles::{made}`, and {} once for each connection\")",
+            list(on_demand)
+        ),
+    };
+    let declared = |ty: &String| format!("/// A payload, to fill in.\npub struct {ty} {{}}\n\n");
     let types: String = types(module).iter().map(declared).collect();
     format!(
-        "use rumpsteak::{{Ended, Result}};\n\n{types}#[rumpsteak::protocol({protocol})]\nmod {name} {{}}\nuse {name}::*;\n\n{}\n\
+        "use rumpsteak::{{Ended, Result}};\n\n{types}#[rumpsteak::protocol({name})]\nmod {module_name} {{}}\nuse {module_name}::*;\n\n{}\n\
          #[tokio::main(flavor = \"current_thread\")]\nasync fn main() -> Result<()> {{\n    \
-         Roles::{made}.run({roles}).await?;\n    Ok(())\n}}\n",
+         {run}\n}}\n",
         functions.join("\n")
     )
 }
