@@ -161,7 +161,9 @@ impl<'a> Interruption<'a> {
         }
         let mut looks = sends_on(machine);
         let waits = machine.states_with(|edge| edge.action.direction == Direction::Receive);
-        waits.for_each(|state| looks[state as usize] = true);
+        // If only an interrupt ends the block, a role that has nothing left to do waits for it.
+        waits.chain(machine.end().filter(|_| !self.block.ends))
+            .for_each(|state| looks[state as usize] = true);
         looks
     }
 

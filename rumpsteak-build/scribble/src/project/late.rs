@@ -94,9 +94,11 @@ impl Lateness {
             let is_sent = |edge: &Edge| of.is(edge, Direction::Send, to);
             let is_received = |edge: &Edge| of.is(edge, Direction::Receive, from);
             let may = sender.leads_to(|_| true, sender.states_with(is_sent));
+            // Only an interrupt ends the block for each role, so each hop carries one.
+            let is_told = !of.block.ends && of.hops.contains_key(&pair);
             // A single interrupter's interrupt comes for sure: no other role interrupts it.
-            let is_needed =
-                of.interrupters.iter().any(|&by| by != from) || !of.is_hop(from, to, &[from]);
+            let is_needed = !is_told
+                && (of.interrupters.iter().any(|&by| by != from) || !of.is_hop(from, to, &[from]));
             let (mut final_ones, mut others) = (BTreeSet::new(), BTreeSet::new());
             for (_, edge) in sender.all_edges().filter(|(source, _)| may[*source as usize]) {
                 let is_more = may[edge.target as usize];
@@ -122,9 +124,10 @@ impl Lateness {
             } else if !final_ones.is_disjoint(&others) {
                 return Err(Some(pair));
             }
-            hears.insert(pair, receiver.leads_to(|_| true, receiver.states_with(is_received)));
+            let hearing = receiver.leads_to(|_| true, receiver.states_with(is_received));
+            hears.insert(pair, hearing.into_iter().map(|hears| hears || is_told).collect());
             last.insert(pair, final_ones);
-            sends.insert(pair, may);
+            sends.insert(pair, may.into_iter().map(|may| may || is_told).collect());
         }
         let (sure, unsure) = (BTreeMap::new(), BTreeMap::new());
         let mut known = Self { open, last, sure, sends, hears, closing, unsure };
@@ -416,15 +419,18 @@ impl Local {
         rounds: &Rounds,
     ) -> Result<Self, TooLate> {
         let own = &roles[role as usize];
-        let settle = |mut state: u32, mut late: Late| {
+        // The interrupts are in the order in which they come from each role.
+        let settle = |mut state: u32, mut late: Vec<_>| {
             while let Some(mark) = self.edges(state).iter().find(|edge| edge.action.peer == *own) {
                 let number = mark.action.message.label.as_str().parse().unwrap_or(0);
-                late.extend(late_sets.get_index(number).into_iter().flatten().cloned());
+                let more = late_sets.get_index(number).into_iter().flatten();
+                late.retain(|known| !more.clone().any(|one| one == known));
+                late.extend(more.cloned());
                 state = mark.target;
             }
             (state, late)
         };
-        let mut found: IndexSet<(u32, Late)> = IndexSet::from_iter([settle(0, Late::new())]);
+        let mut found = IndexSet::from_iter([settle(0, Vec::new())]);
         let mut local = Self::default();
         while let Some((state, late)) = found.get_index(local.states.len()).cloned() {
             let source = local.add();
@@ -433,7 +439,7 @@ impl Local {
             }
             let without = |peer: &Role| {
                 let others = late.iter().filter(|(_, by, _)| roles[*by as usize] != *peer);
-                others.cloned().collect::<Late>()
+                others.cloned().collect()
             };
             let late_as = |action: &Action| {
                 let mut late = late.iter().filter(|_| action.direction == Direction::Receive);
@@ -459,12 +465,20 @@ impl Local {
                 let target = index(found.insert_full(settle(*target, late)).0);
                 local.connect(source, action.clone(), target, origins.clone());
             }
-            for one @ (_, by, message) in &late {
+            for (place, one @ (block, by, message)) in late.iter().enumerate() {
                 let peer = roles[*by as usize].clone();
                 if self.edges(state).is_empty() {
                     return too_late(one, None);
                 }
-                let target = index(found.insert_full((state, without(&peer))).0);
+                // Two of one label: this may be the first, and then the second may still come.
+                if late[..place].iter().any(|(_, from, other)| (from, other) == (by, message)) {
+                    continue;
+                }
+                let comes = |(other, (of, from, _)): &(usize, &(u32, u32, Message))| {
+                    from != by || *other > place && of != block
+                };
+                let rest = late.iter().enumerate().filter(comes).map(|(_, one)| one.clone());
+                let target = index(found.insert_full((state, rest.collect())).0);
                 let action =
                     Action { peer, direction: Direction::Receive, message: message.clone() };
                 local.connect(source, action, target, Vec::new());
