@@ -64,7 +64,7 @@ use rumpsteak_fsm::{Message, System, Verdict};
 
 use super::flat;
 use super::interruption::{Closed, Interruption};
-use super::late::{Late, Lateness};
+use super::late::{Late, Lateness, Told};
 use super::local::{Edge, Local};
 use super::projection::{self, Projection};
 use super::rounds::{self, Rounds, TooLate};
@@ -101,7 +101,7 @@ pub(crate) fn project_all(
     let block = (global.blocks[0].span, "this block");
     if !by_construction {
         let judged = judge(&projections, &interrupts, protocol, block, &limits.verifier);
-        judged.map_err(|found| if errors.is_empty() { found } else { errors })?;
+        judged.map_err(|found| { if std::env::var("DBG").is_ok() { eprintln!("{found:#?}"); } if errors.is_empty() { found } else { errors } })?;
     }
     if global.blocks.iter().any(|block| block.parts.len() > 1)
         && let Ok((others, is_plain, _)) = compose(global, names, None, limits)
@@ -158,10 +158,10 @@ fn compose(
             too_late: RefCell::default(),
         };
         let composed = composer.compose();
-        let Composer { is_told_by_one, late_sets, open_ends, too_late, .. } = composer;
+        let Composer { is_told_by_one, open_ends, too_late, .. } = composer;
         let errors = match composed {
             Ok(projections) => {
-                let is_plain = is_told_by_one.get() && late_sets.is_empty();
+                let is_plain = is_told_by_one.get() && open_ends.is_empty();
                 let interrupts = global.blocks.iter().flat_map(|block| &block.interrupts);
                 let interrupts =
                     interrupts.flat_map(|of| of.answer.into_iter().chain([of.message]));
@@ -171,6 +171,7 @@ fn compose(
             Err(errors) => errors,
         };
         let too_late = too_late.into_inner();
+if std::env::var("DBG").is_ok() { for t in &too_late { eprintln!("DBG block {} by {} role {} {:?} {}", t.block, t.by, t.role, t.message.label, t.confused.is_some()); } eprintln!("DBG {:?}", errors.iter().map(|e| &e.message).collect::<Vec<_>>()); }
         if first_errors.is_empty() {
             first_errors = errors;
         }
@@ -482,8 +483,16 @@ impl Composer<'_> {
                     interruption.open_end(machine, by, role, closed).is_none()
                 })
         });
+        let learn = |by| interruption.learn(interruption.block, by, &|from, _| from == by);
+        let mut told: Told = open.into_iter().map(|(by, open)| (by, (open, learn(by)))).collect();
+        for &by in &interruption.interrupters {
+            if interruption.is_early(by) {
+                let early = interruption.early(&machines[by as usize], by);
+                told.extend(early.map(|early| (by, early)));
+            }
+        }
         let known =
-            if is_outermost { Lateness::new(interruption, machines, &open) } else { Err(None) };
+            if is_outermost { Lateness::new(interruption, machines, &told) } else { Err(None) };
         let known = known.map_err(|pair| match &errors[..] {
             [] => vec![interruption.unclear_last(pair)],
             _ => errors.clone(),

@@ -2,7 +2,9 @@
 //! always learn if there is one. The [machines of blocks](super::blocks) say how.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::iter;
 
+use fixedbitset::FixedBitSet;
 use hashbrown::HashMap;
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::DiGraph;
@@ -13,12 +15,16 @@ use super::rounds::{Rounds, Rule};
 use crate::diagnostics::diagnostic::Diagnostic;
 use crate::diagnostics::global_errors;
 use crate::diagnostics::span::Span;
-use crate::global::automaton::{Block, Global};
-use crate::index::{NONE, index};
+use crate::global::automaton::{Block, Global, Letter};
+use crate::index::{IndexSet, NONE, index};
 use crate::limits::Limits;
 use crate::names::program;
 
+/// The most states of a block, each with those who know that a role is done, that are visited.
+const MOST_KNOWN: usize = 10_000;
+
 pub(super) struct Interruption<'a> {
+    global: &'a Global,
     roles: &'a [Role],
     pub(super) number: u32,
     pub(super) block: &'a Block,
@@ -117,6 +123,7 @@ impl<'a> Interruption<'a> {
         }
         is_routed |= block.interrupts.iter().any(|of| !of.via.is_empty());
         Self {
+            global,
             roles,
             number,
             block,
@@ -188,22 +195,90 @@ impl<'a> Interruption<'a> {
         hears.into_iter().zip(ends).map(|(hears, ends)| ends && !hears).collect()
     }
 
+    /// True if `by` does not interrupt after its last send, so that nothing is too late.
+    pub(super) fn is_early(&self, by: u32) -> bool {
+        self.rounds.rule(self.block.span, by, by) == Some(Rule::BeforeLastSend)
+    }
+
     /// Returns for each state of `by` true if it sends to each other role, however it goes on.
     pub(super) fn open(&self, machine: &Local, by: u32) -> Vec<bool> {
         let mut open = vec![self.members.len() > 1; machine.states.len()];
-        let end = self.own_end(machine);
         for &other in self.members.iter().filter(|_| self.block.ends) {
-            if !self.is_hop(by, other, &[by]) {
-                continue;
-            }
-            let tells = |edge: &Edge| self.is(edge, Direction::Send, other);
-            let may = machine.leads_to(|_| true, machine.states_with(tells));
-            let need_not = machine.leads_to(|edge| !tells(edge), end);
-            for ((open, may), need_not) in open.iter_mut().zip(may).zip(need_not) {
-                *open &= may && !need_not;
+            if self.is_hop(by, other, &[by]) {
+                let sends = self.sends(machine, |edge| self.is(edge, Direction::Send, other));
+                open.iter_mut().zip(sends).for_each(|(open, sends)| *open &= sends);
             }
         }
         open
+    }
+
+    /// The states in which `by` may interrupt if it does not do so after its last send, and those who
+    /// learn of that; or after its last send to one role, if the others would not learn of it.
+    pub(super) fn early(&self, machine: &Local, by: u32) -> Option<(Vec<bool>, FixedBitSet)> {
+        let hops = self.hops.iter().filter(|(hop, of)| hop.0 == by && of.contains(&by));
+        let hops: Vec<u32> = hops.map(|(hop, _)| hop.1).collect();
+        let mut ways = iter::once(None).chain(hops.iter().copied().map(Some)).map(|to| {
+            let is_one = |other| to.is_none_or(|to| to == other);
+            let is_sent = |edge: &Edge| {
+                let mut others = self.members.iter().filter(|&&other| is_one(other));
+                others.any(|&other| self.is(edge, Direction::Send, other))
+            };
+            let learn = self.learn(self.block, by, &|from, to| from == by && is_one(to));
+            (self.sends(machine, is_sent), learn)
+        });
+        let is_known = |(_, learn): &(_, FixedBitSet)| hops.iter().all(|&to| learn.contains(to as usize));
+        ways.find(is_known)
+    }
+
+    /// Returns for each state of a role true if one of these edges comes, however it goes on.
+    fn sends(&self, machine: &Local, is: impl Fn(&Edge) -> bool) -> Vec<bool> {
+        let may = machine.leads_to(|_| true, machine.states_with(&is));
+        let need_not = machine.leads_to(|edge| !is(edge), self.own_end(machine));
+        may.into_iter().zip(need_not).map(|(may, need_not)| may && !need_not).collect()
+    }
+
+    /// The roles whose last action in the block comes after the last one of `by` in every run, since
+    /// they hear of that, perhaps through others. Of its actions only those count that satisfy
+    /// `is_one`, by their sender and receiver.
+    pub(super) fn learn(
+        &self,
+        block: &Block,
+        by: u32,
+        is_one: &dyn Fn(u32, u32) -> bool,
+    ) -> FixedBitSet {
+        let mut only = FixedBitSet::with_capacity(self.roles.len());
+        only.insert(by as usize);
+        let acts = |part: &&Global| part.all_edges().any(|edge| part.is_seen_by(edge.letter, by));
+        let mut all: Option<FixedBitSet> = None;
+        for part in block.parts.iter().filter(acts) {
+            // The states, each with those who know that `by` has done all that counts so far.
+            let mut found = IndexSet::from_iter([(0, only.clone())]);
+            let mut at = 0;
+            while let Some((state, known)) = found.get_index(at).cloned() {
+                at += 1;
+                if part.edges(state).is_empty() {
+                    all.get_or_insert_with(|| known.clone()).intersect_with(&known);
+                }
+                for edge in part.edges(state) {
+                    let Letter { from, to, message, .. } = part.letter(edge);
+                    let inner = self.global.blocks.get(message as usize).filter(|_| from == NONE);
+                    let mut next = match inner {
+                        _ if !part.is_seen_by(edge.letter, by) => known.clone(),
+                        Some(par) if par.interrupts.is_empty() => self.learn(par, by, is_one),
+                        None if !is_one(from, to) => known.clone(),
+                        _ => only.clone(),
+                    };
+                    if inner.is_none() && next.contains(from as usize) {
+                        next.insert(to as usize);
+                    }
+                    found.insert((edge.target, next));
+                }
+                if found.len() > MOST_KNOWN {
+                    return only;
+                }
+            }
+        }
+        all.unwrap_or(only)
     }
 
     /// An error if a role may be done while `by` may interrupt. `closed` has the states in which

@@ -42,6 +42,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use fixedbitset::FixedBitSet;
 use hashbrown::HashMap;
 use rumpsteak_fsm::{Action, Direction, Label, Message, Role};
 
@@ -53,6 +54,10 @@ use crate::limits::Limits;
 
 /// Interrupts that may still come: each with the number of its block and the role that interrupts.
 pub(super) type Late = BTreeSet<(u32, u32, Message)>;
+
+/// The interrupters that interrupt no more before they are done: the states in which they may, and
+/// the roles that are not done before that.
+pub(super) type Told = HashMap<u32, (Vec<bool>, FixedBitSet)>;
 
 /// The knowledge that each role has of the others in a block.
 pub(super) struct Lateness {
@@ -69,6 +74,8 @@ pub(super) struct Lateness {
     /// By sender and receiver: the messages by which the receiver says that the sender has nothing
     /// more to send to it. They may cross an interrupt.
     closing: BTreeMap<(u32, u32), BTreeSet<Message>>,
+    /// The pairs whose receiver is not done before its sender is, so that nothing is late.
+    in_time: BTreeSet<(u32, u32)>,
     /// By hop or pair with such messages: for each state of its receiver true if it may still be
     /// told of an interrupt.
     unsure: BTreeMap<(u32, u32), Vec<bool>>,
@@ -82,9 +89,17 @@ impl Lateness {
     pub(super) fn new(
         of: &Interruption<'_>,
         machines: &[Local],
-        told: &HashMap<u32, Vec<bool>>,
+        told: &Told,
     ) -> Result<Self, Option<(u32, u32)>> {
         let open = open(of, machines, told).ok_or(None)?;
+        let done = of.members.iter().map(|&by| (by, of.learn(of.block, by, &|_, _| true)));
+        let done: HashMap<u32, FixedBitSet> = done.collect();
+        let is_strict = of.interrupters.iter().any(|&by| of.is_early(by));
+        // True if `role` is not done before `by` is, or before it interrupts no more.
+        let in_time = |by: u32, is_told: bool, role: u32| {
+            let learn = if is_told { &told[&by].1 } else { &done[&by] };
+            learn.contains(role as usize)
+        };
         let (mut last, mut sends, mut hears) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let mut closing: BTreeMap<(u32, u32), BTreeSet<Message>> = BTreeMap::new();
         let pairs =
@@ -94,18 +109,19 @@ impl Lateness {
             let is_sent = |edge: &Edge| of.is(edge, Direction::Send, to);
             let is_received = |edge: &Edge| of.is(edge, Direction::Receive, from);
             let may = sender.leads_to(|_| true, sender.states_with(is_sent));
-            // Only an interrupt ends the block for each role, so each hop carries one.
-            let is_told = !of.block.ends && of.hops.contains_key(&pair);
-            // A single interrupter's interrupt comes for sure: no other role interrupts it.
-            let is_needed = !is_told
-                && (of.interrupters.iter().any(|&by| by != from) || !of.is_hop(from, to, &[from]));
+            // If anyone interrupts, such a sender is not done yet, and so it tells its hops.
+            let is_caught = |&by: &u32| {
+                let is_known = || in_time(by, told.contains_key(&by), from);
+                by == from || !of.block.ends || is_strict && is_known()
+            };
+            let is_told = of.hops.contains_key(&pair) && of.interrupters.iter().all(is_caught);
             let (mut final_ones, mut others) = (BTreeSet::new(), BTreeSet::new());
             for (_, edge) in sender.all_edges().filter(|(source, _)| may[*source as usize]) {
                 let is_more = may[edge.target as usize];
                 match is_sent(edge) {
                     true if is_more => others.insert(edge.action.message.clone()),
                     true => final_ones.insert(edge.action.message.clone()),
-                    false if is_needed && !is_more => {
+                    false if !is_told && !is_more => {
                         // The receiver itself says that there is no more.
                         if !of.is(edge, Direction::Receive, to) {
                             return Err(Some(pair));
@@ -119,7 +135,7 @@ impl Lateness {
                     false => continue,
                 };
             }
-            if !is_needed {
+            if is_told {
                 final_ones.clear();
             } else if !final_ones.is_disjoint(&others) {
                 return Err(Some(pair));
@@ -130,7 +146,13 @@ impl Lateness {
             sends.insert(pair, may.into_iter().map(|may| may || is_told).collect());
         }
         let (sure, unsure) = (BTreeMap::new(), BTreeMap::new());
-        let mut known = Self { open, last, sure, sends, hears, closing, unsure };
+        let is_in_time = |&&(from, to): &&(u32, u32)| {
+            let by = of.hops.get(&(from, to));
+            let is_own = by.is_some_and(|by| by.iter().eq([&from]) && told.contains_key(&from));
+            in_time(from, is_own, to)
+        };
+        let in_time = of.hops.keys().chain(closing.keys()).filter(is_in_time).copied().collect();
+        let mut known = Self { open, last, sure, sends, hears, closing, in_time, unsure };
         // Those that interrupt come before those that pass it on.
         let (first, others): (Vec<_>, Vec<_>) =
             of.hops.keys().partition(|(from, _)| of.interrupters.contains(from));
@@ -204,11 +226,11 @@ impl Lateness {
 fn open(
     of: &Interruption<'_>,
     machines: &[Local],
-    told: &HashMap<u32, Vec<bool>>,
+    told: &Told,
 ) -> Option<BTreeMap<u32, Vec<bool>>> {
     let open = of.interrupters.iter().map(|&by| {
         let machine = &machines[by as usize];
-        let (end, told, mut open) = (of.own_end(machine), told.get(&by), of.looks(machine));
+        let (end, told, mut open) = (of.own_end(machine), told.get(&by).map(|told| &told.0), of.looks(machine));
         // A role that never waits may interrupt wherever it sends.
         if !open.contains(&true) {
             open.fill(true);
@@ -216,6 +238,14 @@ fn open(
         let is_first =
             |&&role: &&u32| of.rounds.rule(of.block.span, by, role) == Some(Rule::AfterMessage);
         let first: Vec<u32> = of.members.iter().filter(is_first).copied().collect();
+        if of.is_early(by) {
+            let waits = machine.states_with(|edge| edge.action.direction == Direction::Receive);
+            let (told, waits) = (told?, waits.collect::<Vec<_>>());
+            // It could interrupt nowhere where it waits for others.
+            if !waits.is_empty() && !waits.iter().any(|&state| told[state as usize]) {
+                return None;
+            }
+        }
         for &role in &first {
             let before = machine.reached(|edge| !of.is(edge, Direction::Send, role), [0]);
             let waits = machine.states_with(|edge| edge.action.direction == Direction::Receive);
@@ -260,8 +290,10 @@ impl Interruption<'_> {
             for (position, edge) in
                 edges.iter().enumerate().filter(|of| Some(of.1.target) == own_end)
             {
-                let may_come =
-                    others().filter(|&by| known.is_unsure_after(self, (by, role), (state, edge)));
+                let may_come = others().filter(|&by| {
+                    !known.in_time.contains(&(by, role))
+                        && known.is_unsure_after(self, (by, role), (state, edge))
+                });
                 let marked =
                     self.marked(machine, may_come.collect(), end, role, (known, late_sets));
                 machine.states[state as usize][position].target = marked;

@@ -47,6 +47,7 @@ pub(super) struct Rounds(BTreeMap<(Span, u32, u32), Rule>);
 pub(super) enum Rule {
     AfterMessage,
     ThroughAnother,
+    BeforeLastSend,
 }
 
 /// An interrupt that `role` may hear of from `by` too late: in a state in which it could be taken
@@ -78,7 +79,7 @@ impl Rounds {
             let waits = self.0.values_mut().filter(|rule| **rule == Rule::AfterMessage);
             return waits.map(|rule| *rule = Rule::ThroughAnother).count() > 0;
         }
-        found.iter().all(|found| self.mend_one(global, found, &is_late))
+        found.iter().filter(|found| self.mend_one(global, found, &is_late)).count() > 0
     }
 
     fn mend_one(
@@ -87,7 +88,7 @@ impl Rounds {
         &TooLate { block, by, role, ref confused, .. }: &TooLate,
         is_late: impl Fn(u32) -> bool,
     ) -> bool {
-        let Some(places) = confused else { return false };
+        let Some(places) = confused else { return self.stop_early(global, block, by) };
         let sends = |block: &Block| {
             let mut edges = block.parts.iter().flat_map(Global::all_edges);
             edges.any(|edge| {
@@ -106,6 +107,16 @@ impl Rounds {
         }
         let key = (global.blocks[block as usize].span, by, role);
         self.0.insert(key, Rule::ThroughAnother) != Some(Rule::ThroughAnother)
+            || self.stop_early(global, block, by)
+    }
+
+    /// Lets the interrupter `by`, or all of them, not interrupt after its last send in the block.
+    fn stop_early(&mut self, global: &Global, block: u32, by: u32) -> bool {
+        let Block { span, interrupts, .. } = &global.blocks[block as usize];
+        let is_any = interrupts.iter().all(|of| of.by != by);
+        let interrupters = interrupts.iter().map(|of| of.by).filter(|&of| is_any || of == by);
+        let rules = interrupters.map(|by| self.0.insert((*span, by, by), Rule::BeforeLastSend));
+        rules.filter(Option::is_none).count() > 0
     }
 }
 
