@@ -64,7 +64,7 @@ use rumpsteak_fsm::{Message, System, Verdict};
 
 use super::flat;
 use super::interruption::{Closed, Interruption};
-use super::late::{Late, Lateness, Told};
+use super::late::{Late, Lateness};
 use super::local::{Edge, Local};
 use super::projection::{self, Projection};
 use super::rounds::{self, Rounds, TooLate};
@@ -101,7 +101,7 @@ pub(crate) fn project_all(
     let block = (global.blocks[0].span, "this block");
     if !by_construction {
         let judged = judge(&projections, &interrupts, protocol, block, &limits.verifier);
-        judged.map_err(|found| { if std::env::var("DBG").is_ok() { eprintln!("{found:#?}"); } if errors.is_empty() { found } else { errors } })?;
+        judged.map_err(|found| if errors.is_empty() { found } else { errors })?;
     }
     if global.blocks.iter().any(|block| block.parts.len() > 1)
         && let Ok((others, is_plain, _)) = compose(global, names, None, limits)
@@ -171,7 +171,6 @@ fn compose(
             Err(errors) => errors,
         };
         let too_late = too_late.into_inner();
-if std::env::var("DBG").is_ok() { for t in &too_late { eprintln!("DBG block {} by {} role {} {:?} {}", t.block, t.by, t.role, t.message.label, t.confused.is_some()); } eprintln!("DBG {:?}", errors.iter().map(|e| &e.message).collect::<Vec<_>>()); }
         if first_errors.is_empty() {
             first_errors = errors;
         }
@@ -379,16 +378,17 @@ impl Composer<'_> {
         }
         local.settled(&self.global.roles, role, &self.late_sets, self.rounds).map_err(|found| {
             let name = |role: u32| self.global.roles[role as usize].as_str();
-            let block = self.global.blocks[found.block as usize].span;
-            let (by, role) = (name(found.by), name(role));
+            let Block { span: block, interrupts, .. } = &self.global.blocks[found.block as usize];
+            let is_own = interrupts.iter().any(|of| of.by == found.by);
+            let (block, by, role) = (*block, name(found.by), name(role));
             // Inserted with the marks of the block.
-            let errors = match &self.open_ends[&found.block][..] {
-                _ if found.confused.is_some() => {
-                    let label = found.message.label.as_str();
-                    vec![global_errors::late_interrupt(block, by, role, label)]
+            let open = &self.open_ends[&found.block];
+            let errors = match &found.message.label {
+                label if found.confused.is_some() => {
+                    vec![global_errors::late_interrupt(block, by, role, label.as_str())]
                 }
-                [] => vec![global_errors::open_interrupt(block, (by, &[role]), role, None)],
-                errors => errors.to_vec(),
+                _ if is_own && !open.is_empty() => open.clone(),
+                _ => vec![global_errors::open_interrupt(block, (by, &[role]), role, None)],
             };
             self.too_late.borrow_mut().push(found);
             errors
@@ -443,10 +443,10 @@ impl Composer<'_> {
         let open = |&by: &u32| (by, interruption.open(&machines[by as usize], by));
         let open: HashMap<u32, Vec<bool>> = interrupters.iter().map(open).collect();
         let shut = interrupters.iter().find(|by| open[*by].first() != Some(&true));
-        if let (Some(&by), true, false) = (shut, diagnostics.is_empty(), interruption.is_routed) {
+        if let (Some(&by), true, false) = (shut, diagnostics.is_empty(), interruption.is_routed()) {
             diagnostics.push(interruption.open_interrupt(by, by, None));
         }
-        if !diagnostics.is_empty() || interruption.is_routed {
+        if !diagnostics.is_empty() || interruption.is_routed() {
             return self.late(&interruption, &machines, open, &closed, diagnostics);
         }
         for &role in members {
@@ -477,22 +477,15 @@ impl Composer<'_> {
         open.retain(|&by, open| {
             let others = interruption.members.iter();
             let mut others = others.filter(|&&role| interruption.is_hop(by, role, &[by]));
-            (open[0] || interruption.is_routed)
+            let is_told = (open[0] || interruption.is_routed())
                 && others.all(|&role| {
                     let (machine, closed) = (&machines[role as usize], &closed[&(by, role)]);
                     interruption.open_end(machine, by, role, closed).is_none()
-                })
+                });
+            is_told || self.rounds.is_early(interruption.block.span, by)
         });
-        let learn = |by| interruption.learn(interruption.block, by, &|from, _| from == by);
-        let mut told: Told = open.into_iter().map(|(by, open)| (by, (open, learn(by)))).collect();
-        for &by in &interruption.interrupters {
-            if interruption.is_early(by) {
-                let early = interruption.early(&machines[by as usize], by);
-                told.extend(early.map(|early| (by, early)));
-            }
-        }
         let known =
-            if is_outermost { Lateness::new(interruption, machines, &told) } else { Err(None) };
+            if is_outermost { Lateness::new(interruption, machines, &open) } else { Err(None) };
         let known = known.map_err(|pair| match &errors[..] {
             [] => vec![interruption.unclear_last(pair)],
             _ => errors.clone(),

@@ -2,7 +2,6 @@
 //! always learn if there is one. The [machines of blocks](super::blocks) say how.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::iter;
 
 use fixedbitset::FixedBitSet;
 use hashbrown::HashMap;
@@ -16,15 +15,11 @@ use crate::diagnostics::diagnostic::Diagnostic;
 use crate::diagnostics::global_errors;
 use crate::diagnostics::span::Span;
 use crate::global::automaton::{Block, Global, Letter};
-use crate::index::{IndexSet, NONE, index};
+use crate::index::{NONE, index};
 use crate::limits::Limits;
 use crate::names::program;
 
-/// The most states of a block, each with those who know that a role is done, that are visited.
-const MOST_KNOWN: usize = 10_000;
-
 pub(super) struct Interruption<'a> {
-    global: &'a Global,
     roles: &'a [Role],
     pub(super) number: u32,
     pub(super) block: &'a Block,
@@ -37,8 +32,6 @@ pub(super) struct Interruption<'a> {
     pub(super) pairs: BTreeMap<(u32, u32), BTreeSet<Message>>,
     /// The pairs P → Q such that P tells Q of an interrupt in any case, with its interrupters.
     pub(super) hops: BTreeMap<(u32, u32), BTreeSet<u32>>,
-    /// True if some interrupter does not tell all others itself.
-    pub(super) is_routed: bool,
     pub(super) rounds: &'a Rounds,
 }
 
@@ -89,7 +82,6 @@ impl<'a> Interruption<'a> {
         }
         let mut interrupts: Vec<Interrupt> = Vec::new();
         let mut hops: BTreeMap<(u32, u32), BTreeSet<u32>> = BTreeMap::new();
-        let mut is_routed = false;
         for program::Interrupt { by, message, via, answer, .. } in &block.interrupts {
             let text = |number: u32| global.messages[number as usize].clone();
             let (message, answer) = (text(*message), answer.map(text));
@@ -105,7 +97,6 @@ impl<'a> Interruption<'a> {
             };
             let (via, others): (Vec<u32>, Vec<u32>) =
                 members.iter().filter(|role| *role != by).partition(is_told);
-            is_routed |= !others.is_empty();
             let mut told: Vec<(u32, u32)> = via.iter().map(|&role| (*by, role)).collect();
             // A role that need not wait is told over a channel that it has elsewhere.
             for to in others {
@@ -121,20 +112,13 @@ impl<'a> Interruption<'a> {
                 hops.entry(hop).or_default().insert(*by);
             }
         }
-        is_routed |= block.interrupts.iter().any(|of| !of.via.is_empty());
-        Self {
-            global,
-            roles,
-            number,
-            block,
-            members,
-            interrupters,
-            interrupts,
-            pairs,
-            hops,
-            is_routed,
-            rounds,
-        }
+        Self { roles, number, block, members, interrupters, interrupts, pairs, hops, rounds }
+    }
+
+    /// True if some interrupter does not tell all others itself.
+    pub(super) fn is_routed(&self) -> bool {
+        let tells = |by, to| by == to || self.is_hop(by, to, &[by]);
+        !self.interrupters.iter().all(|&by| self.members.iter().all(|&to| tells(by, to)))
     }
 
     /// True if `from` tells `to` in any case of an interrupt by one of these roles.
@@ -163,14 +147,14 @@ impl<'a> Interruption<'a> {
     /// Returns for each state of a role true if it may interrupt there, or look for an interrupt
     /// that it is told of. With a `via`, only if it waits there or may send for ever.
     pub(super) fn looks(&self, machine: &Local) -> Vec<bool> {
-        if !self.is_routed {
+        if !self.is_routed() {
             return vec![true; machine.states.len()];
         }
         let mut looks = sends_on(machine);
         let waits = machine.states_with(|edge| edge.action.direction == Direction::Receive);
         // If only an interrupt ends the block, a role that has nothing left to do waits for it.
-        waits.chain(machine.end().filter(|_| !self.block.ends))
-            .for_each(|state| looks[state as usize] = true);
+        let waits = waits.chain(machine.end().filter(|_| !self.block.ends));
+        waits.for_each(|state| looks[state as usize] = true);
         looks
     }
 
@@ -195,90 +179,59 @@ impl<'a> Interruption<'a> {
         hears.into_iter().zip(ends).map(|(hears, ends)| ends && !hears).collect()
     }
 
-    /// True if `by` does not interrupt after its last send, so that nothing is too late.
-    pub(super) fn is_early(&self, by: u32) -> bool {
-        self.rounds.rule(self.block.span, by, by) == Some(Rule::BeforeLastSend)
-    }
-
-    /// Returns for each state of `by` true if it sends to each other role, however it goes on.
+    /// Returns for each state of `by` true if it sends to each role that it tells, however it goes
+    /// on. If it is early, to any role if all learn of its last send, else to those it sends to.
     pub(super) fn open(&self, machine: &Local, by: u32) -> Vec<bool> {
-        let mut open = vec![self.members.len() > 1; machine.states.len()];
-        for &other in self.members.iter().filter(|_| self.block.ends) {
-            if self.is_hop(by, other, &[by]) {
-                let sends = self.sends(machine, |edge| self.is(edge, Direction::Send, other));
-                open.iter_mut().zip(sends).for_each(|(open, sends)| *open &= sends);
+        let is_sent = |edge: &Edge, to| self.is(edge, Direction::Send, to);
+        let mut hops = self.members.clone();
+        hops.retain(|&other| self.is_hop(by, other, &[by]));
+        let mut size = 1;
+        if self.rounds.is_early(self.block.span, by) {
+            let learn = self.learn(by, true);
+            match hops.iter().all(|&to| learn.contains(to as usize)) {
+                true => (hops, size) = (self.members.clone(), self.members.len()),
+                false => hops.retain(|&to| machine.all_edges().any(|(_, edge)| is_sent(edge, to))),
+            }
+        }
+        let mut open = vec![self.members.len() > 1 && !hops.is_empty(); machine.states.len()];
+        for peers in hops.chunks(size).filter(|_| self.block.ends) {
+            let tells = |edge: &Edge| peers.iter().any(|&to| is_sent(edge, to));
+            let may = machine.leads_to(|_| true, machine.states_with(tells));
+            let need_not = machine.leads_to(|edge| !tells(edge), self.own_end(machine));
+            for ((open, may), need_not) in open.iter_mut().zip(may).zip(need_not) {
+                *open &= may && !need_not;
             }
         }
         open
     }
 
-    /// The states in which `by` may interrupt if it does not do so after its last send, and those who
-    /// learn of that; or after its last send to one role, if the others would not learn of it.
-    pub(super) fn early(&self, machine: &Local, by: u32) -> Option<(Vec<bool>, FixedBitSet)> {
-        let hops = self.hops.iter().filter(|(hop, of)| hop.0 == by && of.contains(&by));
-        let hops: Vec<u32> = hops.map(|(hop, _)| hop.1).collect();
-        let mut ways = iter::once(None).chain(hops.iter().copied().map(Some)).map(|to| {
-            let is_one = |other| to.is_none_or(|to| to == other);
-            let is_sent = |edge: &Edge| {
-                let mut others = self.members.iter().filter(|&&other| is_one(other));
-                others.any(|&other| self.is(edge, Direction::Send, other))
-            };
-            let learn = self.learn(self.block, by, &|from, to| from == by && is_one(to));
-            (self.sends(machine, is_sent), learn)
-        });
-        let is_known = |(_, learn): &(_, FixedBitSet)| hops.iter().all(|&to| learn.contains(to as usize));
-        ways.find(is_known)
-    }
-
-    /// Returns for each state of a role true if one of these edges comes, however it goes on.
-    fn sends(&self, machine: &Local, is: impl Fn(&Edge) -> bool) -> Vec<bool> {
-        let may = machine.leads_to(|_| true, machine.states_with(&is));
-        let need_not = machine.leads_to(|edge| !is(edge), self.own_end(machine));
-        may.into_iter().zip(need_not).map(|(may, need_not)| may && !need_not).collect()
-    }
-
-    /// The roles whose last action in the block comes after the last one of `by` in every run, since
-    /// they hear of that, perhaps through others. Of its actions only those count that satisfy
-    /// `is_one`, by their sender and receiver.
-    pub(super) fn learn(
-        &self,
-        block: &Block,
-        by: u32,
-        is_one: &dyn Fn(u32, u32) -> bool,
-    ) -> FixedBitSet {
+    /// The roles that are not done before they know, perhaps through others, that `by` is, or that
+    /// it sends no more. After a block inside this one only `by` knows.
+    pub(super) fn learn(&self, by: u32, is_send: bool) -> FixedBitSet {
         let mut only = FixedBitSet::with_capacity(self.roles.len());
         only.insert(by as usize);
-        let acts = |part: &&Global| part.all_edges().any(|edge| part.is_seen_by(edge.letter, by));
-        let mut all: Option<FixedBitSet> = None;
-        for part in block.parts.iter().filter(acts) {
-            // The states, each with those who know that `by` has done all that counts so far.
-            let mut found = IndexSet::from_iter([(0, only.clone())]);
-            let mut at = 0;
-            while let Some((state, known)) = found.get_index(at).cloned() {
-                at += 1;
-                if part.edges(state).is_empty() {
-                    all.get_or_insert_with(|| known.clone()).intersect_with(&known);
-                }
-                for edge in part.edges(state) {
-                    let Letter { from, to, message, .. } = part.letter(edge);
-                    let inner = self.global.blocks.get(message as usize).filter(|_| from == NONE);
-                    let mut next = match inner {
-                        _ if !part.is_seen_by(edge.letter, by) => known.clone(),
-                        Some(par) if par.interrupts.is_empty() => self.learn(par, by, is_one),
-                        None if !is_one(from, to) => known.clone(),
-                        _ => only.clone(),
-                    };
-                    if inner.is_none() && next.contains(from as usize) {
+        let [part] = &self.block.parts[..] else { return only };
+        // For each state, those who know of all that `by` has done, whatever came before.
+        let mut known: Vec<Option<FixedBitSet>> = vec![None; part.len()];
+        let mut work = vec![(0, only.clone())];
+        while let Some((state, mut next)) = work.pop() {
+            let known = &mut known[state as usize];
+            known.iter().for_each(|known| next.intersect_with(known));
+            if known.as_ref() != Some(&next) {
+                work.extend(part.edges(state).iter().map(|edge| {
+                    let Letter { from, to, .. } = part.letter(edge);
+                    let acts = part.is_seen_by(edge.letter, by) && !(is_send && to == by);
+                    let mut next = if acts { only.clone() } else { next.clone() };
+                    if next.contains(from as usize) {
                         next.insert(to as usize);
                     }
-                    found.insert((edge.target, next));
-                }
-                if found.len() > MOST_KNOWN {
-                    return only;
-                }
+                    (edge.target, next)
+                }));
+                *known = Some(next);
             }
         }
-        all.unwrap_or(only)
+        let ends = known.into_iter().zip(&part.states).filter(|(_, edges)| edges.is_empty());
+        ends.filter_map(|(known, _)| known).reduce(|all, known| &all & &known).unwrap_or(only)
     }
 
     /// An error if a role may be done while `by` may interrupt. `closed` has the states in which

@@ -42,7 +42,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fixedbitset::FixedBitSet;
 use hashbrown::HashMap;
 use rumpsteak_fsm::{Action, Direction, Label, Message, Role};
 
@@ -54,10 +53,6 @@ use crate::limits::Limits;
 
 /// Interrupts that may still come: each with the number of its block and the role that interrupts.
 pub(super) type Late = BTreeSet<(u32, u32, Message)>;
-
-/// The interrupters that interrupt no more before they are done: the states in which they may, and
-/// the roles that are not done before that.
-pub(super) type Told = HashMap<u32, (Vec<bool>, FixedBitSet)>;
 
 /// The knowledge that each role has of the others in a block.
 pub(super) struct Lateness {
@@ -89,17 +84,13 @@ impl Lateness {
     pub(super) fn new(
         of: &Interruption<'_>,
         machines: &[Local],
-        told: &Told,
+        told: &HashMap<u32, Vec<bool>>,
     ) -> Result<Self, Option<(u32, u32)>> {
         let open = open(of, machines, told).ok_or(None)?;
-        let done = of.members.iter().map(|&by| (by, of.learn(of.block, by, &|_, _| true)));
-        let done: HashMap<u32, FixedBitSet> = done.collect();
-        let is_strict = of.interrupters.iter().any(|&by| of.is_early(by));
-        // True if `role` is not done before `by` is, or before it interrupts no more.
-        let in_time = |by: u32, is_told: bool, role: u32| {
-            let learn = if is_told { &told[&by].1 } else { &done[&by] };
-            learn.contains(role as usize)
-        };
+        let is_strict = of.members.iter().any(|&by| of.rounds.is_early(of.block.span, by));
+        // True if `role` is not done while `by` may interrupt.
+        let learns =
+            |by: u32, role: u32| of.learn(by, told.contains_key(&by)).contains(role as usize);
         let (mut last, mut sends, mut hears) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let mut closing: BTreeMap<(u32, u32), BTreeSet<Message>> = BTreeMap::new();
         let pairs =
@@ -110,10 +101,8 @@ impl Lateness {
             let is_received = |edge: &Edge| of.is(edge, Direction::Receive, from);
             let may = sender.leads_to(|_| true, sender.states_with(is_sent));
             // If anyone interrupts, such a sender is not done yet, and so it tells its hops.
-            let is_caught = |&by: &u32| {
-                let is_known = || in_time(by, told.contains_key(&by), from);
-                by == from || !of.block.ends || is_strict && is_known()
-            };
+            let is_caught =
+                |&by: &u32| by == from || !of.block.ends || is_strict && learns(by, from);
             let is_told = of.hops.contains_key(&pair) && of.interrupters.iter().all(is_caught);
             let (mut final_ones, mut others) = (BTreeSet::new(), BTreeSet::new());
             for (_, edge) in sender.all_edges().filter(|(source, _)| may[*source as usize]) {
@@ -147,9 +136,8 @@ impl Lateness {
         }
         let (sure, unsure) = (BTreeMap::new(), BTreeMap::new());
         let is_in_time = |&&(from, to): &&(u32, u32)| {
-            let by = of.hops.get(&(from, to));
-            let is_own = by.is_some_and(|by| by.iter().eq([&from]) && told.contains_key(&from));
-            in_time(from, is_own, to)
+            let is_own = of.hops.get(&(from, to)).is_some_and(|by| by.iter().eq([&from]));
+            is_own && learns(from, to) || of.learn(from, false).contains(to as usize)
         };
         let in_time = of.hops.keys().chain(closing.keys()).filter(is_in_time).copied().collect();
         let mut known = Self { open, last, sure, sends, hears, closing, in_time, unsure };
@@ -175,7 +163,7 @@ impl Lateness {
         of.is(edge, Direction::Send, pair.0) && self.closing.get(&pair).is_some_and(is_closing)
     }
 
-    /// True if the receiver of this pair may be told of an interrupt after this edge from `state`.
+    /// True if the receiver of this pair may be told of an interrupt after this edge to its end.
     fn is_unsure_after(
         &self,
         of: &Interruption<'_>,
@@ -186,9 +174,10 @@ impl Lateness {
             of.is(edge, Direction::Receive, pair.0) && sure.contains(&edge.action.message)
         };
         let is_unsure = |unsure: &Vec<bool>| unsure[state as usize];
-        self.closes(of, pair, edge)
-            || self.unsure.get(&pair).is_some_and(is_unsure)
-                && !self.sure.get(&pair).is_some_and(is_sure)
+        !self.in_time.contains(&pair)
+            && (self.closes(of, pair, edge)
+                || self.unsure.get(&pair).is_some_and(is_unsure)
+                    && !self.sure.get(&pair).is_some_and(is_sure))
     }
 
     /// Adds what `to` knows about being told by `from`.
@@ -226,11 +215,11 @@ impl Lateness {
 fn open(
     of: &Interruption<'_>,
     machines: &[Local],
-    told: &Told,
+    told: &HashMap<u32, Vec<bool>>,
 ) -> Option<BTreeMap<u32, Vec<bool>>> {
     let open = of.interrupters.iter().map(|&by| {
         let machine = &machines[by as usize];
-        let (end, told, mut open) = (of.own_end(machine), told.get(&by).map(|told| &told.0), of.looks(machine));
+        let (end, told, mut open) = (of.own_end(machine), told.get(&by), of.looks(machine));
         // A role that never waits may interrupt wherever it sends.
         if !open.contains(&true) {
             open.fill(true);
@@ -238,19 +227,12 @@ fn open(
         let is_first =
             |&&role: &&u32| of.rounds.rule(of.block.span, by, role) == Some(Rule::AfterMessage);
         let first: Vec<u32> = of.members.iter().filter(is_first).copied().collect();
-        if of.is_early(by) {
-            let waits = machine.states_with(|edge| edge.action.direction == Direction::Receive);
-            let (told, waits) = (told?, waits.collect::<Vec<_>>());
-            // It could interrupt nowhere where it waits for others.
-            if !waits.is_empty() && !waits.iter().any(|&state| told[state as usize]) {
-                return None;
-            }
-        }
+        let waits = machine.states_with(|edge| edge.action.direction == Direction::Receive);
+        let waits: Vec<usize> = waits.map(|state| state as usize).collect();
         for &role in &first {
             let before = machine.reached(|edge| !of.is(edge, Direction::Send, role), [0]);
-            let waits = machine.states_with(|edge| edge.action.direction == Direction::Receive);
             // It could not interrupt where it waits for others.
-            if waits.into_iter().any(|state| before[state as usize]) {
+            if waits.iter().any(|&state| before[state]) {
                 return None;
             }
             open.iter_mut().zip(before).for_each(|(open, before)| *open &= !before);
@@ -258,7 +240,14 @@ fn open(
         for (state, open) in (0..).zip(&mut open) {
             *open &= told.map_or(Some(state) != end, |told| told[state as usize]);
         }
-        let anywhere = of.is_routed || !first.is_empty();
+        // If it is early, it must still be of use.
+        if of.rounds.is_early(of.block.span, by)
+            && !waits.is_empty()
+            && !waits.iter().any(|&state| open[state])
+        {
+            return None;
+        }
+        let anywhere = of.is_routed() || !first.is_empty();
         let takes_part = if anywhere { open.contains(&true) } else { open[0] };
         let tells = of.hops.iter().any(|(hop, of)| hop.0 == by && of.contains(&by));
         (takes_part && tells).then_some((by, open))
@@ -290,10 +279,8 @@ impl Interruption<'_> {
             for (position, edge) in
                 edges.iter().enumerate().filter(|of| Some(of.1.target) == own_end)
             {
-                let may_come = others().filter(|&by| {
-                    !known.in_time.contains(&(by, role))
-                        && known.is_unsure_after(self, (by, role), (state, edge))
-                });
+                let may_come =
+                    others().filter(|&by| known.is_unsure_after(self, (by, role), (state, edge)));
                 let marked =
                     self.marked(machine, may_come.collect(), end, role, (known, late_sets));
                 machine.states[state as usize][position].target = marked;
@@ -451,18 +438,15 @@ impl Local {
         rounds: &Rounds,
     ) -> Result<Self, TooLate> {
         let own = &roles[role as usize];
-        // The interrupts are in the order in which they come from each role.
-        let settle = |mut state: u32, mut late: Vec<_>| {
+        let settle = |mut state: u32, mut late: Late| {
             while let Some(mark) = self.edges(state).iter().find(|edge| edge.action.peer == *own) {
                 let number = mark.action.message.label.as_str().parse().unwrap_or(0);
-                let more = late_sets.get_index(number).into_iter().flatten();
-                late.retain(|known| !more.clone().any(|one| one == known));
-                late.extend(more.cloned());
+                late.extend(late_sets.get_index(number).into_iter().flatten().cloned());
                 state = mark.target;
             }
             (state, late)
         };
-        let mut found = IndexSet::from_iter([settle(0, Vec::new())]);
+        let mut found: IndexSet<(u32, Late)> = IndexSet::from_iter([settle(0, Late::new())]);
         let mut local = Self::default();
         while let Some((state, late)) = found.get_index(local.states.len()).cloned() {
             let source = local.add();
@@ -471,7 +455,7 @@ impl Local {
             }
             let without = |peer: &Role| {
                 let others = late.iter().filter(|(_, by, _)| roles[*by as usize] != *peer);
-                others.cloned().collect()
+                others.cloned().collect::<Late>()
             };
             let late_as = |action: &Action| {
                 let mut late = late.iter().filter(|_| action.direction == Direction::Receive);
@@ -497,19 +481,19 @@ impl Local {
                 let target = index(found.insert_full(settle(*target, late)).0);
                 local.connect(source, action.clone(), target, origins.clone());
             }
-            for (place, one @ (block, by, message)) in late.iter().enumerate() {
+            for one @ (block, by, message) in &late {
                 let peer = roles[*by as usize].clone();
                 if self.edges(state).is_empty() {
                     return too_late(one, None);
                 }
-                // Two of one label: this may be the first, and then the second may still come.
-                if late[..place].iter().any(|(_, from, other)| (from, other) == (by, message)) {
+                // If an earlier block has the same, that of this block may still come after it.
+                if late
+                    .iter()
+                    .any(|known| known.0 < *block && known.1 == *by && known.2 == *message)
+                {
                     continue;
                 }
-                let comes = |(other, (of, from, _)): &(usize, &(u32, u32, Message))| {
-                    from != by || *other > place && of != block
-                };
-                let rest = late.iter().enumerate().filter(comes).map(|(_, one)| one.clone());
+                let rest = late.iter().filter(|(of, from, _)| from != by || of > block).cloned();
                 let target = index(found.insert_full((state, rest.collect())).0);
                 let action =
                     Action { peer, direction: Direction::Receive, message: message.clone() };

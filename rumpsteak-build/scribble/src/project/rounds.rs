@@ -50,6 +50,13 @@ pub(super) enum Rule {
     BeforeLastSend,
 }
 
+impl Rule {
+    fn after(rule: Option<Self>) -> Self {
+        let is_first = rule.is_none_or(|rule| rule == Self::AfterMessage);
+        if is_first { Self::ThroughAnother } else { Self::BeforeLastSend }
+    }
+}
+
 /// An interrupt that `role` may hear of from `by` too late: in a state in which it could be taken
 /// for another message, or else at the end.
 pub(super) struct TooLate {
@@ -67,6 +74,12 @@ impl Rounds {
         self.0.get(&(block, by, role)).copied()
     }
 
+    /// True if `by` does not interrupt this block after its last send.
+    pub(super) fn is_early(&self, block: Span, by: u32) -> bool {
+        let is_one = |key: &(Span, u32, u32)| (key.0, key.1) == (block, by);
+        self.0.iter().any(|(key, rule)| is_one(key) && *rule == Rule::BeforeLastSend)
+    }
+
     /// Adds rules against what was found, or replaces those that were of no use. Returns false if
     /// nothing else can be tried. `is_late` is true of a block whose interrupts may be late.
     pub(super) fn mend(
@@ -76,8 +89,8 @@ impl Rounds {
         is_late: impl Fn(u32) -> bool,
     ) -> bool {
         if found.is_empty() {
-            let waits = self.0.values_mut().filter(|rule| **rule == Rule::AfterMessage);
-            return waits.map(|rule| *rule = Rule::ThroughAnother).count() > 0;
+            let rules = self.0.values_mut().filter(|rule| **rule != Rule::BeforeLastSend);
+            return rules.map(|rule| *rule = Rule::after(Some(*rule))).count() > 0;
         }
         found.iter().filter(|found| self.mend_one(global, found, &is_late)).count() > 0
     }
@@ -88,7 +101,7 @@ impl Rounds {
         &TooLate { block, by, role, ref confused, .. }: &TooLate,
         is_late: impl Fn(u32) -> bool,
     ) -> bool {
-        let Some(places) = confused else { return self.stop_early(global, block, by) };
+        let places = confused.as_deref().unwrap_or_default();
         let sends = |block: &Block| {
             let mut edges = block.parts.iter().flat_map(Global::all_edges);
             edges.any(|edge| {
@@ -101,22 +114,14 @@ impl Rounds {
             blocks.any(|(number, block)| block.span == *place && is_late(number) && sends(block))
         };
         let is_new = |place: &Span| !self.0.contains_key(&(*place, by, role));
-        if places.iter().all(|place| is_new(place) && may_wait(place)) {
+        if confused.is_some() && places.iter().all(|place| is_new(place) && may_wait(place)) {
             self.0.extend(places.iter().map(|&place| ((place, by, role), Rule::AfterMessage)));
             return true;
         }
         let key = (global.blocks[block as usize].span, by, role);
-        self.0.insert(key, Rule::ThroughAnother) != Some(Rule::ThroughAnother)
-            || self.stop_early(global, block, by)
-    }
-
-    /// Lets the interrupter `by`, or all of them, not interrupt after its last send in the block.
-    fn stop_early(&mut self, global: &Global, block: u32, by: u32) -> bool {
-        let Block { span, interrupts, .. } = &global.blocks[block as usize];
-        let is_any = interrupts.iter().all(|of| of.by != by);
-        let interrupters = interrupts.iter().map(|of| of.by).filter(|&of| is_any || of == by);
-        let rules = interrupters.map(|by| self.0.insert((*span, by, by), Rule::BeforeLastSend));
-        rules.filter(Option::is_none).count() > 0
+        let rule = self.rule(key.0, by, role);
+        let next = if confused.is_some() { Rule::after(rule) } else { Rule::BeforeLastSend };
+        self.0.insert(key, next) != Some(next)
     }
 }
 
