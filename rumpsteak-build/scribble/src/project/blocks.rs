@@ -39,9 +39,6 @@
 //!   * With `cancel() by c via g`, `c` tells `g`, and interrupts are [late](super::late) ones. With
 //!     `answered ok()`, the message back to the role that told of `cancel` is `ok`.
 //!
-//!   In all cases the queues hold no message of the block once it is over, since an interrupt is
-//!   the last message of the block for each pair.
-//!
 //! # Why it is sound
 //! Some protocols are safe [by construction](super::flat). For all others the construction proves
 //! nothing: their machines are judged as a system ([`judge`]). Unless this shows that they are
@@ -432,7 +429,8 @@ impl Composer<'_> {
         let mut closed = HashMap::new();
         for &role in members {
             let machine = &machines[role as usize];
-            let others = || interrupters.iter().filter(|&&by| interruption.is_told(role, by));
+            let is_told = |by| members.iter().any(|&of| interruption.is_hop(of, role, &[by]));
+            let others = || interrupters.iter().filter(|&&by| is_told(by));
             closed.extend(others().map(|&by| ((by, role), interruption.closed(machine, by))));
             let mut wrong = others().filter_map(|&by| {
                 Some((by, interruption.open_end(machine, by, role, &closed[&(by, role)])?))
@@ -477,12 +475,12 @@ impl Composer<'_> {
         open.retain(|&by, open| {
             let others = interruption.members.iter();
             let mut others = others.filter(|&&role| interruption.is_hop(by, role, &[by]));
-            let is_told = (open[0] || interruption.is_routed())
-                && others.all(|&role| {
-                    let (machine, closed) = (&machines[role as usize], &closed[&(by, role)]);
-                    interruption.open_end(machine, by, role, closed).is_none()
-                });
-            is_told || self.rounds.is_early(interruption.block.span, by)
+            let is_told = |&role: &u32| {
+                let (machine, closed) = (&machines[role as usize], &closed[&(by, role)]);
+                interruption.open_end(machine, by, role, closed).is_none()
+            };
+            self.rounds.is_early(interruption.block.span, by)
+                || (open[0] || interruption.is_routed()) && others.all(is_told)
         });
         let known =
             if is_outermost { Lateness::new(interruption, machines, &open) } else { Err(None) };

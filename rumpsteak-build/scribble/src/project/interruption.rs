@@ -139,11 +139,6 @@ impl<'a> Interruption<'a> {
         told.contains(&role)
     }
 
-    /// True if a role tells `to` in any case of an interrupt by `by`.
-    pub(super) fn is_told(&self, to: u32, by: u32) -> bool {
-        self.members.iter().any(|&from| self.is_hop(from, to, &[by]))
-    }
-
     /// Returns for each state of a role true if it may interrupt there, or look for an interrupt
     /// that it is told of. With a `via`, only if it waits there or may send for ever.
     pub(super) fn looks(&self, machine: &Local) -> Vec<bool> {

@@ -10,8 +10,8 @@
 //! ```
 //!
 //! An interrupt of one round may be [late](super::late): its receiver has ended the round. If the
-//! receiver would take it for an interrupt of the next round, the block is changed by one of two
-//! rules. Neither adds a message or a number, so these machines run and are judged like all others.
+//! receiver would take it for one of the next round, the block is changed by one of three rules. No
+//! rule adds a message or a number, so these machines run and are judged like all others.
 //!
 //! * **After a message.** If the interrupter sends something to the receiver in the block before it
 //!   waits for anything, it interrupts only after that. Until the receiver hears something in this
@@ -19,6 +19,9 @@
 //! * **Through another role.** Else the interrupter does not tell the receiver, but only the other
 //!   roles. They pass it on as if the block had a `via` with all of them. The receiver hears from
 //!   one of them that the next round begins, so it cannot mistake what that role has told before.
+//! * **Before its last send.** Else, or if a late interrupt would be left at the end, it interrupts
+//!   only before its last send in the block, if it waits for something before that or never waits.
+//!   A role that cannot be done before that tells all its hops of any interrupt, as they wait.
 //!
 //! # Why this is sound
 //! The rules are not trusted. Two meanings of one message are an error (S0311). Otherwise the
@@ -48,13 +51,6 @@ pub(super) enum Rule {
     AfterMessage,
     ThroughAnother,
     BeforeLastSend,
-}
-
-impl Rule {
-    fn after(rule: Option<Self>) -> Self {
-        let is_first = rule.is_none_or(|rule| rule == Self::AfterMessage);
-        if is_first { Self::ThroughAnother } else { Self::BeforeLastSend }
-    }
 }
 
 /// An interrupt that `role` may hear of from `by` too late: in a state in which it could be taken
@@ -90,7 +86,9 @@ impl Rounds {
     ) -> bool {
         if found.is_empty() {
             let rules = self.0.values_mut().filter(|rule| **rule != Rule::BeforeLastSend);
-            return rules.map(|rule| *rule = Rule::after(Some(*rule))).count() > 0;
+            let waits = |rule: &Rule| *rule == Rule::AfterMessage;
+            let next = |waits| if waits { Rule::ThroughAnother } else { Rule::BeforeLastSend };
+            return rules.map(|rule| *rule = next(waits(rule))).count() > 0;
         }
         found.iter().filter(|found| self.mend_one(global, found, &is_late)).count() > 0
     }
@@ -119,8 +117,10 @@ impl Rounds {
             return true;
         }
         let key = (global.blocks[block as usize].span, by, role);
-        let rule = self.rule(key.0, by, role);
-        let next = if confused.is_some() { Rule::after(rule) } else { Rule::BeforeLastSend };
+        let next = match self.0.get(&key) {
+            None | Some(Rule::AfterMessage) if confused.is_some() => Rule::ThroughAnother,
+            _ => Rule::BeforeLastSend,
+        };
         self.0.insert(key, next) != Some(next)
     }
 }
