@@ -477,10 +477,7 @@ impl Local {
                     return too_late(one, None);
                 }
                 // If an earlier block has the same, that of this block may still come after it.
-                if late
-                    .iter()
-                    .any(|known| known.0 < *block && known.1 == *by && known.2 == *message)
-                {
+                if late.iter().any(|(of, from, text)| of < block && (from, text) == (by, message)) {
                     continue;
                 }
                 let rest = late.iter().filter(|(of, from, _)| from != by || of > block).cloned();
