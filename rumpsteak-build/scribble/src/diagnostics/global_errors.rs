@@ -67,7 +67,7 @@ errors! {
     late_interrupt(block: Span, by: &str, role: &str, label: &str) = OpenInterrupt at block,
         "`{role}` cannot tell a late `{label}` of `{by}` from a new one",
         "`{by}` may interrupt this while `{role}` is done"
-        help "let `{by}` send to `{role}` between rounds, or go `via` another role";
+        help "end the block with `done() from {by} to {role};`";
 
     unclear_last(block: Span, from: &str, to: &str) = OpenInterrupt at block,
         "`{to}` does not know the last message of `{from}`",

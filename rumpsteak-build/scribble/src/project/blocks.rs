@@ -39,9 +39,6 @@
 //!   * With `cancel() by c via g`, `c` tells `g`, and interrupts are [late](super::late) ones. With
 //!     `answered ok()`, the message back to the role that told of `cancel` is `ok`.
 //!
-//!   In all cases the queues hold no message of the block once it is over, since an interrupt is
-//!   the last message of the block for each pair.
-//!
 //! # Why it is sound
 //! Some protocols are safe [by construction](super::flat). For all others the construction proves
 //! nothing: their machines are judged as a system ([`judge`]). Unless this shows that they are
@@ -158,10 +155,10 @@ fn compose(
             too_late: RefCell::default(),
         };
         let composed = composer.compose();
-        let Composer { is_told_by_one, late_sets, open_ends, too_late, .. } = composer;
+        let Composer { is_told_by_one, open_ends, too_late, .. } = composer;
         let errors = match composed {
             Ok(projections) => {
-                let is_plain = is_told_by_one.get() && late_sets.is_empty();
+                let is_plain = is_told_by_one.get() && open_ends.is_empty();
                 let interrupts = global.blocks.iter().flat_map(|block| &block.interrupts);
                 let interrupts =
                     interrupts.flat_map(|of| of.answer.into_iter().chain([of.message]));
@@ -378,16 +375,17 @@ impl Composer<'_> {
         }
         local.settled(&self.global.roles, role, &self.late_sets, self.rounds).map_err(|found| {
             let name = |role: u32| self.global.roles[role as usize].as_str();
-            let block = self.global.blocks[found.block as usize].span;
-            let (by, role) = (name(found.by), name(role));
+            let Block { span: block, interrupts, .. } = &self.global.blocks[found.block as usize];
+            let is_own = interrupts.iter().any(|of| of.by == found.by);
+            let (block, by, role) = (*block, name(found.by), name(role));
             // Inserted with the marks of the block.
-            let errors = match &self.open_ends[&found.block][..] {
-                _ if found.confused.is_some() => {
-                    let label = found.message.label.as_str();
-                    vec![global_errors::late_interrupt(block, by, role, label)]
+            let open = &self.open_ends[&found.block];
+            let errors = match &found.message.label {
+                label if found.confused.is_some() => {
+                    vec![global_errors::late_interrupt(block, by, role, label.as_str())]
                 }
-                [] => vec![global_errors::open_interrupt(block, (by, &[role]), role, None)],
-                errors => errors.to_vec(),
+                _ if is_own && !open.is_empty() => open.clone(),
+                _ => vec![global_errors::open_interrupt(block, (by, &[role]), role, None)],
             };
             self.too_late.borrow_mut().push(found);
             errors
@@ -431,7 +429,8 @@ impl Composer<'_> {
         let mut closed = HashMap::new();
         for &role in members {
             let machine = &machines[role as usize];
-            let others = || interrupters.iter().filter(|&&by| interruption.is_told(role, by));
+            let is_told = |by| members.iter().any(|&of| interruption.is_hop(of, role, &[by]));
+            let others = || interrupters.iter().filter(|&&by| is_told(by));
             closed.extend(others().map(|&by| ((by, role), interruption.closed(machine, by))));
             let mut wrong = others().filter_map(|&by| {
                 Some((by, interruption.open_end(machine, by, role, &closed[&(by, role)])?))
@@ -442,10 +441,10 @@ impl Composer<'_> {
         let open = |&by: &u32| (by, interruption.open(&machines[by as usize], by));
         let open: HashMap<u32, Vec<bool>> = interrupters.iter().map(open).collect();
         let shut = interrupters.iter().find(|by| open[*by].first() != Some(&true));
-        if let (Some(&by), true, false) = (shut, diagnostics.is_empty(), interruption.is_routed) {
+        if let (Some(&by), true, false) = (shut, diagnostics.is_empty(), interruption.is_routed()) {
             diagnostics.push(interruption.open_interrupt(by, by, None));
         }
-        if !diagnostics.is_empty() || interruption.is_routed {
+        if !diagnostics.is_empty() || interruption.is_routed() {
             return self.late(&interruption, &machines, open, &closed, diagnostics);
         }
         for &role in members {
@@ -476,11 +475,12 @@ impl Composer<'_> {
         open.retain(|&by, open| {
             let others = interruption.members.iter();
             let mut others = others.filter(|&&role| interruption.is_hop(by, role, &[by]));
-            (open[0] || interruption.is_routed)
-                && others.all(|&role| {
-                    let (machine, closed) = (&machines[role as usize], &closed[&(by, role)]);
-                    interruption.open_end(machine, by, role, closed).is_none()
-                })
+            let is_told = |&role: &u32| {
+                let (machine, closed) = (&machines[role as usize], &closed[&(by, role)]);
+                interruption.open_end(machine, by, role, closed).is_none()
+            };
+            self.rounds.is_early(interruption.block.span, by)
+                || (open[0] || interruption.is_routed()) && others.all(is_told)
         });
         let known =
             if is_outermost { Lateness::new(interruption, machines, &open) } else { Err(None) };

@@ -54,8 +54,6 @@
 //! interrupters whose last message it has not received. If any of these has gone on to what follows
 //! the block, it has sent that message before. So a message that is sent behind the block is never
 //! received in it.
-//!
-//! The oracle explores every random protocol that is accepted like this.
 
 use std::collections::BTreeSet;
 

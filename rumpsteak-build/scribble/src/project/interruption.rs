@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use fixedbitset::FixedBitSet;
 use hashbrown::HashMap;
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::DiGraph;
@@ -13,7 +14,7 @@ use super::rounds::{Rounds, Rule};
 use crate::diagnostics::diagnostic::Diagnostic;
 use crate::diagnostics::global_errors;
 use crate::diagnostics::span::Span;
-use crate::global::automaton::{Block, Global};
+use crate::global::automaton::{Block, Global, Letter};
 use crate::index::{NONE, index};
 use crate::limits::Limits;
 use crate::names::program;
@@ -31,8 +32,6 @@ pub(super) struct Interruption<'a> {
     pub(super) pairs: BTreeMap<(u32, u32), BTreeSet<Message>>,
     /// The pairs P → Q such that P tells Q of an interrupt in any case, with its interrupters.
     pub(super) hops: BTreeMap<(u32, u32), BTreeSet<u32>>,
-    /// True if some interrupter does not tell all others itself.
-    pub(super) is_routed: bool,
     pub(super) rounds: &'a Rounds,
 }
 
@@ -83,7 +82,6 @@ impl<'a> Interruption<'a> {
         }
         let mut interrupts: Vec<Interrupt> = Vec::new();
         let mut hops: BTreeMap<(u32, u32), BTreeSet<u32>> = BTreeMap::new();
-        let mut is_routed = false;
         for program::Interrupt { by, message, via, answer, .. } in &block.interrupts {
             let text = |number: u32| global.messages[number as usize].clone();
             let (message, answer) = (text(*message), answer.map(text));
@@ -99,7 +97,6 @@ impl<'a> Interruption<'a> {
             };
             let (via, others): (Vec<u32>, Vec<u32>) =
                 members.iter().filter(|role| *role != by).partition(is_told);
-            is_routed |= !others.is_empty();
             let mut told: Vec<(u32, u32)> = via.iter().map(|&role| (*by, role)).collect();
             // A role that need not wait is told over a channel that it has elsewhere.
             for to in others {
@@ -115,19 +112,13 @@ impl<'a> Interruption<'a> {
                 hops.entry(hop).or_default().insert(*by);
             }
         }
-        is_routed |= block.interrupts.iter().any(|of| !of.via.is_empty());
-        Self {
-            roles,
-            number,
-            block,
-            members,
-            interrupters,
-            interrupts,
-            pairs,
-            hops,
-            is_routed,
-            rounds,
-        }
+        Self { roles, number, block, members, interrupters, interrupts, pairs, hops, rounds }
+    }
+
+    /// True if some interrupter does not tell all others itself.
+    pub(super) fn is_routed(&self) -> bool {
+        let tells = |by, to| by == to || self.is_hop(by, to, &[by]);
+        !self.interrupters.iter().all(|&by| self.members.iter().all(|&to| tells(by, to)))
     }
 
     /// True if `from` tells `to` in any case of an interrupt by one of these roles.
@@ -148,19 +139,16 @@ impl<'a> Interruption<'a> {
         told.contains(&role)
     }
 
-    /// True if a role tells `to` in any case of an interrupt by `by`.
-    pub(super) fn is_told(&self, to: u32, by: u32) -> bool {
-        self.members.iter().any(|&from| self.is_hop(from, to, &[by]))
-    }
-
     /// Returns for each state of a role true if it may interrupt there, or look for an interrupt
     /// that it is told of. With a `via`, only if it waits there or may send for ever.
     pub(super) fn looks(&self, machine: &Local) -> Vec<bool> {
-        if !self.is_routed {
+        if !self.is_routed() {
             return vec![true; machine.states.len()];
         }
         let mut looks = sends_on(machine);
         let waits = machine.states_with(|edge| edge.action.direction == Direction::Receive);
+        // If only an interrupt ends the block, a role that has nothing left to do waits for it.
+        let waits = waits.chain(machine.end().filter(|_| !self.block.ends));
         waits.for_each(|state| looks[state as usize] = true);
         looks
     }
@@ -186,22 +174,59 @@ impl<'a> Interruption<'a> {
         hears.into_iter().zip(ends).map(|(hears, ends)| ends && !hears).collect()
     }
 
-    /// Returns for each state of `by` true if it sends to each other role, however it goes on.
+    /// Returns for each state of `by` true if it sends to each role that it tells, however it goes
+    /// on. If it is early, to any role if all learn of its last send, else to those it sends to.
     pub(super) fn open(&self, machine: &Local, by: u32) -> Vec<bool> {
-        let mut open = vec![self.members.len() > 1; machine.states.len()];
-        let end = self.own_end(machine);
-        for &other in self.members.iter().filter(|_| self.block.ends) {
-            if !self.is_hop(by, other, &[by]) {
-                continue;
+        let is_sent = |edge: &Edge, to| self.is(edge, Direction::Send, to);
+        let mut hops = self.members.clone();
+        hops.retain(|&other| self.is_hop(by, other, &[by]));
+        let mut size = 1;
+        if self.rounds.is_early(self.block.span, by) {
+            let learn = self.learn(by, true);
+            match hops.iter().all(|&to| learn.contains(to as usize)) {
+                true => (hops, size) = (self.members.clone(), self.members.len()),
+                false => hops.retain(|&to| machine.all_edges().any(|(_, edge)| is_sent(edge, to))),
             }
-            let tells = |edge: &Edge| self.is(edge, Direction::Send, other);
+        }
+        let mut open = vec![self.members.len() > 1 && !hops.is_empty(); machine.states.len()];
+        for peers in hops.chunks(size).filter(|_| self.block.ends) {
+            let tells = |edge: &Edge| peers.iter().any(|&to| is_sent(edge, to));
             let may = machine.leads_to(|_| true, machine.states_with(tells));
-            let need_not = machine.leads_to(|edge| !tells(edge), end);
+            let need_not = machine.leads_to(|edge| !tells(edge), self.own_end(machine));
             for ((open, may), need_not) in open.iter_mut().zip(may).zip(need_not) {
                 *open &= may && !need_not;
             }
         }
         open
+    }
+
+    /// The roles that are not done before they know, perhaps through others, that `by` is, or that
+    /// it sends no more. After a block inside this one only `by` knows.
+    pub(super) fn learn(&self, by: u32, is_send: bool) -> FixedBitSet {
+        let mut only = FixedBitSet::with_capacity(self.roles.len());
+        only.insert(by as usize);
+        let [part] = &self.block.parts[..] else { return only };
+        // For each state, those who know of all that `by` has done, whatever came before.
+        let mut known: Vec<Option<FixedBitSet>> = vec![None; part.len()];
+        let mut work = vec![(0, only.clone())];
+        while let Some((state, mut next)) = work.pop() {
+            let known = &mut known[state as usize];
+            known.iter().for_each(|known| next.intersect_with(known));
+            if known.as_ref() != Some(&next) {
+                work.extend(part.edges(state).iter().map(|edge| {
+                    let Letter { from, to, .. } = part.letter(edge);
+                    let acts = part.is_seen_by(edge.letter, by) && !(is_send && to == by);
+                    let mut next = if acts { only.clone() } else { next.clone() };
+                    if next.contains(from as usize) {
+                        next.insert(to as usize);
+                    }
+                    (edge.target, next)
+                }));
+                *known = Some(next);
+            }
+        }
+        let ends = known.into_iter().zip(&part.states).filter(|(_, edges)| edges.is_empty());
+        ends.filter_map(|(known, _)| known).reduce(|all, known| &all & &known).unwrap_or(only)
     }
 
     /// An error if a role may be done while `by` may interrupt. `closed` has the states in which

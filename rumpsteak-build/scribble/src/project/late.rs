@@ -10,30 +10,29 @@
 //!   end°:    like end, and `stop` is received and dropped, until something else comes from client
 //! ```
 //!
-//! Such a block is for roles that no interrupter tells that it is over. Here an interrupter may
-//! interrupt until it is done itself, and it tells all others. A role that hears of the interrupt
-//! tells those to whom it may still send in the block. A role that has interrupted or heard of it
-//! drops what each other role sends, up to the interrupt or the *last* message of that role to it.
-//! So the last message for each pair has to be known by its label. No message is sent that the
-//! block would not have otherwise.
+//! Such a block is for roles that no interrupter tells that it is over. An interrupter may do so
+//! until it is done itself, and it tells all others. A role that has interrupted or heard of it
+//! tells those to whom it may still send in the block, and drops what each other role sends, up to
+//! the interrupt or the *last* message of that role to it, which it has to know by its label. No
+//! message is sent that the block would not have otherwise.
 //!
 //! A role that may be done before an interrupt *waits for it meanwhile*: in each state of what
 //! follows the block, the interrupt is received and dropped, at most once, until another message
-//! from the interrupter shows that none comes. If that is not before the protocol ends, there is an
-//! error (S0311). If it is not before the same message could be received with another meaning, the
-//! [rounds](super::rounds) have to be told apart.
+//! from the interrupter, or a late interrupt of a later block, shows that none comes. If that is
+//! not before the protocol ends, or before the same message could be received with another meaning,
+//! the [rounds](super::rounds) need rules, or there is an error (S0311).
+//!
+//! Nothing is late for a role that [learns](Interruption::learn), perhaps through others, that the
+//! interrupter is done: in every run that comes before its own last action. If only an interrupt
+//! ends the block, no role is done before, so it tells all its hops and waits for them.
 //!
 //! # Interrupts that are passed on
 //! With `cancel() by c via g`, a *hop* P → Q is a pair such that P tells Q in any case: c → g, and
 //! g → Q if Q may send for ever without waiting, so that nothing else would stop it, and g has a
 //! channel to Q elsewhere in the protocol. All others are told as above. So:
-//! * `c` tells `g` and those to whom it may still send, where it waits or may send for ever. If it
-//!   never waits, it may interrupt wherever it sends.
-//! * A role that hears of `cancel` where it waits stops its own sends, tells those to whom it may
-//!   still send, drops what each other role sends up to `cancel` or the last message, and goes on
-//!   behind the block.
-//! * No queue keeps a stale message: it is first in, first out, and its sender has either sent its
-//!   last message of the block, or its receiver finds `cancel` behind all others.
+//! * `c` interrupts where it waits or may send for ever, or wherever it sends if it never waits.
+//! * A role hears of `cancel` where it waits, and also if it has nothing else to do and only an
+//!   interrupt ends the block.
 //! * If Q itself says that P has nothing more to send to it (*closing*), `cancel` may cross with
 //!   that. Then it may be late from P, too.
 //!
@@ -69,6 +68,8 @@ pub(super) struct Lateness {
     /// By sender and receiver: the messages by which the receiver says that the sender has nothing
     /// more to send to it. They may cross an interrupt.
     closing: BTreeMap<(u32, u32), BTreeSet<Message>>,
+    /// The pairs whose receiver is not done before its sender is, so that nothing is late.
+    in_time: BTreeSet<(u32, u32)>,
     /// By hop or pair with such messages: for each state of its receiver true if it may still be
     /// told of an interrupt.
     unsure: BTreeMap<(u32, u32), Vec<bool>>,
@@ -76,15 +77,18 @@ pub(super) struct Lateness {
 
 impl Lateness {
     /// `Err` if an interrupter takes no part, or with a role that does not know by a label that
-    /// another one, the first, has sent its last message to it.
-    /// `told` has the interrupters that tell all others when the block is over, with the states in
-    /// which they may interrupt.
+    /// another one, the first, has sent its last message to it. `told` has the interrupters that
+    /// tell all others when the block is over, or stop early, and where they may interrupt.
     pub(super) fn new(
         of: &Interruption<'_>,
         machines: &[Local],
         told: &HashMap<u32, Vec<bool>>,
     ) -> Result<Self, Option<(u32, u32)>> {
         let open = open(of, machines, told).ok_or(None)?;
+        let is_strict = of.members.iter().any(|&by| of.rounds.is_early(of.block.span, by));
+        // True if `role` is not done while `by` may interrupt.
+        let learns =
+            |by: u32, role: u32| of.learn(by, told.contains_key(&by)).contains(role as usize);
         let (mut last, mut sends, mut hears) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let mut closing: BTreeMap<(u32, u32), BTreeSet<Message>> = BTreeMap::new();
         let pairs =
@@ -94,16 +98,19 @@ impl Lateness {
             let is_sent = |edge: &Edge| of.is(edge, Direction::Send, to);
             let is_received = |edge: &Edge| of.is(edge, Direction::Receive, from);
             let may = sender.leads_to(|_| true, sender.states_with(is_sent));
-            // A single interrupter's interrupt comes for sure: no other role interrupts it.
-            let is_needed =
-                of.interrupters.iter().any(|&by| by != from) || !of.is_hop(from, to, &[from]);
+            // If anyone interrupts, such a sender is not done yet, and so it tells its hops.
+            let is_caught =
+                |&by: &u32| by == from || !of.block.ends || is_strict && learns(by, from);
+            let is_told = of.hops.contains_key(&pair) && of.interrupters.iter().all(is_caught);
             let (mut final_ones, mut others) = (BTreeSet::new(), BTreeSet::new());
-            for (_, edge) in sender.all_edges().filter(|(source, _)| may[*source as usize]) {
+            let counts = |source: u32| may[source as usize] && !is_told;
+            for (_, edge) in sender.all_edges().filter(|(source, _)| counts(*source)) {
                 let is_more = may[edge.target as usize];
                 match is_sent(edge) {
                     true if is_more => others.insert(edge.action.message.clone()),
                     true => final_ones.insert(edge.action.message.clone()),
-                    false if is_needed && !is_more => {
+                    false if is_more => continue,
+                    false => {
                         // The receiver itself says that there is no more.
                         if !of.is(edge, Direction::Receive, to) {
                             return Err(Some(pair));
@@ -114,20 +121,23 @@ impl Lateness {
                         }
                         continue;
                     }
-                    false => continue,
                 };
             }
-            if !is_needed {
-                final_ones.clear();
-            } else if !final_ones.is_disjoint(&others) {
+            if !final_ones.is_disjoint(&others) {
                 return Err(Some(pair));
             }
-            hears.insert(pair, receiver.leads_to(|_| true, receiver.states_with(is_received)));
+            let hearing = receiver.leads_to(|_| true, receiver.states_with(is_received));
+            hears.insert(pair, hearing.into_iter().map(|hears| hears || is_told).collect());
             last.insert(pair, final_ones);
-            sends.insert(pair, may);
+            sends.insert(pair, may.into_iter().map(|may| may || is_told).collect());
         }
         let (sure, unsure) = (BTreeMap::new(), BTreeMap::new());
-        let mut known = Self { open, last, sure, sends, hears, closing, unsure };
+        let is_in_time = |&&(from, to): &&(u32, u32)| {
+            let is_own = of.hops.get(&(from, to)).is_some_and(|by| by.iter().eq([&from]));
+            is_own && learns(from, to) || of.learn(from, false).contains(to as usize)
+        };
+        let in_time = of.hops.keys().chain(closing.keys()).filter(is_in_time).copied().collect();
+        let mut known = Self { open, last, sure, sends, hears, closing, in_time, unsure };
         // Those that interrupt come before those that pass it on.
         let (first, others): (Vec<_>, Vec<_>) =
             of.hops.keys().partition(|(from, _)| of.interrupters.contains(from));
@@ -150,7 +160,7 @@ impl Lateness {
         of.is(edge, Direction::Send, pair.0) && self.closing.get(&pair).is_some_and(is_closing)
     }
 
-    /// True if the receiver of this pair may be told of an interrupt after this edge from `state`.
+    /// True if the receiver of this pair may be told of an interrupt after this edge to its end.
     fn is_unsure_after(
         &self,
         of: &Interruption<'_>,
@@ -161,26 +171,25 @@ impl Lateness {
             of.is(edge, Direction::Receive, pair.0) && sure.contains(&edge.action.message)
         };
         let is_unsure = |unsure: &Vec<bool>| unsure[state as usize];
-        self.closes(of, pair, edge)
-            || self.unsure.get(&pair).is_some_and(is_unsure)
-                && !self.sure.get(&pair).is_some_and(is_sure)
+        !self.in_time.contains(&pair)
+            && (self.closes(of, pair, edge)
+                || self.unsure.get(&pair).is_some_and(is_unsure)
+                    && !self.sure.get(&pair).is_some_and(is_sure))
     }
 
     /// Adds what `to` knows about being told by `from`.
     fn learn(&mut self, of: &Interruption<'_>, machines: &[Local], (from, to): (u32, u32)) {
         let (sender, receiver) = (&machines[from as usize], &machines[to as usize]);
-        let is_in = |hop: &&(u32, u32)| hop.1 == from;
         let tells = match self.open.get(&from) {
             Some(open) => {
                 let states = (0..).zip(open).filter(|(_, is_open)| **is_open);
                 sender.leads_to(|_| true, states.map(|(state, _)| state))
             }
-            None => (0..sender.states.len())
-                .map(|state| {
-                    let mut hops = of.hops.keys().filter(is_in);
-                    hops.any(|hop| self.unsure.get(hop).is_some_and(|unsure| unsure[state]))
-                })
-                .collect(),
+            None => {
+                let hops = of.hops.keys().filter(|hop| hop.1 == from);
+                let hops = hops.filter_map(|hop| self.unsure.get(hop));
+                (0..sender.states.len()).map(|at| hops.clone().any(|of| of[at])).collect()
+            }
         };
         let is_sent = |edge: &&Edge| of.is(edge, Direction::Send, to);
         let sent = || sender.all_edges().map(|(_, edge)| edge).filter(is_sent);
@@ -213,11 +222,12 @@ fn open(
         let is_first =
             |&&role: &&u32| of.rounds.rule(of.block.span, by, role) == Some(Rule::AfterMessage);
         let first: Vec<u32> = of.members.iter().filter(is_first).copied().collect();
+        let waits = machine.states_with(|edge| edge.action.direction == Direction::Receive);
+        let waits: Vec<usize> = waits.map(|state| state as usize).collect();
         for &role in &first {
             let before = machine.reached(|edge| !of.is(edge, Direction::Send, role), [0]);
-            let waits = machine.states_with(|edge| edge.action.direction == Direction::Receive);
             // It could not interrupt where it waits for others.
-            if waits.into_iter().any(|state| before[state as usize]) {
+            if waits.iter().any(|&state| before[state]) {
                 return None;
             }
             open.iter_mut().zip(before).for_each(|(open, before)| *open &= !before);
@@ -225,10 +235,12 @@ fn open(
         for (state, open) in (0..).zip(&mut open) {
             *open &= told.map_or(Some(state) != end, |told| told[state as usize]);
         }
-        let anywhere = of.is_routed || !first.is_empty();
+        let is_of_use = waits.is_empty() || waits.iter().any(|&state| open[state]);
+        let anywhere = of.is_routed() || !first.is_empty();
         let takes_part = if anywhere { open.contains(&true) } else { open[0] };
         let tells = of.hops.iter().any(|(hop, of)| hop.0 == by && of.contains(&by));
-        (takes_part && tells).then_some((by, open))
+        let is_early = of.rounds.is_early(of.block.span, by);
+        (takes_part && tells && (is_of_use || !is_early)).then_some((by, open))
     });
     open.collect()
 }
@@ -459,12 +471,17 @@ impl Local {
                 let target = index(found.insert_full(settle(*target, late)).0);
                 local.connect(source, action.clone(), target, origins.clone());
             }
-            for one @ (_, by, message) in &late {
+            for one @ (block, by, message) in &late {
                 let peer = roles[*by as usize].clone();
                 if self.edges(state).is_empty() {
                     return too_late(one, None);
                 }
-                let target = index(found.insert_full((state, without(&peer))).0);
+                // If an earlier block has the same, that of this block may still come after it.
+                if late.iter().any(|(of, from, text)| of < block && (from, text) == (by, message)) {
+                    continue;
+                }
+                let rest = late.iter().filter(|(of, from, _)| from != by || of > block).cloned();
+                let target = index(found.insert_full((state, rest.collect())).0);
                 let action =
                     Action { peer, direction: Direction::Receive, message: message.clone() };
                 local.connect(source, action, target, Vec::new());

@@ -10,8 +10,8 @@
 //! ```
 //!
 //! An interrupt of one round may be [late](super::late): its receiver has ended the round. If the
-//! receiver would take it for an interrupt of the next round, the block is changed by one of two
-//! rules. Neither adds a message or a number, so these machines run and are judged like all others.
+//! receiver would take it for one of the next round, the block is changed by one of three rules. No
+//! rule adds a message or a number, so these machines run and are judged like all others.
 //!
 //! * **After a message.** If the interrupter sends something to the receiver in the block before it
 //!   waits for anything, it interrupts only after that. Until the receiver hears something in this
@@ -19,6 +19,9 @@
 //! * **Through another role.** Else the interrupter does not tell the receiver, but only the other
 //!   roles. They pass it on as if the block had a `via` with all of them. The receiver hears from
 //!   one of them that the next round begins, so it cannot mistake what that role has told before.
+//! * **Before its last send.** Else, or if a late interrupt would be left at the end, it interrupts
+//!   only before its last send in the block, if it waits for something before that or never waits.
+//!   A role that cannot be done before that tells all its hops of any interrupt, as they wait.
 //!
 //! # Why this is sound
 //! The rules are not trusted. Two meanings of one message are an error (S0311). Otherwise the
@@ -47,6 +50,7 @@ pub(super) struct Rounds(BTreeMap<(Span, u32, u32), Rule>);
 pub(super) enum Rule {
     AfterMessage,
     ThroughAnother,
+    BeforeLastSend,
 }
 
 /// An interrupt that `role` may hear of from `by` too late: in a state in which it could be taken
@@ -66,6 +70,12 @@ impl Rounds {
         self.0.get(&(block, by, role)).copied()
     }
 
+    /// True if `by` does not interrupt this block after its last send.
+    pub(super) fn is_early(&self, block: Span, by: u32) -> bool {
+        let is_one = |key: &(Span, u32, u32)| (key.0, key.1) == (block, by);
+        self.0.iter().any(|(key, rule)| is_one(key) && *rule == Rule::BeforeLastSend)
+    }
+
     /// Adds rules against what was found, or replaces those that were of no use. Returns false if
     /// nothing else can be tried. `is_late` is true of a block whose interrupts may be late.
     pub(super) fn mend(
@@ -75,10 +85,12 @@ impl Rounds {
         is_late: impl Fn(u32) -> bool,
     ) -> bool {
         if found.is_empty() {
-            let waits = self.0.values_mut().filter(|rule| **rule == Rule::AfterMessage);
-            return waits.map(|rule| *rule = Rule::ThroughAnother).count() > 0;
+            let rules = self.0.values_mut().filter(|rule| **rule != Rule::BeforeLastSend);
+            let waits = |rule: &Rule| *rule == Rule::AfterMessage;
+            let next = |waits| if waits { Rule::ThroughAnother } else { Rule::BeforeLastSend };
+            return rules.map(|rule| *rule = next(waits(rule))).count() > 0;
         }
-        found.iter().all(|found| self.mend_one(global, found, &is_late))
+        found.iter().filter(|found| self.mend_one(global, found, &is_late)).count() > 0
     }
 
     fn mend_one(
@@ -87,7 +99,7 @@ impl Rounds {
         &TooLate { block, by, role, ref confused, .. }: &TooLate,
         is_late: impl Fn(u32) -> bool,
     ) -> bool {
-        let Some(places) = confused else { return false };
+        let places = confused.as_deref().unwrap_or_default();
         let sends = |block: &Block| {
             let mut edges = block.parts.iter().flat_map(Global::all_edges);
             edges.any(|edge| {
@@ -100,12 +112,16 @@ impl Rounds {
             blocks.any(|(number, block)| block.span == *place && is_late(number) && sends(block))
         };
         let is_new = |place: &Span| !self.0.contains_key(&(*place, by, role));
-        if places.iter().all(|place| is_new(place) && may_wait(place)) {
+        if confused.is_some() && places.iter().all(|place| is_new(place) && may_wait(place)) {
             self.0.extend(places.iter().map(|&place| ((place, by, role), Rule::AfterMessage)));
             return true;
         }
         let key = (global.blocks[block as usize].span, by, role);
-        self.0.insert(key, Rule::ThroughAnother) != Some(Rule::ThroughAnother)
+        let next = match self.0.get(&key) {
+            None | Some(Rule::AfterMessage) if confused.is_some() => Rule::ThroughAnother,
+            _ => Rule::BeforeLastSend,
+        };
+        self.0.insert(key, next) != Some(next)
     }
 }
 
