@@ -9,17 +9,29 @@
 //!
 //! A [`Situation`] has a state for each machine, and for each queue the fact that it is empty, or a
 //! set of [`Words`]: all words of this length that begin with one of `first`, end with one of
-//! `last`, and in which each letter and the next one are one of `pairs`. Letters are transitions of
-//! the sender. The length [`longest`](Drained::longest) stands for all lengths from there on.
+//! `last`, in which each letter and the next one are one of `pairs`, and each letter occurs as often
+//! as `counts` says. Letters are transitions of the sender. The length
+//! [`longest`](Drained::longest) stands for all lengths from there on.
+//!
+//! Counts tell the rounds of a loop apart, if a round does not begin before the last one was heard
+//! of. Here A is at most one round ahead:
+//!
+//! ```text
+//!   A: 0 ─B!x─▶ 0, 0 ─B!end─▶ 1, 1 ─B?ok─▶ 2, 2 ─B!next─▶ 0      A▸B: x* end next x*
+//! ```
+//!
+//! By the pairs alone, `end` and `next` follow each other any number of times. But `next` occurs
+//! once: until B takes it the queue is not empty, and then the rest is one of the new round.
 //!
 //! # Why a certificate that is accepted proves that the system is safe
 //!
 //! *Situations cover everything.* A situation contains the initial configuration. For each
 //! situation and each move that some configuration in it can make, a situation with these states
 //! and lengths contains the words afterwards: appending `t` adds a pair for each last letter, and
-//! taking off `f` leaves the words that begin with a letter that may follow `f`. If the length is
-//! `longest`, it may be that or one less afterwards. So each reachable configuration is in a
-//! situation.
+//! one to the counts of `t`. Taking off `f` leaves the words that begin with a letter that may
+//! follow `f`, with one `f` less. If the length is `longest`, it may be that or one less afterwards,
+//! and a count from [`MANY`] on stays as it is. A letter that must occur makes a word that cannot
+//! contain it impossible. So each reachable configuration is in a situation.
 //!
 //! *All queues can be emptied.* Each situation with a queue that is not empty has a plan: a send,
 //! or a receive from such a queue whose first letter can be received, whichever it is. It has a
@@ -79,7 +91,13 @@ pub struct Words {
     pub last: BTreeSet<TransitionId>,
     /// The letters that may follow one another.
     pub pairs: BTreeSet<(TransitionId, TransitionId)>,
+    /// The least and the greatest number of times that each letter occurs. From [`MANY`] on, the
+    /// greatest number means any number. Other letters do not occur.
+    pub counts: BTreeMap<TransitionId, (usize, usize)>,
 }
+
+/// The number from which on letters are not counted.
+pub const MANY: usize = 3;
 
 /// The next move on the way to empty queues.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -157,6 +175,11 @@ impl<'a> Checker<'a> {
             known.first.is_superset(&words.first)
                 && known.last.is_superset(&words.last)
                 && known.pairs.is_superset(&words.pairs)
+                && words.counts.keys().chain(known.counts.keys()).all(|letter| {
+                    let (all, new) = (known.counts.get(letter), words.counts.get(letter));
+                    let (all, new) = (all.unwrap_or(&(0, 0)), new.unwrap_or(&(0, 0)));
+                    all.0 <= new.0 && all.1 >= new.1
+                })
         };
         let contains = found.queues.values().zip(queues.values()).all(contains);
         contains.then_some(found).ok_or(Fault::OtherClaim)
@@ -199,6 +222,8 @@ impl<'a> Checker<'a> {
             words.pairs.extend(words.last.iter().map(|&last| (last, by)));
             words.last = BTreeSet::from([by]);
             words.length = self.longest.min(words.length + 1);
+            let (least, most) = words.counts.entry(by).or_default();
+            (*least, *most) = (MANY.min(*least + 1), MANY.min(*most + 1));
             return Ok(vec![goal(channel, Some(words))]);
         }
         let channel = (peer, machine);
@@ -208,7 +233,11 @@ impl<'a> Checker<'a> {
             self.action(peer, first)?;
             if self.message(peer, first) == self.message(machine, by) {
                 let shorter = words.length - 1;
-                if shorter == 0 && words.last.contains(&first) {
+                let is_left = |(letter, count): (&TransitionId, &(usize, usize))| {
+                    count.0 > usize::from(*letter == first)
+                };
+                let is_alone = !words.counts.iter().any(is_left);
+                if shorter == 0 && words.last.contains(&first) && is_alone {
                     goals.push(goal(channel, None));
                 }
                 let lengths =
@@ -320,30 +349,39 @@ impl<'a> Checker<'a> {
 
     /// The words of this length that are left when a letter is taken off.
     fn behind(&self, words: &Words, taken: TransitionId, length: usize) -> Option<Words> {
+        let mut counts = words.counts.clone();
+        let (least, most) = counts.remove(&taken)?;
+        if most > 1 {
+            let most = if most < MANY { most - 1 } else { most };
+            counts.insert(taken, (least.saturating_sub(1), most));
+        }
         let next = |letter: TransitionId| {
             let range = (letter, TransitionId::from_index(0))..;
-            words.pairs.range(range).take_while(move |pair| pair.0 == letter)
+            let pairs = words.pairs.range(range).take_while(move |pair| pair.0 == letter);
+            pairs.filter(|pair| counts.contains_key(&pair.1)).copied()
         };
         let first: BTreeSet<TransitionId> = next(taken).map(|pair| pair.1).collect();
-        let mut rest = Words { length, first, ..Words::default() };
-        // The letters at one position; from some position on, if the length is not known.
-        let (mut at, mut position) = (rest.first.clone(), 1);
-        while position < length || length == self.longest {
-            let pairs: BTreeSet<_> = at.iter().flat_map(|&letter| next(letter).copied()).collect();
-            let behind = pairs.iter().map(|pair| pair.1);
+        let mut pairs: BTreeSet<(TransitionId, TransitionId)> = BTreeSet::new();
+        let mut step = |at: &BTreeSet<TransitionId>| -> BTreeSet<TransitionId> {
+            let found: Vec<_> = at.iter().copied().flat_map(next).collect();
+            pairs.extend(&found);
+            found.iter().map(|pair| pair.1).collect()
+        };
+        // The letters at one position; in the end at all from `length` on, if it stands for more.
+        let mut at = (1..length).fold(first.clone(), |at, _| step(&at));
+        while length == self.longest {
             let before = at.len();
-            at = if length < self.longest {
-                behind.collect()
-            } else {
-                at.into_iter().chain(behind).collect()
-            };
-            rest.pairs.extend(pairs);
-            position += 1;
-            if length == self.longest && at.len() == before {
+            at.extend(step(&at));
+            if at.len() == before {
                 break;
             }
         }
-        rest.last = words.last.intersection(&at).copied().collect();
-        (length > 0 && !rest.last.is_empty()).then_some(rest)
+        let last: BTreeSet<_> = words.last.intersection(&at).copied().collect();
+        let occurring: BTreeSet<_> = pairs.iter().map(|pair| pair.1).chain(first.clone()).collect();
+        let is_possible = counts.iter().all(|(letter, of)| of.0 == 0 || occurring.contains(letter))
+            && length > 0
+            && !last.is_empty();
+        counts.retain(|letter, _| occurring.contains(letter));
+        is_possible.then_some(Words { length, first, last, pairs, counts })
     }
 }

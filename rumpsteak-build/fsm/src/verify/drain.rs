@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use hashbrown::HashMap;
 
-use crate::certificate::drained::{self, Drained, Plan, Progress, Situation, Words};
+use crate::certificate::drained::{self, Drained, MANY, Plan, Progress, Situation, Words};
 use crate::machine::interned::IndexSet;
 use crate::machine::{Fsm, TransitionId};
 use crate::system::System;
@@ -115,55 +115,63 @@ impl<'a> Search<'a> {
                 words.first.insert(by.transition);
             }
             words.length = self.longest.min(words.length + 1);
+            let (least, most) = words.counts.entry(by.transition).or_default();
+            (*least, *most) = (MANY.min(*least + 1), MANY.min(*most + 1));
             let last = std::mem::replace(&mut words.last, BTreeSet::from([by.transition]));
             words.pairs.extend(last.into_iter().map(|last| (last, by.transition)));
             return vec![words];
         }
-        let taken =
+        let is_taken =
             |&&letter: &&TransitionId| self.letter(by.channel as usize, letter) == by.message;
-        let taken: BTreeSet<TransitionId> = words.first.iter().filter(taken).copied().collect();
+        let taken = words.first.iter().filter(is_taken);
+        let shorter = words.length - usize::from(!words.first.is_empty());
+        let lengths = shorter..=if words.length < self.longest { shorter } else { self.longest };
+        taken
+            .flat_map(|&taken| lengths.clone().filter_map(move |of| self.behind(words, taken, of)))
+            .collect()
+    }
+
+    /// The words of this length that may be behind a first letter.
+    fn behind(&self, words: &Words, taken: TransitionId, length: usize) -> Option<Words> {
+        let mut counts = words.counts.clone();
+        let (least, most) = counts.entry(taken).or_default();
+        *least = least.saturating_sub(1);
+        *most -= usize::from(*most < MANY);
+        counts.retain(|_, (_, most)| *most > 0);
+        if length == 0 {
+            let is_last = counts.values().all(|count| count.0 == 0) && words.last.contains(&taken);
+            return is_last.then(Words::default);
+        }
         let follow = |letters: &BTreeSet<TransitionId>| {
-            let pairs = words.pairs.iter().filter(|pair| letters.contains(&pair.0));
-            pairs.copied().collect::<BTreeSet<_>>()
+            let follows = |pair: &&(TransitionId, TransitionId)| {
+                letters.contains(&pair.0) && counts.contains_key(&pair.1)
+            };
+            words.pairs.iter().filter(follows).copied().collect::<BTreeSet<_>>()
         };
         let seconds = |pairs: &BTreeSet<(TransitionId, TransitionId)>| {
             pairs.iter().map(|pair| pair.1).collect::<BTreeSet<_>>()
         };
-        let mut after = Vec::new();
-        if taken.is_empty() {
-            return after;
-        }
-        let shorter = words.length - 1;
-        if shorter == 0 && !taken.is_disjoint(&words.last) {
-            after.push(Words::default());
-        }
-        // The letters at each position.
-        let (mut at, mut pairs) = (seconds(&follow(&taken)), BTreeSet::new());
-        let first = at.clone();
-        let with = |length, at: &BTreeSet<TransitionId>, pairs: &BTreeSet<_>| {
-            let last: BTreeSet<_> = words.last.intersection(at).copied().collect();
-            let words = Words { length, first: first.clone(), last, pairs: pairs.clone() };
-            (!words.last.is_empty()).then_some(words)
-        };
-        for _ in 1..shorter {
+        let first = seconds(&follow(&BTreeSet::from([taken])));
+        // The letters at each position; in the end at all that `length` stands for.
+        let (mut at, mut pairs, mut position) = (first.clone(), BTreeSet::new(), 1);
+        while position < length || length == self.longest {
             let next = follow(&at);
-            at = seconds(&next);
+            let mut behind = seconds(&next);
             pairs.extend(next);
-        }
-        after.extend(with(shorter, &at, &pairs).filter(|_| shorter > 0));
-        if words.length == self.longest {
-            let mut all = first.clone();
-            loop {
-                let next = follow(&all);
-                let before = all.len();
-                all.extend(seconds(&next));
-                if all.len() == before {
-                    after.extend(with(self.longest, &all, &next));
+            if position >= length {
+                behind.extend(&at);
+                if behind == at {
                     break;
                 }
             }
+            (at, position) = (behind, position + 1);
         }
-        after
+        let last: BTreeSet<_> = words.last.intersection(&at).copied().collect();
+        let all = &first | &seconds(&pairs);
+        let is_possible = counts.iter().all(|(letter, count)| count.0 == 0 || all.contains(letter));
+        counts.retain(|letter, _| all.contains(letter));
+        let is_possible = is_possible && !last.is_empty();
+        is_possible.then_some(Words { length, first, last, pairs, counts })
     }
 
     fn row(&self, node: u32, by: &Move, words: &Words) -> Vec<u32> {
@@ -371,10 +379,16 @@ impl<'a> Search<'a> {
 
 /// Adds words. Returns true if some were not known.
 fn join(known: &mut Words, new: Words) -> bool {
-    let size = |words: &Words| words.first.len() + words.last.len() + words.pairs.len();
-    let before = size(known);
+    let before = known.clone();
+    for (letter, (least, _)) in &mut known.counts {
+        *least = new.counts.get(letter).map_or(0, |count| count.0.min(*least));
+    }
+    for (letter, (_, count)) in new.counts {
+        let most = &mut known.counts.entry(letter).or_default().1;
+        *most = count.max(*most);
+    }
     known.first.extend(new.first);
     known.last.extend(new.last);
     known.pairs.extend(new.pairs);
-    size(known) > before
+    *known != before
 }
