@@ -9,8 +9,8 @@
 //!
 //! A [`Situation`] has a state for each machine, and for each queue the fact that it is empty, or a
 //! set of [`Words`]: all words of this length that begin with one of `first`, end with one of
-//! `last`, in which each letter and the next one are one of `pairs`, and each letter occurs as often
-//! as `counts` says. Letters are transitions of the sender. The length
+//! `last`, in which each letter and the next one are one of `pairs`, and each letter occurs as
+//! often as `counts` says. Letters are transitions of the sender. The length
 //! [`longest`](Drained::longest) stands for all lengths from there on.
 //!
 //! Counts tell the rounds of a loop apart, if a round does not begin before the last one was heard
@@ -29,9 +29,9 @@
 //! situation and each move that some configuration in it can make, a situation with these states
 //! and lengths contains the words afterwards: appending `t` adds a pair for each last letter, and
 //! one to the counts of `t`. Taking off `f` leaves the words that begin with a letter that may
-//! follow `f`, with one `f` less. If the length is `longest`, it may be that or one less afterwards,
-//! and a count from [`MANY`] on stays as it is. A letter that must occur makes a word that cannot
-//! contain it impossible. So each reachable configuration is in a situation.
+//! follow `f`, with one `f` less. If the length is `longest`, it may be that or one less
+//! afterwards, and a count from [`MANY`] on stays as it is. No word is left that lacks a letter
+//! that must occur. So each reachable configuration is in a situation.
 //!
 //! *All queues can be emptied.* Each situation with a queue that is not empty has a plan: a send,
 //! or a receive from such a queue whose first letter can be received, whichever it is. It has a
