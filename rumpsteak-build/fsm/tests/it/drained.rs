@@ -28,7 +28,7 @@ fn of(system: &System) -> Option<Drained> {
 #[test]
 fn streams_both_ways_are_safe() {
     let duplex = system(&DUPLEX);
-    let Some(Drained { longest: 1, situations }) = of(&duplex) else { panic!("one is enough") };
+    let Some(Drained { situations, .. }) = of(&duplex) else { panic!("streams both ways") };
     let found = decide(&duplex, &Limits::default());
     let grounds = Grounds::Drained(situations.len());
     assert_eq!(found.verdict, Verdict::Safe(grounds));
@@ -66,11 +66,6 @@ fn a_certificate_that_is_changed_proves_nothing() {
                     });
                 }
             }
-            refused(&|changed| {
-                let mut words = words(changed);
-                words.length = 2;
-                changed.situations[at].queues.insert(queue, words);
-            });
         }
         match &drained.situations[at].plan {
             Plan::Empty(runs) if !runs.is_empty() => {
@@ -92,5 +87,10 @@ fn a_certificate_that_is_changed_proves_nothing() {
         }
     }
     assert_eq!(refused(&|changed| changed.situations.clear()), Fault::Initial);
-    assert_eq!(refused(&|changed| changed.longest = 0), Fault::WrongRule);
+    // Other machines, and one that has no copy of a state.
+    for text in [DUPLEX[1], "a: 0 b!x 0, 0 b?y 0, 0 b!close 1, 0 b?close 2, 1 b?y 1"] {
+        let fault = refused(&|changed| changed.machines[0] = common::machine(text));
+        assert_eq!(fault, Fault::WrongRule);
+    }
+    assert_eq!(refused(&|changed| drop(changed.machines.pop())), Fault::WrongRule);
 }

@@ -10,8 +10,8 @@
 //! = explored: …               `explore`: verdict, starvation, coverage
 //! = k-MC: …                   `kmc::check`: verdict, properties at the bound that decided
 //! = at 1: …                   `kmc::check_at` that bound without reduction
-//! = drained: …                the situations of the certificate, and from which length on queues
-//!                             are not told apart, if all queues can always be emptied
+//! = drained: …                if all queues can always be emptied: the situations of the certificate
+//!                             and how often the first machine is written
 //! = capacities: …             of a safe system: channel, occupancy, capacity
 //! = repeated: …               the same of the system whose roles start again, if that differs
 //! ```
@@ -62,8 +62,9 @@ fn answer(case: &str) -> String {
     let bound = report.properties.bound.min(2);
     let at = kmc::check_at(&system, bound, Reduction::None, &limits);
     lines.push(format!("= at {bound}: {}", properties(&at)));
-    if let Some(Drained { longest, situations }) = drain(&system, &limits) {
-        lines.push(format!("= drained: {} situations, up to {longest}", situations.len()));
+    if let Some(Drained { machines, situations }) = drain(&system, &limits) {
+        let copies = machines[0].len() / system.machines()[0].len();
+        lines.push(format!("= drained: {} situations, {copies} of each state", situations.len()));
     }
     if let kmc::Verdict::Safe(_) = report.verdict {
         let once = capacities(&system, &limits);
