@@ -12,19 +12,16 @@
 //! `last`, in which each letter and the next one are one of `pairs`, and each letter occurs as
 //! often as `counts` says. Letters are transitions of the sender.
 //!
-//! Two things tell the rounds of a loop apart, if a round does not begin before the last one was
-//! heard of. Here A is at most one round ahead:
+//! Two things tell the rounds of a loop apart. Here A is at most one round ahead:
 //!
 //! ```text
 //!   A: 0 ─B!x─▶ 0, 0 ─B!end─▶ 1, 1 ─B?ok─▶ 2, 2 ─B!next─▶ 0      A▸B: x* end next x*
 //! ```
 //!
-//! * *Counts.* By the pairs alone, `end` and `next` follow each other any number of times. But
-//!   `next` occurs once: until B takes it the queue is not empty, and then the rest is one of the
-//!   new round.
-//! * *Copies.* A machine may be written with all its states twice, and change to the other copy
-//!   with each round. Then the states of two machines, and the letters in a queue, say which of
-//!   them are of the same round.
+//! * *Counts.* By the pairs alone, `end` and `next` follow each other again and again. But `next`
+//!   occurs once: until B takes it the queue is not empty, and the rest is one of the new round.
+//! * *Copies.* A machine may be written twice, and change to the other copy with each round. Then
+//!   the states of machines, and the letters in a queue, say which are of the same round.
 //!
 //! # Why a certificate that is accepted proves that the system is safe
 //!
@@ -87,7 +84,7 @@ pub struct Situation {
 }
 
 /// A set of words of one letter or more.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Words {
     /// The letters with which they begin.
     pub first: BTreeSet<TransitionId>,
@@ -151,8 +148,7 @@ pub fn check(drained: &Drained, machines: &[Fsm]) -> Result<(), Invalid> {
     Ok(())
 }
 
-/// True if the first machine is the second one, with all its states once or several times in the
-/// same order.
+/// True if the first machine is the second one, with all states once or several times, in order.
 fn is_written(found: &Fsm, fsm: &Fsm) -> bool {
     let place = |state: StateId| state.index() % fsm.len();
     let moves = |of: &Fsm, state| -> BTreeSet<(Action, usize)> {
@@ -395,8 +391,7 @@ impl Words {
         let reached = closure(first.clone(), pairs.iter().copied());
         let is_last = |at: &&At| at.1 >= least && self.last.contains(&at.0);
         let last: BTreeSet<At> = reached.iter().filter(is_last).copied().collect();
-        let kept = closure(last.clone(), pairs.iter().map(|&(at, next)| (next, at)));
-        let kept = &kept & &reached;
+        let kept = &closure(last.clone(), pairs.iter().map(|&(at, next)| (next, at))) & &reached;
         self.first = first.intersection(&kept).map(|at| at.0).collect();
         self.last = last.iter().map(|at| at.0).collect();
         let pairs = pairs.iter().filter(|(at, next)| kept.contains(at) && kept.contains(next));

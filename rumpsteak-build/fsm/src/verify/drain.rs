@@ -2,17 +2,16 @@
 //!
 //! First the situations: a worklist over the vectors of states and the queues that are not empty,
 //! which joins the words of each queue until nothing changes. If that knows too little, each
-//! machine is [written twice](in_rounds), so one round of a loop is told from the next one by the
-//! states and letters of all machines, not only by what a queue holds. Then the plans, stage by
+//! machine is [written twice](in_rounds), to tell rounds of a loop apart. Then the plans, stage by
 //! stage. For a queue c, let Z be the greatest set of situations from which some moves that do not
 //! send to c lead to a planned situation, or to a receive from c that leads back into Z. All of Z
 //! is planned then. This is repeated with each queue, until none adds a situation.
 //!
 //! Cost: each join is linear in the words, and each stage in the moves of all situations times the
-//! number of rounds until Z is found. [`Limits::configurations`] bounds the joins, and an eighth of
-//! it the situations. A machine that is written twice makes few more situations, or fewer: most of
-//! its states are met with the same round of its peers only.
+//! number of rounds until Z is found. [`Limits::configurations`] bounds the joins, an eighth
+//! of it the situations, and a quarter of that the receives that are computed once for all.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use hashbrown::HashMap;
@@ -37,8 +36,8 @@ pub fn drain(system: &System, limits: &Limits) -> Option<Drained> {
     found.filter(|found| drained::check(found, machines).is_ok())
 }
 
-/// Writes a machine twice. It changes to the other copy when it begins a loop again, but for loops
-/// of one action: when it comes back to a state by which it enters a component of its graph.
+/// Writes a machine twice. It changes to the other copy when it comes back to a state by which it
+/// enters a component of its graph, except by a loop of one action.
 fn in_rounds(fsm: &Fsm) -> Fsm {
     let (_, component) = components(&fsm.graph());
     let is_inside =
@@ -103,6 +102,8 @@ struct Search<'a> {
     /// The words of each queue; none if it is empty.
     queues: Vec<Vec<Words>>,
     options: Vec<Choice>,
+    /// The words behind a first letter, if asked for before.
+    behind: RefCell<HashMap<(Words, TransitionId), Vec<Words>>>,
 }
 
 impl<'a> Search<'a> {
@@ -118,6 +119,7 @@ impl<'a> Search<'a> {
             rows: IndexSet::from_iter([row]),
             queues,
             options: Vec::new(),
+            behind: RefCell::default(),
         }
     }
 
@@ -142,7 +144,12 @@ impl<'a> Search<'a> {
         let is_taken =
             |&&letter: &&TransitionId| self.letter(by.channel as usize, letter) == by.message;
         let taken = words.first.iter().filter(is_taken);
-        taken.flat_map(|&taken| behind(words, taken)).collect()
+        let mut behind = self.behind.borrow_mut();
+        let taken = taken.flat_map(|&taken| {
+            let known = behind.entry((words.clone(), taken));
+            known.or_insert_with(|| self::behind(words, taken)).clone()
+        });
+        taken.collect()
     }
 
     fn row(&self, node: u32, by: &Move, words: &Words) -> Vec<u32> {
@@ -158,11 +165,11 @@ impl<'a> Search<'a> {
             .flat_map(move |machine| system.moves_from(row[machine]).map(|by| by as u32))
     }
 
-    /// Finds all situations. `None` if there are more than an eighth of `budget`, or more joins.
+    /// Finds all situations. `None` at a limit: see the module.
     fn reach(&mut self, mut budget: usize) -> Option<()> {
         let (mut work, most) = (BTreeSet::from([0]), budget / 8);
         while let Some(node) = work.pop_first() {
-            if self.rows.len() > most {
+            if self.rows.len() > most || self.behind.borrow().len() > most / 4 {
                 return None;
             }
             for by in self.moves(node) {
@@ -385,7 +392,9 @@ fn keep(words: &Words, counted: Option<TransitionId>, (least, most): (usize, usi
     let mut reached = BTreeSet::new();
     while let Some(at) = work.pop() {
         if at.1 <= most && reached.insert(at) {
-            for pair in words.pairs.iter().filter(|pair| pair.0 == at.0 && is_known(&pair.1)) {
+            let pairs = words.pairs.range((at.0, TransitionId::from_index(0))..);
+            let pairs = pairs.take_while(|pair| pair.0 == at.0).filter(|pair| is_known(&pair.1));
+            for pair in pairs {
                 let next = count(at.1, pair.1);
                 edges.push((at, next));
                 work.push(next);
@@ -395,12 +404,8 @@ fn keep(words: &Words, counted: Option<TransitionId>, (least, most): (usize, usi
     let is_last = |at: &(TransitionId, usize)| at.1 >= least && words.last.contains(&at.0);
     let mut kept: BTreeSet<_> = reached.into_iter().filter(is_last).collect();
     let last = kept.iter().map(|at| at.0).collect();
-    let mut before = 0;
-    while before < kept.len() {
-        before = kept.len();
-        let more = edges.iter().filter(|edge| kept.contains(&edge.1)).map(|edge| edge.0);
-        let more: Vec<_> = more.collect();
-        kept.extend(more);
+    while let Some(more) = edges.iter().find(|of| kept.contains(&of.1) && !kept.contains(&of.0)) {
+        kept.insert(more.0);
     }
     let mut counts = words.counts.clone();
     counts.retain(|&letter, _| kept.iter().any(|at| at.0 == letter));
