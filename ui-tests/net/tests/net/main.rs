@@ -7,6 +7,7 @@ mod absent_peer;
 #[cfg(feature = "nats")]
 mod broker;
 mod bulk;
+mod duplex;
 mod families;
 mod handshake;
 mod meddling;
