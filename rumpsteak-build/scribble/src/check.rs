@@ -1,6 +1,5 @@
 //! Well-formed protocols.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rumpsteak_fsm::{Message, Role, family};
@@ -180,8 +179,7 @@ impl Protocol {
         if !self.counts(&found) {
             let family = self.members.iter().position(Option::is_some).unwrap_or_default();
             let place = (self.role_names[family].span, "the number of members");
-            let (singly, no_interrupts) = (self.singly(&found)?, BTreeSet::new());
-            blocks::judge(&singly, &no_interrupts, &self.name, place, &self.limits.verifier)?;
+            blocks::judge(&self.singly(&found)?, &self.name, place, &self.limits.verifier)?;
         }
         Ok(found)
     }

@@ -8,18 +8,33 @@
 //! ```
 //!
 //! A [`Situation`] has a state for each machine, and for each queue the fact that it is empty, or a
-//! set of [`Words`]: all words of this length that begin with one of `first`, end with one of
-//! `last`, and in which each letter and the next one are one of `pairs`. Letters are transitions of
-//! the sender. The length [`longest`](Drained::longest) stands for all lengths from there on.
+//! set of [`Words`]: all words that begin with one of `first`, end with one of
+//! `last`, in which each letter and the next one are one of `pairs`, and each letter occurs as
+//! often as `counts` says. Letters are transitions of the sender.
+//!
+//! Two things tell the rounds of a loop apart. Here A is at most one round ahead:
+//!
+//! ```text
+//!   A: 0 ─B!x─▶ 0, 0 ─B!end─▶ 1, 1 ─B?ok─▶ 2, 2 ─B!next─▶ 0      A▸B: x* end next x*
+//! ```
+//!
+//! * *Counts.* By the pairs alone, `end` and `next` follow each other again and again. But `next`
+//!   occurs once: until B takes it the queue is not empty, and the rest is one of the new round.
+//! * *Copies.* A machine may be written twice, and change to the other copy with each round. Then
+//!   the states of machines, and the letters in a queue, say which are of the same round.
 //!
 //! # Why a certificate that is accepted proves that the system is safe
 //!
+//! *The machines are these.* Each state has the moves of the state that it is a copy of, to copies
+//! of their targets. So the systems do the same, step by step.
+//!
 //! *Situations cover everything.* A situation contains the initial configuration. For each
 //! situation and each move that some configuration in it can make, a situation with these states
-//! and lengths contains the words afterwards: appending `t` adds a pair for each last letter, and
-//! taking off `f` leaves the words that begin with a letter that may follow `f`. If the length is
-//! `longest`, it may be that or one less afterwards. So each reachable configuration is in a
-//! situation.
+//! contains the words afterwards. Appending `t` adds a pair for each last letter, and one to the
+//! counts of `t`. Taking off `f` leaves the words that begin with a letter that may follow `f`,
+//! with one `f` less; a count from [`MANY`] on stays as it is. Nothing is left if `f` was the last
+//! letter and no other one must occur. Only pairs and letters that are in some word with the right
+//! number of one letter are kept. So each reachable configuration is in a situation.
 //!
 //! *All queues can be emptied.* Each situation with a queue that is not empty has a plan: a send,
 //! or a receive from such a queue whose first letter can be received, whichever it is. It has a
@@ -43,7 +58,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use super::fault::{Fault, Invalid};
-use crate::machine::{Direction, Fsm, Message, StateId, TransitionId};
+use crate::machine::{Action, Direction, Fsm, Message, StateId, TransitionId};
 
 /// A queue: its sender and its receiver, as positions of machines.
 pub type Channel = (usize, usize);
@@ -51,9 +66,9 @@ pub type Channel = (usize, usize);
 /// The evidence that a system is safe with queues of any length, if [`check`] accepts it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Drained {
-    /// Longer queues are not told apart by their lengths. At least 1.
-    pub longest: usize,
-    /// No two with the same states and the same lengths of queues.
+    /// The machines, each with all its states once or several times.
+    pub machines: Vec<Fsm>,
+    /// No two with the same states and the same queues that are not empty.
     pub situations: Vec<Situation>,
 }
 
@@ -69,17 +84,21 @@ pub struct Situation {
 }
 
 /// A set of words of one letter or more.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Words {
-    /// The number of letters.
-    pub length: usize,
     /// The letters with which they begin.
     pub first: BTreeSet<TransitionId>,
     /// The letters with which they end.
     pub last: BTreeSet<TransitionId>,
     /// The letters that may follow one another.
     pub pairs: BTreeSet<(TransitionId, TransitionId)>,
+    /// The least and the greatest number of times that each letter occurs. From [`MANY`] on, the
+    /// greatest number means any number. Other letters do not occur.
+    pub counts: BTreeMap<TransitionId, (usize, usize)>,
 }
+
+/// The number from which on letters are not counted.
+pub const MANY: usize = 3;
 
 /// The next move on the way to empty queues.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,11 +132,14 @@ type Queues = BTreeMap<Channel, Words>;
 /// The first claim that is wrong.
 pub fn check(drained: &Drained, machines: &[Fsm]) -> Result<(), Invalid> {
     let fault = |at: usize| move |fault| Invalid::at(at, 0, fault);
-    if machines.iter().any(Fsm::is_on_demand) || drained.longest == 0 {
+    let are_these =
+        drained.machines.iter().zip(machines).all(|(found, fsm)| is_written(found, fsm));
+    let are_all = drained.machines.len() == machines.len();
+    if machines.iter().any(Fsm::is_on_demand) || !are_these || !are_all {
         return Err(fault(0)(Fault::WrongRule));
     }
-    let checker = Checker::new(drained, machines);
-    let initial = machines.iter().map(Fsm::initial).collect();
+    let checker = Checker::new(drained);
+    let initial = drained.machines.iter().map(Fsm::initial).collect();
     checker.find(&(initial, Queues::new())).map_err(|_| fault(0)(Fault::Initial))?;
     for (at, situation) in drained.situations.iter().enumerate() {
         checker.is_closed(situation).map_err(fault(at))?;
@@ -126,37 +148,49 @@ pub fn check(drained: &Drained, machines: &[Fsm]) -> Result<(), Invalid> {
     Ok(())
 }
 
+/// True if the first machine is the second one, with all states once or several times, in order.
+fn is_written(found: &Fsm, fsm: &Fsm) -> bool {
+    let place = |state: StateId| state.index() % fsm.len();
+    let moves = |of: &Fsm, state| -> BTreeSet<(Action, usize)> {
+        of.transitions_from(state).map(|by| (by.action.clone(), place(by.target))).collect()
+    };
+    let does_the_same =
+        |state| moves(found, state) == moves(fsm, StateId::from_index(place(state)));
+    found.role() == fsm.role()
+        && place(found.initial()) == fsm.initial().index()
+        && found.states().all(does_the_same)
+}
+
 /// States, and the queues that are not empty.
 type Goal = (Vec<StateId>, Queues);
 
-/// The length of each queue that is not empty.
-type Lengths = Vec<(Channel, usize)>;
-
-fn lengths(queues: &Queues) -> Lengths {
-    queues.iter().map(|(&channel, words)| (channel, words.length)).collect()
-}
-
 struct Checker<'a> {
     machines: &'a [Fsm],
-    longest: usize,
-    index: HashMap<(&'a [StateId], Lengths), &'a Situation>,
+    index: HashMap<(&'a [StateId], Vec<Channel>), &'a Situation>,
 }
 
 impl<'a> Checker<'a> {
-    fn new(drained: &'a Drained, machines: &'a [Fsm]) -> Self {
-        let key = |found: &'a Situation| ((&found.states[..], lengths(&found.queues)), found);
+    fn new(drained: &'a Drained) -> Self {
+        let key = |found: &'a Situation| {
+            ((&found.states[..], found.queues.keys().copied().collect()), found)
+        };
         let index = drained.situations.iter().map(key).collect();
-        Self { machines, longest: drained.longest, index }
+        Self { machines: &drained.machines, index }
     }
 
     /// The situation that contains the goal.
     fn find(&self, (states, queues): &Goal) -> Result<&'a Situation, Fault> {
-        let key = (&states[..], lengths(queues));
+        let key = (&states[..], queues.keys().copied().collect());
         let found = *self.index.get(&key).ok_or(Fault::OpenGoal)?;
         let contains = |(known, words): (&Words, &Words)| {
             known.first.is_superset(&words.first)
                 && known.last.is_superset(&words.last)
                 && known.pairs.is_superset(&words.pairs)
+                && words.counts.keys().chain(known.counts.keys()).all(|letter| {
+                    let (all, new) = (known.counts.get(letter), words.counts.get(letter));
+                    let (all, new) = (all.unwrap_or(&(0, 0)), new.unwrap_or(&(0, 0)));
+                    all.0 <= new.0 && all.1 >= new.1
+                })
         };
         let contains = found.queues.values().zip(queues.values()).all(contains);
         contains.then_some(found).ok_or(Fault::OtherClaim)
@@ -198,7 +232,8 @@ impl<'a> Checker<'a> {
             }
             words.pairs.extend(words.last.iter().map(|&last| (last, by)));
             words.last = BTreeSet::from([by]);
-            words.length = self.longest.min(words.length + 1);
+            let (least, most) = words.counts.entry(by).or_default();
+            (*least, *most) = (MANY.min(*least + 1), MANY.min(*most + 1));
             return Ok(vec![goal(channel, Some(words))]);
         }
         let channel = (peer, machine);
@@ -207,14 +242,13 @@ impl<'a> Checker<'a> {
         for &first in &words.first {
             self.action(peer, first)?;
             if self.message(peer, first) == self.message(machine, by) {
-                let shorter = words.length - 1;
-                if shorter == 0 && words.last.contains(&first) {
+                let is_left = |(letter, count): (&TransitionId, &(usize, usize))| {
+                    count.0 > usize::from(*letter == first)
+                };
+                if words.last.contains(&first) && !words.counts.iter().any(is_left) {
                     goals.push(goal(channel, None));
                 }
-                let lengths =
-                    shorter..=if words.length < self.longest { shorter } else { self.longest };
-                let rest = lengths.filter_map(|length| self.behind(words, first, length));
-                goals.extend(rest.map(|words| goal(channel, Some(words))));
+                goals.extend(words.behind(first).map(|words| goal(channel, Some(words))));
             }
         }
         Ok(goals)
@@ -225,7 +259,7 @@ impl<'a> Checker<'a> {
         if at.states.len() != self.machines.len() {
             return Err(Fault::Unknown);
         }
-        if at.queues.values().any(|words| words.length == 0 || words.length > self.longest) {
+        if at.queues.values().any(|words| words.first.is_empty()) {
             return Err(Fault::NoWords);
         }
         for (machine, fsm) in self.machines.iter().enumerate() {
@@ -317,33 +351,66 @@ impl<'a> Checker<'a> {
             (0..self.machines.len()).all(|machine| moved.contains(&machine) || ended(&machine));
         all.then_some(()).ok_or(Fault::OpenGoal)
     }
+}
 
-    /// The words of this length that are left when a letter is taken off.
-    fn behind(&self, words: &Words, taken: TransitionId, length: usize) -> Option<Words> {
-        let next = |letter: TransitionId| {
-            let range = (letter, TransitionId::from_index(0))..;
-            words.pairs.range(range).take_while(move |pair| pair.0 == letter)
-        };
-        let first: BTreeSet<TransitionId> = next(taken).map(|pair| pair.1).collect();
-        let mut rest = Words { length, first, ..Words::default() };
-        // The letters at one position; from some position on, if the length is not known.
-        let (mut at, mut position) = (rest.first.clone(), 1);
-        while position < length || length == self.longest {
-            let pairs: BTreeSet<_> = at.iter().flat_map(|&letter| next(letter).copied()).collect();
-            let behind = pairs.iter().map(|pair| pair.1);
-            let before = at.len();
-            at = if length < self.longest {
-                behind.collect()
-            } else {
-                at.into_iter().chain(behind).collect()
-            };
-            rest.pairs.extend(pairs);
-            position += 1;
-            if length == self.longest && at.len() == before {
-                break;
+/// A letter of a word, and how often some letter occurs up to it.
+type At = (TransitionId, usize);
+
+impl Words {
+    /// The words of one letter or more that are left when a letter is taken off.
+    fn behind(&self, taken: TransitionId) -> Option<Self> {
+        let mut counts = self.counts.clone();
+        let (least, most) = counts.remove(&taken)?;
+        if most > 1 {
+            let most = if most < MANY { most - 1 } else { most };
+            counts.insert(taken, (least.saturating_sub(1), most));
+        }
+        let first = self.pairs.iter().filter(|pair| pair.0 == taken).map(|pair| pair.1).collect();
+        let mut rest = Self { first, counts, ..self.clone() };
+        for (letter, bounds) in rest.counts.clone() {
+            if bounds != (0, MANY) {
+                rest.restrict(Some(letter), bounds);
             }
         }
-        rest.last = words.last.intersection(&at).copied().collect();
-        (length > 0 && !rest.last.is_empty()).then_some(rest)
+        rest.restrict(None, (0, 0));
+        (!rest.last.is_empty()).then_some(rest)
+    }
+
+    /// Leaves out what is in no word with so many of this letter, at least and at most.
+    fn restrict(&mut self, counted: Option<TransitionId>, (least, most): (usize, usize)) {
+        let next = |before: usize, letter| {
+            (letter, MANY.min(before + usize::from(Some(letter) == counted)))
+        };
+        let is_possible = |at: &At| at.1 <= most && self.counts.contains_key(&at.0);
+        let pairs = self.pairs.iter().flat_map(|&(letter, second)| {
+            (0..=most.min(MANY)).map(move |before| ((letter, before), next(before, second)))
+        });
+        let pairs: Vec<(At, At)> = pairs.filter(|pair| is_possible(&pair.1)).collect();
+        let first = self.first.iter().map(|&letter| next(0, letter)).filter(is_possible);
+        let first: BTreeSet<At> = first.collect();
+        let reached = closure(first.clone(), pairs.iter().copied());
+        let is_last = |at: &&At| at.1 >= least && self.last.contains(&at.0);
+        let last: BTreeSet<At> = reached.iter().filter(is_last).copied().collect();
+        let kept = &closure(last.clone(), pairs.iter().map(|&(at, next)| (next, at))) & &reached;
+        self.first = first.intersection(&kept).map(|at| at.0).collect();
+        self.last = last.iter().map(|at| at.0).collect();
+        let pairs = pairs.iter().filter(|(at, next)| kept.contains(at) && kept.contains(next));
+        self.pairs = pairs.map(|(at, next)| (at.0, next.0)).collect();
+        self.counts.retain(|&letter, _| kept.iter().any(|at| at.0 == letter));
+    }
+}
+
+/// All that is reached over the pairs.
+fn closure(
+    mut reached: BTreeSet<At>,
+    pairs: impl Iterator<Item = (At, At)> + Clone,
+) -> BTreeSet<At> {
+    loop {
+        let more = pairs.clone().filter(|(at, _)| reached.contains(at)).map(|(_, next)| next);
+        let all = more.chain(reached.iter().copied()).collect::<BTreeSet<_>>();
+        if all.len() == reached.len() {
+            return reached;
+        }
+        reached = all;
     }
 }

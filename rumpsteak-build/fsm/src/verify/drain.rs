@@ -1,48 +1,69 @@
 //! Searches for a [certificate](drained) that the queues of a system can always be emptied.
 //!
-//! First the situations: a worklist over the vectors of states and lengths of queues, which joins
-//! the words of each queue until nothing changes. At first only empty queues are told from others.
-//! If that knows too little, short queues are known by their lengths. Then the plans, stage by
+//! First the situations: a worklist over the vectors of states and the queues that are not empty,
+//! which joins the words of each queue until nothing changes. If that knows too little, each
+//! machine is [written twice](in_rounds), to tell rounds of a loop apart. Then the plans, stage by
 //! stage. For a queue c, let Z be the greatest set of situations from which some moves that do not
 //! send to c lead to a planned situation, or to a receive from c that leads back into Z. All of Z
 //! is planned then. This is repeated with each queue, until none adds a situation.
 //!
 //! Cost: each join is linear in the words, and each stage in the moves of all situations times the
-//! number of rounds until Z is found. [`Limits::configurations`] bounds the joins, and an eighth of
-//! it the situations.
+//! number of rounds until Z is found. [`Limits::configurations`] bounds the joins, an eighth
+//! of it the situations, and a quarter of that the receives that are computed once for all.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use hashbrown::HashMap;
 
-use crate::certificate::drained::{self, Drained, Plan, Progress, Situation, Words};
+use crate::certificate::drained::{self, Drained, MANY, Plan, Progress, Situation, Words};
 use crate::machine::interned::IndexSet;
-use crate::machine::{Fsm, TransitionId};
+use crate::machine::{Fsm, StateId, Transition, TransitionId};
 use crate::system::System;
+use crate::system::explorer::components;
 use crate::system::interned::{InternedSystem, Move};
 use crate::verdict::Limits;
 
 /// Returns a certificate that the system is safe and starves no role, if one is found and accepted.
 pub fn drain(system: &System, limits: &Limits) -> Option<Drained> {
-    if system.machines().iter().any(Fsm::is_on_demand) {
+    let machines = system.machines();
+    if machines.iter().any(Fsm::is_on_demand) {
         return None;
     }
-    LONGEST
-        .iter()
-        .find_map(|&(longest, share)| drain_with(system, longest, limits.configurations / share))
+    let in_rounds = || System::new(machines.iter().map(in_rounds).collect()).ok();
+    let found = find(system, limits).or_else(|| find(&in_rounds()?, limits));
+    // A certificate that is not accepted proves nothing.
+    found.filter(|found| drained::check(found, machines).is_ok())
+}
+
+/// Writes a machine twice. It changes to the other copy when it comes back to a state by which it
+/// enters a component of its graph, except by a loop of one action.
+fn in_rounds(fsm: &Fsm) -> Fsm {
+    let (_, component) = components(&fsm.graph());
+    let is_inside =
+        |of: &Transition<'_>| component[of.source.index()] == component[of.target.index()];
+    let mut entries: BTreeSet<StateId> = BTreeSet::from([fsm.initial()]);
+    entries.extend(fsm.transitions().filter(|of| !is_inside(of)).map(|of| of.target));
+    let mut machine = Fsm::builder(fsm.role().clone());
+    let states: Vec<StateId> = (0..2 * fsm.len()).map(|_| machine.add_state()).collect();
+    for copy in [0, 1] {
+        for of in fsm.transitions() {
+            let again = is_inside(&of) && of.source != of.target && entries.contains(&of.target);
+            let place = |state: StateId, copy: usize| states[state.index() + copy * fsm.len()];
+            let to = place(of.target, copy ^ usize::from(again));
+            machine.add_transition(place(of.source, copy), of.action.clone(), to);
+        }
+    }
+    machine.build(fsm.initial())
 }
 
 /// The number of configurations that are tried for a move of each machine from one situation.
 const LONGEST_SEARCH: usize = 2_000;
 
-/// The lengths from which on queues are not told apart by their lengths, one after the other; each
-/// with its share of the limit.
-const LONGEST: [(usize, usize); 2] = [(1, 1), (4, 4)];
-
-fn drain_with(system: &System, longest: usize, budget: usize) -> Option<Drained> {
+fn find(system: &System, limits: &Limits) -> Option<Drained> {
     let interned = InternedSystem::whole(system);
-    let mut search = Search::new(&interned, longest);
-    search.reach(budget)?;
+    let mut search = Search::new(&interned);
+    search.reach(limits.configurations)?;
     search.options();
     let plans = search.plans()?;
     let situations = search.rows.iter().zip(&search.queues).zip(plans).enumerate();
@@ -59,9 +80,8 @@ fn drain_with(system: &System, longest: usize, budget: usize) -> Option<Drained>
             },
         })
     });
-    let found = Drained { longest, situations: situations.collect::<Option<_>>()? };
-    // A certificate that is not accepted proves nothing.
-    drained::check(&found, system.machines()).is_ok().then_some(found)
+    let machines = system.machines().to_vec();
+    Some(Drained { machines, situations: situations.collect::<Option<_>>()? })
 }
 
 /// A move that is possible in all configurations of a situation: a send, or a receive from a queue.
@@ -77,16 +97,17 @@ struct Search<'a> {
     system: &'a InternedSystem<'a>,
     /// The message of each transition of a machine.
     messages: HashMap<(u32, TransitionId), u32>,
-    longest: usize,
-    /// The states of the machines, and the lengths of the queues.
+    /// The states of the machines, and 1 for each queue that is not empty.
     rows: IndexSet<Vec<u32>>,
     /// The words of each queue; none if it is empty.
     queues: Vec<Vec<Words>>,
     options: Vec<Choice>,
+    /// The words behind a first letter, if asked for before.
+    behind: RefCell<HashMap<(Words, TransitionId), Vec<Words>>>,
 }
 
 impl<'a> Search<'a> {
-    fn new(system: &'a InternedSystem<'a>, longest: usize) -> Self {
+    fn new(system: &'a InternedSystem<'a>) -> Self {
         let moves = (0..system.states()).flat_map(|state| system.all_from(state));
         let messages = moves.map(|by| ((by.machine, by.transition), by.message));
         let mut row = system.initial.clone();
@@ -94,11 +115,11 @@ impl<'a> Search<'a> {
         let queues = vec![vec![Words::default(); system.channels()]];
         Self {
             system,
-            longest,
             messages: messages.collect(),
             rows: IndexSet::from_iter([row]),
             queues,
             options: Vec::new(),
+            behind: RefCell::default(),
         }
     }
 
@@ -114,62 +135,27 @@ impl<'a> Search<'a> {
             if words.first.is_empty() {
                 words.first.insert(by.transition);
             }
-            words.length = self.longest.min(words.length + 1);
+            let (least, most) = words.counts.entry(by.transition).or_default();
+            (*least, *most) = (MANY.min(*least + 1), MANY.min(*most + 1));
             let last = std::mem::replace(&mut words.last, BTreeSet::from([by.transition]));
             words.pairs.extend(last.into_iter().map(|last| (last, by.transition)));
             return vec![words];
         }
-        let taken =
+        let is_taken =
             |&&letter: &&TransitionId| self.letter(by.channel as usize, letter) == by.message;
-        let taken: BTreeSet<TransitionId> = words.first.iter().filter(taken).copied().collect();
-        let follow = |letters: &BTreeSet<TransitionId>| {
-            let pairs = words.pairs.iter().filter(|pair| letters.contains(&pair.0));
-            pairs.copied().collect::<BTreeSet<_>>()
-        };
-        let seconds = |pairs: &BTreeSet<(TransitionId, TransitionId)>| {
-            pairs.iter().map(|pair| pair.1).collect::<BTreeSet<_>>()
-        };
-        let mut after = Vec::new();
-        if taken.is_empty() {
-            return after;
-        }
-        let shorter = words.length - 1;
-        if shorter == 0 && !taken.is_disjoint(&words.last) {
-            after.push(Words::default());
-        }
-        // The letters at each position.
-        let (mut at, mut pairs) = (seconds(&follow(&taken)), BTreeSet::new());
-        let first = at.clone();
-        let with = |length, at: &BTreeSet<TransitionId>, pairs: &BTreeSet<_>| {
-            let last: BTreeSet<_> = words.last.intersection(at).copied().collect();
-            let words = Words { length, first: first.clone(), last, pairs: pairs.clone() };
-            (!words.last.is_empty()).then_some(words)
-        };
-        for _ in 1..shorter {
-            let next = follow(&at);
-            at = seconds(&next);
-            pairs.extend(next);
-        }
-        after.extend(with(shorter, &at, &pairs).filter(|_| shorter > 0));
-        if words.length == self.longest {
-            let mut all = first.clone();
-            loop {
-                let next = follow(&all);
-                let before = all.len();
-                all.extend(seconds(&next));
-                if all.len() == before {
-                    after.extend(with(self.longest, &all, &next));
-                    break;
-                }
-            }
-        }
-        after
+        let taken = words.first.iter().filter(is_taken);
+        let mut behind = self.behind.borrow_mut();
+        let taken = taken.flat_map(|&taken| {
+            let known = behind.entry((words.clone(), taken));
+            known.or_insert_with(|| self::behind(words, taken)).clone()
+        });
+        taken.collect()
     }
 
     fn row(&self, node: u32, by: &Move, words: &Words) -> Vec<u32> {
         let mut row = self.rows[node as usize].clone();
         row[by.machine as usize] = by.target;
-        row[self.system.machines() + by.channel as usize] = words.length as u32;
+        row[self.system.machines() + by.channel as usize] = u32::from(!words.first.is_empty());
         row
     }
 
@@ -179,11 +165,11 @@ impl<'a> Search<'a> {
             .flat_map(move |machine| system.moves_from(row[machine]).map(|by| by as u32))
     }
 
-    /// Finds all situations. `None` if there are more than an eighth of `budget`, or more joins.
+    /// Finds all situations. `None` at a limit: see the module.
     fn reach(&mut self, mut budget: usize) -> Option<()> {
         let (mut work, most) = (BTreeSet::from([0]), budget / 8);
         while let Some(node) = work.pop_first() {
-            if self.rows.len() > most {
+            if self.rows.len() > most || self.behind.borrow().len() > most / 4 {
                 return None;
             }
             for by in self.moves(node) {
@@ -338,9 +324,12 @@ impl<'a> Search<'a> {
         let mut found = IndexSet::from_iter([(states, queues)]);
         // The step to each of them, and from where.
         let mut steps: Vec<Option<(usize, (usize, TransitionId))>> = vec![None];
-        let mut at = 0;
+        // Those with the shortest queues first.
+        let (mut work, mut tried) = (BTreeSet::from([(0, 0)]), 0);
         while !waiting.is_empty() {
-            let (states, queues) = found.get_index(at).filter(|_| at < LONGEST_SEARCH)?.clone();
+            let (_, at) = work.pop_first().filter(|_| tried < LONGEST_SEARCH)?;
+            let (states, queues) = found[at].clone();
+            tried += 1;
             for machine in 0..states.len() {
                 for by in self.system.all_from(states[machine]) {
                     let (mut states, mut queues) = (states.clone(), queues.clone());
@@ -358,23 +347,86 @@ impl<'a> Search<'a> {
                         run.reverse();
                         runs.push(run);
                     }
+                    let messages = queues.iter().map(VecDeque::len).sum::<usize>();
                     if found.insert((states, queues)) {
+                        work.insert((messages, steps.len()));
                         steps.push(step);
                     }
                 }
             }
-            at += 1;
         }
         Some(runs)
     }
 }
 
+/// The words that may be behind a first letter: none, and those of one letter or more.
+fn behind(words: &Words, taken: TransitionId) -> Vec<Words> {
+    let mut counts = words.counts.clone();
+    let (least, most) = counts.entry(taken).or_default();
+    *least = least.saturating_sub(1);
+    *most -= usize::from(*most < MANY);
+    counts.retain(|_, (_, most)| *most > 0);
+    let is_last = words.last.contains(&taken) && counts.values().all(|count| count.0 == 0);
+    let mut after: Vec<Words> = is_last.then(Words::default).into_iter().collect();
+    let follows = words.pairs.iter().filter(|pair| pair.0 == taken);
+    let first = follows.map(|pair| pair.1).collect();
+    let bounds: Vec<_> = counts.iter().map(|(&letter, &bounds)| (Some(letter), bounds)).collect();
+    let mut rest = Words { first, counts, ..words.clone() };
+    for (letter, bounds) in bounds.into_iter().filter(|of| of.1 != (0, MANY)) {
+        rest = keep(&rest, letter, bounds);
+    }
+    rest = keep(&rest, None, (0, 0));
+    after.extend(Some(rest).filter(|rest| !rest.last.is_empty()));
+    after
+}
+
+/// The words in which this letter occurs so often, at least and at most.
+fn keep(words: &Words, counted: Option<TransitionId>, (least, most): (usize, usize)) -> Words {
+    let count =
+        |before: usize, letter| (letter, MANY.min(before + usize::from(Some(letter) == counted)));
+    let is_known = |letter: &TransitionId| words.counts.contains_key(letter);
+    // The letters, each with the number of those that are counted up to it, and what follows.
+    let first = words.first.iter().filter(|letter| is_known(letter));
+    let first = first.map(|&letter| count(0, letter));
+    let (mut work, mut edges) = (first.clone().collect::<Vec<_>>(), Vec::new());
+    let mut reached = BTreeSet::new();
+    while let Some(at) = work.pop() {
+        if at.1 <= most && reached.insert(at) {
+            let pairs = words.pairs.range((at.0, TransitionId::from_index(0))..);
+            let pairs = pairs.take_while(|pair| pair.0 == at.0).filter(|pair| is_known(&pair.1));
+            for pair in pairs {
+                let next = count(at.1, pair.1);
+                edges.push((at, next));
+                work.push(next);
+            }
+        }
+    }
+    let is_last = |at: &(TransitionId, usize)| at.1 >= least && words.last.contains(&at.0);
+    let mut kept: BTreeSet<_> = reached.into_iter().filter(is_last).collect();
+    let last = kept.iter().map(|at| at.0).collect();
+    while let Some(more) = edges.iter().find(|of| kept.contains(&of.1) && !kept.contains(&of.0)) {
+        kept.insert(more.0);
+    }
+    let mut counts = words.counts.clone();
+    counts.retain(|&letter, _| kept.iter().any(|at| at.0 == letter));
+    let pairs = edges.iter().filter(|edge| kept.contains(&edge.1));
+    let pairs = pairs.map(|(at, next)| (at.0, next.0)).collect();
+    let first = first.filter(|at| kept.contains(at)).map(|at| at.0).collect();
+    Words { first, last, pairs, counts }
+}
+
 /// Adds words. Returns true if some were not known.
 fn join(known: &mut Words, new: Words) -> bool {
-    let size = |words: &Words| words.first.len() + words.last.len() + words.pairs.len();
-    let before = size(known);
+    let before = known.clone();
+    for (letter, (least, _)) in &mut known.counts {
+        *least = new.counts.get(letter).map_or(0, |count| count.0.min(*least));
+    }
+    for (letter, (_, count)) in new.counts {
+        let most = &mut known.counts.entry(letter).or_default().1;
+        *most = count.max(*most);
+    }
     known.first.extend(new.first);
     known.last.extend(new.last);
     known.pairs.extend(new.pairs);
-    size(known) > before
+    *known != before
 }

@@ -10,6 +10,8 @@
 //! = explored: …               `explore`: verdict, starvation, coverage
 //! = k-MC: …                   `kmc::check`: verdict, properties at the bound that decided
 //! = at 1: …                   `kmc::check_at` that bound without reduction
+//! = drained: …                if all queues can always be emptied: the situations of the certificate
+//!                             and how often the first machine is written
 //! = capacities: …             of a safe system: channel, occupancy, capacity
 //! = repeated: …               the same of the system whose roles start again, if that differs
 //! ```
@@ -21,9 +23,11 @@ use std::fs;
 use crate::common::pairs::{answers, limit, machine, path};
 use expect_test::expect_file;
 use rumpsteak_fsm::capacity::{self, Capacities, Occupancy};
+use rumpsteak_fsm::certificate::drained::Drained;
 use rumpsteak_fsm::kmc::{self, Obstacle, Properties, Property, Reduction};
 use rumpsteak_fsm::run::Step;
 use rumpsteak_fsm::system::explore;
+use rumpsteak_fsm::verify::drain;
 use rumpsteak_fsm::{Limits, Run, System, Verdict};
 
 #[test]
@@ -58,6 +62,10 @@ fn answer(case: &str) -> String {
     let bound = report.properties.bound.min(2);
     let at = kmc::check_at(&system, bound, Reduction::None, &limits);
     lines.push(format!("= at {bound}: {}", properties(&at)));
+    if let Some(Drained { machines, situations }) = drain(&system, &limits) {
+        let copies = machines[0].len() / system.machines()[0].len();
+        lines.push(format!("= drained: {} situations, {copies} of each state", situations.len()));
+    }
     if let kmc::Verdict::Safe(_) = report.verdict {
         let once = capacities(&system, &limits);
         let repeated = capacities(&capacity::repeated(&system), &limits);

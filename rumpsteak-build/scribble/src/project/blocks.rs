@@ -57,14 +57,14 @@ use fixedbitset::FixedBitSet;
 use hashbrown::{HashMap, HashSet};
 use rumpsteak_fsm::bounded::growth;
 use rumpsteak_fsm::verify::{Decision, decide};
-use rumpsteak_fsm::{Message, System, Verdict};
+use rumpsteak_fsm::{System, Verdict};
 
 use super::flat;
 use super::interruption::{Closed, Interruption};
 use super::late::{Late, Lateness};
 use super::local::{Edge, Local};
 use super::projection::{self, Projection};
-use super::rounds::{self, Rounds, TooLate};
+use super::rounds::{Rounds, TooLate};
 use super::shuffle::{Order, shuffle};
 use crate::diagnostics::diagnostic::{self, Diagnostic, all};
 use crate::diagnostics::span::{Name, Span};
@@ -92,12 +92,11 @@ pub(crate) fn project_all(
     raced: &HashSet<Span>,
     limits: &Limits,
 ) -> Together {
-    let (mut projections, is_plain, (interrupts, errors)) =
-        compose(global, names, Some(raced), limits)?;
+    let (mut projections, is_plain, errors) = compose(global, names, Some(raced), limits)?;
     let by_construction = is_plain && flat::is_safe(global, names, limits);
     let block = (global.blocks[0].span, "this block");
     if !by_construction {
-        let judged = judge(&projections, &interrupts, protocol, block, &limits.verifier);
+        let judged = judge(&projections, protocol, block, &limits.verifier);
         judged.map_err(|found| if errors.is_empty() { found } else { errors })?;
     }
     if global.blocks.iter().any(|block| block.parts.len() > 1)
@@ -114,7 +113,7 @@ pub(crate) fn project_all(
                     mixed[role] = others[role].clone();
                 }
             }
-            judge(&mixed, &interrupts, protocol, block, &cheap).is_ok()
+            judge(&mixed, protocol, block, &cheap).is_ok()
         };
         if (is_plain && by_construction)
             || (differing.len() <= MOST_MIXED && (1..1 << differing.len()).all(is_safe))
@@ -127,18 +126,15 @@ pub(crate) fn project_all(
     Ok((projections, by_construction))
 }
 
-/// The messages that end blocks early, and the errors if [rounds](super::rounds) were not told
-/// apart.
-type Interrupts = (BTreeSet<Message>, Vec<Diagnostic>);
-
-/// The machines of all roles, true if each of them is told of a block by one role, and the
-/// interrupts. Without `raced`, the actions of parts come in any order.
+/// The machines of all roles, true if each of them is told of a block by one role, and the errors
+/// if [rounds](super::rounds) were not told apart. Without `raced`, the actions of parts come in
+/// any order.
 fn compose(
     global: &Global,
     names: &[Name],
     raced: Option<&HashSet<Span>>,
     limits: &Limits,
-) -> Result<(Vec<Projection>, bool, Interrupts), Vec<Diagnostic>> {
+) -> Result<(Vec<Projection>, bool, Vec<Diagnostic>), Vec<Diagnostic>> {
     let (mut rounds, mut first_errors) = (Rounds::default(), Vec::new());
     loop {
         let mut composer = Composer {
@@ -159,11 +155,7 @@ fn compose(
         let errors = match composed {
             Ok(projections) => {
                 let is_plain = is_told_by_one.get() && open_ends.is_empty();
-                let interrupts = global.blocks.iter().flat_map(|block| &block.interrupts);
-                let interrupts =
-                    interrupts.flat_map(|of| of.answer.into_iter().chain([of.message]));
-                let interrupts = interrupts.map(|of| global.messages[of as usize].clone());
-                return Ok((projections, is_plain, (interrupts.collect(), first_errors)));
+                return Ok((projections, is_plain, first_errors));
             }
             Err(errors) => errors,
         };
@@ -178,14 +170,12 @@ fn compose(
     }
 }
 
-/// Judges the machines together; `block` is the reason for that, and `interrupts` end blocks
-/// early.
+/// Judges the machines together; `block` is the reason for that.
 ///
 /// # Errors
 /// An unsafe run, or the limit that stopped the search for one.
 pub(crate) fn judge(
     projections: &[Projection],
-    interrupts: &BTreeSet<Message>,
     protocol: &Name,
     block: (Span, &str),
     limits: &rumpsteak_fsm::Limits,
@@ -206,11 +196,6 @@ pub(crate) fn judge(
     }
     let Verdict::Undecided(limit) = verdict else { return Ok(()) };
     let growth = growth(&system);
-    if let Some(growth) = growth.as_ref().filter(|_| !interrupts.is_empty())
-        && rounds::drains(&system, &growth.queue, interrupts, limits)
-    {
-        return Ok(());
-    }
     Err(vec![projection_errors::undecided_together(block, protocol, limit, growth.as_ref())])
 }
 

@@ -26,8 +26,6 @@
 //! another one, the second connection must not overtake the first: this is receive validity of the
 //! first state, where the others go on to the end of the protocol.
 
-use std::collections::BTreeSet;
-
 use fixedbitset::FixedBitSet;
 
 use super::blocks::{Together, judge};
@@ -65,8 +63,7 @@ pub(crate) fn project_all(
         if wrong.is_empty() { Ok(found) } else { Err(wrong) }
     }));
     Some(projections.and_then(|projections| {
-        let (no_interrupts, reason) = (BTreeSet::new(), (first.span, "this role"));
-        judge(&projections, &no_interrupts, protocol, reason, &limits.verifier)?;
+        judge(&projections, protocol, (first.span, "this role"), &limits.verifier)?;
         Ok((projections, false))
     }))
 }

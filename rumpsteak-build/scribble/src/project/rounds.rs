@@ -32,11 +32,9 @@
 //! receiver goes from round to round and hears nothing from the interrupter, directly or through
 //! others. There it may be any number of rounds ahead, and no finite machine models that.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use rumpsteak_fsm::bounded::Queue;
-use rumpsteak_fsm::verify::drain;
-use rumpsteak_fsm::{Action, Direction, Fsm, Limits, Message, StateId, System};
+use rumpsteak_fsm::Message;
 
 use crate::diagnostics::span::Span;
 use crate::global::automaton::{Block, Global};
@@ -123,41 +121,4 @@ impl Rounds {
         };
         self.0.insert(key, next) != Some(next)
     }
-}
-
-/// True if the system is safe because all queues can always be emptied, if the interrupts of one
-/// round are told apart from the next round's in this queue, which can grow for ever.
-///
-/// The [certificate](rumpsteak_fsm::certificate::drained) knows of a queue which message may follow
-/// which. An interrupt could follow that of the round before, and so on. So the sender's machine is
-/// written twice, and changes to the other copy with each interrupt: it does the same as before.
-pub(super) fn drains(
-    system: &System,
-    queue: &Queue,
-    interrupts: &BTreeSet<Message>,
-    limits: &Limits,
-) -> bool {
-    let twice = |fsm: &Fsm| {
-        if queue.from.as_ref() != Some(fsm.role()) {
-            return fsm.clone();
-        }
-        let is_interrupt = |action: &Action| {
-            action.direction == Direction::Send
-                && action.peer == queue.to
-                && interrupts.contains(&action.message)
-        };
-        let mut machine = Fsm::builder(fsm.role().clone());
-        let states: Vec<StateId> = (0..2 * fsm.len()).map(|_| machine.add_state()).collect();
-        for copy in [0, 1] {
-            let place = |state: StateId, copy| states[state.index() + copy * fsm.len()];
-            for of in fsm.transitions() {
-                let next = copy ^ usize::from(is_interrupt(of.action));
-                let (from, to) = (place(of.source, copy), place(of.target, next));
-                machine.add_transition(from, of.action.clone(), to);
-            }
-        }
-        machine.build(fsm.initial())
-    };
-    let system = System::new(system.machines().iter().map(twice).collect());
-    system.is_ok_and(|system| drain(&system, limits).is_some())
 }

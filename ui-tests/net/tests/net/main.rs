@@ -8,6 +8,7 @@ mod absent_peer;
 mod broker;
 mod bulk;
 mod crossing;
+mod duplex;
 mod families;
 mod handshake;
 mod meddling;
