@@ -101,8 +101,8 @@ pub(super) fn member(family: &str, index: u32) -> Arc<str> {
     format!("{family}[{index}]").into()
 }
 
-/// What the types of a role and its codec say. What is found from it is compiled here: generic
-/// functions are compiled in the package of the user, for each role.
+/// The facts that the types of a role and its codec say. What works on them is compiled here. What
+/// is generic is compiled in the package of the user, for each role.
 pub(super) struct Facts {
     role: TypeId,
     pub(super) name: &'static str,
