@@ -364,7 +364,7 @@ fn behind(words: &Words, taken: TransitionId) -> Vec<Words> {
     let mut counts = words.counts.clone();
     let (least, most) = counts.entry(taken).or_default();
     *least = least.saturating_sub(1);
-    *most -= usize::from(*most < MANY);
+    *most = most.saturating_sub(usize::from(*most < MANY));
     counts.retain(|_, (_, most)| *most > 0);
     let is_last = words.last.contains(&taken) && counts.values().all(|count| count.0 == 0);
     let mut after: Vec<Words> = is_last.then(Words::default).into_iter().collect();
