@@ -41,7 +41,7 @@ impl Findings {
         let mut findings = Self::default();
         let mut faults = findings.judge(module, protocols);
         if !module.errors.is_empty() {
-            faults.retain(|fault| !fault.is_of_missing_item());
+            faults.retain(|fault| !fault.cause.is_of_missing_item());
         }
         findings.gravity = faults.iter().map(|fault| fault.cause.gravity()).max();
         // Several tokens may have the same mistake.
@@ -56,14 +56,12 @@ impl Findings {
     }
 
     fn judge(&mut self, module: &Module, protocols: &Protocols) -> Vec<Fault> {
-        let name = module.arguments.protocol.as_ref();
-        let found = name.map(|name| (name, scope::protocol(protocols, &name.to_string())));
-        let protocol = match found {
+        let protocol = match &module.arguments.protocol {
             None => None,
-            Some((_, Ok(protocol))) => Some(protocol),
-            Some((name, Err(cause))) => {
-                return self.leave_out_all(module, vec![cause.at(name.span())]);
-            }
+            Some(name) => match scope::protocol(protocols, &name.to_string()) {
+                Ok(protocol) => Some(protocol),
+                Err(cause) => return self.leave_out_all(module, vec![cause.at(name.span())]),
+            },
         };
         let loaded = protocol.map(|position| &protocols.protocols[position]);
         let limits = protocols.limits;

@@ -106,16 +106,8 @@ impl Judge<'_> {
         };
         let role = &scope.roles[position];
         let Resolved { items, faults, is_broken, mut machine } = scope.resolve(id, role);
-        let mut root = Root {
-            item: id,
-            role: position,
-            items,
-            refused: is_broken || !faults.is_empty(),
-            faults,
-            machine: None,
-            accepted: None,
-            refusal: None,
-        };
+        let refused = is_broken || !faults.is_empty();
+        let mut root = Root { item: id, role: position, items, refused, faults, ..Root::default() };
         if root.refused {
             self.found.left_out.extend(&root.items);
             self.found.roots.push(root);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
 use rumpsteak_scribble::Span;
 
-use crate::named_text::NamedText;
+use crate::named_text::{NamedText, TextPlace};
 use crate::words::visible;
 
 /// Places in texts. The first one is the primary place: the error itself.
@@ -46,9 +46,9 @@ impl Excerpt {
         excerpt
     }
 
-    pub(crate) fn of_place(text: &Arc<NamedText>, span: Range<usize>, label: &str) -> Self {
+    pub(crate) fn of_place((text, span): &TextPlace, label: &str) -> Self {
         let mut excerpt = Self::default();
-        excerpt.mark(text, span, label);
+        excerpt.mark(text, span.clone(), label);
         excerpt
     }
 

@@ -65,14 +65,8 @@ impl Notice {
     }
 
     fn new(severity: Severity, message: impl Into<String>) -> Self {
-        Self {
-            severity,
-            code: None,
-            message: message.into(),
-            excerpt: Excerpt::default(),
-            notes: Vec::new(),
-            help: None,
-        }
+        let (code, excerpt, notes, help) = Default::default();
+        Self { severity, code, message: message.into(), excerpt, notes, help }
     }
 
     /// Sets the code.

@@ -23,9 +23,8 @@ use crate::words::list;
 pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
     let Refusal { subject, action, misfit, with, refused, fair, others, machine, .. } = refusal;
     let protocol = &protocols.protocols[subject.linked.protocol];
-    let in_machine = machine.as_ref().map(|(source, span)| {
-        Excerpt::of_place(source, span.clone(), "here in the machine").to_string()
-    });
+    let in_machine = machine.as_ref().map(|it| Excerpt::of_place(it, "here in the machine"));
+    let in_machine = in_machine.map(|excerpt| excerpt.to_string());
     let Some(found) = &refused.refusal else {
         let (mut text, help) = match &refused.condition {
             Some(condition) => {
@@ -47,11 +46,8 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
     };
     let projection = &protocol.projections[subject.linked.role];
     let sub = action.as_ref().map(|(_, action)| action);
-    let deed = |action: &Action| ActionText {
-        direction: action.direction,
-        message: subject.label(&action.message),
-        whole: action.message.to_string(),
-        peer: subject.role(&action.peer).to_owned(),
+    let deed = |action: &Action| {
+        ActionText::new(action, subject.label(&action.message), subject.role(&action.peer))
     };
     let due = |id: TransitionId| deed(projection.fsm.transition(id).action);
     let alternatives = alternatives(&projection.fsm, found, misfit.is_some());

@@ -62,10 +62,7 @@ impl Scope<'_> {
         let initial = builder.enter(root, Place { item: root, span });
         while let Some(pending) = builder.pending.pop() {
             match pending {
-                Pending::Chain(item, state) => {
-                    let chain = self.session(item).and_then(SessionItem::chain);
-                    chain.into_iter().for_each(|chain| builder.chain(item, chain, state));
-                }
+                Pending::Chain(item, chain, state) => builder.chain(item, chain, state),
                 Pending::Choice(choice, end, state) => builder.choice(choice, end.as_ref(), state),
             }
         }
@@ -94,11 +91,11 @@ struct Builder<'a> {
     /// The states of choices: one for each enum, direction and peer.
     choices: BTreeMap<(ItemId, Option<session::Direction>, Option<Role>), StateId>,
     end: Option<StateId>,
-    pending: Vec<Pending>,
+    pending: Vec<Pending<'a>>,
 }
 
-enum Pending {
-    Chain(ItemId, StateId),
+enum Pending<'a> {
+    Chain(ItemId, &'a Chain, StateId),
     /// The direction and the peer, unless the options have them.
     Choice(ItemId, Option<(session::Direction, Role)>, StateId),
 }
@@ -137,7 +134,7 @@ impl Builder<'_> {
                 }
                 let state = self.state(Place { item, span: action.constructor.span() });
                 self.chains.insert(item, state);
-                self.pending.push(Pending::Chain(item, state));
+                self.pending.push(Pending::Chain(item, chain, state));
                 return state;
             }
             item = match &chain.tail {
@@ -225,12 +222,11 @@ impl Builder<'_> {
 
     /// Adds the options of a choice in `state`.
     fn choice(&mut self, choice: ItemId, end: Option<&(session::Direction, Role)>, state: StateId) {
-        let session = self.scope.session(choice);
-        if let Some((session, rest)) = session.and_then(|it| Some((it, it.rest()?))) {
+        let Some(session) = self.scope.session(choice) else { return };
+        if let Some(rest) = session.rest() {
             return self.gather(choice, (session.variants(), &rest.then), state);
         }
-        let variants = session.map_or(&[][..], |session| session.variants());
-        for variant in variants {
+        for variant in session.variants() {
             let message = self.message(variant.head.label());
             let own = variant.head.action();
             let own = own.map(|action| (action.direction, self.peer(&action.peer)));
@@ -368,13 +364,11 @@ impl Builder<'_> {
             None => None,
         };
         let gathers = session.rest().is_some();
+        let is_other = gathers != tail.gathers();
         let problem = session.variants().iter().find_map(misfit);
-        let problem =
-            problem.or((gathers != tail.gathers()).then_some(NameProblem::Gather(gathers)));
-        match problem {
-            Some(problem) => self.problem(name, problem),
-            None => return Some(found),
-        }
+        let problem = problem.or(is_other.then_some(NameProblem::Gather(gathers)));
+        let Some(problem) = problem else { return Some(found) };
+        self.problem(name, problem);
         None
     }
 

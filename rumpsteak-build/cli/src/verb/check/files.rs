@@ -63,8 +63,8 @@ fn check_protocol(module: &Module, protocol: &Protocol, output: &mut Output<'_>)
             return output.verdict(protocol, answer.with("reason", reason), "");
         }
     };
-    let lines = output.arguments.generated_lines;
-    let unwritable = unwritable(&module.contents, protocol, &projections, lines);
+    let limits = output.arguments.reading.limits.build(output.arguments.generated_lines);
+    let unwritable = unwritable(&module.contents, protocol, &projections, limits);
     let machines = of_projections(module, protocol.judged(projections));
     let fsms = machines.iter().map(|machine| machine.fsm.clone());
     let system = match System::new(fsms.collect()) {
