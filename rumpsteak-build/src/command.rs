@@ -69,14 +69,14 @@ pub fn unwritable(
     module: &ScrModule,
     protocol: &Protocol,
     projections: &[Projection],
-    limits: Limits,
+    limits: &Limits,
 ) -> Option<ErrorText> {
     let loaded = Loaded::new(0, protocol.clone(), projections.to_vec());
     let (path, imports, read, machines) = Default::default();
     let file = ScrFile { path, imports, read, machines, module: module.clone() };
     let module = empty_module(protocol.name().as_str())?;
     let (files, protocols) = (vec![file], vec![loaded]);
-    let protocols = Protocols { files, protocols, limits, ..Protocols::default() };
+    let protocols = Protocols { files, protocols, limits: *limits, ..Protocols::default() };
     let cause = codegen::write(&Scope::new(&module, None, &protocols, Some(0)), &[]).err()?;
     Some(wording::told(&cause.at(Span::call_site()), &protocols))
 }

@@ -13,7 +13,7 @@ use syn::{
 };
 
 use crate::attribute::{
-    argument, check_generics, derive_input, ensure, first, refuse, take, take_derive,
+    argument, check_generics, derive_input, ensure, expect, first, refuse, take, take_derive,
 };
 use crate::name::same;
 use crate::set::bare;
@@ -82,15 +82,11 @@ impl MessageVariant {
 
     fn parse(variant: &mut Variant) -> Result<Self> {
         let (label, name) = (label(&mut variant.attrs, false)?, variant.ident.clone());
-        let fields = match &variant.fields {
-            Fields::Unnamed(fields) => Some(&fields.unnamed),
-            Fields::Named(_) | Fields::Unit => None,
-        };
-        let mut fields = fields.into_iter().flatten();
-        match (fields.next(), fields.next()) {
-            (_, Some(second)) => refuse(first(&second.ty), SEVERAL),
-            (Some(field), None) => Ok(Self::new(name, label, field.ty.clone())),
-            (None, None) => {
+        let mut fields = variant.fields.iter();
+        match (&variant.fields, fields.next(), fields.next()) {
+            (Fields::Unnamed(_), _, Some(second)) => refuse(first(&second.ty), SEVERAL),
+            (Fields::Unnamed(_), Some(field), None) => Ok(Self::new(name, label, field.ty.clone())),
+            _ => {
                 let text =
                     format!("a label carries one type: `{name}({name})`, with a `struct {name}`");
                 refuse(name.span(), text)
@@ -107,9 +103,7 @@ fn label(attributes: &mut Vec<Attribute>, is_on_enum: bool) -> Result<Option<Str
         if is_on_enum {
             return Err(Error::new_spanned(attribute, "`#[label(…)]` stands on a variant"));
         }
-        argument(attribute, &mut label, |input| {
-            input.parse::<LitStr>().map_err(|_| Error::new(input.span(), MESSAGE))
-        })?;
+        argument(attribute, &mut label, |input| expect::<LitStr>(input, MESSAGE))?;
     }
     Ok(label.map(|label| label.value()))
 }

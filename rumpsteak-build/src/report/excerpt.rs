@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
+use indexmap::IndexMap;
 use rumpsteak_scribble::Span;
 
 use crate::named_text::{NamedText, TextPlace};
@@ -59,16 +60,12 @@ impl Excerpt {
     }
 
     pub(super) fn snippets(&self) -> Vec<Snippet<'_, Annotation<'_>>> {
-        let mut texts: Vec<(&Arc<NamedText>, Vec<_>)> = Vec::new();
+        let mut texts: IndexMap<*const NamedText, Vec<_>> = IndexMap::new();
         for (index, mark) in self.marks.iter().enumerate() {
             let kind = if index == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
-            let known = texts.iter_mut().find(|(text, _)| Arc::ptr_eq(text, &mark.text));
-            match known {
-                Some((_, marks)) => marks.push((kind, mark)),
-                None => texts.push((&mark.text, vec![(kind, mark)])),
-            }
+            texts.entry(Arc::as_ptr(&mark.text)).or_default().push((kind, mark));
         }
-        texts.into_iter().map(|(text, marks)| snippet(text, &marks)).collect()
+        texts.values().map(|marks| snippet(&marks[0].1.text, marks)).collect()
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use indexmap::IndexMap;
 use proc_macro2::{Ident, Span};
 use rumpsteak_front::module::{Item, ItemKind};
 use rumpsteak_front::session::{
@@ -242,17 +243,13 @@ impl Builder<'_> {
     /// Adds the messages of a gather in the order of their peers, and what follows them.
     fn gather(&mut self, gather: ItemId, (due, then): (&[Variant], &Chain), mut state: StateId) {
         let place = |variant: &Variant| Place { item: gather, span: variant.name.span() };
-        let mut peers: Vec<(Role, Vec<&Variant>)> = Vec::new();
+        let mut peers: IndexMap<Role, Vec<&Variant>> = IndexMap::new();
         for variant in due {
             let Some(action) = variant.head.action() else { continue };
-            let peer = self.peer(&action.peer);
-            match peers.iter_mut().find(|(known, _)| *known == peer) {
-                Some((_, variants)) => variants.push(variant),
-                None => peers.push((peer, vec![variant])),
-            }
+            peers.entry(self.peer(&action.peer)).or_default().push(variant);
         }
         let end = self.behind(gather, then, 0);
-        let nexts = peers.iter().skip(1).map(|(_, variants)| place(variants[0]));
+        let nexts = peers.values().skip(1).map(|variants| place(variants[0]));
         let nexts: Vec<_> = nexts.map(|place| (self.state(place), place)).collect();
         for ((peer, variants), (next, behind)) in
             peers.into_iter().zip(nexts.into_iter().chain([end]))

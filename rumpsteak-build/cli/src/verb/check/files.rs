@@ -64,7 +64,7 @@ fn check_protocol(module: &Module, protocol: &Protocol, output: &mut Output<'_>)
         }
     };
     let limits = output.arguments.reading.limits.build(output.arguments.generated_lines);
-    let unwritable = unwritable(&module.contents, protocol, &projections, limits);
+    let unwritable = unwritable(&module.contents, protocol, &projections, &limits);
     let machines = of_projections(module, protocol.judged(projections));
     let fsms = machines.iter().map(|machine| machine.fsm.clone());
     let system = match System::new(fsms.collect()) {
@@ -179,11 +179,8 @@ impl Output<'_> {
     /// The verdict on a protocol of the file that was opened last; `line` says it to people, if
     /// there is anything to say beyond the diagnostics.
     fn verdict(&mut self, protocol: &Protocol, answer: Answer, line: &str) {
-        let roles = protocol.roles().iter().map(|role| role.as_str());
-        let named = json!({
-            "protocol": protocol.name().as_str(),
-            "roles": roles.collect::<Vec<_>>(),
-        });
+        let roles: Vec<&str> = protocol.roles().iter().map(|role| role.as_str()).collect();
+        let named = json!({"protocol": protocol.name().as_str(), "roles": roles});
         let object = json::joined(named, answer.object.clone());
         match self.arguments.format {
             Form::Text => self.terminal.print(line),
