@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use rumpsteak_front::module::{self, Item, Module};
-use rumpsteak_fsm::dot;
 use rumpsteak_fsm::run::Failure;
 use rumpsteak_fsm::verify::together::Condition;
+use rumpsteak_fsm::{Limits, dot};
 
 use crate::codegen;
 use crate::codegen::machines::{self, Machine};
@@ -114,7 +114,7 @@ impl Findings {
             faults.extend(declared::judge(&scope, &mut judgement, &settings));
         }
         let passed = faults.is_empty() && module.errors.is_empty();
-        self.add_facts(&scope, &judgement, &settings, passed);
+        self.add_facts(&scope, &judgement, &settings.limits.scribble.verifier, passed);
         self.verdict.text = text;
         self.left_out = judgement.left_out.iter().map(|&id| scope.name_of(id)).collect();
         if passed {
@@ -124,30 +124,24 @@ impl Findings {
     }
 
     /// Adds the facts about roles and sessions to the verdict.
-    fn add_facts(
-        &mut self,
-        scope: &Scope<'_>,
-        judgement: &Judgement,
-        settings: &Settings,
-        passed: bool,
-    ) {
+    fn add_facts(&mut self, scope: &Scope<'_>, found: &Judgement, limits: &Limits, passed: bool) {
         let loaded = scope.loaded().map(|(loaded, _)| loaded);
         let module = scope.module.name.to_string();
-        for root in &judgement.roots {
+        for root in &found.roots {
             let passed = passed && !root.refused;
             let machine = root.machine.as_ref().map(|machine| dot::print(&machine.fsm));
             let facts = RootFacts { passed, machine: machine.unwrap_or_default() };
             self.verdict.roots.insert(scope.name_of(root.item), facts);
         }
-        let system = self.verdict.number(&judgement.capacities);
+        let system = self.verdict.number(&found.capacities);
         self.verdict.protocol = ProtocolFacts {
             protocol: loaded.map_or(module, |loaded| loaded.name().to_owned()),
             system,
             projections: loaded.map_or_else(String::new, |loaded| loaded.text().to_owned()),
             on_demand: loaded.map_or_else(Vec::new, Loaded::on_demand),
-            closed: if judgement.is_closed { system } else { 0 },
+            closed: if found.is_closed { system } else { 0 },
         };
-        let queues = capacities::find(scope, judgement, &settings.limits.scribble.verifier);
+        let queues = capacities::find(scope, found, limits);
         let Verdict { roles, payloads, declared, .. } = &mut self.verdict;
         for (role, queues) in scope.roles.iter().zip(queues) {
             let facts = RoleFacts {

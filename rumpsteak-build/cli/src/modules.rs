@@ -115,10 +115,7 @@ impl Module {
         Ok(&protocols[pick(self.name(), &names, wanted, "projected")?])
     }
 
-    pub(crate) fn reports<'a>(
-        &'a self,
-        diagnostics: &'a [Diagnostic],
-    ) -> impl Iterator<Item = Notice> + 'a {
+    pub(crate) fn reports(&self, diagnostics: &[Diagnostic]) -> impl Iterator<Item = Notice> {
         diagnostics.iter().map(|diagnostic| Notice::of_diagnostic(&self.contents.texts, diagnostic))
     }
 

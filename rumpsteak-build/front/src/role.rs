@@ -129,13 +129,10 @@ fn misfit(ty: &Type, message: Option<&Ident>) -> Option<String> {
 }
 
 /// Takes the attributes of a role out of the list, and `Role` out of a derive.
-fn attributes(
-    attributes: &mut Vec<Attribute>,
-    own: &Ident,
-) -> Result<(Option<Link>, Option<Ident>)> {
-    take_derive(attributes, "Role");
+fn attributes(list: &mut Vec<Attribute>, own: &Ident) -> Result<(Option<Link>, Option<Ident>)> {
+    take_derive(list, "Role");
     let (mut protocol, mut role, mut message) = (None, None, None);
-    for attribute in &take(attributes, &ROLE_ATTRIBUTES) {
+    for attribute in &take(list, &ROLE_ATTRIBUTES) {
         let word = word(attribute);
         match word.to_string().as_str() {
             "message" => argument(attribute, &mut message, |input| {

@@ -54,8 +54,8 @@ impl Excerpt {
     }
 
     /// Adds a place. A span beyond the text moves to its end.
-    pub fn mark(&mut self, text: &Arc<NamedText>, span: Range<usize>, label: impl Into<String>) {
-        let (span, label) = (text.clip(span), label.into());
+    pub fn mark(&mut self, text: &Arc<NamedText>, span: Range<usize>, label: &str) {
+        let (span, label) = (text.clip(span), label.to_owned());
         self.marks.push(Mark { text: Arc::clone(text), span, label });
     }
 
@@ -65,14 +65,13 @@ impl Excerpt {
             let kind = if index == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
             texts.entry(Arc::as_ptr(&mark.text)).or_default().push((kind, mark));
         }
-        texts.values().map(|marks| snippet(&marks[0].1.text, marks)).collect()
+        texts.values().map(|marks| snippet(marks)).collect()
     }
 }
 
-fn snippet<'a>(
-    text: &'a NamedText,
-    marks: &[(AnnotationKind, &'a Mark)],
-) -> Snippet<'a, Annotation<'a>> {
+/// The lines of one text around its marks: at least one.
+fn snippet<'a>(marks: &[(AnnotationKind, &'a Mark)]) -> Snippet<'a, Annotation<'a>> {
+    let text = &marks[0].1.text;
     let start = marks.iter().map(|(_, mark)| mark.span.start).min();
     let end = marks.iter().map(|(_, mark)| mark.span.end).max();
     let (line, range) = text.lines(start.unwrap_or(0)..end.unwrap_or(0));
@@ -102,7 +101,7 @@ mod tests {
         let text = Arc::new(NamedText::new("p.scr", source));
         let mut excerpt = Excerpt::default();
         for (span, label) in marks {
-            excerpt.mark(&text, span.clone(), *label);
+            excerpt.mark(&text, span.clone(), label);
         }
         excerpt.to_string()
     }

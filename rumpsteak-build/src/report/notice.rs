@@ -75,12 +75,7 @@ impl Notice {
     }
 
     /// Adds a place in a text. The first place is the primary one.
-    pub fn mark(
-        mut self,
-        text: &Arc<NamedText>,
-        span: Range<usize>,
-        label: impl Into<String>,
-    ) -> Self {
+    pub fn mark(mut self, text: &Arc<NamedText>, span: Range<usize>, label: &str) -> Self {
         self.excerpt.mark(text, span, label);
         self
     }
