@@ -64,8 +64,7 @@ impl Findings {
             },
         };
         let loaded = protocol.map(|position| &protocols.protocols[position]);
-        let limits = protocols.limits;
-        let (settings, mut faults) = Settings::new(&module.arguments, limits, loaded);
+        let (settings, mut faults) = Settings::new(&module.arguments, protocols.limits, loaded);
         let written = Scope::new(module, None, protocols, protocol);
         let anchor = written.anchor();
         let (machines, problems) =

@@ -63,8 +63,7 @@ pub(crate) fn load(
         let place = PathBuf::from(file_of_module(name));
         let mut places = roots.iter().map(|root| root.join(&place));
         let found = places.find(|place| place.is_file())?;
-        let imported = reader.read(&found, SCRIBBLE);
-        imported.map_err(|error| unreadable.push(error)).ok()
+        reader.read(&found, SCRIBBLE).map_err(|error| unreadable.push(error)).ok()
     };
     let contents = ScrModule::load(source, place.as_deref(), &reading.limits.scribble(), find);
     Module { contents, unreadable }

@@ -82,8 +82,7 @@ impl Arguments {
             let mut seen = Vec::new();
             while !input.is_empty() {
                 let word = ident(input, this.expected())?;
-                let text = format!("`{word}` stands here twice");
-                ensure(!seen.contains(&word), word.span(), text)?;
+                ensure(!seen.contains(&word), word.span(), format!("`{word}` stands here twice"))?;
                 this.option(input, &word)?;
                 seen.push(word);
                 if !input.is_empty() {

@@ -63,8 +63,7 @@ impl MessageItem {
             Data::Struct(_) => vec![MessageVariant::new(name.clone(), label, parse_quote!(#name))],
             Data::Union(data) => return refuse(data.union_token.span, EXPECTED),
         };
-        let text = "expected at least one label: `Ready(Ready)`";
-        ensure(!variants.is_empty(), name.span(), text)?;
+        ensure(!variants.is_empty(), name.span(), "expected at least one label: `Ready(Ready)`")?;
         for index in 0..variants.len() {
             check_label(&variants, index)?;
         }

@@ -174,8 +174,7 @@ impl Route {
         let mut peer = None;
         for attribute in &take(&mut field.attrs, &ROLE_ATTRIBUTES) {
             let word = word(attribute);
-            let text = format!("`#[{word}(…)]` stands on the struct");
-            ensure(word == "route", word.span(), text)?;
+            ensure(word == "route", word.span(), format!("`#[{word}(…)]` stands on the struct"))?;
             argument(attribute, &mut peer, |input| {
                 let peer = name(input, "expected the role at the other end: `#[route(S)]`")?;
                 Ok((peer, Room::after_peer(input)?))

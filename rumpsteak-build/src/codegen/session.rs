@@ -103,11 +103,10 @@ pub(super) fn items(
         items.push(Item::Chain { name: root, nominal: false, session });
     }
     while let Some(state) = writer.pending.pop_front() {
-        let item = match writer.is_chain(state) {
+        items.push(match writer.is_chain(state) {
             true => writer.chain(state)?,
             false => writer.choice(state)?,
-        };
-        items.push(item);
+        });
     }
     Ok(items)
 }

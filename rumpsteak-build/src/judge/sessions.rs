@@ -267,8 +267,7 @@ impl Judge<'_> {
                     _ => continue,
                 }
             }
-            let note = note.clone();
-            self.found.faults.push(Fault { note, ..cause.at(place.span) });
+            self.found.faults.push(Fault { note: note.clone(), ..cause.at(place.span) });
         }
     }
 
@@ -403,8 +402,7 @@ impl Judge<'_> {
             return Some(vec![Cause::SilentRole { set, role: name.to_string() }.at(name.span())]);
         }
         let sessions = found.sessions(scope)?;
-        let judged = closed_system::judge(scope, &sessions, None, self.settings);
-        let fault = match judged {
+        let fault = match closed_system::judge(scope, &sessions, None, self.settings) {
             Ok(_) => return Some(Vec::new()),
             Err((Gap::Undecided(reason), _)) => Cause::UndecidedSystem { set, reason }.at(at),
             Err((Gap::Unsafe(run, with), blamed)) => {

@@ -80,8 +80,7 @@ impl<'a> Scope<'a> {
             let Item::Role(item) = scope.item(id) else { continue };
             match scope.played(item) {
                 Ok((role, position)) => {
-                    let message = scope.message_of(item);
-                    let labels = labels.entry(message);
+                    let labels = labels.entry(scope.message_of(item));
                     let labels = labels.or_insert_with_key(|name| Rc::new(scope.labels(name)));
                     let labels = Rc::clone(labels);
                     scope.roles.push(ScopedRole { item, role, position, labels });
@@ -319,8 +318,7 @@ impl<'a> Scope<'a> {
 
     /// Finds labels that no item declares, each at its first use.
     fn check_labels(&mut self) {
-        let sessions = (0..self.len()).filter_map(|id| self.session(id));
-        let used = sessions.flat_map(|session| {
+        let used = self.items().filter_map(Item::session).flat_map(|session| {
             let actions = session.actions().map(|action| &action.label);
             actions.chain(session.variants().iter().map(|variant| variant.head.label()))
         });

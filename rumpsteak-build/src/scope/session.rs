@@ -115,8 +115,7 @@ impl Builder<'_> {
 
     fn message(&mut self, label: &Ident) -> Message {
         self.check_label(label);
-        let found = self.role.labels.get(&label.to_string());
-        match found.map(|label| &label.message) {
+        match self.role.labels.get(&label.to_string()).map(|label| &label.message) {
             Some(Ok(message)) => message.clone(),
             _ => Message { label: label.to_string().as_str().into(), payload: Vec::new() },
         }
@@ -305,8 +304,7 @@ impl Builder<'_> {
             };
             let known = (0..scope.len()).filter(|id| !scope.is_generated(*id));
             let known = known.filter(|known| *known != id || !is_alias(scope, *known));
-            let known = known.filter(of_kind).map(|id| scope.name_of(id));
-            let known: Vec<String> = known.collect();
+            let known = known.filter(of_kind).map(|id| scope.name_of(id)).collect();
             let mut fault = scope.name_fault(name, NameProblem::Unresolved, known);
             if let (true, Cause::Name { hint: hint @ None, .. }) = (choice, &mut fault.cause) {
                 *hint = Some(format!(

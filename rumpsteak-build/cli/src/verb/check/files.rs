@@ -66,8 +66,7 @@ fn check_protocol(module: &Module, protocol: &Protocol, output: &mut Output<'_>)
     let limits = output.arguments.reading.limits.build(output.arguments.generated_lines);
     let unwritable = unwritable(&module.contents, protocol, &projections, &limits);
     let machines = of_projections(module, protocol.judged(projections));
-    let fsms = machines.iter().map(|machine| machine.fsm.clone());
-    let system = match System::new(fsms.collect()) {
+    let system = match System::new(machines.iter().map(|machine| machine.fsm.clone()).collect()) {
         Ok(system) => system,
         // This does not happen to a well-formed protocol.
         Err(error) => {
@@ -130,8 +129,7 @@ fn judge(
         }
     };
     if let (Some(run), Outcome::Holds) = (&exploration.starvation, answer.outcome) {
-        let title = format!("in `{name}`, {}", run.failure);
-        output.report(&with_run(Notice::note(title), run));
+        output.report(&with_run(Notice::note(format!("in `{name}`, {}", run.failure)), run));
         answer = answer.with("starvation", json::run(run));
     }
     let asked = output.arguments.liveness;
