@@ -104,8 +104,7 @@ impl Analysis {
 
     /// The errors that no module can show.
     pub(crate) fn reports(&self) -> Vec<Report> {
-        let broken = self.broken(false).map(Report::of_file);
-        unreadable(&self.protocols).chain(broken).collect()
+        unreadable(&self.protocols).chain(self.broken(false).map(Report::of_file)).collect()
     }
 
     /// A mistake in the manifest because of which no module compiles.

@@ -1,7 +1,7 @@
 //! The interface for `cargo rumpsteak`, which may change at any time.
 
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
@@ -25,9 +25,8 @@ use crate::scope::Scope;
 
 pub use crate::codegen::is_untouched;
 pub use crate::named_text::NamedText;
-pub use crate::protocols::Gravity;
-pub use crate::protocols::gravest;
 pub use crate::protocols::scr_module::{ScrModule, root_of};
+pub use crate::protocols::{Gravity, gravest};
 pub use crate::report::code::explanations;
 pub use crate::report::comparison::{
     Explanation, among_peers, decided_by_run, explain, fair_among, proven, proven_among,
@@ -70,21 +69,14 @@ pub fn unwritable(
     module: &ScrModule,
     protocol: &Protocol,
     projections: &[Projection],
-    generated_lines: Option<usize>,
+    limits: &Limits,
 ) -> Option<ErrorText> {
     let loaded = Loaded::new(0, protocol.clone(), projections.to_vec());
-    let file = ScrFile {
-        path: PathBuf::new(),
-        imports: PathBuf::new(),
-        read: Vec::new(),
-        machines: Vec::new(),
-        module: module.clone(),
-    };
+    let (path, imports, read, machines) = Default::default();
+    let file = ScrFile { path, imports, read, machines, module: module.clone() };
     let module = empty_module(protocol.name().as_str())?;
-    let mut limits = Limits::default();
-    limits.generated_lines = generated_lines.unwrap_or(limits.generated_lines);
     let (files, protocols) = (vec![file], vec![loaded]);
-    let protocols = Protocols { files, protocols, limits, ..Protocols::default() };
+    let protocols = Protocols { files, protocols, limits: *limits, ..Protocols::default() };
     let cause = codegen::write(&Scope::new(&module, None, &protocols, Some(0)), &[]).err()?;
     Some(wording::told(&cause.at(Span::call_site()), &protocols))
 }
@@ -330,26 +322,15 @@ fn problems(analysis: &Analysis) -> Vec<Problem> {
 
 /// A mistake as rustc would draw it: plain, then styled.
 fn rendered(told: &ErrorText, source: &Arc<NamedText>, range: &Range<usize>) -> [String; 2] {
-    let text = told.text.as_str();
-    let (message, rest) =
-        text.split_once('\n').map_or((text, None), |(first, rest)| (first, Some(rest)));
+    let (message, rest) = told.text.split_once('\n').unwrap_or((&told.text, ""));
+    let rest = rest.trim_start_matches('\n');
     let mut notice = Notice::error(message).with_code(told.code);
     // Neither a file that has changed since nor a long line, which takes long, is drawn.
     const LONGEST: usize = 4_096;
-    let is_drawn = source.text.get(range.clone()).is_some_and(|token| {
-        let before = source.text[..range.start].rfind('\n').map_or(0, |at| at + 1);
-        let after = source.text[range.end..].find('\n').unwrap_or(source.text.len() - range.end);
-        range.start - before + token.len() + after < LONGEST
-    });
-    if is_drawn && !source.text.is_empty() {
+    let is_short = source.lines(range.clone()).1.len() < LONGEST;
+    if is_short && !source.text.is_empty() && source.text.get(range.clone()).is_some() {
         notice.excerpt.mark(source, range.clone(), "");
     }
-    [false, true].map(|colour| {
-        let mut drawn = notice.render(colour);
-        if let Some(rest) = rest {
-            drawn.push('\n');
-            drawn.push_str(rest.trim_start_matches('\n'));
-        }
-        drawn
-    })
+    let apart = if rest.is_empty() { "" } else { "\n" };
+    [false, true].map(|colour| notice.render(colour) + apart + rest)
 }

@@ -2,8 +2,6 @@
 //! [`judge`](crate::judge) make each once, at its place; [`report`](crate::report) has the texts.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
-use std::sync::Arc;
 
 use proc_macro2::Span;
 use rumpsteak_front::session::Direction;
@@ -12,7 +10,7 @@ use rumpsteak_fsm::repair::Misfit;
 use rumpsteak_fsm::verify::{Refused, VerifyError};
 use rumpsteak_fsm::{Action, Defect, Limit, Message, Role, Run, StateId, TransitionId};
 
-use crate::named_text::NamedText;
+use crate::named_text::TextPlace;
 use crate::protocols::{Gravity, ProtocolRole};
 
 #[derive(Clone, Debug)]
@@ -37,11 +35,7 @@ pub(crate) enum Cause {
     /// A session leads back to itself without an action.
     Idle { name: String },
     /// A file beside a `.scr` file is not a machine of the role in its name.
-    Machine {
-        headline: String,
-        place: Option<(Arc<NamedText>, Range<usize>)>,
-        help: Option<String>,
-    },
+    Machine { headline: String, place: Option<TextPlace>, help: Option<String> },
     /// A name refers to the wrong kind of item, or to none.
     Name { name: String, problem: NameProblem, hint: Option<String> },
     /// A session uses a type that is not a label of its role's message type.
@@ -164,7 +158,7 @@ pub(crate) struct Refusal {
     /// The names of the other refused sessions, in the second refusal of a module.
     pub(crate) others: Option<Vec<String>>,
     /// The place to blame in the text of a machine.
-    pub(crate) machine: Option<(Arc<NamedText>, Range<usize>)>,
+    pub(crate) machine: Option<TextPlace>,
 }
 
 #[derive(Clone, Debug)]
@@ -235,6 +229,16 @@ impl Cause {
         }
     }
 
+    /// True if an unfinished item may declare the missing name.
+    pub(crate) fn is_of_missing_item(&self) -> bool {
+        matches!(self, Self::Name { problem: NameProblem::Unresolved, .. } | Self::NoMessage { .. })
+    }
+
+    /// True if the session probably goes on as another role's session.
+    pub(crate) fn is_of_role(&self) -> bool {
+        matches!(self, Self::Name { problem: NameProblem::OwnRole, .. } | Self::NoRoute { .. })
+    }
+
     pub(crate) fn gravity(&self) -> Gravity {
         match self {
             Self::BrokenFile { .. }
@@ -260,23 +264,5 @@ impl Subject {
             None if self.roles.is_empty() => message.to_string(),
             None => message.label.to_string(),
         }
-    }
-}
-
-impl Fault {
-    /// True if an unfinished item may declare the missing name.
-    pub(crate) fn is_of_missing_item(&self) -> bool {
-        matches!(
-            self.cause,
-            Cause::Name { problem: NameProblem::Unresolved, .. } | Cause::NoMessage { .. }
-        )
-    }
-
-    /// True if the session probably goes on as another role's session.
-    pub(crate) fn is_of_role(&self) -> bool {
-        matches!(
-            self.cause,
-            Cause::Name { problem: NameProblem::OwnRole, .. } | Cause::NoRoute { .. }
-        )
     }
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use rumpsteak_front::module::{self, Item, Module};
-use rumpsteak_fsm::dot;
 use rumpsteak_fsm::run::Failure;
 use rumpsteak_fsm::verify::together::Condition;
+use rumpsteak_fsm::{Limits, dot};
 
 use crate::codegen;
 use crate::codegen::machines::{self, Machine};
@@ -41,7 +41,7 @@ impl Findings {
         let mut findings = Self::default();
         let mut faults = findings.judge(module, protocols);
         if !module.errors.is_empty() {
-            faults.retain(|fault| !fault.is_of_missing_item());
+            faults.retain(|fault| !fault.cause.is_of_missing_item());
         }
         findings.gravity = faults.iter().map(|fault| fault.cause.gravity()).max();
         // Several tokens may have the same mistake.
@@ -56,18 +56,15 @@ impl Findings {
     }
 
     fn judge(&mut self, module: &Module, protocols: &Protocols) -> Vec<Fault> {
-        let name = module.arguments.protocol.as_ref();
-        let found = name.map(|name| (name, scope::protocol(protocols, &name.to_string())));
-        let protocol = match found {
+        let protocol = match &module.arguments.protocol {
             None => None,
-            Some((_, Ok(protocol))) => Some(protocol),
-            Some((name, Err(cause))) => {
-                return self.leave_out_all(module, vec![cause.at(name.span())]);
-            }
+            Some(name) => match scope::protocol(protocols, &name.to_string()) {
+                Ok(protocol) => Some(protocol),
+                Err(cause) => return self.leave_out_all(module, vec![cause.at(name.span())]),
+            },
         };
         let loaded = protocol.map(|position| &protocols.protocols[position]);
-        let limits = protocols.limits;
-        let (settings, mut faults) = Settings::new(&module.arguments, limits, loaded);
+        let (settings, mut faults) = Settings::new(&module.arguments, protocols.limits, loaded);
         let written = Scope::new(module, None, protocols, protocol);
         let anchor = written.anchor();
         let (machines, problems) =
@@ -116,7 +113,7 @@ impl Findings {
             faults.extend(declared::judge(&scope, &mut judgement, &settings));
         }
         let passed = faults.is_empty() && module.errors.is_empty();
-        self.add_facts(&scope, &judgement, &settings, passed);
+        self.add_facts(&scope, &judgement, &settings.limits.scribble.verifier, passed);
         self.verdict.text = text;
         self.left_out = judgement.left_out.iter().map(|&id| scope.name_of(id)).collect();
         if passed {
@@ -126,30 +123,24 @@ impl Findings {
     }
 
     /// Adds the facts about roles and sessions to the verdict.
-    fn add_facts(
-        &mut self,
-        scope: &Scope<'_>,
-        judgement: &Judgement,
-        settings: &Settings,
-        passed: bool,
-    ) {
+    fn add_facts(&mut self, scope: &Scope<'_>, found: &Judgement, limits: &Limits, passed: bool) {
         let loaded = scope.loaded().map(|(loaded, _)| loaded);
         let module = scope.module.name.to_string();
-        for root in &judgement.roots {
+        for root in &found.roots {
             let passed = passed && !root.refused;
             let machine = root.machine.as_ref().map(|machine| dot::print(&machine.fsm));
             let facts = RootFacts { passed, machine: machine.unwrap_or_default() };
             self.verdict.roots.insert(scope.name_of(root.item), facts);
         }
-        let system = self.verdict.number(&judgement.capacities);
+        let system = self.verdict.number(&found.capacities);
         self.verdict.protocol = ProtocolFacts {
             protocol: loaded.map_or(module, |loaded| loaded.name().to_owned()),
             system,
             projections: loaded.map_or_else(String::new, |loaded| loaded.text().to_owned()),
             on_demand: loaded.map_or_else(Vec::new, Loaded::on_demand),
-            closed: if judgement.is_closed { system } else { 0 },
+            closed: if found.is_closed { system } else { 0 },
         };
-        let queues = capacities::find(scope, judgement, &settings.limits.scribble.verifier);
+        let queues = capacities::find(scope, found, limits);
         let Verdict { roles, payloads, declared, .. } = &mut self.verdict;
         for (role, queues) in scope.roles.iter().zip(queues) {
             let facts = RoleFacts {

@@ -1,6 +1,10 @@
 //! Texts with line numbers.
 
 use std::ops::Range;
+use std::sync::Arc;
+
+/// A text, and bytes of it.
+pub(crate) type TextPlace = (Arc<NamedText>, Range<usize>);
 
 /// The text of a file, with the name that messages show.
 #[derive(Debug, PartialEq)]

@@ -51,10 +51,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     }
     let mut shown = String::new();
     for letter in text.chars() {
-        match is_hidden(letter) {
-            true => shown.extend(letter.escape_default()),
-            false => shown.push(letter),
-        }
+        if is_hidden(letter) { shown.extend(letter.escape_default()) } else { shown.push(letter) }
     }
     Cow::Owned(shown)
 }

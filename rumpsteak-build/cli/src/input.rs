@@ -64,8 +64,7 @@ fn read_all(input: impl Read) -> io::Result<Vec<u8>> {
 fn unreadable(path: &Path, name: &str, what: &str, error: &io::Error) -> Notice {
     match error.kind() {
         io::ErrorKind::NotFound => {
-            let notice = Notice::error(format!("there is no file `{name}`"));
-            notice.maybe_help(similar(path))
+            Notice::error(format!("there is no file `{name}`")).maybe_help(similar(path))
         }
         io::ErrorKind::IsADirectory => Notice::error(format!("`{name}` is a folder"))
             .help(format!("name a file in it that holds {what}")),

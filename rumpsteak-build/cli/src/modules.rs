@@ -63,8 +63,7 @@ pub(crate) fn load(
         let place = PathBuf::from(file_of_module(name));
         let mut places = roots.iter().map(|root| root.join(&place));
         let found = places.find(|place| place.is_file())?;
-        let imported = reader.read(&found, SCRIBBLE);
-        imported.map_err(|error| unreadable.push(error)).ok()
+        reader.read(&found, SCRIBBLE).map_err(|error| unreadable.push(error)).ok()
     };
     let contents = ScrModule::load(source, place.as_deref(), &reading.limits.scribble(), find);
     Module { contents, unreadable }
@@ -115,10 +114,7 @@ impl Module {
         Ok(&protocols[pick(self.name(), &names, wanted, "projected")?])
     }
 
-    pub(crate) fn reports<'a>(
-        &'a self,
-        diagnostics: &'a [Diagnostic],
-    ) -> impl Iterator<Item = Notice> + 'a {
+    pub(crate) fn reports(&self, diagnostics: &[Diagnostic]) -> impl Iterator<Item = Notice> {
         diagnostics.iter().map(|diagnostic| Notice::of_diagnostic(&self.contents.texts, diagnostic))
     }
 

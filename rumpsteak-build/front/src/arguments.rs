@@ -82,8 +82,7 @@ impl Arguments {
             let mut seen = Vec::new();
             while !input.is_empty() {
                 let word = ident(input, this.expected())?;
-                let text = format!("`{word}` stands here twice");
-                ensure(!seen.contains(&word), word.span(), text)?;
+                ensure(!seen.contains(&word), word.span(), format!("`{word}` stands here twice"))?;
                 this.option(input, &word)?;
                 seen.push(word);
                 if !input.is_empty() {
@@ -106,10 +105,7 @@ impl Arguments {
             }
             "capacity" => self.room = Some(Room::capacity(input)?),
             "unbounded" => self.room = Some(Room::Unbounded),
-            "crate" => {
-                expect::<Token![=]>(input, EXPECTED_RUNTIME)?;
-                self.krate = Some(runtime(input)?);
-            }
+            "crate" => self.krate = Some(runtime(input)?),
             "derive" => self.derives = list(input, EXPECTED_DERIVES, Path::parse_mod_style)?,
             "limits" => {
                 self.limits = list(input, EXPECTED_LIMITS, |input| {
@@ -118,10 +114,7 @@ impl Arguments {
                     Ok((name, input.parse::<LitInt>()?.base10_parse()?))
                 })?;
             }
-            "routes" if of_protocol => {
-                expect::<Token![=]>(input, EXPECTED_ROUTES)?;
-                self.routes = Some(routes(input)?);
-            }
+            "routes" if of_protocol => self.routes = Some(routes(input)?),
             "fair" | "every_run" if of_protocol => {
                 let liveness = if word == "fair" { Liveness::Fair } else { Liveness::EveryRun };
                 let mut roles = Vec::new();
@@ -170,21 +163,23 @@ fn list<T>(
     Ok(list.into_iter().collect())
 }
 
+/// Parses `= rumpsteak_net::Net`.
 fn routes(input: ParseStream<'_>) -> Result<Path> {
+    expect::<Token![=]>(input, EXPECTED_ROUTES)?;
     let path = Path::parse_mod_style(input).ok();
     let path = path.filter(|_| !input.peek(Token![<]) && !input.peek(Token![::]));
     path.ok_or_else(|| Error::new(input.span(), EXPECTED_ROUTES))
 }
 
+/// Parses `= "rumpsteak_runtime"`.
 fn runtime(input: ParseStream<'_>) -> Result<Path> {
-    let error = Error::new(input.span(), EXPECTED_RUNTIME);
-    let Ok(literal) = input.parse::<LitStr>() else { return Err(error) };
+    expect::<Token![=]>(input, EXPECTED_RUNTIME)?;
+    let literal = expect::<LitStr>(input, EXPECTED_RUNTIME)?;
     // syn reads brackets with recursion.
     let is_path = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':' | '#' | ' ');
-    if !literal.value().chars().all(is_path) {
-        return Err(error);
-    }
-    literal.parse_with(Path::parse_mod_style).map_err(|_| error)
+    ensure(literal.value().chars().all(is_path), literal.span(), EXPECTED_RUNTIME)?;
+    let path = literal.parse_with(Path::parse_mod_style);
+    path.map_err(|_| Error::new(literal.span(), EXPECTED_RUNTIME))
 }
 
 const EXPECTED: &str = "expected the name of the protocol first: `#[protocol(DoubleBuffering)]`";

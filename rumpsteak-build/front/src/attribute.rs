@@ -66,9 +66,9 @@ pub(crate) fn ensure(holds: bool, place: Span, text: impl Display) -> Result<()>
 }
 
 /// Expects a token such as `Token![,]`.
-pub(crate) fn expect<T: Parse>(input: ParseStream<'_>, message: impl Display) -> Result<()> {
+pub(crate) fn expect<T: Parse>(input: ParseStream<'_>, message: impl Display) -> Result<T> {
     let span = input.span();
-    input.parse::<T>().map(drop).map_err(|_| Error::new(span, message))
+    input.parse().map_err(|_| Error::new(span, message))
 }
 
 /// Expects an identifier or a keyword.

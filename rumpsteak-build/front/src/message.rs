@@ -13,7 +13,7 @@ use syn::{
 };
 
 use crate::attribute::{
-    argument, check_generics, derive_input, ensure, first, refuse, take, take_derive,
+    argument, check_generics, derive_input, ensure, expect, first, refuse, take, take_derive,
 };
 use crate::name::same;
 use crate::set::bare;
@@ -63,8 +63,7 @@ impl MessageItem {
             Data::Struct(_) => vec![MessageVariant::new(name.clone(), label, parse_quote!(#name))],
             Data::Union(data) => return refuse(data.union_token.span, EXPECTED),
         };
-        let text = "expected at least one label: `Ready(Ready)`";
-        ensure(!variants.is_empty(), name.span(), text)?;
+        ensure(!variants.is_empty(), name.span(), "expected at least one label: `Ready(Ready)`")?;
         for index in 0..variants.len() {
             check_label(&variants, index)?;
         }
@@ -82,15 +81,11 @@ impl MessageVariant {
 
     fn parse(variant: &mut Variant) -> Result<Self> {
         let (label, name) = (label(&mut variant.attrs, false)?, variant.ident.clone());
-        let fields = match &variant.fields {
-            Fields::Unnamed(fields) => Some(&fields.unnamed),
-            Fields::Named(_) | Fields::Unit => None,
-        };
-        let mut fields = fields.into_iter().flatten();
-        match (fields.next(), fields.next()) {
-            (_, Some(second)) => refuse(first(&second.ty), SEVERAL),
-            (Some(field), None) => Ok(Self::new(name, label, field.ty.clone())),
-            (None, None) => {
+        let mut fields = variant.fields.iter();
+        match (&variant.fields, fields.next(), fields.next()) {
+            (Fields::Unnamed(_), _, Some(second)) => refuse(first(&second.ty), SEVERAL),
+            (Fields::Unnamed(_), Some(field), None) => Ok(Self::new(name, label, field.ty.clone())),
+            _ => {
                 let text =
                     format!("a label carries one type: `{name}({name})`, with a `struct {name}`");
                 refuse(name.span(), text)
@@ -107,9 +102,7 @@ fn label(attributes: &mut Vec<Attribute>, is_on_enum: bool) -> Result<Option<Str
         if is_on_enum {
             return Err(Error::new_spanned(attribute, "`#[label(…)]` stands on a variant"));
         }
-        argument(attribute, &mut label, |input| {
-            input.parse::<LitStr>().map_err(|_| Error::new(input.span(), MESSAGE))
-        })?;
+        argument(attribute, &mut label, |input| expect::<LitStr>(input, MESSAGE))?;
     }
     Ok(label.map(|label| label.value()))
 }

@@ -15,16 +15,15 @@ use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
-use syn::{
-    Attribute, Data, Error, Field, Fields, GenericArgument, LitStr, Member, PathArguments, Result,
-    Token, Type, Visibility,
-};
+use syn::{Attribute, Data, Error, Field, Fields, LitStr, Member, Result, Token, Type, Visibility};
 
 use crate::attribute::{
-    argument, check_generics, derive_input, ensure, first, name, refuse, take, take_derive, word,
+    argument, check_generics, derive_input, ensure, expect, first, name, refuse, take, take_derive,
+    word,
 };
 use crate::cut::has;
 pub use crate::room::Room;
+use crate::set::only_argument;
 
 /// A `#[derive(Role)]` struct.
 #[derive(Clone)]
@@ -121,13 +120,7 @@ fn misfit(ty: &Type, message: Option<&Ident>) -> Option<String> {
     if segments.any(|segment| segment.ident == "mpsc" || segment.ident == "oneshot") {
         return Some(no_route);
     }
-    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
-    let mut arguments = arguments.args.iter();
-    let (Some(GenericArgument::Type(Type::Path(carried))), None) =
-        (arguments.next(), arguments.next())
-    else {
-        return None;
-    };
+    let Type::Path(carried) = only_argument(last)? else { return None };
     let (carried, message) = (carried.path.get_ident()?, message?);
     let is_route = last.ident == "Channel" || last.ident == "Net";
     (is_route && carried != message).then(|| {
@@ -136,23 +129,19 @@ fn misfit(ty: &Type, message: Option<&Ident>) -> Option<String> {
 }
 
 /// Takes the attributes of a role out of the list, and `Role` out of a derive.
-fn attributes(
-    attributes: &mut Vec<Attribute>,
-    own: &Ident,
-) -> Result<(Option<Link>, Option<Ident>)> {
-    take_derive(attributes, "Role");
+fn attributes(list: &mut Vec<Attribute>, own: &Ident) -> Result<(Option<Link>, Option<Ident>)> {
+    take_derive(list, "Role");
     let (mut protocol, mut role, mut message) = (None, None, None);
-    for attribute in &take(attributes, &ROLE_ATTRIBUTES) {
+    for attribute in &take(list, &ROLE_ATTRIBUTES) {
         let word = word(attribute);
         match word.to_string().as_str() {
             "message" => argument(attribute, &mut message, |input| {
                 name(input, "expected the enum of messages: `#[message(Label)]`")
             }),
             "protocol" => argument(attribute, &mut protocol, link),
-            "role" => argument(attribute, &mut role, |input| {
-                let expected = |_| Error::new(input.span(), EXPECTED_ROLE);
-                input.parse::<LitStr>().map_err(expected)
-            }),
+            "role" => {
+                argument(attribute, &mut role, |input| expect::<LitStr>(input, EXPECTED_ROLE))
+            }
             _ => refuse(word.span(), "`#[route(…)]` stands on a field"),
         }?;
     }
@@ -176,10 +165,7 @@ fn link(input: ParseStream<'_>) -> Result<(Ident, Option<Ident>)> {
     let mut path = path.into_iter();
     match (path.next(), path.next(), path.next()) {
         (Some(protocol), role, None) if !input.peek(Token![.]) => Ok((protocol, role)),
-        (.., third) => {
-            let place = third.map_or_else(|| input.span(), |third| third.span());
-            refuse(place, EXPECTED_LINK)
-        }
+        (.., third) => refuse(third.map_or(input.span(), |third| third.span()), EXPECTED_LINK),
     }
 }
 
@@ -188,8 +174,7 @@ impl Route {
         let mut peer = None;
         for attribute in &take(&mut field.attrs, &ROLE_ATTRIBUTES) {
             let word = word(attribute);
-            let text = format!("`#[{word}(…)]` stands on the struct");
-            ensure(word == "route", word.span(), text)?;
+            ensure(word == "route", word.span(), format!("`#[{word}(…)]` stands on the struct"))?;
             argument(attribute, &mut peer, |input| {
                 let peer = name(input, "expected the role at the other end: `#[route(S)]`")?;
                 Ok((peer, Room::after_peer(input)?))

@@ -528,9 +528,9 @@ impl Tail {
 }
 
 /// Expects `>`, or a trailing comma and `>`.
-fn close_angle(input: ParseStream<'_>, message: impl Display) -> Result<()> {
+fn close_angle(input: ParseStream<'_>, message: impl Display) -> Result<Token![>]> {
     input.parse::<Option<Token![,]>>()?;
-    expect::<Token![>]>(input, message)
+    expect(input, message)
 }
 
 fn peer(input: ParseStream<'_>) -> Result<Ident> {

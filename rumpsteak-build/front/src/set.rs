@@ -7,8 +7,8 @@
 
 use proc_macro2::{Ident, TokenStream};
 use syn::{
-    Attribute, Data, Error, Field, GenericArgument, Member, PathArguments, Result, Type,
-    Visibility, parse_quote_spanned,
+    Attribute, Data, Error, Field, GenericArgument, Member, PathArguments, PathSegment, Result,
+    Type, Visibility, parse_quote_spanned,
 };
 
 use crate::attribute::{check_generics, derive_input, ensure, refuse, take, take_derive};
@@ -76,8 +76,12 @@ impl SetItem {
 /// Returns the type of the elements of a `Vec`.
 fn members(ty: &Type) -> Option<&Type> {
     let Type::Path(path) = ty else { return None };
-    let last = path.path.segments.last().filter(|last| last.ident == "Vec")?;
-    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+    only_argument(path.path.segments.last().filter(|last| last.ident == "Vec")?)
+}
+
+/// Returns the type in `Name<Type>`.
+pub(crate) fn only_argument(segment: &PathSegment) -> Option<&Type> {
+    let PathArguments::AngleBracketed(arguments) = &segment.arguments else { return None };
     let GenericArgument::Type(ty) = arguments.args.first()? else { return None };
     (arguments.args.len() == 1).then_some(ty)
 }

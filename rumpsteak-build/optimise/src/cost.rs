@@ -109,12 +109,9 @@ impl Work {
     /// The events of each role, each with the number of events found before.
     fn run(&self, machines: &[Fsm], costs: Option<&Costs<'_>>) -> Vec<Vec<(usize, Event)>> {
         let mut found = 0;
-        let player = |machine| Player {
-            machine,
-            state: Fsm::initial(machine),
-            clock: 0,
-            choices: BTreeMap::new(),
-            events: Vec::new(),
+        let player = |machine| {
+            let (clock, choices, events) = Default::default();
+            Player { machine, state: Fsm::initial(machine), clock, choices, events }
         };
         let mut roles: Vec<Player<'_>> = machines.iter().map(player).collect();
         let mut queues: BTreeMap<(&Role, &Role), VecDeque<(u64, &Message)>> = BTreeMap::new();

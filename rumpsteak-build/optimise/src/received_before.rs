@@ -16,7 +16,6 @@ use petgraph::Direction::Incoming;
 use petgraph::algo::dominators::simple_fast;
 use petgraph::graph::{DiGraph, EdgeIndex, EdgeReference, NodeIndex};
 use petgraph::visit::{Dfs, EdgeFiltered, EdgeRef, IntoEdges, Reversed};
-
 use rumpsteak_fsm::{Action, Direction, Fsm, StateId, TransitionId};
 
 type Graph<'a> = DiGraph<(), &'a Action>;

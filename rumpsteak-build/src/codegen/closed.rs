@@ -63,8 +63,7 @@ pub(crate) fn closed(scope: &Scope<'_>) -> String {
         text.push_str("/// The messages.\n");
         let head = format!("#[derive(Message{derives})]\npub enum {message}");
         let variants = labels.iter().map(|label| {
-            let doc = format!("/// The message [`{label}`].");
-            [doc, String::new(), format!("{label}({label}),")]
+            [format!("/// The message [`{label}`]."), String::new(), format!("{label}({label}),")]
         });
         print_block(&mut text, &head, variants);
     }

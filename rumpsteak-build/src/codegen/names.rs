@@ -81,11 +81,7 @@ pub(super) struct LabelName {
 
 impl Names {
     /// Names all parts of a protocol. Parts that the module writes keep their names.
-    pub(super) fn new(
-        scope: &Scope<'_>,
-        protocol: &Loaded,
-        file: &ScrFile,
-    ) -> Result<Self, String> {
+    pub(super) fn new(scope: &Scope<'_>, loaded: &Loaded, file: &ScrFile) -> Result<Self, String> {
         let arguments = &scope.module.arguments;
         let path = |tokens: TokenStream| tokens.to_string().replace(' ', "");
         let mut names = Self {
@@ -104,12 +100,12 @@ impl Names {
         names.has_message |= scope.names().any(|name| name == names.message);
         let roots: BTreeSet<String> = scope.roots().map(|(_, _, role)| role.to_string()).collect();
         // Roles give way to the types of payloads, which are therefore read first.
-        let messages = messages(protocol);
+        let messages = messages(loaded);
         let declared_here = names.payloads(scope, &messages, file)?;
-        for (position, role) in protocol.protocol.roles().iter().enumerate() {
+        for (position, role) in loaded.protocol.roles().iter().enumerate() {
             let written = scope.player(position).map(|role| role.item.name.to_string());
             names.add_role(role, written);
-            names.roles[position].is_family = protocol.protocol.members(role).is_some();
+            names.roles[position].is_family = loaded.protocol.members(role).is_some();
         }
         names.roles.iter_mut().for_each(|role| role.has_session = roots.contains(&role.ty));
         let carried = { scope.messages() }.flat_map(|message| scope.labels(&message)).collect();
@@ -134,7 +130,7 @@ impl Names {
         names.labels.iter().for_each(|of| *users.entry(of.message.label.clone()).or_default() += 1);
         names.labels.iter_mut().for_each(|of| of.explicit |= users[&of.message.label] > 1);
         if names.labels.is_empty() {
-            let name = protocol.name();
+            let name = loaded.name();
             return Err(format!("`{name}` has no messages\n\nhelp: there is nothing to generate"));
         }
         Ok(names)
@@ -324,11 +320,8 @@ fn messages(protocol: &Loaded) -> Vec<(Message, Span)> {
     messages
 }
 
-fn repeated(
-    LabelName { message: earlier, ty, .. }: &LabelName,
-    later: &Message,
-    file: &ScrFile,
-) -> String {
+fn repeated(earlier: &LabelName, later: &Message, file: &ScrFile) -> String {
+    let LabelName { message: earlier, ty, .. } = earlier;
     let file = file.shown();
     if earlier.label == later.label {
         return format!(

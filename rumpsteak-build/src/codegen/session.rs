@@ -90,18 +90,9 @@ pub(super) fn items(
         false => Some("Rest"),
     };
     let proposed = state_names(fsm, &base, names, written, &suffix);
-    let mut writer = Writer {
-        circle,
-        gathered,
-        entries,
-        proposed,
-        fsm,
-        base,
-        names,
-        items: BTreeMap::new(),
-        cuts: BTreeSet::new(),
-        pending: VecDeque::new(),
-    };
+    let (items, cuts, pending) = Default::default();
+    let mut writer =
+        Writer { circle, gathered, entries, proposed, fsm, base, names, items, cuts, pending };
     let initial = fsm.initial();
     let mut items = Vec::new();
     if writer.is_chain(initial) {
@@ -112,11 +103,10 @@ pub(super) fn items(
         items.push(Item::Chain { name: root, nominal: false, session });
     }
     while let Some(state) = writer.pending.pop_front() {
-        let item = match writer.is_chain(state) {
+        items.push(match writer.is_chain(state) {
             true => writer.chain(state)?,
             false => writer.choice(state)?,
-        };
-        items.push(item);
+        });
     }
     Ok(items)
 }

@@ -20,14 +20,13 @@
 
 use std::iter::successors;
 
+use rumpsteak_front::arguments::Liveness;
 use rumpsteak_fsm::kmc;
 use rumpsteak_fsm::run::{Failure, Step, Wait};
 use rumpsteak_fsm::system::keeps_promises;
 use rumpsteak_fsm::{
     Action, Direction, Role, Run, StateId, System, Transition, TransitionId, Verdict,
 };
-
-use rumpsteak_front::arguments::Liveness;
 
 use crate::fault::{Blamed, Gap};
 use crate::limits::Limits;

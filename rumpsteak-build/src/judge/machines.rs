@@ -1,7 +1,6 @@
 //! Refusals of sessions that are generated from machines beside a `.scr` file, in the words of the
 //! machine, and with an error at one of its lines.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rumpsteak_fsm::Fsm;
@@ -13,12 +12,8 @@ use crate::protocols::Protocols;
 use crate::settings::Settings;
 
 pub(super) fn subject(machine: &Machine) -> Subject {
-    Subject {
-        name: machine.text.name.clone(),
-        linked: machine.linked,
-        roles: BTreeMap::new(),
-        labels: BTreeMap::new(),
-    }
+    let (roles, labels) = Default::default();
+    Subject { name: machine.text.name.clone(), linked: machine.linked, roles, labels }
 }
 
 /// The cause for a machine whose session is refused by itself, for this cause.

@@ -106,16 +106,8 @@ impl Judge<'_> {
         };
         let role = &scope.roles[position];
         let Resolved { items, faults, is_broken, mut machine } = scope.resolve(id, role);
-        let mut root = Root {
-            item: id,
-            role: position,
-            items,
-            refused: is_broken || !faults.is_empty(),
-            faults,
-            machine: None,
-            accepted: None,
-            refusal: None,
-        };
+        let refused = is_broken || !faults.is_empty();
+        let mut root = Root { item: id, role: position, items, refused, faults, ..Root::default() };
         if root.refused {
             self.found.left_out.extend(&root.items);
             self.found.roots.push(root);
@@ -275,8 +267,7 @@ impl Judge<'_> {
                     _ => continue,
                 }
             }
-            let note = note.clone();
-            self.found.faults.push(Fault { note, ..cause.at(place.span) });
+            self.found.faults.push(Fault { note: note.clone(), ..cause.at(place.span) });
         }
     }
 
@@ -411,8 +402,7 @@ impl Judge<'_> {
             return Some(vec![Cause::SilentRole { set, role: name.to_string() }.at(name.span())]);
         }
         let sessions = found.sessions(scope)?;
-        let judged = closed_system::judge(scope, &sessions, None, self.settings);
-        let fault = match judged {
+        let fault = match closed_system::judge(scope, &sessions, None, self.settings) {
             Ok(_) => return Some(Vec::new()),
             Err((Gap::Undecided(reason), _)) => Cause::UndecidedSystem { set, reason }.at(at),
             Err((Gap::Unsafe(run, with), blamed)) => {

@@ -29,8 +29,7 @@ pub(crate) fn judge(
     let linked = scope.linked(role);
     let subject = || subject(scope, root, role);
     let machine = (&session.fsm, &*session.parts);
-    let judged = judge_machine(scope.protocols, subject, linked, machine, settings);
-    judged.map_err(|mut cause| {
+    judge_machine(scope.protocols, subject, linked, machine, settings).map_err(|mut cause| {
         let place = match &mut *cause {
             Cause::Refused(refusal) => refused_at(scope, (root, linked), session, refusal),
             Cause::AmbiguousChoice {

@@ -18,11 +18,10 @@
 //! Every combination of sessions is judged, up to a [limit](crate::Limits::combinations). A role
 //! without a session does what the protocol says, and so do sessions without any reordering.
 
+use rumpsteak_front::arguments::Liveness;
 use rumpsteak_fsm::verify::together::{Condition, Part, Together, together};
 use rumpsteak_fsm::verify::{Accepted, Evidence, Refused};
 use rumpsteak_fsm::{Fsm, Run, Verdict};
-
-use rumpsteak_front::arguments::Liveness;
 
 use crate::fault::{Cause, Refusal, Subject};
 use crate::judge::closed_system;

@@ -27,7 +27,7 @@ pub(super) fn fault(
     let root = &roots[index];
     let is_wrong_in = |theirs: &Root| match &root.refusal {
         Some((blamed, _)) => !settings.accepts_closed_system && theirs.items.contains(&blamed.item),
-        None => root.faults.iter().any(Fault::is_of_role),
+        None => root.faults.iter().any(|fault| fault.cause.is_of_role()),
     };
     let is_part = |theirs: &&Root| {
         let is_other = !theirs.refused && theirs.role != root.role;

@@ -7,9 +7,9 @@ pub(crate) mod scr_module;
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{fs, io};
 
 use rumpsteak_front::name;
 use rumpsteak_fsm::text::{self, Form};
@@ -86,7 +86,7 @@ impl Protocols {
         for path in paths {
             let path = base.join(path);
             found.folders.push(base.show(&path));
-            if let Err(error) = found.find_files(&path, &mut files) {
+            if let Err(error) = found.find(&path, &mut files) {
                 found.unreadable.push((base.show(&path), error.to_string()));
             }
         }
@@ -104,12 +104,8 @@ impl Protocols {
     }
 
     /// Finds the files at and below a path.
-    fn find_files(
-        &mut self,
-        root: &Path,
-        files: &mut BTreeMap<PathBuf, PathBuf>,
-    ) -> std::io::Result<()> {
-        let is_folder = std::fs::metadata(root)?.is_dir();
+    fn find(&mut self, root: &Path, files: &mut BTreeMap<PathBuf, PathBuf>) -> io::Result<()> {
+        let is_folder = fs::metadata(root)?.is_dir();
         self.looked_at.insert(root.to_owned());
         let imports = if is_folder { root } else { root.parent().unwrap_or(root) };
         // A symbolic link is followed, unless it forms a cycle.
@@ -120,7 +116,7 @@ impl Protocols {
                     files.insert(path, imports.to_owned());
                 }
             } else if seen.insert(path.canonicalize()?) {
-                for entry in std::fs::read_dir(path)? {
+                for entry in fs::read_dir(path)? {
                     pending.push(entry?.path());
                 }
             }

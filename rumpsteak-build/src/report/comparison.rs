@@ -88,12 +88,8 @@ pub fn explain(sub: &Fsm, (sup, name): (&Fsm, &str), refusal: &Refusal) -> Expla
         told("this is after", &refusal.path),
         told("the loop is", &refusal.cycle),
     ];
-    let deed = |action: &Action| ActionText {
-        direction: action.direction,
-        message: action.message.to_string(),
-        whole: action.message.to_string(),
-        peer: action.peer.to_string(),
-    };
+    let deed =
+        |action: &Action| ActionText::new(action, action.message.to_string(), action.peer.as_str());
     let due = |id: TransitionId| deed(sup.transition(id).action);
     let broken = BrokenRule {
         rule,

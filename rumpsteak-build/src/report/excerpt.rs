@@ -7,9 +7,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
+use indexmap::IndexMap;
 use rumpsteak_scribble::Span;
 
-use crate::named_text::NamedText;
+use crate::named_text::{NamedText, TextPlace};
 use crate::words::visible;
 
 /// Places in texts. The first one is the primary place: the error itself.
@@ -46,36 +47,31 @@ impl Excerpt {
         excerpt
     }
 
-    pub(crate) fn of_place(text: &Arc<NamedText>, span: Range<usize>, label: &str) -> Self {
+    pub(crate) fn of_place((text, span): &TextPlace, label: &str) -> Self {
         let mut excerpt = Self::default();
-        excerpt.mark(text, span, label);
+        excerpt.mark(text, span.clone(), label);
         excerpt
     }
 
     /// Adds a place. A span beyond the text moves to its end.
-    pub fn mark(&mut self, text: &Arc<NamedText>, span: Range<usize>, label: impl Into<String>) {
-        let (span, label) = (text.clip(span), label.into());
+    pub fn mark(&mut self, text: &Arc<NamedText>, span: Range<usize>, label: &str) {
+        let (span, label) = (text.clip(span), label.to_owned());
         self.marks.push(Mark { text: Arc::clone(text), span, label });
     }
 
     pub(super) fn snippets(&self) -> Vec<Snippet<'_, Annotation<'_>>> {
-        let mut texts: Vec<(&Arc<NamedText>, Vec<_>)> = Vec::new();
+        let mut texts: IndexMap<*const NamedText, Vec<_>> = IndexMap::new();
         for (index, mark) in self.marks.iter().enumerate() {
             let kind = if index == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
-            let known = texts.iter_mut().find(|(text, _)| Arc::ptr_eq(text, &mark.text));
-            match known {
-                Some((_, marks)) => marks.push((kind, mark)),
-                None => texts.push((&mark.text, vec![(kind, mark)])),
-            }
+            texts.entry(Arc::as_ptr(&mark.text)).or_default().push((kind, mark));
         }
-        texts.into_iter().map(|(text, marks)| snippet(text, &marks)).collect()
+        texts.values().map(|marks| snippet(marks)).collect()
     }
 }
 
-fn snippet<'a>(
-    text: &'a NamedText,
-    marks: &[(AnnotationKind, &'a Mark)],
-) -> Snippet<'a, Annotation<'a>> {
+/// The lines of one text around its marks: at least one.
+fn snippet<'a>(marks: &[(AnnotationKind, &'a Mark)]) -> Snippet<'a, Annotation<'a>> {
+    let text = &marks[0].1.text;
     let start = marks.iter().map(|(_, mark)| mark.span.start).min();
     let end = marks.iter().map(|(_, mark)| mark.span.end).max();
     let (line, range) = text.lines(start.unwrap_or(0)..end.unwrap_or(0));
@@ -105,7 +101,7 @@ mod tests {
         let text = Arc::new(NamedText::new("p.scr", source));
         let mut excerpt = Excerpt::default();
         for (span, label) in marks {
-            excerpt.mark(&text, span.clone(), *label);
+            excerpt.mark(&text, span.clone(), label);
         }
         excerpt.to_string()
     }

@@ -17,8 +17,7 @@ use rumpsteak_fsm::{Role, Run, StateId};
 
 /// A run as a chart.
 pub fn shortest(run: &Run) -> String {
-    let chart = run.chart();
-    format!("the shortest run that leads there:\n{}", chart.trim_end())
+    format!("the shortest run that leads there:\n{}", run.chart().trim_end())
 }
 
 /// Steps as a chart. `states` has all roles.

@@ -65,14 +65,8 @@ impl Notice {
     }
 
     fn new(severity: Severity, message: impl Into<String>) -> Self {
-        Self {
-            severity,
-            code: None,
-            message: message.into(),
-            excerpt: Excerpt::default(),
-            notes: Vec::new(),
-            help: None,
-        }
+        let (code, excerpt, notes, help) = Default::default();
+        Self { severity, code, message: message.into(), excerpt, notes, help }
     }
 
     /// Sets the code.
@@ -81,12 +75,7 @@ impl Notice {
     }
 
     /// Adds a place in a text. The first place is the primary one.
-    pub fn mark(
-        mut self,
-        text: &Arc<NamedText>,
-        span: Range<usize>,
-        label: impl Into<String>,
-    ) -> Self {
+    pub fn mark(mut self, text: &Arc<NamedText>, span: Range<usize>, label: &str) -> Self {
         self.excerpt.mark(text, span, label);
         self
     }

@@ -23,9 +23,8 @@ use crate::words::list;
 pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
     let Refusal { subject, action, misfit, with, refused, fair, others, machine, .. } = refusal;
     let protocol = &protocols.protocols[subject.linked.protocol];
-    let in_machine = machine.as_ref().map(|(source, span)| {
-        Excerpt::of_place(source, span.clone(), "here in the machine").to_string()
-    });
+    let in_machine = machine.as_ref().map(|it| Excerpt::of_place(it, "here in the machine"));
+    let in_machine = in_machine.map(|excerpt| excerpt.to_string());
     let Some(found) = &refused.refusal else {
         let (mut text, help) = match &refused.condition {
             Some(condition) => {
@@ -47,14 +46,11 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
     };
     let projection = &protocol.projections[subject.linked.role];
     let sub = action.as_ref().map(|(_, action)| action);
-    let deed = |action: &Action| ActionText {
-        direction: action.direction,
-        message: subject.label(&action.message),
-        whole: action.message.to_string(),
-        peer: subject.role(&action.peer).to_owned(),
+    let deed = |action: &Action| {
+        ActionText::new(action, subject.label(&action.message), subject.role(&action.peer))
     };
     let due = |id: TransitionId| deed(projection.fsm.transition(id).action);
-    let alternatives = alternatives(&projection.fsm, found, misfit.is_some());
+    let due_actions = due_actions(&projection.fsm, found, misfit.is_some());
     let broken = BrokenRule {
         rule: found.rule,
         misfit: misfit.as_ref().map(|misfit| (misfit, &due as &dyn Fn(TransitionId) -> ActionText)),
@@ -67,7 +63,7 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
         is_machine: machine.is_some(),
         comes_again: comes_again(&projection.fsm, found.sup_state, &refused.evidence),
         done: sub.map(deed),
-        due: alternatives.map(|ids| one_of(&ids, &due)),
+        due: due_actions.map(|ids| one_of(&ids, &due)),
     };
     let kind = if broken.is_reordering() { "unsafe reordering: " } else { "" };
     let mut text = format!("{kind}{}\n\n", broken.sentence());
@@ -271,11 +267,7 @@ fn evidence(text: &mut String, evidence: &Evidence, with: &[String]) {
 }
 
 /// The actions that are due: all alternatives, if the session ends too early or does another one.
-fn alternatives(
-    fsm: &Fsm,
-    found: &subtype::Refusal,
-    has_misfit: bool,
-) -> Option<Vec<TransitionId>> {
+fn due_actions(fsm: &Fsm, found: &subtype::Refusal, has_misfit: bool) -> Option<Vec<TransitionId>> {
     let id = found.sup?;
     let is_early_end = found.rule == Rule::Forgotten && found.cycle.is_empty();
     if !has_misfit && !is_early_end {

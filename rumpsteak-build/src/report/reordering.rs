@@ -38,6 +38,12 @@ pub(super) struct ActionText {
 }
 
 impl ActionText {
+    /// The text of an action with these names.
+    pub(super) fn new(action: &Action, message: String, peer: &str) -> Self {
+        let (direction, whole) = (action.direction, action.message.to_string());
+        Self { direction, message, whole, peer: peer.to_owned() }
+    }
+
     /// "receives `Value` from `S`"
     pub(super) fn told(&self) -> String {
         let Self { message, peer, .. } = self;

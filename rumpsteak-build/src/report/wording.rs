@@ -6,8 +6,6 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::ops::Range;
-use std::sync::Arc;
 
 use rumpsteak_front::name;
 use rumpsteak_front::session::Direction;
@@ -23,7 +21,6 @@ use super::refusal;
 use super::reordering::ActionText;
 use super::{chart, failure};
 use crate::fault::{Blamed, Cause, Fault, Gap, Hangs, NameProblem, Note};
-use crate::named_text::NamedText;
 use crate::protocols::{Loaded, Protocols, ScrFile};
 use crate::settings::{attribute, raised};
 use crate::words::{count, list, meant};
@@ -92,12 +89,9 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
              help: end it with `End`, or give it an action"
         ),
         Cause::Machine { headline, place, help } => {
-            let excerpt = |(text, span): &(Arc<NamedText>, Range<usize>)| {
-                format!("\n\n{}", Excerpt::of_place(text, span.clone(), ""))
-            };
-            let excerpt = place.as_ref().map(excerpt).unwrap_or_default();
+            let place = place.as_ref().map(|place| format!("\n\n{}", Excerpt::of_place(place, "")));
             let help = help.as_ref().map(|help| format!("\n\nhelp: {help}"));
-            format!("{headline}{excerpt}{}", help.unwrap_or_default())
+            format!("{headline}{}{}", place.unwrap_or_default(), help.unwrap_or_default())
         }
         Cause::Name { name, problem, hint } => name_text(name, *problem, hint.as_deref()),
         Cause::NoLabel { name, message, labels } => {
@@ -370,9 +364,8 @@ fn unsafe_system(set: &str, run: &Run, blamed: Option<&(Blamed, Vec<(String, usi
     let mut help = "a role that waits must wait for what another one sends, and what is sent must be received in the \
                     order in which it comes";
     let mut notes = String::new();
-    let told = |Action { direction, peer, message }: &Action| {
-        let (label, whole) = (message.label.to_string(), message.to_string());
-        ActionText { direction: *direction, message: label, whole, peer: peer.to_string() }.told()
+    let told = |action: &Action| {
+        ActionText::new(action, action.message.label.to_string(), action.peer.as_str()).told()
     };
     let wait = |wait: &usize| {
         let due = run.waits[*wait].transitions.iter().map(|(_, due)| told(due));

@@ -35,7 +35,8 @@ pub(crate) type ItemId = usize;
 
 pub(crate) struct Scope<'a> {
     pub(crate) module: &'a Module,
-    generated: &'a [Item],
+    /// The written and then the generated items.
+    items: Vec<&'a Item>,
     /// True if the generated items are included.
     is_whole: bool,
     pub(crate) protocols: &'a Protocols,
@@ -66,9 +67,9 @@ impl<'a> Scope<'a> {
         protocol: Option<usize>,
     ) -> Self {
         let (names, roles, faults) = Default::default();
-        let (is_whole, generated) = (generated.is_some(), generated.unwrap_or_default());
-        let mut scope =
-            Self { module, generated, is_whole, protocols, names, protocol, roles, faults };
+        let is_whole = generated.is_some();
+        let items = module.items.iter().chain(generated.unwrap_or_default()).collect();
+        let mut scope = Self { module, items, is_whole, protocols, names, protocol, roles, faults };
         for id in 0..scope.len() {
             if let Some((name, _)) = scope.item(id).named() {
                 scope.names.entry(name.unraw().to_string()).or_insert(id);
@@ -79,8 +80,7 @@ impl<'a> Scope<'a> {
             let Item::Role(item) = scope.item(id) else { continue };
             match scope.played(item) {
                 Ok((role, position)) => {
-                    let message = scope.message_of(item);
-                    let labels = labels.entry(message);
+                    let labels = labels.entry(scope.message_of(item));
                     let labels = labels.or_insert_with_key(|name| Rc::new(scope.labels(name)));
                     let labels = Rc::clone(labels);
                     scope.roles.push(ScopedRole { item, role, position, labels });
@@ -96,18 +96,15 @@ impl<'a> Scope<'a> {
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.module.items.len() + self.generated.len()
+        self.items.len()
     }
 
     pub(crate) fn item(&self, id: ItemId) -> &'a Item {
-        match self.module.items.get(id) {
-            Some(item) => item,
-            None => &self.generated[id - self.module.items.len()],
-        }
+        self.items[id]
     }
 
     pub(crate) fn items(&self) -> impl Iterator<Item = &'a Item> {
-        self.module.items.iter().chain(self.generated)
+        self.items.iter().copied()
     }
 
     pub(crate) fn is_generated(&self, id: ItemId) -> bool {
@@ -311,7 +308,7 @@ impl<'a> Scope<'a> {
                 match self.find_item(name) {
                     Some(Item::Broken(_) | Item::Role(_)) => {}
                     Some(_) => faults.push(self.name_fault(name, NameProblem::NoRole, Vec::new())),
-                    None if self.generated.is_empty() => {}
+                    None if self.len() == self.module.items.len() => {}
                     None => faults.push(self.unresolved(name)),
                 }
             }
@@ -321,8 +318,7 @@ impl<'a> Scope<'a> {
 
     /// Finds labels that no item declares, each at its first use.
     fn check_labels(&mut self) {
-        let sessions = (0..self.len()).filter_map(|id| self.session(id));
-        let used = sessions.flat_map(|session| {
+        let used = self.items().filter_map(Item::session).flat_map(|session| {
             let actions = session.actions().map(|action| &action.label);
             actions.chain(session.variants().iter().map(|variant| variant.head.label()))
         });

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use indexmap::IndexMap;
 use proc_macro2::{Ident, Span};
 use rumpsteak_front::module::{Item, ItemKind};
 use rumpsteak_front::session::{
@@ -62,10 +63,7 @@ impl Scope<'_> {
         let initial = builder.enter(root, Place { item: root, span });
         while let Some(pending) = builder.pending.pop() {
             match pending {
-                Pending::Chain(item, state) => {
-                    let chain = self.session(item).and_then(SessionItem::chain);
-                    chain.into_iter().for_each(|chain| builder.chain(item, chain, state));
-                }
+                Pending::Chain(item, chain, state) => builder.chain(item, chain, state),
                 Pending::Choice(choice, end, state) => builder.choice(choice, end.as_ref(), state),
             }
         }
@@ -94,11 +92,11 @@ struct Builder<'a> {
     /// The states of choices: one for each enum, direction and peer.
     choices: BTreeMap<(ItemId, Option<session::Direction>, Option<Role>), StateId>,
     end: Option<StateId>,
-    pending: Vec<Pending>,
+    pending: Vec<Pending<'a>>,
 }
 
-enum Pending {
-    Chain(ItemId, StateId),
+enum Pending<'a> {
+    Chain(ItemId, &'a Chain, StateId),
     /// The direction and the peer, unless the options have them.
     Choice(ItemId, Option<(session::Direction, Role)>, StateId),
 }
@@ -117,8 +115,7 @@ impl Builder<'_> {
 
     fn message(&mut self, label: &Ident) -> Message {
         self.check_label(label);
-        let found = self.role.labels.get(&label.to_string());
-        match found.map(|label| &label.message) {
+        match self.role.labels.get(&label.to_string()).map(|label| &label.message) {
             Some(Ok(message)) => message.clone(),
             _ => Message { label: label.to_string().as_str().into(), payload: Vec::new() },
         }
@@ -137,7 +134,7 @@ impl Builder<'_> {
                 }
                 let state = self.state(Place { item, span: action.constructor.span() });
                 self.chains.insert(item, state);
-                self.pending.push(Pending::Chain(item, state));
+                self.pending.push(Pending::Chain(item, chain, state));
                 return state;
             }
             item = match &chain.tail {
@@ -225,12 +222,11 @@ impl Builder<'_> {
 
     /// Adds the options of a choice in `state`.
     fn choice(&mut self, choice: ItemId, end: Option<&(session::Direction, Role)>, state: StateId) {
-        let session = self.scope.session(choice);
-        if let Some((session, rest)) = session.and_then(|it| Some((it, it.rest()?))) {
+        let Some(session) = self.scope.session(choice) else { return };
+        if let Some(rest) = session.rest() {
             return self.gather(choice, (session.variants(), &rest.then), state);
         }
-        let variants = session.map_or(&[][..], |session| session.variants());
-        for variant in variants {
+        for variant in session.variants() {
             let message = self.message(variant.head.label());
             let own = variant.head.action();
             let own = own.map(|action| (action.direction, self.peer(&action.peer)));
@@ -246,17 +242,13 @@ impl Builder<'_> {
     /// Adds the messages of a gather in the order of their peers, and what follows them.
     fn gather(&mut self, gather: ItemId, (due, then): (&[Variant], &Chain), mut state: StateId) {
         let place = |variant: &Variant| Place { item: gather, span: variant.name.span() };
-        let mut peers: Vec<(Role, Vec<&Variant>)> = Vec::new();
+        let mut peers: IndexMap<Role, Vec<&Variant>> = IndexMap::new();
         for variant in due {
             let Some(action) = variant.head.action() else { continue };
-            let peer = self.peer(&action.peer);
-            match peers.iter_mut().find(|(known, _)| *known == peer) {
-                Some((_, variants)) => variants.push(variant),
-                None => peers.push((peer, vec![variant])),
-            }
+            peers.entry(self.peer(&action.peer)).or_default().push(variant);
         }
         let end = self.behind(gather, then, 0);
-        let nexts = peers.iter().skip(1).map(|(_, variants)| place(variants[0]));
+        let nexts = peers.values().skip(1).map(|variants| place(variants[0]));
         let nexts: Vec<_> = nexts.map(|place| (self.state(place), place)).collect();
         for ((peer, variants), (next, behind)) in
             peers.into_iter().zip(nexts.into_iter().chain([end]))
@@ -312,8 +304,7 @@ impl Builder<'_> {
             };
             let known = (0..scope.len()).filter(|id| !scope.is_generated(*id));
             let known = known.filter(|known| *known != id || !is_alias(scope, *known));
-            let known = known.filter(of_kind).map(|id| scope.name_of(id));
-            let known: Vec<String> = known.collect();
+            let known = known.filter(of_kind).map(|id| scope.name_of(id)).collect();
             let mut fault = scope.name_fault(name, NameProblem::Unresolved, known);
             if let (true, Cause::Name { hint: hint @ None, .. }) = (choice, &mut fault.cause) {
                 *hint = Some(format!(
@@ -368,13 +359,11 @@ impl Builder<'_> {
             None => None,
         };
         let gathers = session.rest().is_some();
+        let is_other = gathers != tail.gathers();
         let problem = session.variants().iter().find_map(misfit);
-        let problem =
-            problem.or((gathers != tail.gathers()).then_some(NameProblem::Gather(gathers)));
-        match problem {
-            Some(problem) => self.problem(name, problem),
-            None => return Some(found),
-        }
+        let problem = problem.or(is_other.then_some(NameProblem::Gather(gathers)));
+        let Some(problem) = problem else { return Some(found) };
+        self.problem(name, problem);
         None
     }
 

@@ -164,10 +164,8 @@ fn hangs(machines: &[Machine], hang: &Hang, is_least: bool, committing: &[Role])
 fn hanging(hang: &Hang) -> Answer {
     let waits = hang.waits.iter().map(|wait| {
         let actions = wait.actions.iter().map(|(_, action)| action.to_string());
-        let full = wait
-            .full
-            .as_ref()
-            .map(|(queue, capacity)| json!({"queue": queue.to_string(), "capacity": capacity}));
+        let full = wait.full.as_ref();
+        let full = full.map(|(queue, most)| json!({"queue": queue.to_string(), "capacity": most}));
         json!({"role": wait.role.as_str(), "for": actions.collect::<Vec<_>>(), "full": full})
     });
     Answer::because(Outcome::Fails, hang.to_string())

@@ -250,8 +250,7 @@ fn channels(capacities: &Capacities, terminal: &mut Terminal) -> Vec<Value> {
             }
         };
         let (from, to, capacity) = (channel.from.as_str(), channel.to.as_str(), channel.capacity);
-        let line = format!("  {from} to {to}: capacity {capacity}, {words}\n");
-        terminal.say(&visible(&line));
+        terminal.say(&visible(&format!("  {from} to {to}: capacity {capacity}, {words}\n")));
         json!({"from": from, "to": to, "capacity": capacity, "occupancy": occupancy})
     };
     capacities.channels.iter().map(object).collect()
@@ -274,8 +273,7 @@ fn answer(
     let values = findings.iter().map(|(key, _, (holds, ..))| ((*key).to_owned(), json!(holds)));
     let witnesses = findings.iter().filter_map(|(key, _, (.., witness))| {
         let Witness { steps, flaw } = (*witness)?;
-        let witness = json!({"run": json::steps(steps), "flaw": flaw.to_string()});
-        Some(((*key).to_owned(), witness))
+        Some(((*key).to_owned(), json!({"run": json::steps(steps), "flaw": flaw.to_string()})))
     });
     answer
         .with("k", properties.bound)

@@ -53,8 +53,7 @@ pub(crate) fn run(verb: &Verb, command: fn() -> Command, terminal: &mut Terminal
     };
     let Answer { outcome, object } = reply.unwrap_or_else(|report| {
         terminal.report(&report);
-        let answer = Answer::because(Outcome::BadInput, &report.message);
-        answer.with("error", json::notice(&report))
+        Answer::because(Outcome::BadInput, &report.message).with("error", json::notice(&report))
     });
     if terminal.is_json {
         terminal.print(&format!("{object:#}\n"));

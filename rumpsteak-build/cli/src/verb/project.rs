@@ -61,7 +61,8 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     terminal.is_json = arguments.format == Format::Json;
     let Scribble { protocol, reading } = &arguments.scribble;
     if let Some(session) = &arguments.session {
-        return reply(None, &session_of_package(session, arguments)?, arguments, terminal);
+        let machines = session_of_package(session, arguments)?;
+        return reply(object(None, &machines, vec![]), &machines, arguments, terminal);
     }
     let file = arguments.file.clone().unwrap_or_default();
     let module = modules::read(&mut Reader::default(), &file, reading)?;
@@ -85,7 +86,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
         Err(found) => return refuse(Some(protocol), &found, terminal),
     };
     let machines: Vec<Fsm> = projections.into_iter().map(|of| of.fsm).collect();
-    reply(Some(protocol), &machines, arguments, terminal)
+    reply(object(Some(protocol), &machines, vec![]), &machines, arguments, terminal)
 }
 
 fn session_of_package(wanted: &str, arguments: &Arguments) -> Result<Vec<Fsm>, Notice> {
@@ -120,13 +121,7 @@ fn session_of_package(wanted: &str, arguments: &Arguments) -> Result<Vec<Fsm>, N
     }
 }
 
-fn reply(
-    protocol: Option<&Protocol>,
-    machines: &[Fsm],
-    arguments: &Arguments,
-    terminal: &mut Terminal,
-) -> Reply {
-    let object = object(protocol, machines, vec![]);
+fn reply(object: Value, machines: &[Fsm], arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     let reply = Answer { outcome: Outcome::Holds, object };
     let form = match arguments.format {
         Format::Cfsm => Form::Cfsm,

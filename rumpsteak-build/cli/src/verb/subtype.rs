@@ -235,7 +235,6 @@ fn refusal(
         });
         notice = notice.help(explanation.help);
     }
-    let answer = answer.with("system", told.system);
-    let answer = answer.with("rendered", paragraph(&notice, false));
-    (notice, answer)
+    let rendered = paragraph(&notice, false);
+    (notice, answer.with("system", told.system).with("rendered", rendered))
 }

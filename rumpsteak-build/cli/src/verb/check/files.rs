@@ -63,11 +63,10 @@ fn check_protocol(module: &Module, protocol: &Protocol, output: &mut Output<'_>)
             return output.verdict(protocol, answer.with("reason", reason), "");
         }
     };
-    let lines = output.arguments.generated_lines;
-    let unwritable = unwritable(&module.contents, protocol, &projections, lines);
+    let limits = output.arguments.reading.limits.build(output.arguments.generated_lines);
+    let unwritable = unwritable(&module.contents, protocol, &projections, &limits);
     let machines = of_projections(module, protocol.judged(projections));
-    let fsms = machines.iter().map(|machine| machine.fsm.clone());
-    let system = match System::new(fsms.collect()) {
+    let system = match System::new(machines.iter().map(|machine| machine.fsm.clone()).collect()) {
         Ok(system) => system,
         // This does not happen to a well-formed protocol.
         Err(error) => {
@@ -130,8 +129,7 @@ fn judge(
         }
     };
     if let (Some(run), Outcome::Holds) = (&exploration.starvation, answer.outcome) {
-        let title = format!("in `{name}`, {}", run.failure);
-        output.report(&with_run(Notice::note(title), run));
+        output.report(&with_run(Notice::note(format!("in `{name}`, {}", run.failure)), run));
         answer = answer.with("starvation", json::run(run));
     }
     let asked = output.arguments.liveness;
@@ -179,11 +177,8 @@ impl Output<'_> {
     /// The verdict on a protocol of the file that was opened last; `line` says it to people, if
     /// there is anything to say beyond the diagnostics.
     fn verdict(&mut self, protocol: &Protocol, answer: Answer, line: &str) {
-        let roles = protocol.roles().iter().map(|role| role.as_str());
-        let named = json!({
-            "protocol": protocol.name().as_str(),
-            "roles": roles.collect::<Vec<_>>(),
-        });
+        let roles: Vec<&str> = protocol.roles().iter().map(|role| role.as_str()).collect();
+        let named = json!({"protocol": protocol.name().as_str(), "roles": roles});
         let object = json::joined(named, answer.object.clone());
         match self.arguments.format {
             Form::Text => self.terminal.print(line),

@@ -1,7 +1,7 @@
 //! `check` without files: what the build script does, for the package in the current folder.
 
 use std::path::PathBuf;
-use std::{fs, io};
+use std::{env, fs};
 
 use rumpsteak_build::command::{Check, Notice, count, visible};
 use serde_json::{Value, json};
@@ -62,9 +62,8 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
 
 /// The nearest folder with a manifest, from the current one upwards, as Cargo looks for it.
 pub(crate) fn package_folder() -> Result<PathBuf, Notice> {
-    let unreadable =
-        |error: io::Error| Notice::error(format!("cannot tell the current folder: {error}"));
-    let here = std::env::current_dir().map_err(unreadable)?;
+    let here = env::current_dir()
+        .map_err(|error| Notice::error(format!("cannot tell the current folder: {error}")))?;
     let manifests = here.ancestors().map(|folder| (folder, folder.join("Cargo.toml")));
     let found =
         { manifests }.find_map(|(folder, path)| Some((folder, fs::read_to_string(path).ok()?)));
