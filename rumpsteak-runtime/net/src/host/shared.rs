@@ -158,6 +158,7 @@ pub(crate) const FIRST_PAUSE: Duration = Duration::from_millis(10);
 pub(crate) const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 pub(crate) type LaneTask = JoinHandle<Result<(), NetError>>;
+pub(crate) type Arrivals = UnboundedReceiver<Box<Arrival>>;
 
 /// An event at the slot of a peer.
 pub(crate) enum Arrival {
@@ -242,7 +243,7 @@ impl Shared {
         endpoint: Endpoint,
         hellos: &[Hello],
         wire: &dyn Fn(&Hello, &Hello) -> Option<[Arrival; 2]>,
-    ) -> Result<Vec<UnboundedReceiver<Box<Arrival>>>, NetError> {
+    ) -> Result<Vec<Arrivals>, NetError> {
         let mut registry = lock(&self.registry);
         if registry.roles.contains_key(&endpoint) {
             let (_, session, role) = endpoint;
@@ -287,7 +288,7 @@ impl Shared {
         &self,
         endpoint: &Endpoint,
         to: Vec<Address>,
-        mut stay: impl FnMut(&Hello, Hello, UnboundedReceiver<Box<Arrival>>) -> Option<LaneTask>,
+        mut stay: impl FnMut(&Hello, Hello, Arrivals) -> Option<LaneTask>,
     ) -> BTreeMap<Arc<str>, Leaving> {
         let mut registry = lock(&self.registry);
         let now = Instant::now();

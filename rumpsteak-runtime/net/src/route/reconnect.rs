@@ -8,11 +8,10 @@ use std::{io, mem};
 
 use futures_core::future::BoxFuture;
 use rumpsteak_runtime::transport::Labelled;
-use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::{Lane, Stop};
 use crate::host::{
-    Arrival, Call, FIRST_PAUSE, Greeted, Guard, LONGEST_PAUSE, LaneTask, Shared, dismiss,
+    Arrival, Arrivals, Call, FIRST_PAUSE, Greeted, Guard, LONGEST_PAUSE, LaneTask, Shared, dismiss,
 };
 use crate::platform::spawn;
 use crate::platform::time::{Instant, sleep_until, timeout, timeout_at};
@@ -31,7 +30,7 @@ pub(crate) struct Remote {
     pub(crate) own: Hello,
     /// The addresses of the peer; empty if the peer calls.
     pub(crate) addresses: Vec<Address>,
-    pub(crate) arrivals: UnboundedReceiver<Box<Arrival>>,
+    pub(crate) arrivals: Arrivals,
     /// `None` if the peer has moved away from this host, where the role stays.
     pub(crate) guard: Option<Arc<Guard>>,
 }

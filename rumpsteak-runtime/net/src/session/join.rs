@@ -167,24 +167,17 @@ async fn connect<R: Joins, C: Codec>(join: &Join<R, C>) -> Result<Joined<R>, Net
     let on_demand = facts.played.on_demand;
     let waits = |own: &Hello| !plays_on_demand(on_demand, &own.route);
     let wires = |own: &Hello, far: &Hello| waits(own).then(|| wire::<R::Message>(own, far));
-    let (hellos, arrivals, guard) = plan.register(&facts, shared, &wires)?;
+    let (remotes, guard) = plan.register(&facts, shared, &wires)?;
     let until = Instant::now() + shared.limits.join;
-    let (mut calls, mut remotes) = (Vec::new(), Vec::new());
-    for (own, arrivals) in hellos.into_iter().zip(arrivals) {
-        let (shared, guard) = (Arc::clone(shared), Some(Arc::clone(&guard)));
-        let addresses = plan.addresses_of(&own.route.peer);
-        let remote = Box::new(Remote { shared, own, addresses, arrivals, guard });
-        if waits(&remote.own) {
-            calls.extend(remote.call(until));
-        }
-        remotes.push(remote);
-    }
+    let called = remotes.iter().filter(|remote| waits(&remote.own));
+    let mut calls = called.filter_map(|remote| remote.call(until)).collect();
     // A failed call reports its reason a moment earlier.
     let until = until + Duration::from_secs(1);
     let (mut ends, mut routes) = (Vec::new(), Vec::new());
     let is_on_demand = on_demand.contains(&R::NAME);
     let (meets, met) = is_on_demand.then(mpsc::unbounded_channel).unzip();
-    for mut remote in remotes {
+    for remote in remotes {
+        let mut remote = Box::new(remote);
         let (own, codec) = (remote.own.clone(), join.codec.clone());
         let (end, status, lane) = if !waits(&own) {
             let (end, lane, status) = lane(&own, None, codec, shared, true);
@@ -228,13 +221,13 @@ impl Plan {
         given.cloned().unwrap_or_else(|| self.directory.of(peer))
     }
 
-    /// Registers the role: its greetings, and what receives its peers.
+    /// Registers the role. Returns its peers, on any host.
     fn register(
         &self,
         facts: &Facts,
         shared: &Arc<Shared>,
         wire: &dyn Fn(&Hello, &Hello) -> Option<[Arrival; 2]>,
-    ) -> Result<(Vec<Hello>, Vec<UnboundedReceiver<Box<Arrival>>>, Arc<Guard>), NetError> {
+    ) -> Result<(Vec<Remote>, Arc<Guard>), NetError> {
         if let Some(error) = &self.wrong {
             return Err(error.clone());
         }
@@ -259,7 +252,13 @@ impl Plan {
         let mut hellos = facts.hellos(&endpoint, &queues)?;
         hellos.iter_mut().for_each(|hello| hello.transports.clone_from(&self.transports));
         let arrivals = shared.register(endpoint.clone(), &hellos, wire)?;
-        Ok((hellos, arrivals, Guard::new(shared, endpoint, on_demand)))
+        let guard = Guard::new(shared, endpoint, on_demand);
+        let remotes = hellos.into_iter().zip(arrivals).map(|(own, arrivals)| {
+            let (shared, guard) = (Arc::clone(shared), Some(Arc::clone(&guard)));
+            let addresses = self.addresses_of(&own.route.peer);
+            Remote { shared, own, addresses, arrivals, guard }
+        });
+        Ok((remotes.collect(), guard))
     }
 }
 

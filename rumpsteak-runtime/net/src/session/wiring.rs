@@ -112,8 +112,11 @@ pub(super) struct Facts {
     types: fn() -> schema::Types,
     codec: &'static str,
     writes_names: bool,
-    wire: fn(&mut dyn FnMut(Queue, bool) -> Option<Box<dyn Any>>),
+    wire: fn(&mut Give<'_>),
 }
+
+/// Gives an end for a queue, if there is one; true for a family.
+type Give<'a> = dyn FnMut(Queue, bool) -> Option<Box<dyn Any>> + 'a;
 
 impl Facts {
     pub(super) fn of<R: Joins, C: Codec>() -> Self {
