@@ -8,9 +8,9 @@
 //! ```
 //!
 //! A [`Situation`] has a state for each machine, and for each queue the fact that it is empty, or a
-//! set of [`Words`]: all words that begin with one of `first`, end with one of
-//! `last`, in which each letter and the next one are one of `pairs`, and each letter occurs as
-//! often as `counts` says. Letters are transitions of the sender.
+//! set of [`Words`]: all words that begin with one of `first` and end with one of `last`. Each
+//! letter and the next one are one of `pairs`, and each letter occurs as often as `counts` says.
+//! Letters are transitions of the sender.
 //!
 //! Two things tell the rounds of a loop apart. Here A is at most one round ahead:
 //!

@@ -359,7 +359,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The words that may be behind a first letter: none, and those of one letter or more.
+/// The words that may be behind a first letter: the empty word, and all longer ones.
 fn behind(words: &Words, taken: TransitionId) -> Vec<Words> {
     let mut counts = words.counts.clone();
     let (least, most) = counts.entry(taken).or_default();

@@ -476,7 +476,7 @@ impl Local {
                 if self.edges(state).is_empty() {
                     return too_late(one, None);
                 }
-                // If an earlier block has the same, that of this block may still come after it.
+                // If an earlier block has the same message, this one may still come after it.
                 if late.iter().any(|(of, from, text)| of < block && (from, text) == (by, message)) {
                     continue;
                 }

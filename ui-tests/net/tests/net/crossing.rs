@@ -51,6 +51,10 @@ fn all<T: Ord + Clone>(seen: &Seen<T>) -> Vec<T> {
     seen.lock().unwrap().iter().cloned().collect()
 }
 
+/// Each role of a transfer sees both ends of it.
+const EITHER: [(&str, bool); 6] =
+    [("c", false), ("c", true), ("dtp", false), ("dtp", true), ("pi", false), ("pi", true)];
+
 #[test]
 fn what_is_late_of_one_block_is_dropped_in_the_next() {
     use in_a_row::*;
@@ -164,9 +168,7 @@ fn no_interrupt_is_late_for_a_role_that_hears_of_its_end_through_another() {
         add!(processes, dtp, disk, seen);
     });
     assert!(explored.is_complete, "{explored:?}");
-    let expected =
-        [("c", false), ("c", true), ("dtp", false), ("dtp", true), ("pi", false), ("pi", true)];
-    assert_eq!(all(&seen), expected);
+    assert_eq!(all(&seen), EITHER);
 }
 
 #[test]
@@ -279,7 +281,5 @@ fn interrupts_of_a_block_that_only_they_end_cross_and_all_end_it() {
         add!(processes, dtp, source, seen);
     });
     assert!(explored.is_complete, "{explored:?}");
-    let expected =
-        [("c", false), ("c", true), ("dtp", false), ("dtp", true), ("pi", false), ("pi", true)];
-    assert_eq!(all(&seen), expected);
+    assert_eq!(all(&seen), EITHER);
 }
