@@ -25,24 +25,23 @@ pub(super) fn ranks(pair: &Pair, act: Act, allowed: impl Fn(Act) -> bool) -> Vec
         State::Send(_) => 1,
         State::Receive(_) => sup.edges(state).len(),
     };
-    let counts = |edge: &&Edge| match sup.state(edge.source) {
-        State::Send(_) => allowed(edge.act),
-        State::Receive(_) | State::End => true,
+    let counts = |edge| match sup.nth_edge(edge) {
+        edge if matches!(sup.state(edge.source), State::Send(_)) => allowed(edge.act),
+        _ => true,
     };
-    let source = |edge| Some(sup.nth_edge(edge)).filter(counts).map(|edge| edge.source);
-    rounds(sup.incoming(), needed, source)
+    rounds(sup.incoming(), needed, |edge| sup.nth_edge(edge).source, counts)
 }
 
 /// The number of needed edges of a state that gets no rank.
 const NONE_SUFFICE: usize = usize::MAX;
 
 /// By state, a rank: 0 if no edge is `needed`, and otherwise one more than the rank of the state to
-/// which the last needed edge leads. [`NEVER`] if there are not enough. An edge without a `source`
-/// does not count.
+/// which the last needed edge leads. [`NEVER`] if there are not enough edges that count.
 fn rounds(
     incoming: &Groups,
     needed: impl Fn(u32) -> usize,
-    source: impl Fn(u32) -> Option<u32>,
+    source: impl Fn(u32) -> u32,
+    counts: impl Fn(u32) -> bool,
 ) -> Vec<u32> {
     let mut missing = vec![0_usize; incoming.len()];
     let mut ranks = vec![NEVER; incoming.len()];
@@ -57,9 +56,10 @@ fn rounds(
     let mut at = 0;
     // In the order of ranks.
     while let Some(&state) = open.get(at) {
-        for source in incoming.of(state).iter().filter_map(|&edge| source(edge)) {
+        for &edge in incoming.of(state) {
+            let source = source(edge);
             let missing = &mut missing[source as usize];
-            if *missing > 0 {
+            if *missing > 0 && counts(edge) {
                 *missing -= 1;
                 if *missing == 0 {
                     ranks[source as usize] = ranks[state as usize] + 1;
@@ -132,7 +132,7 @@ pub(super) fn inevitable(pair: &Pair, kind: Kind) -> Vec<u32> {
         State::Send(_) => sub.edges(state).len(),
         State::Receive(_) => 1,
     };
-    rounds(sub.incoming(), needed, |edge| Some(sub.nth_edge(edge).source))
+    rounds(sub.incoming(), needed, |edge| sub.nth_edge(edge).source, |_| true)
 }
 
 /// True if a few actions without a choice lead from a state of the subtype to one of `kind`: then
@@ -157,6 +157,6 @@ pub(super) fn heights(len: usize, steps: impl Iterator<Item = (usize, usize)>) -
     let mut onward = vec![0; len];
     steps.iter().for_each(|&(from, _)| onward[from] += 1);
     let needed = |node: u32| onward[node as usize];
-    let heights = rounds(&incoming, needed, |step| Some(steps[step as usize].0 as u32));
+    let heights = rounds(&incoming, needed, |step| steps[step as usize].0 as u32, |_| true);
     heights.into_iter().map(|height| (height != NEVER).then_some(height)).collect()
 }
