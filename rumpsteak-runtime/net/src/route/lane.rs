@@ -35,7 +35,7 @@ use rumpsteak_runtime::transport::Labelled;
 
 use super::{
     Arrived, FarEnd, Incoming, Next, Outgoing, Read, Reports, SharedStatus, WINDOW, Window, Write,
-    capacity, every, windows,
+    capacity, windows,
 };
 use crate::limits::{FOR_EVER, SILENT_BEATS};
 use crate::platform::time::{Instant, Interval, interval_at};
@@ -166,7 +166,8 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             Room::Waits(_) | Room::Growable => WINDOW,
         };
         let &Limits { frame, beat, .. } = limits;
-        let every = every(count);
+        // A report wakes a task and sends a frame, which costs more than a message.
+        let every = count.clamp(32, WINDOW / 4) as u64;
         let granted = Amount { messages: receiving.least, bytes: 0 };
         Box::new(Self {
             peer: Arc::clone(&own.route.peer),
@@ -600,8 +601,12 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             && self.unacknowledged.get(self.sent).is_some_and(is_large);
         loop {
             let (taken, is_due) = self.reports.poll(self.state.granted.messages);
-            let here = self.incoming.as_ref().map_or(0, |incoming| incoming.completed() as u64);
-            let completed = (self.state.completed + here).max(self.told_completed);
+            let here = match &self.incoming {
+                Some(Incoming::Messages(queue, _)) => queue.completed(),
+                Some(Incoming::Frames(queue)) => queue.completed(),
+                None => 0,
+            };
+            let completed = (self.state.completed + here as u64).max(self.told_completed);
             // After the end, the peer sends nothing, and knows the completed sessions.
             let is_due = is_due || completed > self.told_completed;
             if !self.must_acknowledge && (!is_due || self.state.has_ended) {

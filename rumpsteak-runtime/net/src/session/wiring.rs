@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use rumpsteak_runtime::Role;
 use rumpsteak_runtime::channel::{Capacity, Queue};
-use rumpsteak_runtime::private::wiring::{Seats, Wire, Wiring};
+use rumpsteak_runtime::private::wiring::{Give, Seats, Wire, Wiring};
 use rumpsteak_runtime::private::{ByMacro, Played};
 use rumpsteak_runtime::transport::{Labelled, Members, Pair};
 
@@ -114,9 +114,6 @@ pub(super) struct Facts {
     writes_names: bool,
     wire: fn(&mut Give<'_>),
 }
-
-/// Gives an end for a queue, if there is one; true for a family.
-type Give<'a> = dyn FnMut(Queue, bool) -> Option<Box<dyn Any>> + 'a;
 
 impl Facts {
     pub(super) fn of<R: Joins, C: Codec>() -> Self {
