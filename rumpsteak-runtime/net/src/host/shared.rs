@@ -301,19 +301,18 @@ impl Shared {
         let moved = Moved { to, until: now + self.limits.resume, asks: BTreeMap::new(), tokens };
         registry.moved.insert(endpoint.clone(), moved);
         let mut leave = |Slot { hello, arrivals, peer, .. }: Slot| {
+            if let SlotPeer::Wired(_) = peer
+                && let Some(stays) = registry.slot(&hello.route.far(), &hello.route.role)
+            {
+                let (arrivals, receiver) = mpsc::unbounded_channel();
+                stays.arrivals = arrivals;
+                if let Some(task) = stay(&hello, stays.hello.clone(), receiver) {
+                    stays.peer = SlotPeer::Left(hello.lane.own, Some(task));
+                }
+                return Leaving::Local(Box::new(stays.hello.clone()));
+            }
             let lane = match peer {
                 SlotPeer::Left(_, lane) => lane,
-                SlotPeer::Wired(_) => {
-                    if let Some(stays) = registry.slot(&hello.route.far(), &hello.route.role) {
-                        let (arrivals, receiver) = mpsc::unbounded_channel();
-                        stays.arrivals = arrivals;
-                        if let Some(task) = stay(&hello, stays.hello.clone(), receiver) {
-                            stays.peer = SlotPeer::Left(hello.lane.own, Some(task));
-                        }
-                        return Leaving::Local(Box::new(stays.hello.clone()));
-                    }
-                    None
-                }
                 _ => None,
             };
             Leaving::Lane(arrivals, lane)

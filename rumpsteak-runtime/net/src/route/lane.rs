@@ -463,10 +463,8 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
                     continue;
                 }
                 Some(Incoming::Messages(queue, read)) => loop {
-                    match Pin::new(&mut *queue).poll_ready(context) {
-                        Poll::Pending => return Poll::Pending,
-                        Poll::Ready(Err(_)) => break Ok(()),
-                        Poll::Ready(Ok(())) => {}
+                    if ready!(Pin::new(&mut *queue).poll_ready(context)).is_err() {
+                        break Ok(());
                     }
                     let Some(bytes) = messages.next() else { break Ok(()) };
                     match read(bytes, numbers.as_deref()) {

@@ -178,14 +178,13 @@ impl<M> Outbox<M> {
     ) -> (Self, Outgoing<M>) {
         let (sender, receiver) = pair(queue);
         let (frames, waits) = (SharedFrames::default(), Waits(Arc::clone(status)));
-        let (sent, taken) = Default::default();
         let writer = Writer {
             queue: sender,
             frames: Arc::clone(&frames),
             write,
             large: None,
-            sent,
-            taken,
+            sent: Amount::default(),
+            taken: Amount::default(),
             window,
         };
         let reader = Reader { queue: receiver, frames, _waits: waits };

@@ -162,7 +162,7 @@ impl Facts {
     /// [`NetError::Ambiguous`], [`NetError::SessionName`] or [`NetError::Random`].
     pub(super) fn hellos(
         &self,
-        (protocol, session, role): &Endpoint,
+        endpoint @ (_, session, _): &Endpoint,
         queues: &[Sends],
     ) -> Result<Vec<Hello>, NetError> {
         if session.len() > LONGEST_NAME {
@@ -171,12 +171,8 @@ impl Facts {
         }
         let (system, (fingerprint, format)) = (self.played.system, self.told()?);
         let hello = |Sends { peer, queue, members }: &Sends| {
-            let route = Arc::new(RouteId {
-                protocol: Arc::clone(protocol),
-                session: Arc::clone(session),
-                role: Arc::clone(role),
-                peer: Arc::clone(peer),
-            });
+            let ((protocol, session, role), peer) = (endpoint.clone(), Arc::clone(peer));
+            let route = Arc::new(RouteId { protocol, session, role, peer });
             let (capacity, members) = (queue.capacity.into(), *members);
             let contract = Contract { fingerprint, system, capacity, members };
             let lane = LaneId { own: token()?, ..LaneId::default() };
