@@ -1,5 +1,3 @@
-//! The sending half of a queue.
-
 use std::pin::Pin;
 use std::task::{Context, Poll};
 

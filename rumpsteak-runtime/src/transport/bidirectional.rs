@@ -1,5 +1,3 @@
-//! Routes made of a sink and a stream.
-
 use std::any::{Any, TypeId};
 use std::cell::Cell;
 use std::pin::Pin;

@@ -144,7 +144,6 @@ pub(crate) struct Lane<M, C> {
     /// The number of completed sessions that the peer was told.
     told_completed: u64,
     batch: Batch,
-    /// The interval of heartbeats.
     beat: Duration,
     /// `None` if other lanes share the connection, which has heartbeats of its own. Otherwise the
     /// first one ticks after an interval without a frame from this end, and the second one after

@@ -229,7 +229,7 @@ impl Plan {
         if let Some(error) = &self.wrong {
             return Err(error.clone());
         }
-        let Facts { name: role, played: &Played { on_demand, is_family, .. }, .. } = *facts;
+        let &Played { protocol, role, on_demand, is_family, .. } = facts.played;
         if facts.played.projections.is_empty() {
             return Err(NetError::NoProtocol { role });
         }
@@ -246,7 +246,7 @@ impl Plan {
             let peers = peers().map(ToString::to_string).collect();
             return Err(NetError::NoPeer { role, peer: peer.clone(), peers });
         }
-        let endpoint = (facts.played.protocol.into(), self.session.clone(), name);
+        let endpoint = (protocol.into(), self.session.clone(), name);
         let mut hellos = facts.hellos(&endpoint, &queues)?;
         hellos.iter_mut().for_each(|hello| hello.transports.clone_from(&self.transports));
         let (guard, arrivals) = shared.register(endpoint, on_demand, &hellos, wire)?;
@@ -270,7 +270,6 @@ pub struct Joined<R: Role> {
 }
 
 pub(super) struct RouteTask {
-    /// The greeting of the role.
     pub(super) own: Hello,
     pub(super) status: SharedStatus,
     /// `None` if the peer is on this host.

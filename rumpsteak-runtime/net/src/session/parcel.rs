@@ -1,5 +1,3 @@
-//! Sessions that move to another host.
-
 use std::marker::PhantomData;
 use std::sync::Arc;
 

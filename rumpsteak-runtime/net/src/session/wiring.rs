@@ -92,7 +92,6 @@ pub(super) struct Sends {
     /// The peer, or a member of the peer.
     pub(super) peer: Arc<str>,
     queue: Queue,
-    /// The number of members if one of the ends is a member of a family; otherwise 0.
     members: u32,
 }
 
@@ -105,7 +104,6 @@ pub(super) fn member(family: &str, index: u32) -> Arc<str> {
 /// is generic is compiled in the package of the user, for each role.
 pub(super) struct Facts {
     role: TypeId,
-    pub(super) name: &'static str,
     pub(super) played: &'static Played,
     message: TypeId,
     labels: &'static str,
@@ -119,7 +117,6 @@ impl Facts {
     pub(super) fn of<R: Joins, C: Codec>() -> Self {
         Self {
             role: TypeId::of::<R>(),
-            name: R::NAME,
             played: &R::PLAYED.0,
             message: TypeId::of::<R::Message>(),
             labels: R::Message::LABELS,
@@ -142,7 +139,8 @@ impl Facts {
             });
             found
         };
-        let own = if self.played.is_family { families.get(self.name).copied() } else { None };
+        let &Played { role, is_family, .. } = self.played;
+        let own = if is_family { families.get(role).copied() } else { None };
         let mut queues = Vec::new();
         for &(queue, is_family) in lock(&FOUND).entry(self.role).or_insert_with(find).iter() {
             let peer = queue.to;
@@ -152,7 +150,7 @@ impl Facts {
                 let sends = |index| Sends { peer: member(peer, index), queue, members };
                 queues.extend((0..members).map(sends));
             } else {
-                return Err(NetError::Family { role: self.name, family: peer });
+                return Err(NetError::Family { role, family: peer });
             }
         }
         Ok(queues)
