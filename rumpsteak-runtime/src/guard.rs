@@ -6,7 +6,6 @@ use std::task::{Context, Poll};
 use crate::error::{Error, ErrorKind, Result};
 use crate::lending::Lender;
 use crate::role::{Role, participant, poisoning};
-use crate::states::state::state_of;
 use crate::states::{End, State};
 use crate::testing;
 use crate::watch::{self, Doing};
@@ -28,7 +27,7 @@ impl<'s, R: Role> SessionGuard<'s, R> {
         let (role, claim) = Lender::new(role);
         Self {
             role,
-            state: state_of(claim),
+            state: State { claim, owned: R::NOT_OWNED },
             is_in_session: false,
             #[cfg(feature = "tracing")]
             span: tracing::Span::none(),
@@ -41,7 +40,7 @@ impl<'s, R: Role> SessionGuard<'s, R> {
         let role = self.role();
         let is_plain = participant::is_plain(role) && !cfg!(feature = "tracing");
         let is_misplaced = participant::misplaced(role).is_some();
-        if !is_plain || is_misplaced || is_second(role) || role.unfit().is_some() {
+        if !is_plain || is_misplaced || participant::is_used_up(role) || role.unfit().is_some() {
             return self.look_closer();
         }
         Ok(())
@@ -56,7 +55,7 @@ impl<'s, R: Role> SessionGuard<'s, R> {
             _ if role.is_poisoned() => ErrorKind::Poisoned { role: R::NAME },
             (Some((route, belongs)), _) => ErrorKind::Misplaced { role: R::NAME, route, belongs },
             (None, Some(unfit)) => unfit,
-            (None, None) if is_second(role) => {
+            (None, None) if participant::is_used_up(role) => {
                 ErrorKind::SecondSession { role: R::NAME, peer: R::ONCE.unwrap_or_default() }
             }
             (None, None) => {
@@ -159,12 +158,6 @@ impl<'s, R: Role> SessionGuard<'s, R> {
         poisoning::abort(self.role());
         watch::changes(self.role(), Doing::Aborted);
     }
-}
-
-/// Returns true if the role can run no further session over its routes.
-#[inline]
-fn is_second<R: Role>(role: &R) -> bool {
-    R::ONCE.is_some() && participant::has_completed(role)
 }
 
 impl<R: Role> Drop for SessionGuard<'_, R> {

@@ -5,10 +5,10 @@ use std::task::{Poll, Waker};
 
 use crate::error::Result;
 use crate::guard::SessionGuard;
+use crate::lending::Claim;
 use crate::role::participant::Participant;
 use crate::role::{Role, Route, poisoning};
 use crate::seal::{ByMacro, Played};
-use crate::states::state::state_owning;
 use crate::states::{End, Holds, Session, State};
 use crate::transport::Mark;
 use crate::transport::capacity::Capacity;
@@ -84,7 +84,8 @@ where
 /// The state of a session that is in progress.
 pub(crate) fn held<R: Role>(role: R, watching: Watching) -> State<'static, Held<R>> {
     let is_watched = watching.set.is_some();
-    let mut state = state_owning(Some(Box::new(Held(role, watching))));
+    let owned = Some(Box::new(Held(role, watching)));
+    let mut state = State { claim: Claim::none(), owned };
     if is_watched {
         state.claim.watch();
     }

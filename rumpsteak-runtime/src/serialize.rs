@@ -1,5 +1,3 @@
-//! The machine of a session as an `Fsm`.
-
 use rumpsteak_fsm::{Action, Direction, Fsm, Message, StateId};
 
 use crate::machine::Machine;

@@ -1,5 +1,3 @@
-//! Message types.
-
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use rumpsteak_front::MessageItem;

@@ -15,7 +15,6 @@ pub(crate) struct Scope<'a> {
     /// The path of the runtime's crate.
     pub(crate) krate: &'a TokenStream,
     pub(crate) kinds: BTreeMap<String, ItemKind>,
-    /// The numbers of the session items.
     numbers: BTreeMap<String, u64>,
 }
 
@@ -42,7 +41,6 @@ impl<'a> Scope<'a> {
         self.role(name).is_some_and(|facts| facts.members.is_some())
     }
 
-    /// The facts about the session of a role.
     pub(crate) fn root(&self, name: &Ident) -> Option<&RootFacts> {
         self.judged.findings.verdict.roots.get(&name.to_string())
     }

@@ -1,5 +1,3 @@
-//! Helpers that make tokens.
-
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::Field;

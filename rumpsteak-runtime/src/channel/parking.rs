@@ -164,7 +164,6 @@ pub(super) struct SenderState {
 
 #[derive(Default)]
 pub(super) struct ReceiverState {
-    /// True if the sender waits while the queue is full.
     pub(super) sender_waits: bool,
     pub(super) sender: Unparker,
     pub(super) own: Parker,

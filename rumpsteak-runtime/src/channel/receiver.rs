@@ -1,5 +1,3 @@
-//! The receiving half of a queue.
-
 use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};

@@ -1,11 +1,9 @@
-//! The sending half of a queue.
-
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use futures_sink::Sink;
 
-use super::shared::{FULL, GONE, Producer, leave, leaving_after};
+use super::shared::{FULL, GONE, LEAVING_AFTER, Producer, leave};
 use crate::sync::atomic::Ordering;
 use crate::transport::capacity::{Capacity, Queue};
 use crate::transport::link::Disconnected;
@@ -187,7 +185,7 @@ impl<M> Sink<M> for QueueSender<M> {
 
 impl<M> Drop for QueueSender<M> {
     fn drop(&mut self) {
-        self.producer.shared().left_after.store(leaving_after(), Ordering::Relaxed);
+        self.producer.shared().left_after.store(LEAVING_AFTER.get(), Ordering::Relaxed);
         // If the receiver is gone, there is nothing to report to it.
         if !self.receiver_is_gone() {
             self.close();

@@ -110,7 +110,7 @@ impl<M> Shared<M> {
 
 thread_local! {
     /// The number of sessions completed by the role whose routes this thread is dropping.
-    static LEAVING_AFTER: Cell<usize> = const { Cell::new(0) };
+    pub(super) static LEAVING_AFTER: Cell<usize> = const { Cell::new(0) };
 }
 
 /// Drops the halves of a route whose role has completed this many sessions and is in none, so that
@@ -125,9 +125,4 @@ pub(crate) fn leave<T>(halves: &mut Option<T>, completed: usize) {
     }
     let _before = Before(LEAVING_AFTER.replace(completed));
     *halves = None;
-}
-
-/// The number of sessions that the role has completed whose routes this thread is dropping.
-pub(super) fn leaving_after() -> usize {
-    LEAVING_AFTER.get()
 }

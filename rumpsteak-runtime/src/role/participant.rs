@@ -104,10 +104,13 @@ pub fn complete<M: 'static, L: Link>(link: &mut L, counts: bool) {
     }
 }
 
+/// Returns true if the role can run no further session over its routes.
 #[inline]
-pub(crate) fn has_completed<R: Participant>(role: &R) -> bool {
+pub(crate) fn is_used_up<R: Participant>(role: &R) -> bool {
     let mut has_completed = false;
-    role.for_each_mark(|_, mark| has_completed |= mark.completed() > 0);
+    if R::ONCE.is_some() {
+        role.for_each_mark(|_, mark| has_completed |= mark.completed() > 0);
+    }
     has_completed
 }
 

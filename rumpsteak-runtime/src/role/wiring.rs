@@ -129,8 +129,7 @@ impl<'a> Wiring<'a> {
             None => self.take(roles),
         };
         let near: Near::Link = given.unwrap_or_else(|| {
-            let queues = (queue::<Near, Far, S>(), queue::<Far, Near, S>());
-            let (near, far) = Near::Link::pair_as(queues.0, queues.1);
+            let (near, far) = Near::Link::pair_as(queue::<Near, Far, S>(), queue::<Far, Near, S>());
             let [near_role, far_role] = roles;
             let (roles, before) = ([far_role, near_role], self.ends.take());
             self.ends = Some(Box::new(Waiting { roles, before, end: Some(far) }));

@@ -1,7 +1,6 @@
 //! Choices between labels, with one role or several at the other end.
 
 use std::convert::Infallible;
-use std::fmt;
 
 use super::state::Names;
 use crate::role::Role;
@@ -54,12 +53,7 @@ pub enum NeverReceived<T> {
     Never(Infallible, Names<T>),
 }
 
-impl<T> fmt::Debug for NeverReceived<T> {
-    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self::Never(never, _) = self;
-        match *never {}
-    }
-}
+impl_debug!([T] NeverReceived<T>);
 
 /// A choice that offers the label `L`, to `P` if its options name their peers. The macro implements
 /// it for each variant that can be selected.

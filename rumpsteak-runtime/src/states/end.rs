@@ -37,6 +37,16 @@ impl<'s, R: Role> End<'s, R> {
     pub fn end<T>(self, value: T) -> Ended<'s, R, T> {
         Ok((value, self))
     }
+
+    /// Checks that this is the end of this role's session. Fails with [`ErrorKind::ForeignEnd`] if
+    /// it is not.
+    #[inline]
+    pub(crate) fn check<Q: Role>(&self, role: &Lender<'_, Q>) -> Result<()> {
+        match role.is_claimed_by(&self.state.claim) {
+            true => Ok(()),
+            false => Err(ErrorKind::ForeignEnd { role: R::NAME }.into()),
+        }
+    }
 }
 
 /// A role whose processes return `V`: the value `T` and the end of a session of the role. For a
@@ -89,18 +99,6 @@ where
 impl<'s, R: Role> Ends<'s, Over, Infallible, Infallible> for R {
     fn split(returned: Over) -> (Infallible, End<'s, R>) {
         match returned {}
-    }
-}
-
-impl<R: Role> End<'_, R> {
-    /// Checks that this is the end of this role's session. Fails with [`ErrorKind::ForeignEnd`] if
-    /// it is not.
-    #[inline]
-    pub(crate) fn check<Q: Role>(&self, role: &Lender<'_, Q>) -> Result<()> {
-        match role.is_claimed_by(&self.state.claim) {
-            true => Ok(()),
-            false => Err(ErrorKind::ForeignEnd { role: R::NAME }.into()),
-        }
     }
 }
 

@@ -80,7 +80,7 @@ impl<'s, R: Role> State<'s, R> {
     /// Takes the state out of a future, which thereby completes.
     #[inline(always)]
     pub(crate) fn take(&mut self) -> Self {
-        mem::replace(self, state_owning(R::NOT_OWNED))
+        mem::replace(self, Self { claim: Claim::none(), owned: R::NOT_OWNED })
     }
 
     /// Returns true if a future has given its state away. Not known of an owned role.
@@ -98,19 +98,6 @@ impl<'s, R: Role> State<'s, R> {
             role.complete();
         }
     }
-}
-
-/// The first state of a session. Not a method: rustc would suggest it to users who try to make a
-/// state.
-#[inline]
-pub(crate) fn state_of<'s, R: Role>(claim: Claim<'s, R>) -> State<'s, R> {
-    State { claim, owned: R::NOT_OWNED }
-}
-
-/// The state of a session that owns its role.
-#[inline(always)]
-pub(crate) fn state_owning<'s, R: Role>(owned: R::Owned) -> State<'s, R> {
-    State { claim: Claim::none(), owned }
 }
 
 /// The error of a state whose role is not lent. Panics if the state was taken.

@@ -187,17 +187,14 @@ fn wait(
             others.for_each(|(_, other)| other.future = None);
             polled = run.poll(process);
         }
-        let told = match &polled {
-            Ok(Poll::Ready(Err(error))) => error.downcast_ref().map(Error::kind),
-            _ => None,
-        };
-        match told {
-            // A route has just ended. After any other error, the process had waited for no message.
-            Some(&ErrorKind::Closed { role, peer, action: Action::Receive(labels) }) => {
-                Some(waits_for(role, &[peer], labels))
-            }
-            _ => WAITS.take(),
+        // A route has just ended. After any other error, the process had waited for no message.
+        if let Ok(Poll::Ready(Err(error))) = &polled
+            && let Some(ErrorKind::Closed { role, peer, action: Action::Receive(labels) }) =
+                error.downcast_ref().map(Error::kind)
+        {
+            return Some(waits_for(role, &[peer], labels));
         }
+        WAITS.take()
     });
     match told {
         Some(told) => format!("`{name}`: {told}"),

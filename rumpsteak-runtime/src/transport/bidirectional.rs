@@ -1,5 +1,3 @@
-//! Routes made of a sink and a stream.
-
 use std::any::{Any, TypeId};
 use std::cell::Cell;
 use std::pin::Pin;
@@ -265,9 +263,7 @@ where
         is_wanted: impl Fn(&M) -> bool,
         context: &mut Context<'_>,
     ) -> Poll<Result<Option<M>, RouteError>> {
-        let Some((_, rx)) = &mut self.halves else {
-            return Poll::Ready(Err(RouteError::Closed));
-        };
+        let (_, rx) = self.halves.as_mut().ok_or(RouteError::Closed)?;
         // Constant at compile time.
         let any: &mut dyn Any = rx;
         if let Some(queue) = any.downcast_mut::<QueueReceiver<M>>() {

@@ -1,5 +1,3 @@
-//! The capacity of a queue.
-
 use futures_channel::mpsc::UnboundedSender;
 
 /// How many messages a queue has room for, and what happens when it is full.

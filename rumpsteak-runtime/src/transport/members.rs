@@ -1,5 +1,3 @@
-//! Routes to the members of a family.
-
 use std::task::{Poll, Waker};
 
 use super::bidirectional::Bidirectional;

@@ -1,5 +1,3 @@
-//! Creation of routes.
-
 use futures_channel::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
 use super::bidirectional::{Bidirectional, Half, Nil};

@@ -103,7 +103,7 @@ impl<'a> Expansion<'a> {
             tokens.extend(quote!(#constructor<'s, #role, #peer, #label,));
         }
         tokens.extend(match (end, tail) {
-            (Some(cut), _) => self.part(parts, cut),
+            (Some(cut), _) => self.apply(&parts.part(cut)),
             (None, Tail::Choice { constructor, peer, choice, .. }) => {
                 let (constructor, choice) = (self.constructor(constructor), self.apply(choice));
                 let peer = self.peer(peer.as_ref());
@@ -126,16 +126,10 @@ impl<'a> Expansion<'a> {
         Parts { chain, name: self.item.name.clone() }
     }
 
-    /// The type of the struct of a chain from a cut on.
-    pub(super) fn part(&self, parts: &Parts<'_>, cut: usize) -> TokenStream {
-        let (name, role) = (parts.part(cut), &self.role);
-        quote!(#name<'s, #role>)
-    }
-
     /// The type of a chain from an action on: the name of a struct if it is cut there.
     pub(super) fn then(&self, parts: &Parts<'_>, from: usize) -> TokenStream {
         match parts.cuts().any(|cut| cut == from) {
-            true => self.part(parts, from),
+            true => self.apply(&parts.part(from)),
             false => self.session(parts, from),
         }
     }

@@ -1,6 +1,5 @@
 //! Incoming connections, and the answers to their greetings.
 
-use std::future::Future as _;
 use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;

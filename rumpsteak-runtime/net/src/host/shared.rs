@@ -232,18 +232,19 @@ impl Shared {
         announced
     }
 
-    /// Registers a role in a session. `wire` makes the two ends of a route between this role and a
-    /// peer that is already on this host, from their greetings: one for the role, one for the peer;
-    /// or none if one of them will call. A role that comes from another host in the middle of a
-    /// session already has the peers that it knows.
+    /// Registers a role in a session, as long as the guard is there. `wire` makes the two ends of a
+    /// route between this role and a peer that is already on this host, from their greetings: one
+    /// for the role, one for the peer; or none if one of them will call. A role that comes from
+    /// another host in the middle of a session already has the peers that it knows.
     ///
     /// Fails if the role has already joined.
     pub(crate) fn register(
-        &self,
+        self: &Arc<Self>,
         endpoint: Endpoint,
+        on_demand: &'static [&'static str],
         hellos: &[Hello],
         wire: &dyn Fn(&Hello, &Hello) -> Option<[Arrival; 2]>,
-    ) -> Result<Vec<Arrivals>, NetError> {
+    ) -> Result<(Arc<Guard>, Vec<Arrivals>), NetError> {
         let mut registry = lock(&self.registry);
         if registry.roles.contains_key(&endpoint) {
             let (_, session, role) = endpoint;
@@ -276,10 +277,11 @@ impl Shared {
             slots.insert(slot.hello.route.peer.clone(), Box::new(slot));
             receivers.push(receiver);
         }
-        registry.roles.insert(endpoint, slots);
+        registry.roles.insert(endpoint.clone(), slots);
         drop(registry);
         self.changed.notify_waiters();
-        Ok(receivers)
+        let (shared, is_broken) = (Arc::clone(self), Semaphore::new(0));
+        Ok((Arc::new(Guard { shared, endpoint, on_demand, is_broken }), receivers))
     }
 
     /// Removes a role that moves to another host. Each of its peers on this host gets a lane, which
@@ -299,19 +301,18 @@ impl Shared {
         let moved = Moved { to, until: now + self.limits.resume, asks: BTreeMap::new(), tokens };
         registry.moved.insert(endpoint.clone(), moved);
         let mut leave = |Slot { hello, arrivals, peer, .. }: Slot| {
+            if let SlotPeer::Wired(_) = peer
+                && let Some(stays) = registry.slot(&hello.route.far(), &hello.route.role)
+            {
+                let (arrivals, receiver) = mpsc::unbounded_channel();
+                stays.arrivals = arrivals;
+                if let Some(task) = stay(&hello, stays.hello.clone(), receiver) {
+                    stays.peer = SlotPeer::Left(hello.lane.own, Some(task));
+                }
+                return Leaving::Local(Box::new(stays.hello.clone()));
+            }
             let lane = match peer {
                 SlotPeer::Left(_, lane) => lane,
-                SlotPeer::Wired(_) => {
-                    if let Some(stays) = registry.slot(&hello.route.far(), &hello.route.role) {
-                        let (arrivals, receiver) = mpsc::unbounded_channel();
-                        stays.arrivals = arrivals;
-                        if let Some(task) = stay(&hello, stays.hello.clone(), receiver) {
-                            stays.peer = SlotPeer::Left(hello.lane.own, Some(task));
-                        }
-                        return Leaving::Local(Box::new(stays.hello.clone()));
-                    }
-                    None
-                }
                 _ => None,
             };
             Leaving::Lane(arrivals, lane)
@@ -388,15 +389,6 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    pub(crate) fn new(
-        shared: &Arc<Shared>,
-        endpoint: Endpoint,
-        on_demand: &'static [&'static str],
-    ) -> Arc<Self> {
-        let (shared, is_broken) = (Arc::clone(shared), Semaphore::new(0));
-        Arc::new(Self { shared, endpoint, on_demand, is_broken })
-    }
-
     /// Notes that a peer was lost, or has given up.
     pub(crate) fn lost(&self, peer: &str) {
         if !self.on_demand.contains(&peer) {

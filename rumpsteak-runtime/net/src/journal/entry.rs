@@ -19,7 +19,6 @@ pub(crate) struct Entry {
     /// The number of this entry: 1 for the first one.
     pub(crate) step: u64,
     pub(crate) phase: Phase,
-    /// The value of the program.
     pub(crate) value: Vec<u8>,
     /// By peer.
     pub(crate) channels: BTreeMap<String, Channel>,

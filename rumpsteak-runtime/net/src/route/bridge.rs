@@ -1,5 +1,3 @@
-//! Routes to programs without sessions.
-
 use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;

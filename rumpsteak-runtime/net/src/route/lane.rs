@@ -35,7 +35,7 @@ use rumpsteak_runtime::transport::Labelled;
 
 use super::{
     Arrived, FarEnd, Incoming, Next, Outgoing, Read, Reports, SharedStatus, WINDOW, Window, Write,
-    capacity, every, windows,
+    capacity, windows,
 };
 use crate::limits::{FOR_EVER, SILENT_BEATS};
 use crate::platform::time::{Instant, Interval, interval_at};
@@ -144,7 +144,6 @@ pub(crate) struct Lane<M, C> {
     /// The number of completed sessions that the peer was told.
     told_completed: u64,
     batch: Batch,
-    /// The interval of heartbeats.
     beat: Duration,
     /// `None` if other lanes share the connection, which has heartbeats of its own. Otherwise the
     /// first one ticks after an interval without a frame from this end, and the second one after
@@ -166,7 +165,8 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             Room::Waits(_) | Room::Growable => WINDOW,
         };
         let &Limits { frame, beat, .. } = limits;
-        let every = every(count);
+        // A report wakes a task and sends a frame, which costs more than a message.
+        let every = count.clamp(32, WINDOW / 4) as u64;
         let granted = Amount { messages: receiving.least, bytes: 0 };
         Box::new(Self {
             peer: Arc::clone(&own.route.peer),
@@ -462,10 +462,8 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
                     continue;
                 }
                 Some(Incoming::Messages(queue, read)) => loop {
-                    match Pin::new(&mut *queue).poll_ready(context) {
-                        Poll::Pending => return Poll::Pending,
-                        Poll::Ready(Err(_)) => break Ok(()),
-                        Poll::Ready(Ok(())) => {}
+                    if ready!(Pin::new(&mut *queue).poll_ready(context)).is_err() {
+                        break Ok(());
                     }
                     let Some(bytes) = messages.next() else { break Ok(()) };
                     match read(bytes, numbers.as_deref()) {
@@ -600,8 +598,12 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             && self.unacknowledged.get(self.sent).is_some_and(is_large);
         loop {
             let (taken, is_due) = self.reports.poll(self.state.granted.messages);
-            let here = self.incoming.as_ref().map_or(0, |incoming| incoming.completed() as u64);
-            let completed = (self.state.completed + here).max(self.told_completed);
+            let here = match &self.incoming {
+                Some(Incoming::Messages(queue, _)) => queue.completed(),
+                Some(Incoming::Frames(queue)) => queue.completed(),
+                None => 0,
+            };
+            let completed = (self.state.completed + here as u64).max(self.told_completed);
             // After the end, the peer sends nothing, and knows the completed sessions.
             let is_due = is_due || completed > self.told_completed;
             if !self.must_acknowledge && (!is_due || self.state.has_ended) {

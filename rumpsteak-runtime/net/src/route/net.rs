@@ -79,16 +79,6 @@ pub(crate) enum Incoming<M> {
     Frames(QueueSender<Arrived>),
 }
 
-impl<M> Incoming<M> {
-    /// The number of sessions that the role has completed here.
-    pub(crate) fn completed(&self) -> usize {
-        match self {
-            Self::Messages(queue, _) => queue.completed(),
-            Self::Frames(queue) => queue.completed(),
-        }
-    }
-}
-
 impl<M> Frames<M> {
     #[inline]
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<M, NetError>>> {
@@ -149,12 +139,6 @@ pub(crate) fn wired<M: 'static>(sent: Queue, received: Queue) -> [(Net<M>, Share
 /// The number of messages that may be under way in a queue without a proven capacity: large enough
 /// that an end continues while the other end waits for a core.
 pub(crate) const WINDOW: usize = 8192;
-
-/// The number of messages after which an end with this window reports how many it has received. A
-/// report wakes a task and sends a frame, which costs more than a message.
-pub(crate) fn every(window: usize) -> u64 {
-    window.clamp(32, WINDOW / 4) as u64
-}
 
 /// A route with this sending queue and its window, and the end for the task of its lane. The queue
 /// to the role grows: credit limits it.
@@ -255,9 +239,7 @@ impl<M: 'static> Inbox<M> {
             }
         }
     }
-}
 
-impl<M> Inbox<M> {
     /// Drains the messages that were never received, and returns how many sessions the peer had
     /// completed when it left. Fails if a message cannot be read.
     pub(crate) fn into_unread(self) -> Result<(Vec<M>, usize), NetError> {

@@ -37,7 +37,6 @@ enum Target<M> {
 /// The queue to a role of this host.
 pub(crate) struct LocalQueue<M> {
     pub(crate) queue: QueueSender<M>,
-    /// The number of messages that were sent.
     pub(crate) sent: u64,
     /// Counts the messages that the other role has taken.
     pub(crate) taken: Arc<Taken>,
@@ -137,7 +136,6 @@ impl<M> Outgoing<M> {
         }
     }
 
-    /// Keeps the memory of an acknowledged frame.
     pub(crate) fn reuse(&mut self, frame: Bytes) {
         if let Self::Written(reader) = self {
             lock(&reader.frames).batch.reuse(frame);
@@ -178,14 +176,13 @@ impl<M> Outbox<M> {
     ) -> (Self, Outgoing<M>) {
         let (sender, receiver) = pair(queue);
         let (frames, waits) = (SharedFrames::default(), Waits(Arc::clone(status)));
-        let (sent, taken) = Default::default();
         let writer = Writer {
             queue: sender,
             frames: Arc::clone(&frames),
             write,
             large: None,
-            sent,
-            taken,
+            sent: Amount::default(),
+            taken: Amount::default(),
             window,
         };
         let reader = Reader { queue: receiver, frames, _waits: waits };

@@ -66,8 +66,7 @@ impl Host {
     /// ```
     pub fn join<R: Joins>(&self, session: impl Into<String>) -> Join<R> {
         let plan = Plan { session: session.into().into(), ..Plan::default() };
-        let connect = |join| Box::pin(async move { connect(&join).await }) as BoxFuture<'static, _>;
-        Join { host: self.clone(), plan, codec: Postcard, connect }
+        Join { host: self.clone(), plan, codec: Postcard, connect: |join| Box::pin(connect(join)) }
     }
 
     /// Plays the role `R` in each session that others begin or have begun: see [`Service::next`].
@@ -148,8 +147,7 @@ impl<R: Role, C> Join<R, C> {
     where
         R: Joins,
     {
-        let connect = |join| Box::pin(async move { connect(&join).await }) as BoxFuture<'static, _>;
-        Join { host: self.host, plan: self.plan, codec, connect }
+        Join { host: self.host, plan: self.plan, codec, connect: |join| Box::pin(connect(join)) }
     }
 
     /// Calls the peers as long as it is polled, until all of them have joined the session. No role
@@ -162,7 +160,7 @@ impl<R: Role, C> Join<R, C> {
     }
 }
 
-async fn connect<R: Joins, C: Codec>(join: &Join<R, C>) -> Result<Joined<R>, NetError> {
+async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetError> {
     let (plan, shared, facts) = (&join.plan, &join.host.shared, Facts::of::<R, C>());
     let on_demand = facts.played.on_demand;
     let waits = |own: &Hello| !plays_on_demand(on_demand, &own.route);
@@ -231,7 +229,7 @@ impl Plan {
         if let Some(error) = &self.wrong {
             return Err(error.clone());
         }
-        let Facts { name: role, played: &Played { on_demand, is_family, .. }, .. } = *facts;
+        let &Played { protocol, role, on_demand, is_family, .. } = facts.played;
         if facts.played.projections.is_empty() {
             return Err(NetError::NoProtocol { role });
         }
@@ -248,11 +246,10 @@ impl Plan {
             let peers = peers().map(ToString::to_string).collect();
             return Err(NetError::NoPeer { role, peer: peer.clone(), peers });
         }
-        let endpoint = (facts.played.protocol.into(), self.session.clone(), name);
+        let endpoint = (protocol.into(), self.session.clone(), name);
         let mut hellos = facts.hellos(&endpoint, &queues)?;
         hellos.iter_mut().for_each(|hello| hello.transports.clone_from(&self.transports));
-        let arrivals = shared.register(endpoint.clone(), &hellos, wire)?;
-        let guard = Guard::new(shared, endpoint, on_demand);
+        let (guard, arrivals) = shared.register(endpoint, on_demand, &hellos, wire)?;
         let remotes = hellos.into_iter().zip(arrivals).map(|(own, arrivals)| {
             let (shared, guard) = (Arc::clone(shared), Some(Arc::clone(&guard)));
             let addresses = self.addresses_of(&own.route.peer);
@@ -273,7 +270,6 @@ pub struct Joined<R: Role> {
 }
 
 pub(super) struct RouteTask {
-    /// The greeting of the role.
     pub(super) own: Hello,
     pub(super) status: SharedStatus,
     /// `None` if the peer is on this host.

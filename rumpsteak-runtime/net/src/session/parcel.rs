@@ -1,5 +1,3 @@
-//! Sessions that move to another host.
-
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -13,7 +11,7 @@ use tokio::sync::oneshot;
 use super::join::RouteTask;
 use super::wiring::{Facts, Families, lane, plays_on_demand, role_of, token};
 use crate::address::addresses_of;
-use crate::host::{Arrival, Guard, Leaving};
+use crate::host::{Arrival, Leaving};
 use crate::route::{Remote, begin, queues as queues_of, run};
 use crate::wire::{Hello, PackedLane};
 use crate::{Codec, Host, Joined, Joins, Net, NetError, Outbox, Postcard};
@@ -131,11 +129,12 @@ impl<R: Joins + Leaves<()>, S: Session<State = State<'static, R>> + Structure> P
         let endpoint = (R::PROTOCOL.into(), session, R::NAME.into());
         let facts = Facts::of::<R, C>();
         let expected = facts.hellos(&endpoint, &facts.queues(&families)?)?;
+        let on_demand = R::PLAYED.0.on_demand;
         let is_expected = |(packed, hello): (&PackedLane, &Hello)| {
             let PackedLane { own, theirs, .. } = packed;
             (&own.route, &own.contract, &own.format)
                 == (&hello.route, &hello.contract, &hello.format)
-                && (theirs.is_some() || plays_on_demand(R::PLAYED.0.on_demand, &own.route))
+                && (theirs.is_some() || plays_on_demand(on_demand, &own.route))
         };
         if self.state != S::FINGERPRINT
             || self.routes.len() != expected.len()
@@ -148,12 +147,11 @@ impl<R: Joins + Leaves<()>, S: Session<State = State<'static, R>> + Structure> P
         let owns = self.routes.iter().map(|packed| packed.own.clone().moved(number));
         let owns: Vec<Hello> = owns.collect();
         // A peer that has not joined calls, or is called.
-        let arrivals = shared.register(endpoint.clone(), &owns, &|_, _| None)?;
-        let guard = Guard::new(shared, endpoint, R::PLAYED.0.on_demand);
+        let (guard, arrivals) = shared.register(endpoint, on_demand, &owns, &|_, _| None)?;
         let (mut ends, mut routes) = (Vec::new(), Vec::new());
         for ((packed, own), arrivals) in self.routes.into_iter().zip(owns).zip(arrivals) {
             let PackedLane { theirs, addresses, snapshot, .. } = packed;
-            let is_on_demand = plays_on_demand(R::PLAYED.0.on_demand, &own.route);
+            let is_on_demand = plays_on_demand(on_demand, &own.route);
             let (end, lane, status) =
                 lane(&own, theirs.as_ref(), codec.clone(), shared, is_on_demand);
             let lane = lane.unpack(snapshot, !is_on_demand)?;

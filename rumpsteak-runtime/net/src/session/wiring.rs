@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use rumpsteak_runtime::Role;
 use rumpsteak_runtime::channel::{Capacity, Queue};
-use rumpsteak_runtime::private::wiring::{Seats, Wire, Wiring};
+use rumpsteak_runtime::private::wiring::{Give, Seats, Wire, Wiring};
 use rumpsteak_runtime::private::{ByMacro, Played};
 use rumpsteak_runtime::transport::{Labelled, Members, Pair};
 
@@ -92,7 +92,6 @@ pub(super) struct Sends {
     /// The peer, or a member of the peer.
     pub(super) peer: Arc<str>,
     queue: Queue,
-    /// The number of members if one of the ends is a member of a family; otherwise 0.
     members: u32,
 }
 
@@ -105,7 +104,6 @@ pub(super) fn member(family: &str, index: u32) -> Arc<str> {
 /// is generic is compiled in the package of the user, for each role.
 pub(super) struct Facts {
     role: TypeId,
-    pub(super) name: &'static str,
     pub(super) played: &'static Played,
     message: TypeId,
     labels: &'static str,
@@ -115,14 +113,10 @@ pub(super) struct Facts {
     wire: fn(&mut Give<'_>),
 }
 
-/// Gives an end for a queue, if there is one; true for a family.
-type Give<'a> = dyn FnMut(Queue, bool) -> Option<Box<dyn Any>> + 'a;
-
 impl Facts {
     pub(super) fn of<R: Joins, C: Codec>() -> Self {
         Self {
             role: TypeId::of::<R>(),
-            name: R::NAME,
             played: &R::PLAYED.0,
             message: TypeId::of::<R::Message>(),
             labels: R::Message::LABELS,
@@ -145,7 +139,8 @@ impl Facts {
             });
             found
         };
-        let own = if self.played.is_family { families.get(self.name).copied() } else { None };
+        let &Played { role, is_family, .. } = self.played;
+        let own = if is_family { families.get(role).copied() } else { None };
         let mut queues = Vec::new();
         for &(queue, is_family) in lock(&FOUND).entry(self.role).or_insert_with(find).iter() {
             let peer = queue.to;
@@ -155,7 +150,7 @@ impl Facts {
                 let sends = |index| Sends { peer: member(peer, index), queue, members };
                 queues.extend((0..members).map(sends));
             } else {
-                return Err(NetError::Family { role: self.name, family: peer });
+                return Err(NetError::Family { role, family: peer });
             }
         }
         Ok(queues)
@@ -165,7 +160,7 @@ impl Facts {
     /// [`NetError::Ambiguous`], [`NetError::SessionName`] or [`NetError::Random`].
     pub(super) fn hellos(
         &self,
-        (protocol, session, role): &Endpoint,
+        endpoint @ (_, session, _): &Endpoint,
         queues: &[Sends],
     ) -> Result<Vec<Hello>, NetError> {
         if session.len() > LONGEST_NAME {
@@ -174,12 +169,8 @@ impl Facts {
         }
         let (system, (fingerprint, format)) = (self.played.system, self.told()?);
         let hello = |Sends { peer, queue, members }: &Sends| {
-            let route = Arc::new(RouteId {
-                protocol: Arc::clone(protocol),
-                session: Arc::clone(session),
-                role: Arc::clone(role),
-                peer: Arc::clone(peer),
-            });
+            let ((protocol, session, role), peer) = (endpoint.clone(), Arc::clone(peer));
+            let route = Arc::new(RouteId { protocol, session, role, peer });
             let (capacity, members) = (queue.capacity.into(), *members);
             let contract = Contract { fingerprint, system, capacity, members };
             let lane = LaneId { own: token()?, ..LaneId::default() };

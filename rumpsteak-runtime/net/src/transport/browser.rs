@@ -1,5 +1,3 @@
-//! WebSocket in a browser.
-
 use std::io;
 
 use data_encoding::BASE64URL_NOPAD;

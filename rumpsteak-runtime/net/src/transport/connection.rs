@@ -279,7 +279,6 @@ pub(super) use sink_of_frames;
 
 sink_of_frames!(Connection, frames, |_: &mut Self, frame| frame, io::Error::from);
 
-/// Frames over a stream of bytes, each with its length before it.
 pub(crate) fn framed<T>(stream: T, frame: usize) -> Connection
 where
     T: AsyncRead + AsyncWrite + Send + Unpin + 'static,

@@ -1,5 +1,3 @@
-//! Connections within the process.
-
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Mutex;
@@ -23,7 +21,6 @@ impl Memory {
     }
 }
 
-/// The listeners, by name.
 static LISTENERS: Mutex<BTreeMap<String, UnboundedSender<DuplexStream>>> =
     Mutex::new(BTreeMap::new());
 

@@ -1,5 +1,3 @@
-//! QUIC.
-
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;

@@ -1,5 +1,3 @@
-//! TCP.
-
 #![cfg(not(target_family = "wasm"))]
 
 use std::io;

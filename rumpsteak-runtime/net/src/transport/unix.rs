@@ -1,5 +1,3 @@
-//! Unix sockets.
-
 use std::io;
 use std::path::{Path, PathBuf};
 use std::task::{Context, Poll, ready};

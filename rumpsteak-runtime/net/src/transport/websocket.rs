@@ -1,5 +1,3 @@
-//! WebSocket.
-
 use std::future::ready;
 use std::io;
 use std::sync::Arc;

@@ -1,5 +1,3 @@
-//! Bytes as a payload.
-
 use std::cell::RefCell;
 use std::fmt;
 use std::ops::Deref;

@@ -42,7 +42,6 @@ pub(crate) struct Grant {
     pub(crate) limit: u64,
     pub(crate) sessions: u64,
     pub(crate) taken: Amount,
-    /// The windows of this end for what it receives, and for what it sends.
     pub(crate) windows: [u64; 2],
 }
 
