@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fixedbitset::FixedBitSet;
 use hashbrown::HashMap;
-use petgraph::algo::tarjan_scc;
+use petgraph::algo::kosaraju_scc;
 use petgraph::graph::DiGraph;
 use rumpsteak_fsm::{Action, Direction, Message, Role};
 
@@ -410,7 +410,7 @@ fn sends_on(machine: &Local) -> Vec<bool> {
     let is_sent = |edge: &Edge| edge.action.direction == Direction::Send;
     let sent = machine.all_edges().filter(|(_, edge)| is_sent(edge));
     let graph = DiGraph::<(), ()>::from_edges(sent.map(|(state, edge)| (state, edge.target)));
-    let rounds = tarjan_scc(&graph).into_iter();
+    let rounds = kosaraju_scc(&graph).into_iter();
     let rounds = rounds.filter(|of| of.len() > 1 || graph.contains_edge(of[0], of[0]));
     let states = rounds.flatten().map(|state| index(state.index()));
     machine.leads_to(is_sent, states.collect::<Vec<_>>())
