@@ -18,6 +18,7 @@ use crate::global::automaton::{Block, Global, Letter};
 use crate::index::{NONE, index};
 use crate::limits::Limits;
 use crate::names::program;
+use crate::search::reached;
 
 pub(super) struct Interruption<'a> {
     roles: &'a [Role],
@@ -128,15 +129,12 @@ impl<'a> Interruption<'a> {
 
     /// True if a role may learn of an interrupt on a way that does not lead through `other`.
     pub(super) fn hears_of_others(&self, role: u32, other: u32) -> bool {
-        let (mut told, mut count) = (self.interrupters.clone(), 0);
-        told.remove(&other);
-        while count < told.len() {
-            count = told.len();
-            let passes = |(from, to): &&(u32, u32)| *to != other && told.contains(from);
-            let more: Vec<u32> = self.pairs.keys().filter(passes).map(|pair| pair.1).collect();
-            told.extend(more);
-        }
-        told.contains(&role)
+        let first = self.interrupters.iter().copied().filter(|&by| by != other);
+        let next = |from| {
+            let told = self.pairs.range((from, 0)..=(from, NONE)).map(|(pair, _)| pair.1);
+            told.filter(|&to| to != other)
+        };
+        reached(self.roles.len(), first, next)[role as usize]
     }
 
     /// Returns for each state of a role true if it may interrupt there, or look for an interrupt
@@ -257,11 +255,8 @@ impl<'a> Interruption<'a> {
     /// An error about a block with `via`: it is inside another block, or the second role does not
     /// know the last message of the first one.
     pub(super) fn unclear_last(&self, pair: Option<(u32, u32)>) -> Diagnostic {
-        let (from, to) = pair.map(|(from, to)| (self.name(from), self.name(to))).unzip();
-        match (from, to) {
-            (Some(from), Some(to)) => global_errors::unclear_last(self.block.span, from, to),
-            _ => global_errors::inner_via(self.block.span),
-        }
+        let Some((from, to)) = pair else { return global_errors::inner_via(self.block.span) };
+        global_errors::unclear_last(self.block.span, self.name(from), self.name(to))
     }
 
     pub(super) fn open_interrupt(&self, by: u32, role: u32, last: Option<Span>) -> Diagnostic {
