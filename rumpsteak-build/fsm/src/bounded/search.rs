@@ -71,6 +71,7 @@ impl<'a> Search<'a> {
     /// Searches for the shortest run to a configuration in which some role is stuck. `None` if
     /// all configurations are explored without one.
     pub(super) fn run(&mut self) -> Result<Option<Node>, Limit> {
+        let full = Limit::Configurations(self.limits.configurations);
         let (mut stuck, mut events) = (vec![], vec![]);
         let (mut node, mut is_held_back) = (0, false);
         if self.network.stuck(&At(self, 0), &mut stuck) {
@@ -79,9 +80,7 @@ impl<'a> Search<'a> {
         while (node as usize) < self.len() {
             is_held_back |= self.events(node, &mut events);
             for &event in &events {
-                let after = self.after(node, event);
-                let (to, is_new) =
-                    after.ok_or(Limit::Configurations(self.limits.configurations))?;
+                let (to, is_new) = self.after(node, event).ok_or(full)?;
                 if is_new && self.network.stuck(&At(self, to), &mut stuck) {
                     return Ok(Some(to));
                 }

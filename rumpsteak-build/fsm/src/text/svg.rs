@@ -78,8 +78,7 @@ fn places(fsm: &Fsm) -> Vec<Place<'_>> {
     let mut pending = vec![(0, None, true)];
     while let Some((row, from, is_straight)) = pending.pop() {
         let start = (0, fsm.initial());
-        let (above, state) =
-            from.map_or(start, |(column, Transition { target, .. })| (column, target));
+        let (above, state) = from.map_or(start, |(at, Transition { target, .. })| (at, target));
         let is_repeated = std::mem::replace(&mut is_drawn[state.index()], true);
         let column = if is_straight { above } else { columns };
         columns += usize::from(!is_straight);

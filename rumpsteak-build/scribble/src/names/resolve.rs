@@ -153,10 +153,10 @@ impl<'m> Resolver<'_, 'm> {
             /// The greatest number of warnings for one protocol.
             const MOST: usize = 16;
             let targets: HashSet<u32> = self.recursions.targets.iter().copied().collect();
-            let once = body.interactions().filter(|(id, _)| !targets.contains(&id.0));
-            let once = once.filter_map(|(_, Interaction { kind, span, .. })| {
+            let once = body.interactions().filter_map(|(id, Interaction { kind, span, .. })| {
                 let InteractionKind::Rec { variable, .. } = kind else { return None };
-                Some(global_errors::done_once(*span, variable.as_str()).warning())
+                let warning = || global_errors::done_once(*span, variable.as_str()).warning();
+                (!targets.contains(&id.0)).then(warning)
             });
             self.diagnostics.extend(once.take(MOST));
         }
