@@ -154,7 +154,9 @@ fn more_blocks_than_are_judged() {
     let interrupts = "interruptible { a() from A to B; ".repeat(DEPTH);
     let interrupts = interrupts + &"} with { stop() by A; } ".repeat(DEPTH);
     let apart = "par { a() from A to B; } and { b() from B to A; } ".repeat(2_000);
-    for body in [nested, interrupts, apart] {
+    // A recursion through a block never ends.
+    let endless = "par { a() from A to B; do P(A, B); } and { b() from B to A; }".to_owned();
+    for body in [nested, interrupts, apart, endless] {
         let parsed = parse(&protocol(&body));
         assert_eq!(parsed.diagnostics, []);
         let checked = check(&parsed.module);
@@ -164,11 +166,12 @@ fn more_blocks_than_are_judged() {
 }
 
 #[test]
-fn a_recursion_through_a_block_never_ends() {
-    let source = "global protocol P(role A, role B) { par { a() from A to B; do P(A, B); } and { b() from B to A; } }";
-    let checked = check(&parse(source).module);
-    let codes: Vec<Code> = checked.diagnostics.iter().map(|found| found.code).collect();
-    assert_eq!(codes, [Code::TooLarge]);
+fn thousands_of_messages_in_a_block_whose_interrupt_is_passed_on() {
+    let messages = (0..7_000).map(|number| format!("m{number}() from A to B; "));
+    let body = messages.collect::<String>() + "} with { stop() by C via B; }";
+    let source = format!("global protocol P(role A, role B, role C) {{ interruptible {{ {body} }}");
+    let error = check(&parse(&source).module).protocols[0].project(&"A".into()).unwrap_err();
+    assert_eq!(error[0].code, Code::OpenInterrupt);
 }
 
 #[test]
@@ -186,10 +189,7 @@ fn a_text_of_more_than_64_mebibytes_is_not_read() {
 
 #[test]
 fn thousands_of_nested_recursions_without_a_message_between() {
-    let mut body = String::new();
-    for depth in 0..DEPTH {
-        write!(body, "rec X{depth} {{ ").unwrap();
-    }
+    let mut body: String = (0..DEPTH).map(|depth| format!("rec X{depth} {{ ")).collect();
     body += "a() from A to B; continue X0; ";
     body += &"}".repeat(DEPTH);
     assert_eq!(accepted(&protocol(&body)), 1);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::network::{Network, View};
+use super::network::View;
 use super::search::{At, Search};
 use super::topology::{Place, Queue};
 use crate::machine::interned::lasso;
@@ -81,13 +81,8 @@ impl fmt::Display for Hang {
 }
 
 impl Hang {
-    pub(super) fn at(
-        network: &Network<'_>,
-        search: &Search<'_>,
-        node: Node,
-        failure: Failure,
-    ) -> Self {
-        let view = At(search, node);
+    pub(super) fn at(search: &Search<'_>, node: Node, failure: Failure) -> Self {
+        let (network, view) = (search.network, At(search, node));
         let mut stuck = vec![];
         network.stuck(&view, &mut stuck);
         let waits = |&machine: &MachineIndex| match &failure {
@@ -95,7 +90,7 @@ impl Hang {
             _ => stuck[machine] && !network.is_finished(&view, machine),
         };
         let waiting = (0..stuck.len()).filter(waits);
-        let waiting = waiting.map(|machine| Wait::of(network, &view, &stuck, machine));
+        let waiting = waiting.map(|machine| Wait::of(&view, &stuck, machine));
         let (mut waits, helpers): (Vec<Wait>, Vec<_>) = waiting.unzip();
         let is_deadlock = failure == Failure::Deadlock;
         let cycle = if is_deadlock { cycle(&waits, &helpers) } else { vec![] };
@@ -119,12 +114,8 @@ impl Hang {
 
 impl Wait {
     /// The wait of a machine, and the roles that could end it.
-    fn of(
-        network: &Network<'_>,
-        view: &At<'_>,
-        stuck: &[bool],
-        machine: MachineIndex,
-    ) -> (Self, Vec<Role>) {
+    fn of(view: &At<'_>, stuck: &[bool], machine: MachineIndex) -> (Self, Vec<Role>) {
+        let network = view.0.network;
         let moves = network.moves_from(view.state(machine));
         let by = |number: usize| network.machines.get(number);
         let mut sends = moves.clone().filter(|&number| by(number).is_send);

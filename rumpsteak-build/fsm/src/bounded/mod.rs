@@ -55,7 +55,7 @@ use crate::capacity::{self, Occupancy};
 use crate::kmc::check::reduces;
 use crate::machine::{Fsm, Role};
 use crate::system::System;
-use crate::system::interned::InternedSystem;
+use crate::system::interned::{InternedSystem, StateKind};
 use crate::system::run::{Failure, Step};
 use crate::verdict::{Limit, Limits, Verdict};
 
@@ -106,7 +106,14 @@ impl Bounded {
     /// The roles that may commit to a send in a state that also receives. Whether they
     /// [race](Topology::race) there instead may decide the answer.
     pub fn committing(&self) -> Vec<Role> {
-        self.network().committing()
+        let network = self.network();
+        let machines = &network.machines;
+        let is_one =
+            |&state: &u32| network.commits(state) && machines.kind(state) == StateKind::Mixed;
+        let role = |state| machines.role(machines.all_from(state)[0].machine as usize);
+        let mut roles: Vec<Role> = (0..machines.states()).filter(is_one).map(role).collect();
+        roles.dedup();
+        roles
     }
 
     /// Tells whether the system can hang.
@@ -201,7 +208,7 @@ fn explored(network: &Network<'_>, limits: &Limits) -> Verdict<Safe, Box<Hang>> 
             Some(lost) => lost,
         },
     };
-    Verdict::Unsafe(Box::new(Hang::at(network, &search, node, failure)))
+    Verdict::Unsafe(Box::new(Hang::at(&search, node, failure)))
 }
 
 /// A hang at these capacities by a run that exists at all large ones.
@@ -218,7 +225,7 @@ fn pumped(network: &Network<'_>, pump: &Pump, limits: &Limits) -> Option<Box<Han
             }
         }
     }
-    let hang = Hang::at(network, &search, node, Failure::Deadlock);
+    let hang = Hang::at(&search, node, Failure::Deadlock);
     (!hang.waits.is_empty()).then(|| Box::new(Hang { is_shortest: false, ..hang }))
 }
 

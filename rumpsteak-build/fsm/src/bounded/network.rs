@@ -62,11 +62,6 @@ impl<'a> Network<'a> {
         Self { machines, queues, peers, commits }
     }
 
-    /// True if some queue has the capacity of all queues.
-    pub(super) fn is_scaled(&self) -> bool {
-        self.queues.iter().any(|place| place.is_scaled)
-    }
-
     pub(super) fn moves_from(&self, state: StateIndex) -> Range<usize> {
         match state.checked_sub(self.machines.states()) {
             Some(committed) => committed as usize..committed as usize + 1,
@@ -76,16 +71,6 @@ impl<'a> Network<'a> {
 
     pub(super) fn commits(&self, state: StateIndex) -> bool {
         self.commits.contains(state as usize)
-    }
-
-    /// The roles that may commit to a send in a state that also receives.
-    pub(super) fn committing(&self) -> Vec<Role> {
-        let mixed = self.commits.ones().map(|state| state as StateIndex);
-        let mixed = mixed.filter(|&state| self.machines.kind(state) == StateKind::Mixed);
-        let role = |state| self.machines.role(self.machines.all_from(state)[0].machine as usize);
-        let mut roles: Vec<Role> = mixed.map(role).collect();
-        roles.dedup();
-        roles
     }
 
     /// The moves of machines in an event. A commitment moves no machine.

@@ -148,13 +148,15 @@ impl Pump {
     }
 
     fn find(network: &Network<'_>, mut is_wanted: impl FnMut(&Node) -> bool) -> Option<Self> {
-        if !network.is_scaled() || network.queues.iter().any(|place| place.drops) {
+        let queues = &network.queues;
+        if !queues.iter().any(|place| place.is_scaled) || queues.iter().any(|place| place.drops) {
             return None;
         }
         let (mut met, mut next) = (HashSet::new(), 0);
         let mut nodes: Vec<Node> = vec![];
-        let (at, part) = (Symbolic::initial(network), Part::default());
-        let mut found = vec![Node { at, least: 1, parent: 0, part }];
+        let words = vec![Word::default(); queues.len()];
+        let at = Symbolic { states: network.machines.initial.clone(), queues: words };
+        let mut found = vec![Node { at, least: 1, parent: 0, part: Part::default() }];
         loop {
             for node in found.drain(..) {
                 if met.insert(node.at.clone()) {
@@ -189,11 +191,6 @@ impl Pump {
 }
 
 impl Symbolic {
-    fn initial(network: &Network<'_>) -> Self {
-        let queues = vec![Word::default(); network.queues.len()];
-        Self { states: network.machines.initial.clone(), queues }
-    }
-
     fn take(&mut self, network: &Network<'_>, event: Event) {
         let is_met = matches!(event, Event::Rendezvous(..));
         for by in network.moves_in(event) {

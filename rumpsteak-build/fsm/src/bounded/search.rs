@@ -11,7 +11,7 @@ use crate::verdict::{Limit, Limits};
 
 /// The configurations met so far. Node 0 is the initial one.
 pub(super) struct Search<'a> {
-    network: &'a Network<'a>,
+    pub(super) network: &'a Network<'a>,
     limits: Limits,
     contents: QueueContents,
     /// The state of each machine, and the content of each queue.
@@ -71,6 +71,7 @@ impl<'a> Search<'a> {
     /// Searches for the shortest run to a configuration in which some role is stuck. `None` if
     /// all configurations are explored without one.
     pub(super) fn run(&mut self) -> Result<Option<Node>, Limit> {
+        let full = Limit::Configurations(self.limits.configurations);
         let (mut stuck, mut events) = (vec![], vec![]);
         let (mut node, mut is_held_back) = (0, false);
         if self.network.stuck(&At(self, 0), &mut stuck) {
@@ -79,9 +80,7 @@ impl<'a> Search<'a> {
         while (node as usize) < self.len() {
             is_held_back |= self.events(node, &mut events);
             for &event in &events {
-                let after = self.after(node, event);
-                let (to, is_new) =
-                    after.ok_or(Limit::Configurations(self.limits.configurations))?;
+                let (to, is_new) = self.after(node, event).ok_or(full)?;
                 if is_new && self.network.stuck(&At(self, to), &mut stuck) {
                     return Ok(Some(to));
                 }
@@ -156,20 +155,16 @@ impl<'a> Search<'a> {
     pub(super) fn lost(&mut self) -> Option<(Node, Failure)> {
         let network = self.network;
         let machines = network.machines.machines();
-        let (mut events, mut steps, mut by_edge) = (vec![], vec![], vec![]);
+        let (mut events, mut steps) = (vec![], vec![]);
         for node in 0..self.len() as Node {
             self.events(node, &mut events);
             for &event in &events {
-                if let Some((to, _)) = self.after(node, event) {
-                    steps.push((node, to, by_edge.len() as u32));
-                    by_edge.push(event);
-                }
+                steps.extend(self.after(node, event).map(|(to, _)| (node, to, event)));
             }
         }
         let graph = digraph(self.len(), steps.into_iter());
-        let happens = |number: usize| {
-            let moves = network.moves_in(by_edge[number]);
-            moves.flat_map(move |by| {
+        let happens = |event| {
+            network.moves_in(event).flat_map(move |by| {
                 let received = by.received().map(|queue| machines + queue);
                 [Some(by.machine as usize), received].into_iter().flatten()
             })

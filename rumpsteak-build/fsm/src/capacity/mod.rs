@@ -124,9 +124,9 @@ pub enum Occupancy {
 pub fn find(system: &System, limits: &Limits) -> Result<Capacities, Verdict> {
     let parts = InternedSystem::parts(system);
     let judged = judge(&parts, limits);
-    match conclude(&parts, &judged, limits) {
-        Verdict::Safe(_) => {}
-        verdict => return Err(verdict),
+    let verdict = conclude(&parts, &judged, limits);
+    if !verdict.is_safe() {
+        return Err(verdict);
     }
 
     let mut budget = limits.configurations;

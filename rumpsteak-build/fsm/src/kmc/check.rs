@@ -100,10 +100,6 @@ pub(crate) struct Evaluated {
 }
 
 impl Evaluated {
-    fn is_safe(&self) -> bool {
-        self.found.progress.is_none() && self.found.reception.is_none()
-    }
-
     /// A violation because of which the choices of a machine depend on the bound.
     fn dependence(&self) -> Option<(Node, Violation)> {
         let Violations { obi, sibi, cibi, .. } = self.found;
@@ -217,7 +213,8 @@ pub(crate) fn decide(part: &InternedSystem<'_>, at: &Evaluated) -> Option<bool> 
             && part.is_deterministic
             && at.found.exhaustive.is_none()
             && at.dependence().is_none());
-    (at.limit.is_none() && holds_everywhere).then(|| at.is_safe())
+    let is_safe = at.found.progress.is_none() && at.found.reception.is_none();
+    (at.limit.is_none() && holds_everywhere).then_some(is_safe)
 }
 
 /// Why the properties at a bound say nothing about all bounds.
@@ -255,10 +252,7 @@ pub(crate) fn conclude(
 fn refuse(part: &InternedSystem<'_>, at: &Evaluated, limits: &Limits) -> Verdict {
     // A breadth-first search finds the shortest run, if it gets there.
     let exploration = system::explore(part.whole, limits);
-    let found = match exploration.verdict {
-        crate::verdict::Verdict::Unsafe(run) => Some(run),
-        _ => exploration.starvation,
-    };
+    let found = exploration.verdict.refusal().cloned().or(exploration.starvation);
     let own = || {
         let faults = [at.found.definite, at.found.progress, at.found.reception];
         faults.into_iter().flatten().find_map(|(node, fault)| {

@@ -38,7 +38,7 @@ impl Explored<'_> {
         let receives = |channel: ChannelIndex| system.machines() + channel;
         let sends = |index: usize| system.machines() + system.channels() + index;
         let events = |by| {
-            let by = system.get(by);
+            let by = system.get(by as usize);
             let sent = || competing.index(by.channel, by.message).map(sends);
             let other = by.received().map(receives).or_else(sent);
             other.into_iter().chain([by.machine as MachineIndex])

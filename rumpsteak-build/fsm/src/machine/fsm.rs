@@ -212,8 +212,8 @@ impl Fsm {
     /// # Errors
     /// The first [`Defect`] in order of states. The result is computed once.
     pub fn check_directed(&self) -> Result<(), Defect> {
-        let check = || self.states().try_for_each(|state| self.check_state(state));
-        self.directed.get_or_init(check).clone()
+        let defect = || self.states().find_map(|state| self.defect(state)).map_or(Ok(()), Err);
+        self.directed.get_or_init(defect).clone()
     }
 
     /// Checks that a program can follow the machine: peer, direction and label decide the next
@@ -226,10 +226,8 @@ impl Fsm {
         if self.check_directed().is_ok() {
             return Ok(());
         }
-        self.states().try_for_each(|state| {
-            self.check_peers(state)?;
-            self.check_labels(state)
-        })
+        let defect = |state| self.self_message(state).or_else(|| self.shared_label(state));
+        self.states().find_map(defect).map_or(Ok(()), Err)
     }
 
     /// The machine with numbers, which must be directed.
@@ -240,32 +238,32 @@ impl Fsm {
         })
     }
 
-    fn check_state(&self, state: StateId) -> Result<(), Defect> {
-        self.check_peers(state)?;
+    /// The defect of a state that a local type does not have.
+    fn defect(&self, state: StateId) -> Option<Defect> {
+        if let found @ Some(_) = self.self_message(state) {
+            return found;
+        }
         let mut actions = self.transitions_from(state).map(|by| by.action);
         // A fast path for most states, which have one or two transitions.
         match (actions.next(), actions.next(), actions.next()) {
-            (_, None, _) => return Ok(()),
+            (_, None, _) => None,
             (Some(first), Some(second), None)
                 if (&first.peer, first.direction) == (&second.peer, second.direction)
                     && first.message.label != second.message.label =>
             {
-                return Ok(());
+                None
             }
-            _ => {}
+            _ => {
+                let defect = self.mixed(state).or_else(|| self.shared_label(state));
+                defect.or_else(|| self.undirected(state))
+            }
         }
-        self.mixed(state).map_or(Ok(()), Err)?;
-        self.check_labels(state)?;
-        self.undirected(state).map_or(Ok(()), Err)
     }
 
-    /// Checks that the machine exchanges no message with itself in a state.
-    fn check_peers(&self, state: StateId) -> Result<(), Defect> {
-        let found = self.transitions_from(state).find(|by| by.action.peer == self.role);
-        found.map_or(Ok(()), |found| {
-            let (transition, role) = (found.id, self.role.clone());
-            Err(Defect::SelfMessage { state, transition, role })
-        })
+    /// The defect of a state in which the machine exchanges a message with itself.
+    fn self_message(&self, state: StateId) -> Option<Defect> {
+        let found = self.transitions_from(state).find(|by| by.action.peer == self.role)?;
+        Some(Defect::SelfMessage { state, transition: found.id, role: self.role.clone() })
     }
 
     /// The defect of a state that both sends and receives.
@@ -292,27 +290,21 @@ impl Fsm {
         self.transitions_from(state).nth(1)?;
         self.transitions_from(state).find_map(|by| {
             let first = *seen.entry(by.action).or_insert(by);
-            let transitions = [first.id, by.id];
-            (first.target != by.target).then(|| Defect::Nondeterministic {
-                state,
-                action: by.action.clone(),
-                transitions,
-            })
+            let (action, transitions) = (by.action, [first.id, by.id]);
+            let defect = || Defect::Nondeterministic { state, action: action.clone(), transitions };
+            (first.target != by.target).then(defect)
         })
     }
 
-    /// Checks that no two transitions of a state have one peer, direction and label. Payloads do
+    /// The defect of a state with two transitions with one peer, direction and label. Payloads do
     /// not count: a receiver looks at the label to know what the payload is.
-    fn check_labels(&self, state: StateId) -> Result<(), Defect> {
+    fn shared_label(&self, state: StateId) -> Option<Defect> {
         let mut seen = BTreeMap::new();
-        for Transition { id, action, .. } in self.transitions_from(state) {
+        self.transitions_from(state).find_map(|Transition { id, action, .. }| {
             let key = (&action.peer, action.direction, &action.message.label);
-            if let Some(earlier) = seen.insert(key, id) {
-                let (action, transitions) = (action.clone(), [earlier, id]);
-                return Err(Defect::Nondeterministic { state, action, transitions });
-            }
-        }
-        Ok(())
+            let transitions = [seen.insert(key, id)?, id];
+            Some(Defect::Nondeterministic { state, action: action.clone(), transitions })
+        })
     }
 }
 

@@ -6,6 +6,7 @@ macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        // 32 bits, because tables of ids dominate the memory of the algorithms.
         pub struct $name(u32);
 
         impl $name {
@@ -19,7 +20,10 @@ macro_rules! id {
             /// # Panics
             /// If `index` does not fit into 32 bits, which no machine's does.
             pub fn from_index(index: usize) -> Self {
-                Self(dense(index))
+                match u32::try_from(index) {
+                    Ok(id) => Self(id),
+                    Err(_) => panic!("a machine has fewer than 2^32 states and transitions"),
+                }
             }
         }
     };
@@ -38,14 +42,5 @@ id! {
 impl fmt::Display for StateId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
-    }
-}
-
-/// Ids have 32 bits because tables of them dominate the memory of the algorithms.
-#[track_caller]
-fn dense(index: usize) -> u32 {
-    match u32::try_from(index) {
-        Ok(id) => id,
-        Err(_) => panic!("a machine has fewer than 2^32 states and transitions"),
     }
 }

@@ -63,43 +63,41 @@ fn lifelines(run: &Run, roles: &[&Role]) -> Vec<String> {
     let sent = shortened(messages(Direction::Send), gap.saturating_sub(4).max(1));
     let received = shortened(messages(Direction::Receive), gap - 3);
     let names = shortened(roles.iter().map(|role| role.to_string()), gap - 1);
-    let mut head = Line::new();
+    let (mut head, mut bare) = ([' '; WIDTH], [' '; WIDTH]);
     for role in roles {
-        head.write(column(role), &names[role.as_str()]);
-    }
-    let mut bare = Line::new();
-    for role in roles {
-        bare.write(column(role), "│");
+        write(&mut head, column(role), &names[role.as_str()]);
+        write(&mut bare, column(role), "│");
     }
 
     let mut lines = vec![head];
     for (index, step) in run.steps.iter().enumerate() {
-        let mut line = bare.clone();
-        line.write(0, &cut(&format!("{:>3}", index + 1), MARGIN - 2));
+        let mut line = bare;
+        let mut write = |position, text: &str| write(&mut line, position, text);
+        write(0, &cut(&format!("{:>3}", index + 1), MARGIN - 2));
         let (own, peer) = (column(&step.role), column(&step.action.peer));
         let message = step.action.message.to_string();
         match step.action.direction {
             Direction::Receive => {
-                line.write(own, "●");
-                line.write(own + 2, &received[&message]);
+                write(own, "●");
+                write(own + 2, &received[&message]);
             }
             Direction::Send => {
                 let (left, right) = (own.min(peer), own.max(peer));
                 for position in left + 1..right {
-                    let crosses = line.0.get(position) == Some(&'│');
-                    line.write(position, if crosses { "┼" } else { "─" });
+                    let crosses = bare.get(position) == Some(&'│');
+                    write(position, if crosses { "┼" } else { "─" });
                 }
                 let (start, end, tip) = match own < peer {
                     true => ("├", right - 1, "▷"),
                     false => ("┤", left + 1, "◁"),
                 };
-                line.write(own, start);
-                line.write(end, tip);
+                write(own, start);
+                write(end, tip);
                 // The message stands next to its sender, so that it never hides a crossing.
                 let near = if own < peer { own + 1 } else { own + 1 - gap };
                 let message = &sent[&message];
                 let spare = (gap - 1).saturating_sub(message.chars().count());
-                line.write(near + spare / 2, message);
+                write(near + spare / 2, message);
             }
         }
         lines.push(line);
@@ -107,7 +105,7 @@ fn lifelines(run: &Run, roles: &[&Role]) -> Vec<String> {
     if !roles.is_empty() {
         lines.push(bare);
     }
-    lines.into_iter().map(|line| line.0.into_iter().collect()).collect()
+    lines.into_iter().map(String::from_iter).collect()
 }
 
 fn list(run: &Run) -> Vec<String> {
@@ -124,19 +122,10 @@ fn list(run: &Run) -> Vec<String> {
     run.steps.iter().enumerate().map(line).collect()
 }
 
-#[derive(Clone)]
-struct Line(Vec<char>);
-
-impl Line {
-    fn new() -> Self {
-        Self(vec![' '; WIDTH])
-    }
-
-    /// Writes text at a position; text beyond the width is lost.
-    fn write(&mut self, position: usize, text: &str) {
-        for (cell, c) in self.0.iter_mut().skip(position).zip(text.chars()) {
-            *cell = if c.is_control() { ' ' } else { c };
-        }
+/// Writes text at a position; text beyond the width is lost.
+fn write(line: &mut [char; WIDTH], position: usize, text: &str) {
+    for (cell, c) in line.iter_mut().skip(position).zip(text.chars()) {
+        *cell = if c.is_control() { ' ' } else { c };
     }
 }
 

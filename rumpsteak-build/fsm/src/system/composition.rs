@@ -5,7 +5,7 @@ use std::fmt;
 
 use hashbrown::HashMap;
 
-use crate::machine::{Fsm, Role, TransitionId};
+use crate::machine::{Fsm, Role, Transition, TransitionId};
 
 /// The machines of all roles of a protocol. Roles are pairwise distinct, and every peer of a
 /// transition is one of them.
@@ -41,12 +41,10 @@ impl System {
             }
         }
         for machine in &machines {
-            for transition in machine.transitions() {
-                let (role, peer) = (machine.role().clone(), transition.action.peer.clone());
-                let transition = transition.id;
-                if !indices.contains_key(&peer) {
-                    return Err(SystemError::UnknownPeer { role, transition, peer });
-                }
+            let is_unknown = |by: &Transition<'_>| !indices.contains_key(&by.action.peer);
+            if let Some(by) = machine.transitions().find(is_unknown) {
+                let (role, peer) = (machine.role().clone(), by.action.peer.clone());
+                return Err(SystemError::UnknownPeer { role, transition: by.id, peer });
             }
         }
         let repeat = |fsm: Fsm| if fsm.is_on_demand() { fsm.repeated() } else { fsm };

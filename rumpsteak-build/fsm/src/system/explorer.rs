@@ -304,11 +304,11 @@ pub(crate) struct Continuations {
 }
 
 impl Continuations {
-    /// Computes them for events below `count`; each move has several, and each node at most one.
-    pub(crate) fn of<E: IntoIterator<Item = usize>>(
-        graph: &StepGraph,
+    /// Computes them for events below `count`; each edge has several, and each node at most one.
+    pub(crate) fn of<W: Copy, E: IntoIterator<Item = usize>>(
+        graph: &DiGraph<(), W>,
         count: usize,
-        by_move: impl Fn(usize) -> E,
+        by_edge: impl Fn(W) -> E,
         at_node: impl Fn(Node) -> Option<usize>,
     ) -> Self {
         let width = count.div_ceil(64);
@@ -326,7 +326,7 @@ impl Continuations {
                     add(happens, event);
                 }
                 for edge in graph.edges(member) {
-                    for event in by_move(*edge.weight() as usize) {
+                    for event in by_edge(*edge.weight()) {
                         add(happens, event);
                     }
                     let next = component[edge.target().index()] as usize;

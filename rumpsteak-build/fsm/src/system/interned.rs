@@ -53,15 +53,12 @@ impl StateKind {
     fn of(moves: &[Move]) -> Self {
         let Some(first) = moves.first() else { return Self::Final };
         let one_channel = moves.iter().all(|other| other.channel == first.channel);
-        if moves.iter().any(|other| other.is_send != first.is_send) {
-            Self::Mixed
-        } else {
-            match (first.is_send, one_channel) {
-                (true, true) => Self::Sends(first.channel),
-                (true, false) => Self::SendsAny,
-                (false, true) => Self::Receives(first.channel),
-                (false, false) => Self::ReceivesAny,
-            }
+        match (first.is_send, one_channel) {
+            _ if moves.iter().any(|other| other.is_send != first.is_send) => Self::Mixed,
+            (true, true) => Self::Sends(first.channel),
+            (true, false) => Self::SendsAny,
+            (false, true) => Self::Receives(first.channel),
+            (false, false) => Self::ReceivesAny,
         }
     }
 

@@ -19,7 +19,7 @@ pub(super) enum Order {
 pub(super) fn listens(system: &InternedSystem<'_>) -> Continuations {
     let moves = |state| system.moves_from(state).map(move |by| (state, by));
     let edges = (0..system.states()).flat_map(moves);
-    let edges = edges.map(|(state, by)| (state, system.get(by).target, by as u32));
+    let edges = edges.map(|(state, by)| (state, system.get(by).target, by));
     let states = digraph(system.states() as usize, edges);
     let received = |by| system.get(by).received();
     Continuations::of(&states, system.channels(), received, |_| None)
@@ -151,7 +151,7 @@ impl<'a> Search<'a> {
 
     pub(super) fn continuations(&self) -> Continuations {
         let events = |by| {
-            let by = self.explorer.system.get(by);
+            let by = self.explorer.system.get(by as usize);
             let received = by.received().map(|channel| self.receives(channel));
             received.into_iter().chain([by.machine as MachineIndex])
         };

@@ -95,8 +95,7 @@ impl<'a> Lexer<'a> {
     pub(super) fn message(&mut self, what: &str) -> Result<(Message, Range<usize>)> {
         let (label, span) = self.name(what)?;
         let payload = self.payload()?.into_iter().map(Into::into).collect();
-        let label = label.into();
-        Ok((Message { label, payload }, span))
+        Ok((Message { label: label.into(), payload }, span))
     }
 
     /// Reads `<sort, …>` if it is there; the sorts are trimmed.

@@ -73,25 +73,20 @@ fn places(fsm: &Fsm) -> Vec<Place<'_>> {
     let mut places: Vec<Place<'_>> = Vec::new();
     let mut is_drawn = vec![false; fsm.len()];
     let mut columns = 1;
-    // The place above, the transition, and true if it goes straight down; the next one is the last.
-    let mut pending: Vec<(usize, Option<Transition<'_>>, bool)> = vec![(0, None, true)];
-    while let Some((above, transition, is_straight)) = pending.pop() {
-        let state = transition.map_or(fsm.initial(), |transition| transition.target);
+    // The row, what is above (its column, and the transition from there), and true if it goes
+    // straight down; the next one is the last.
+    let mut pending = vec![(0, None, true)];
+    while let Some((row, from, is_straight)) = pending.pop() {
+        let start = (0, fsm.initial());
+        let (above, state) = from.map_or(start, |(at, Transition { target, .. })| (at, target));
         let is_repeated = std::mem::replace(&mut is_drawn[state.index()], true);
-        let (row, column, from) = match (places.get(above), transition) {
-            (Some(above), Some(transition)) => {
-                (above.row + 1, above.column, Some((above.column, transition)))
-            }
-            _ => (0, 0, None),
-        };
-        let column = if is_straight { column } else { columns };
+        let column = if is_straight { above } else { columns };
         columns += usize::from(!is_straight);
-        let here = places.len();
         places.push(Place { state, is_repeated, row, column, from });
         if !is_repeated {
             let below: Vec<_> = fsm.transitions_from(state).collect();
             let below = below.into_iter().enumerate().rev();
-            pending.extend(below.map(|(number, to)| (here, Some(to), number == 0)));
+            pending.extend(below.map(|(number, by)| (row + 1, Some((column, by)), number == 0)));
         }
     }
     places

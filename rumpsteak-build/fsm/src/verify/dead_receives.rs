@@ -31,12 +31,12 @@
 //! Nothing without such states. Otherwise an exploration for each bound, and O(transitions · kinds
 //! of messages) for each receive.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::iter;
 
 use crate::machine::{Action, Direction, Fsm, Message, Role, StateId, Transition, TransitionId};
 use crate::run::{Failure, Run};
-use crate::system::explorer::{Explorer, Node};
+use crate::system::explorer::Explorer;
 use crate::system::interned::InternedSystem;
 use crate::system::{System, SystemError};
 use crate::verdict::{Limit, Limits, Verdict};
@@ -73,15 +73,12 @@ fn search(system: &System, mut open: Vec<TransitionId>, limits: &Limits) -> Verd
         let done: BTreeSet<TransitionId> = own.map(|by| interned.get(by).transition).collect();
         open.retain(|id| !done.contains(id));
         let is_whole = !explorer.is_truncated && !explorer.is_held_back();
-        let stands_at = |state: StateId| {
-            explorer.nodes().find(|&node: &Node| explorer.own_state(node, 0) == state)
-        };
         for &id in &open {
             let by = fsm.transition(id);
             let never = |more: Option<&Action>| !may_come(system, by.source, by.action, more);
-            let Some(node) = stands_at(by.source).filter(|_| is_whole || never(None)) else {
-                continue;
-            };
+            let mut here =
+                explorer.nodes().filter(|&node| explorer.own_state(node, 0) == by.source);
+            let Some(node) = here.next().filter(|_| is_whole || never(None)) else { continue };
             let unlocks = |action: &&Action| is_send(action) && !never(Some(action));
             let after = fsm.transitions().map(|found| found.action).find(unlocks).cloned();
             let after = after.filter(|_| never(None));
@@ -138,23 +135,19 @@ fn may_come(system: &System, state: StateId, wanted: &Action, more: Option<&Acti
     let before = before.map(|by| by.action).chain(more);
     let mut sent: BTreeSet<(&Role, &Role, &Message)> =
         before.map(|action| (own.role(), &action.peer, &action.message)).collect();
-    let mut reached: BTreeMap<&Role, BTreeSet<StateId>> =
-        peers.iter().map(|peer| (peer.role(), BTreeSet::from([peer.initial()]))).collect();
+    let start = |peer: &Fsm| BTreeSet::from([peer.initial()]);
+    let mut reached: Vec<BTreeSet<StateId>> = peers.iter().map(start).collect();
     loop {
         let mut is_new = false;
-        for by in peers.iter().flat_map(|peer| peer.transitions().map(move |by| (peer.role(), by)))
-        {
-            let (role, by) = by;
-            let Action { peer, message, .. } = by.action;
-            let Some(reached) = reached.get_mut(role).filter(|at| at.contains(&by.source)) else {
-                continue;
-            };
-            if is_send(by.action) {
-                is_new |= sent.insert((role, peer, message));
-            } else if !sent.contains(&(peer, role, message)) {
-                continue;
+        for (fsm, reached) in peers.iter().zip(&mut reached) {
+            for by in fsm.transitions() {
+                let Action { peer, message, .. } = by.action;
+                let is_possible = is_send(by.action) || sent.contains(&(peer, fsm.role(), message));
+                if is_possible && reached.contains(&by.source) {
+                    is_new |= is_send(by.action) && sent.insert((fsm.role(), peer, message));
+                    is_new |= reached.insert(by.target);
+                }
             }
-            is_new |= reached.insert(by.target);
         }
         if !is_new {
             return sent.contains(&(&wanted.peer, own.role(), &wanted.message));

@@ -20,7 +20,7 @@ use crate::certificate::drained::{self, Drained, MANY, Plan, Progress, Situation
 use crate::machine::interned::IndexSet;
 use crate::machine::{Fsm, StateId, Transition, TransitionId};
 use crate::system::System;
-use crate::system::explorer::components;
+use crate::system::explorer::{Node, Paths, components};
 use crate::system::interned::{InternedSystem, Move};
 use crate::verdict::Limits;
 
@@ -243,13 +243,11 @@ impl<'a> Search<'a> {
             choice.next.iter().for_each(|&next| before[next as usize].push(number));
         }
         let (mut stage, mut idle) = (0, 0);
-        for channel in (0..self.system.channels()).cycle() {
-            if done.iter().all(|&done| done) {
-                return Some(plans);
-            }
+        while done.contains(&false) {
             if idle == self.system.channels() {
                 return None;
             }
+            let channel = stage as usize % self.system.channels();
             stage += 1;
             let found = self.stage(channel as u32, &done, &before);
             idle = if found.is_empty() { idle + 1 } else { 0 };
@@ -259,7 +257,7 @@ impl<'a> Search<'a> {
                 (done[node], plans[node]) = (true, Some((option, progress)));
             }
         }
-        done.iter().all(|&done| done).then_some(plans)
+        Some(plans)
     }
 
     /// The options by which situations that are not `done` get there without a send to a queue, or
@@ -322,13 +320,12 @@ impl<'a> Search<'a> {
         let mut runs = Vec::new();
         let queues = vec![VecDeque::new(); self.system.channels()];
         let mut found = IndexSet::from_iter([(states, queues)]);
-        // The step to each of them, and from where.
-        let mut steps: Vec<Option<(usize, (usize, TransitionId))>> = vec![None];
+        let mut paths = Paths(vec![None]);
         // Those with the shortest queues first.
         let (mut work, mut tried) = (BTreeSet::from([(0, 0)]), 0);
         while !waiting.is_empty() {
             let (_, at) = work.pop_first().filter(|_| tried < LONGEST_SEARCH)?;
-            let (states, queues) = found[at].clone();
+            let (states, queues) = found[at as usize].clone();
             tried += 1;
             for machine in 0..states.len() {
                 for by in self.system.all_from(states[machine]) {
@@ -340,17 +337,14 @@ impl<'a> Search<'a> {
                         continue;
                     }
                     states[machine] = by.target;
-                    let step = Some((at, (machine, by.transition)));
+                    let step = (machine, by.transition);
                     if waiting.remove(&machine) {
-                        let back = std::iter::successors(step, |step| steps[step.0]);
-                        let mut run: Vec<_> = back.map(|step| step.1).collect();
-                        run.reverse();
-                        runs.push(run);
+                        runs.push([paths.to(at), vec![step]].concat());
                     }
                     let messages = queues.iter().map(VecDeque::len).sum::<usize>();
                     if found.insert((states, queues)) {
-                        work.insert((messages, steps.len()));
-                        steps.push(step);
+                        work.insert((messages, paths.0.len() as Node));
+                        paths.0.push(Some((at, step)));
                     }
                 }
             }

@@ -63,11 +63,9 @@ pub(super) fn finish(
             }
         }
         diagnostics.extend(interrupts(global, number, &seen, messages));
-        let blocks = &global.blocks;
-        let ends = block.parts.iter().all(|part| part.ends(&letters, blocks));
-        participants[number].extend(interrupters(&block.interrupts));
-        participants[number]
-            .extend(block.interrupts.iter().flat_map(|of| &of.via).map(|&via| via as usize));
+        let named = block.interrupts.iter().flat_map(|of| of.via.iter().chain([&of.by]));
+        participants[number].extend(named.map(|&role| role as usize));
+        let ends = block.parts.iter().all(|part| part.ends(&letters, &global.blocks));
         global.blocks[number].ends = ends;
     }
     diagnostics.dedup_by_key(|found| found.primary);

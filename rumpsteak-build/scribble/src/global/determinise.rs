@@ -148,20 +148,18 @@ struct Determiniser<'a, 'm> {
 
 impl Determiniser<'_, '_> {
     fn run(mut self, root: usize) -> Result<(Global, Vec<Diagnostic>), Vec<Diagnostic>> {
-        let explored = self.all(root);
-        // Mistakes that were found matter more than the limit.
-        if explored.is_err() && self.diagnostics.is_empty() {
-            let name = &self.unfolding.program.protocols[root].decl.name;
-            let limit = self.unfolding.limit;
-            self.diagnostics.push(global_errors::too_large(name.span, limit));
-        }
-        match explored {
-            Ok(mut global) if self.diagnostics.is_empty() => {
+        match self.all(root) {
+            // Mistakes that were found matter more than the limit.
+            _ if !self.diagnostics.is_empty() => Err(self.diagnostics),
+            Ok(mut global) => {
                 let letters = self.letters.into_iter().collect();
                 let messages = &self.unfolding.program.messages;
                 blocks::finish(&mut global, letters, messages).map(|()| (global, self.warnings))
             }
-            _ => Err(self.diagnostics),
+            Err(TooLarge) => {
+                let name = &self.unfolding.program.protocols[root].decl.name;
+                Err(vec![global_errors::too_large(name.span, self.unfolding.limit)])
+            }
         }
     }
 
@@ -188,10 +186,8 @@ impl Determiniser<'_, '_> {
         (self.states, self.undecided) = (Sets::default(), IndexMap::default());
         self.beginnings = vec![Vec::new()];
         insert_set(&mut self.states, vec![start]);
-        for state in 0.. {
-            if state as usize == self.states.len() {
-                break;
-            }
+        while global.len() < self.states.len() {
+            let state = index(global.len());
             let offers = self.offers(state)?;
             self.check(state, &offers);
             let edges = self.edges(state, &offers.messages)?;
@@ -213,32 +209,31 @@ impl Determiniser<'_, '_> {
             if std::mem::replace(&mut self.seen[place as usize], self.epoch) == self.epoch {
                 continue;
             }
-            match self.unfolding.step(place)? {
-                Step::End => offers.end = Some(chooser),
+            let (letter, sender, origin, target) = match self.unfolding.step(place)? {
+                Step::End => {
+                    offers.end = Some(chooser);
+                    continue;
+                }
                 Step::Choice { role, branches, span } => {
                     self.subject(chooser, role, span, &mut offers)?;
                     let chooser = |branch| Some(Chooser { role, choice: place, span, branch });
                     let starts = branches.into_iter().enumerate().rev();
                     stack.extend(starts.map(|(at, start)| (start, chooser(at + 1))));
+                    continue;
                 }
-                Step::Message { letter, target, span } => {
-                    let sender = letter.from;
-                    self.subject(chooser, sender, span, &mut offers)?;
-                    let letter = index(self.letters.insert_full(letter).0);
-                    offers.messages.push(Offer { letter, sender, origin: span, target, chooser });
-                }
+                Step::Message { letter, target, span } => (letter, letter.from, span, target),
                 Step::Block(block) => {
                     let (origin, target) = (block.span, block.target);
                     let sender = self.first_sender(block.parts.clone())?;
-                    if sender != NONE {
-                        self.subject(chooser, sender, origin, &mut offers)?;
-                    }
                     let number = index(self.blocks.insert_full(place, block).0);
-                    let letter = Letter::block(number);
-                    let letter = index(self.letters.insert_full(letter).0);
-                    offers.messages.push(Offer { letter, sender, origin, target, chooser });
+                    (Letter::block(number), sender, origin, target)
                 }
+            };
+            if sender != NONE {
+                self.subject(chooser, sender, origin, &mut offers)?;
             }
+            let letter = index(self.letters.insert_full(letter).0);
+            offers.messages.push(Offer { letter, sender, origin, target, chooser });
         }
         Ok(offers)
     }

@@ -16,7 +16,7 @@
 
 use hashbrown::HashMap;
 use petgraph::algo::kosaraju_scc;
-use petgraph::graph::{DiGraph, Edge, NodeIndex};
+use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::DfsPostOrder;
 
 use crate::diagnostics::diagnostic::Diagnostic;
@@ -218,11 +218,8 @@ impl<'p, 'm> Flat<'p, 'm> {
             let from = left[edge.source().index()];
             from > 0 && left[edge.target().index()] >= from
         });
-        let cycle = |edge: &Edge<()>| {
-            let (from, to) = (graph[edge.source()], graph[edge.target()]);
-            (from.0, self.cycle(from, to))
-        };
-        closing.map(cycle).collect()
+        let ends = closing.map(|edge| (graph[edge.source()], graph[edge.target()]));
+        ends.map(|(from, to)| (from.0, self.cycle(from, to))).collect()
     }
 
     fn cycle(&self, from: At, to: At) -> Diagnostic {
@@ -241,7 +238,11 @@ impl<'p, 'm> Flat<'p, 'm> {
 
     /// S0303. The cycles of calls are the strongly connected components of the call graph.
     fn nested_recursion(&self, reach: &Reach) -> Vec<(usize, Diagnostic)> {
-        let components = self.components();
+        let calls: DiGraph<(), ()> = DiGraph::from_edges(self.program.calls());
+        let mut component_of = vec![0; self.program.protocols.len()];
+        for (component, members) in kosaraju_scc(&calls).iter().enumerate() {
+            members.iter().for_each(|member| component_of[member.index()] = component);
+        }
         let mut found = Vec::new();
         for protocol in self.valid() {
             let resolved = &self.program.protocols[protocol];
@@ -249,7 +250,7 @@ impl<'p, 'm> Flat<'p, 'm> {
                 let NodeKind::Do { callee, .. } = &node.kind else { continue };
                 let callee = *callee as usize;
                 if node.next != END
-                    && components[callee] == components[protocol]
+                    && component_of[callee] == component_of[protocol]
                     && reach.nodes[self.number((protocol, at))]
                     && reach.ends[callee]
                 {
@@ -261,15 +262,5 @@ impl<'p, 'm> Flat<'p, 'm> {
             }
         }
         found
-    }
-
-    /// The number of the strongly connected component of each protocol that calls or is called.
-    fn components(&self) -> Vec<usize> {
-        let calls: DiGraph<(), ()> = DiGraph::from_edges(self.program.calls());
-        let mut components = vec![0; self.program.protocols.len()];
-        for (component, members) in kosaraju_scc(&calls).iter().enumerate() {
-            members.iter().for_each(|member| components[member.index()] = component);
-        }
-        components
     }
 }

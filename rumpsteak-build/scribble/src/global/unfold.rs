@@ -151,10 +151,8 @@ impl<'a, 'm> Unfolding<'a, 'm> {
             self.spend(1)?;
             let current = &self.frames[frame as usize];
             if node == END {
-                match current.back {
-                    Some(back) => (node, frame) = back,
-                    None => return Ok(FINAL),
-                }
+                let Some(back) = current.back else { return Ok(FINAL) };
+                (node, frame) = back;
                 continue;
             }
             let found = &self.program.protocols[current.protocol as usize].nodes[node as usize];
@@ -175,10 +173,8 @@ impl<'a, 'm> Unfolding<'a, 'm> {
                     };
                     let given = &current.arguments;
                     let messages = &mut self.program.messages;
-                    let arguments = arguments
-                        .iter()
-                        .map(|template| template.instantiate(given, messages))
-                        .collect();
+                    let arguments = arguments.iter().map(|of| of.instantiate(given, messages));
+                    let arguments = arguments.collect();
                     let roles = roles.iter().map(|&role| current.roles[role as usize]).collect();
                     node = self.program.protocols[callee as usize].entry;
                     frame = self.enter(Frame { protocol: callee, roles, arguments, back })?;

@@ -107,12 +107,11 @@ impl Modules {
         let is_name = |part: &&str| {
             !part.is_empty() && part.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
         };
-        let expected = expected.iter().all(is_name).then(|| expected.join("."));
         let is_imported = self.loaded[1..].iter().any(|loaded| loaded.imports.contains(&Some(0)));
         let is_error = parts.last() != Some(&file) || is_imported;
-        let label = match expected {
-            Some(expected) => format!("expected `{expected}`"),
-            None => "not the name of the file".to_owned(),
+        let label = match expected.iter().all(is_name) {
+            true => format!("expected `{}`", expected.join(".")),
+            false => "not the name of the file".to_owned(),
         };
         let right = file_of_module(header.as_str());
         let found = name_errors::misplaced_module(header, file, &label, &right);

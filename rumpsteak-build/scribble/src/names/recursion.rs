@@ -235,30 +235,24 @@ fn roles<'b>(
     items: &[InteractionId],
     budget: &mut usize,
 ) -> Option<HashSet<&'b str>> {
-    let mut roles = HashSet::new();
+    let mut roles: Vec<&Name> = Vec::new();
     let mut work = items.to_vec();
     while let Some(id) = work.pop() {
         *budget = budget.checked_sub(1)?;
         let kind = &body.interaction(id).kind;
         work.extend(kind.blocks().iter().flat_map(|&block| body.block(block)));
         match kind {
-            InteractionKind::Message { from, to, .. } => {
-                roles.insert(from.as_str());
-                roles.extend(to.iter().map(Name::as_str));
-            }
-            InteractionKind::Choice { at, .. } => {
-                roles.insert(at.as_str());
-            }
+            InteractionKind::Message { from, to, .. } => roles.extend(to.iter().chain([from])),
+            InteractionKind::Choice { at, .. } => roles.extend([at]),
             InteractionKind::Interruptible { interrupts, .. } => {
-                let named = interrupts.iter().flat_map(|found| found.via.iter().chain([&found.by]));
-                roles.extend(named.map(Name::as_str));
+                roles.extend(interrupts.iter().flat_map(|of| of.via.iter().chain([&of.by])));
             }
             InteractionKind::Do { roles: players, .. } => {
-                roles.extend(players.iter().map(|(player, _)| player.as_str()));
+                roles.extend(players.iter().map(|(player, _)| player));
             }
             InteractionKind::Invalid => return None,
             _ => {}
         }
     }
-    Some(roles)
+    Some(roles.into_iter().map(Name::as_str).collect())
 }

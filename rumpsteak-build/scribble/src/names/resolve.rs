@@ -153,13 +153,11 @@ impl<'m> Resolver<'_, 'm> {
             /// The greatest number of warnings for one protocol.
             const MOST: usize = 16;
             let targets: HashSet<u32> = self.recursions.targets.iter().copied().collect();
-            let once =
-                body.interactions().filter_map(|(id, interaction)| match &interaction.kind {
-                    InteractionKind::Rec { variable, .. } if !targets.contains(&id.0) => Some(
-                        global_errors::done_once(interaction.span, variable.as_str()).warning(),
-                    ),
-                    _ => None,
-                });
+            let once = body.interactions().filter_map(|(id, Interaction { kind, span, .. })| {
+                let InteractionKind::Rec { variable, .. } = kind else { return None };
+                let warning = || global_errors::done_once(*span, variable.as_str()).warning();
+                (!targets.contains(&id.0)).then(warning)
+            });
             self.diagnostics.extend(once.take(MOST));
         }
         let entry = self.start(body.root(), END);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fixedbitset::FixedBitSet;
 use hashbrown::HashMap;
-use petgraph::algo::tarjan_scc;
+use petgraph::algo::kosaraju_scc;
 use petgraph::graph::DiGraph;
 use rumpsteak_fsm::{Action, Direction, Message, Role};
 
@@ -18,6 +18,7 @@ use crate::global::automaton::{Block, Global, Letter};
 use crate::index::{NONE, index};
 use crate::limits::Limits;
 use crate::names::program;
+use crate::search::reached;
 
 pub(super) struct Interruption<'a> {
     roles: &'a [Role],
@@ -128,15 +129,12 @@ impl<'a> Interruption<'a> {
 
     /// True if a role may learn of an interrupt on a way that does not lead through `other`.
     pub(super) fn hears_of_others(&self, role: u32, other: u32) -> bool {
-        let (mut told, mut count) = (self.interrupters.clone(), 0);
-        told.remove(&other);
-        while count < told.len() {
-            count = told.len();
-            let passes = |(from, to): &&(u32, u32)| *to != other && told.contains(from);
-            let more: Vec<u32> = self.pairs.keys().filter(passes).map(|pair| pair.1).collect();
-            told.extend(more);
-        }
-        told.contains(&role)
+        let first = self.interrupters.iter().copied().filter(|&by| by != other);
+        let next = |from| {
+            let told = self.pairs.range((from, 0)..=(from, NONE)).map(|(pair, _)| pair.1);
+            told.filter(|&to| to != other)
+        };
+        reached(self.roles.len(), first, next)[role as usize]
     }
 
     /// Returns for each state of a role true if it may interrupt there, or look for an interrupt
@@ -257,11 +255,8 @@ impl<'a> Interruption<'a> {
     /// An error about a block with `via`: it is inside another block, or the second role does not
     /// know the last message of the first one.
     pub(super) fn unclear_last(&self, pair: Option<(u32, u32)>) -> Diagnostic {
-        let (from, to) = pair.map(|(from, to)| (self.name(from), self.name(to))).unzip();
-        match (from, to) {
-            (Some(from), Some(to)) => global_errors::unclear_last(self.block.span, from, to),
-            _ => global_errors::inner_via(self.block.span),
-        }
+        let Some((from, to)) = pair else { return global_errors::inner_via(self.block.span) };
+        global_errors::unclear_last(self.block.span, self.name(from), self.name(to))
     }
 
     pub(super) fn open_interrupt(&self, by: u32, role: u32, last: Option<Span>) -> Diagnostic {
@@ -410,7 +405,7 @@ fn sends_on(machine: &Local) -> Vec<bool> {
     let is_sent = |edge: &Edge| edge.action.direction == Direction::Send;
     let sent = machine.all_edges().filter(|(_, edge)| is_sent(edge));
     let graph = DiGraph::<(), ()>::from_edges(sent.map(|(state, edge)| (state, edge.target)));
-    let rounds = tarjan_scc(&graph).into_iter();
+    let rounds = kosaraju_scc(&graph).into_iter();
     let rounds = rounds.filter(|of| of.len() > 1 || graph.contains_edge(of[0], of[0]));
     let states = rounds.flatten().map(|state| index(state.index()));
     machine.leads_to(is_sent, states.collect::<Vec<_>>())

@@ -49,7 +49,7 @@ pub(super) struct Subsets<'g> {
     pub(super) machine: Local,
     steps: usize,
     /// The global states of the local state that was [closed](Self::close) last.
-    members: IndexSet<u32>,
+    pub(super) members: IndexSet<u32>,
 }
 
 impl<'g> Subsets<'g> {
@@ -60,7 +60,6 @@ impl<'g> Subsets<'g> {
             [edge] if !global.is_seen_by(edge.letter, role) => Some(edge.target),
             _ => None,
         });
-        let start = representative[0];
         let mut subsets = Self {
             global,
             role,
@@ -72,7 +71,7 @@ impl<'g> Subsets<'g> {
             steps: limits.projection_steps,
             members: IndexSet::default(),
         };
-        subsets.insert(vec![start], None)?;
+        subsets.insert(vec![subsets.representative[0]], None)?;
         Ok(subsets)
     }
 
@@ -103,11 +102,6 @@ impl<'g> Subsets<'g> {
     /// The letters of the path by which a state was reached first.
     pub(super) fn word(&self, state: u32) -> Vec<u32> {
         path(self.parents[state as usize], |before| self.parents[before])
-    }
-
-    /// The global states of the local state that was [closed](Self::close) last.
-    pub(super) fn members(&self) -> &IndexSet<u32> {
-        &self.members
     }
 
     pub(super) fn slot(&self, member: u32) -> u32 {

@@ -47,7 +47,7 @@ pub(super) fn check(
     } else if sends {
         let mut steps = 0;
         for group in groups {
-            steps += subsets.members().len();
+            steps += subsets.members.len();
             if let Some(stuck) = stuck(subsets, group.edges.iter()) {
                 add(kind(group, Code::SendUnknown), group.edges[0], (stuck, NONE));
             }
@@ -77,7 +77,7 @@ fn same_label<'g>(subsets: &Subsets<'_>, groups: &'g [Group]) -> Option<(&'g Gro
 
 /// A member from which no ε-path leads to any of `edges`.
 fn stuck<'e>(subsets: &Subsets<'_>, edges: impl Iterator<Item = &'e EdgeAt>) -> Option<u32> {
-    let members = subsets.members();
+    let members = &subsets.members;
     let goals: BTreeSet<u32> = edges.map(|&(source, _)| subsets.slot(source)).collect();
     if goals.len() == members.len() {
         return None;

@@ -1,5 +1,7 @@
 //! A position in the tokens of a text, and the errors so far.
 
+use std::fmt;
+
 use super::lexer::{Token, TokenKind};
 use crate::diagnostics::code::Code;
 use crate::diagnostics::diagnostic::Diagnostic;
@@ -129,12 +131,12 @@ impl<'a> Cursor<'a> {
 
     pub(super) fn expect(&mut self, punct: u8) -> Result<()> {
         let found = self.take(punct);
-        self.require(found, &format!("`{}`", char::from(punct)))
+        self.require(found, format_args!("`{}`", char::from(punct)))
     }
 
     pub(super) fn expect_word(&mut self, word: &str) -> Result<()> {
         let found = self.take_word(word);
-        self.require(found, &format!("`{word}`"))
+        self.require(found, format_args!("`{word}`"))
     }
 
     /// Requires that `{` comes next. Does not take it.
@@ -142,8 +144,8 @@ impl<'a> Cursor<'a> {
         self.require(self.is(b'{'), "`{`")
     }
 
-    fn require(&mut self, found: bool, expected: &str) -> Result<()> {
-        if found { Ok(()) } else { Err(self.unexpected(expected)) }
+    fn require(&mut self, found: bool, expected: impl fmt::Display) -> Result<()> {
+        if found { Ok(()) } else { Err(self.unexpected(&expected.to_string())) }
     }
 
     /// Takes a name; `what` describes it if it is missing.
@@ -231,7 +233,7 @@ impl<'a> Cursor<'a> {
         }
         let elements = self.several(element)?;
         let is_closed = self.take(close);
-        self.require(is_closed, &format!("`,` or `{}`", char::from(close)))?;
+        self.require(is_closed, format_args!("`,` or `{}`", char::from(close)))?;
         Ok(elements)
     }
 

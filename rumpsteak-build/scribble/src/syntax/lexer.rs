@@ -118,23 +118,20 @@ impl Lexer<'_> {
         if self.bytes.get(self.at + 2) == Some(&b')') {
             return self.line_comment();
         }
-        let mut depth = 1_usize;
-        let mut at = self.at + 2;
-        while let Some(&byte) = self.bytes.get(at) {
-            match (byte, self.bytes.get(at + 1)) {
-                (b'(', Some(b'*')) => {
-                    depth += 1;
-                    at += 2;
+        let (mut at, mut depth) = (self.at, 0_usize);
+        while let Some(pair) = self.bytes.get(at..at + 2) {
+            match pair {
+                b"(*" => depth += 1,
+                b"*)" => depth -= 1,
+                _ => {
+                    at += 1;
+                    continue;
                 }
-                (b'*', Some(b')')) => {
-                    depth -= 1;
-                    at += 2;
-                    if depth == 0 {
-                        self.at = at;
-                        return;
-                    }
-                }
-                _ => at += 1,
+            }
+            at += 2;
+            if depth == 0 {
+                self.at = at;
+                return;
             }
         }
         self.open_comment("*)");

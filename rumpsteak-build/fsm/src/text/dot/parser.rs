@@ -13,14 +13,12 @@ pub(in crate::text) fn file(source: &str) -> Result<Vec<Named>> {
     let next = lexer.token()?;
     let mut parser = Parser { lexer, next };
     let mut digraphs = vec![];
-    loop {
-        if parser.next.kind == Kind::End {
-            return Ok(digraphs);
-        }
+    while parser.next.kind != Kind::End {
         if !parser.eat(';')? {
             digraphs.push(parser.digraph()?);
         }
     }
+    Ok(digraphs)
 }
 
 struct Parser<'a> {

@@ -177,9 +177,7 @@ impl<'a> Reading<'a, '_> {
     /// called `end` or `rec`.
     fn word(&mut self, word: &'a str, span: Range<usize>) -> Result<Option<StateId>> {
         if word == "end" {
-            let end = self.end.unwrap_or_else(|| self.machine.add_state());
-            self.end = Some(end);
-            Ok(self.end)
+            Ok(Some(*self.end.get_or_insert_with(|| self.machine.add_state())))
         } else if let Some(&binder) = self.binders.get(word).and_then(|b| b.last()) {
             match &self.open[binder] {
                 Open::Rec { state: Some(state), .. } => Ok(Some(*state)),

@@ -1,5 +1,7 @@
 //! Machines into types: the machine is unfolded into a tree with ways back up.
 
+use hashbrown::HashSet;
+
 use crate::machine::{Action, Fsm, StateId};
 use crate::text::form::{Form, PrintError};
 use crate::text::lexer::{is_name, sorts};
@@ -15,8 +17,7 @@ pub(in crate::text) fn print_local(machines: &[Fsm]) -> Result<String, PrintErro
             let message = "there are two of this name, and a text of local types has one; rename or remove one";
             return Err(PrintError::new(Form::Local, role, message));
         }
-        text.push_str(role.as_str());
-        text.push_str(": ");
+        text += &format!("{role}: ");
         print_type(fsm, &mut text)?;
         text.push('\n');
     }
@@ -72,16 +73,15 @@ pub(in crate::text) fn payload(
     fsm: &Fsm,
     action: &Action,
 ) -> Result<String, PrintError> {
-    let sort_names = action.message.payload.iter().map(|sort| sort.as_str());
-    for sort in sort_names.clone() {
+    let sort_names: Vec<&str> = action.message.payload.iter().map(|sort| sort.as_str()).collect();
+    for &sort in &sort_names {
         let alone = format!("<{sort}>");
         if sorts(&alone) != Ok((vec![sort], alone.len())) {
             let message = format!("the sort `{sort}` cannot stand between `<` and `>`; use DOT");
             return Err(PrintError::new(form, fsm.role(), message));
         }
     }
-    let names: Vec<&str> = sort_names.collect();
-    Ok(if names.is_empty() { String::new() } else { format!("<{}>", names.join(", ")) })
+    Ok(if sort_names.is_empty() { String::new() } else { format!("<{}>", sort_names.join(", ")) })
 }
 
 /// A piece of the text of a type.
@@ -110,9 +110,8 @@ const MOST_COPIES: usize = 10_000;
 fn unfold(fsm: &Fsm) -> Result<Vec<Piece<'_>>, PrintError> {
     let refuse =
         |why: String| PrintError::new(Form::Local, fsm.role(), why + "; use DOT or CFSM text");
-    let mut is_reached = vec![false; fsm.len()];
-    fsm.reachable().for_each(|state| is_reached[state.index()] = true);
-    if let Some(state) = fsm.states().find(|state| !is_reached[state.index()]) {
+    let reached: HashSet<StateId> = fsm.reachable().collect();
+    if let Some(state) = fsm.states().find(|state| !reached.contains(state)) {
         let why = "a type has no state that nothing reaches: state";
         return Err(refuse(format!("{why} {state}")));
     }
