@@ -65,7 +65,3 @@ pub(crate) fn attribute(protocol: &str, setting: &str) -> String {
 pub(crate) fn fair(role: &Role) -> String {
     format!("fair({role})")
 }
-
-pub(crate) fn raised(limit: &str, value: usize) -> String {
-    format!("limits({limit} = {})", value.saturating_mul(10))
-}

@@ -128,8 +128,8 @@ pub(crate) fn of_projections(module: &Module, projections: Vec<Projection>) -> V
         let places = projection.fsm.transitions().map(|transition| {
             // All of its interactions are the same to this role.
             let origin = projection.origins(transition.id).first()?;
-            let (text, range) = module.place(*origin);
-            Some((Arc::clone(text), range))
+            let text = module.contents.text(origin.source());
+            Some((Arc::clone(text), origin.range()))
         });
         Machine {
             file: module.name().to_owned(),

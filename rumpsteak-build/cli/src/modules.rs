@@ -2,13 +2,12 @@
 
 use std::ffi::OsStr;
 use std::iter;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rumpsteak_build::command::{NamedText, Notice, ScrModule, gravest, list, meant, root_of};
 use rumpsteak_fsm::Role;
-use rumpsteak_scribble::{Diagnostic, Protocol, Span, file_of_module, parse};
+use rumpsteak_scribble::{Diagnostic, Protocol, file_of_module, parse};
 
 use crate::input::Reader;
 use crate::options::Reading;
@@ -129,12 +128,6 @@ impl Module {
         }
         self.reports(diagnostics).for_each(|notice| terminal.report(&notice));
         gravest(diagnostics).into()
-    }
-
-    /// The text and the bytes of a span; the module itself for a text that does not exist.
-    pub(crate) fn place(&self, span: Span) -> (&Arc<NamedText>, Range<usize>) {
-        let text = self.contents.texts.get(span.source().index());
-        (text.unwrap_or(&self.contents.texts[0]), span.range())
     }
 }
 

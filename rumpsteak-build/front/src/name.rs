@@ -16,18 +16,14 @@
 /// assert_ne!(normalise("__"), normalise("_"));
 /// ```
 pub fn normalise(name: &str) -> String {
-    let kept: String = kept(name).collect();
+    let letters = plain(name).chars().filter(|&letter| letter != '_');
+    let kept: String = letters.flat_map(char::to_lowercase).collect();
     if kept.is_empty() { plain(name).to_owned() } else { kept }
 }
 
 /// The name without `r#`.
 fn plain(name: &str) -> &str {
     name.strip_prefix("r#").unwrap_or(name)
-}
-
-/// The letters that count.
-fn kept(name: &str) -> impl Iterator<Item = char> {
-    plain(name).chars().filter(|&c| c != '_').flat_map(char::to_lowercase)
 }
 
 /// Returns true if two names are the same name in the sense of this module.
@@ -38,8 +34,7 @@ fn kept(name: &str) -> impl Iterator<Item = char> {
 /// assert!(!rumpsteak_front::name::same("r#_", "__"));
 /// ```
 pub fn same(left: &str, right: &str) -> bool {
-    let is_empty = kept(left).next().is_none();
-    kept(left).eq(kept(right)) && (!is_empty || plain(left) == plain(right))
+    normalise(left) == normalise(right)
 }
 
 /// The name of a Rust type for a Scribble name: `value_one` is `ValueOne`, `SYN` is `Syn`.

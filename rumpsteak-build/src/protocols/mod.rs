@@ -15,8 +15,8 @@ use rumpsteak_front::name;
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::{Fsm, Message, Role};
 use rumpsteak_scribble::{
-    Code, Declaration, DeclarationKind, Diagnostic, Projection, Protocol, SourceId, Span,
-    file_of_module, parse,
+    Code, Declaration, DeclarationKind, Diagnostic, Projection, Protocol, Span, file_of_module,
+    parse,
 };
 
 use self::scr_module::{ScrModule, root_of};
@@ -260,17 +260,12 @@ impl ScrFile {
 
     /// The name of a text, and the number of a line in it.
     pub(crate) fn line(&self, span: Span) -> (&str, usize) {
-        let text = self.text(span.source());
+        let text = self.module.text(span.source());
         (&text.name, text.position(span.start()).0)
     }
 
     pub(crate) fn shown(&self) -> &str {
-        &self.text(SourceId::ROOT).name
-    }
-
-    /// The text of a source, or else of the file itself.
-    pub(crate) fn text(&self, source: SourceId) -> &Arc<NamedText> {
-        self.module.texts.get(source.index()).unwrap_or(&self.module.texts[0])
+        &self.module.texts[0].name
     }
 }
 

@@ -70,14 +70,14 @@ impl<'a> Scope<'a> {
         let is_whole = generated.is_some();
         let items = module.items.iter().chain(generated.unwrap_or_default()).collect();
         let mut scope = Self { module, items, is_whole, protocols, names, protocol, roles, faults };
-        for id in 0..scope.len() {
-            if let Some((name, _)) = scope.item(id).named() {
+        for id in 0..scope.items.len() {
+            if let Some((name, _)) = scope.items[id].named() {
                 scope.names.entry(name.unraw().to_string()).or_insert(id);
             }
         }
         let mut labels: BTreeMap<String, Rc<BTreeMap<String, Label<'a>>>> = BTreeMap::new();
-        for id in 0..scope.len() {
-            let Item::Role(item) = scope.item(id) else { continue };
+        for id in 0..scope.items.len() {
+            let Item::Role(item) = scope.items[id] else { continue };
             match scope.played(item) {
                 Ok((role, position)) => {
                     let labels = labels.entry(scope.message_of(item));
@@ -93,14 +93,6 @@ impl<'a> Scope<'a> {
             scope.check_labels();
         }
         scope
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.items.len()
-    }
-
-    pub(crate) fn item(&self, id: ItemId) -> &'a Item {
-        self.items[id]
     }
 
     pub(crate) fn items(&self) -> impl Iterator<Item = &'a Item> {
@@ -134,7 +126,7 @@ impl<'a> Scope<'a> {
     }
 
     fn find_item(&self, name: &Ident) -> Option<&'a Item> {
-        Some(self.item(self.find(name)?))
+        Some(self.items[self.find(name)?])
     }
 
     /// The items that a session goes on as, with the tokens that name them.
@@ -174,18 +166,18 @@ impl<'a> Scope<'a> {
     }
 
     pub(crate) fn session(&self, id: ItemId) -> Option<&'a SessionItem> {
-        self.item(id).session()
+        self.items[id].session()
     }
 
     pub(crate) fn roots(&self) -> impl Iterator<Item = (ItemId, &'a SessionItem, &'a Ident)> {
-        (0..self.len()).filter_map(|id| {
+        (0..self.items.len()).filter_map(|id| {
             let session = self.session(id)?;
             Some((id, session, session.role.as_ref()?))
         })
     }
 
     pub(crate) fn name_of(&self, id: ItemId) -> String {
-        self.item(id).named().map_or_else(String::new, |(name, _)| name.to_string())
+        self.items[id].named().map_or_else(String::new, |(name, _)| name.to_string())
     }
 
     /// True if the module writes a message type, possibly with a mistake.
@@ -210,10 +202,7 @@ impl<'a> Scope<'a> {
     }
 
     pub(crate) fn message_items(&self) -> impl Iterator<Item = &'a MessageItem> {
-        self.items().filter_map(|item| match item {
-            Item::Message(message) => Some(message),
-            _ => None,
-        })
+        self.items().filter_map(Item::message)
     }
 
     /// True if a set is to be generated: the module has none, and a set can make all routes.
@@ -308,7 +297,7 @@ impl<'a> Scope<'a> {
                 match self.find_item(name) {
                     Some(Item::Broken(_) | Item::Role(_)) => {}
                     Some(_) => faults.push(self.name_fault(name, NameProblem::NoRole, Vec::new())),
-                    None if self.len() == self.module.items.len() => {}
+                    None if self.items.len() == self.module.items.len() => {}
                     None => faults.push(self.unresolved(name)),
                 }
             }
@@ -322,10 +311,7 @@ impl<'a> Scope<'a> {
             let actions = session.actions().map(|action| &action.label);
             actions.chain(session.variants().iter().map(|variant| variant.head.label()))
         });
-        let written = self.module.items.iter().filter_map(|item| match item {
-            Item::Message(message) => Some(message),
-            _ => None,
-        });
+        let written = self.module.items.iter().filter_map(Item::message);
         let written = written.flat_map(|message| &message.variants);
         let written = written.filter_map(|variant| variant.ident.as_ref());
         let mut seen = BTreeSet::new();

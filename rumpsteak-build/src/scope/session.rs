@@ -285,7 +285,7 @@ impl Builder<'_> {
 
     /// True if the item has a mistake, which the macro reports.
     fn is_broken(&mut self, found: ItemId) -> bool {
-        let is_broken = matches!(self.scope.item(found), Item::Broken(_));
+        let is_broken = matches!(self.scope.items[found], Item::Broken(_));
         // Not `|=`: rustc up to 1.97 miscompiles that in an optimised build, if this function is
         // inlined: the flag is then always set.
         if is_broken {
@@ -302,7 +302,7 @@ impl Builder<'_> {
             let of_kind = |id: &ItemId| {
                 scope.session(*id).is_some_and(|session| session.chain().is_none() == choice)
             };
-            let known = (0..scope.len()).filter(|id| !scope.is_generated(*id));
+            let known = (0..scope.items.len()).filter(|id| !scope.is_generated(*id));
             let known = known.filter(|known| *known != id || !is_alias(scope, *known));
             let known = known.filter(of_kind).map(|id| scope.name_of(id)).collect();
             let mut fault = scope.name_fault(name, NameProblem::Unresolved, known);
@@ -317,7 +317,7 @@ impl Builder<'_> {
         if self.is_broken(found) {
             return None;
         }
-        let problem = match scope.item(found) {
+        let problem = match scope.items[found] {
             Item::Session(session) if session.chain().is_none() == choice => {
                 self.items.insert(found);
                 return Some(found);
@@ -373,7 +373,7 @@ impl Builder<'_> {
             match scope.find(name) {
                 Some(found) if self.is_broken(found) => {}
                 // The struct has a mistake of its own.
-                Some(found) if matches!(scope.item(found), Item::Role(_)) => {
+                Some(found) if matches!(scope.items[found], Item::Role(_)) => {
                     self.is_broken = true;
                 }
                 Some(_) => self.problem(name, NameProblem::NoRole),
@@ -402,7 +402,7 @@ impl Builder<'_> {
             return self.faults.extend(label.fault(name.span()));
         }
         let scope = self.scope;
-        match scope.find(name).map(|found| (found, scope.item(found))) {
+        match scope.find(name).map(|found| (found, scope.items[found])) {
             Some((_, Item::Session(session))) if session.chain().is_none() => {
                 self.problem(name, NameProblem::Choice);
             }
