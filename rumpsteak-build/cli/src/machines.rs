@@ -8,7 +8,7 @@ use rumpsteak_build::command::{NamedText, Notice, list, meant};
 use rumpsteak_fsm::system::SystemError;
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::{Defect, Fsm, Role, Run, TransitionId};
-use rumpsteak_scribble::Projection;
+use rumpsteak_scribble::{Projection, parse};
 
 use crate::input::Reader;
 use crate::modules::{self, Module};
@@ -77,7 +77,8 @@ pub(crate) fn read(
     let form = Form::detect(&source.text);
     // A text of no other form is detected as types.
     let is_scribble = path.extension().is_some_and(|extension| extension == "scr")
-        || matches!(form, Form::Binary | Form::Local) && modules::is_scribble(&source.text);
+        || matches!(form, Form::Binary | Form::Local)
+            && !parse(&source.text).module.protocols.is_empty();
     if is_scribble {
         let module = modules::load(reader, source, path, &scribble.reading);
         return projections(&module, scribble.protocol.as_deref(), terminal);

@@ -37,6 +37,16 @@ pub fn same(left: &str, right: &str) -> bool {
     normalise(left) == normalise(right)
 }
 
+/// The elements with exactly this name, or else those with the [same](same) one.
+pub fn find<T>(wanted: &str, mut all: Vec<T>, name: impl Fn(&T) -> &str) -> Vec<T> {
+    let is_exact = all.iter().any(|element| name(element) == wanted);
+    all.retain(|element| match is_exact {
+        true => name(element) == wanted,
+        false => same(name(element), wanted),
+    });
+    all
+}
+
 /// The name of a Rust type for a Scribble name: `value_one` is `ValueOne`, `SYN` is `Syn`.
 ///
 /// Empty if the name has no letter and no digit.

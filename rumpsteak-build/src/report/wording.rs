@@ -442,7 +442,7 @@ fn hangs(Hangs { queue, most, hang, roles, enough, with }: &Hangs) -> String {
 }
 
 fn note_text(note: &Note, shows_run: bool) -> String {
-    let gap = match note {
+    let reason = match note {
         Note::Acceptable { protocol, bound } => {
             return format!(
                 "\n\nnote: together with the sessions of all other roles as they are written here, it is safe \
@@ -451,13 +451,10 @@ fn note_text(note: &Note, shows_run: bool) -> String {
                 attribute(protocol, "accept_closed_system")
             );
         }
-        Note::Useless(gap) => gap,
-    };
-    let reason = match gap {
-        Gap::Undecided(reason) => {
+        Note::Useless(Gap::Undecided(reason)) => {
             format!("it is not known whether all sessions together are safe: {reason}")
         }
-        Gap::Unsafe(run, named) => {
+        Note::Useless(Gap::Unsafe(run, named)) => {
             let which =
                 if named.is_empty() { String::new() } else { format!(", with {},", list(named)) };
             let run_text =

@@ -142,7 +142,7 @@ impl<'a> Scope<'a> {
             Some(_) => NameProblem::NoRole,
             None => NameProblem::Unresolved,
         };
-        Some(self.name_fault(name, problem, self.role_names()))
+        Some(self.role_fault(name, problem))
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
@@ -280,7 +280,7 @@ impl<'a> Scope<'a> {
             // A peer may be generated.
             let routes = item.routes.iter().filter(|_| self.is_whole);
             for route in routes.filter(|route| self.find(&route.peer).is_none()) {
-                faults.push(self.unresolved(&route.peer));
+                faults.push(self.role_fault(&route.peer, NameProblem::Unresolved));
             }
             let is_missing = |message: &Ident| match self.find_item(message) {
                 Some(found) => !matches!(found, Item::Message(_) | Item::Broken(_)),
@@ -298,7 +298,7 @@ impl<'a> Scope<'a> {
                     Some(Item::Broken(_) | Item::Role(_)) => {}
                     Some(_) => faults.push(self.name_fault(name, NameProblem::NoRole, Vec::new())),
                     None if self.items.len() == self.module.items.len() => {}
-                    None => faults.push(self.unresolved(name)),
+                    None => faults.push(self.role_fault(name, NameProblem::Unresolved)),
                 }
             }
         }
@@ -337,13 +337,10 @@ impl<'a> Scope<'a> {
         self.faults.extend(faults);
     }
 
-    pub(crate) fn role_names(&self) -> Vec<String> {
-        self.roles.iter().map(|role| role.item.name.to_string()).collect()
-    }
-
-    /// The fault of a role's name that no item has.
-    fn unresolved(&self, name: &Ident) -> Fault {
-        self.name_fault(name, NameProblem::Unresolved, self.role_names())
+    /// The fault of a role's name. A hint suggests a role.
+    fn role_fault(&self, name: &Ident, problem: NameProblem) -> Fault {
+        let roles = self.roles.iter().map(|role| role.item.name.to_string()).collect();
+        self.name_fault(name, problem, roles)
     }
 
     /// The fault of a name. A hint suggests one of the `known` names.
@@ -357,13 +354,7 @@ impl<'a> Scope<'a> {
 /// Finds the protocol that a name refers to: the protocol with exactly this name, or else with the
 /// same name in the sense of [`name::same`]. Returns its position.
 pub(crate) fn protocol(protocols: &Protocols, wanted: &str) -> Result<usize, Cause> {
-    let declared = |is_wanted: &dyn Fn(&str) -> bool| -> Vec<(usize, &str)> {
-        protocols.declared().filter(|(_, name)| is_wanted(name)).collect()
-    };
-    let mut found = declared(&|known| known == wanted);
-    if found.is_empty() {
-        found = declared(&|known| name::same(known, wanted));
-    }
+    let mut found = name::find(wanted, protocols.declared().collect(), |(_, name)| name);
     // A protocol that only others call may have the name of another file's protocol.
     let is_playable = |(file, name): &(usize, &str)| {
         let mut own = protocols.files[*file].module.modules.root().protocols.iter();

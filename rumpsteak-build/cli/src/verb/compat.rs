@@ -92,7 +92,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     let asked = match arguments.role.as_deref().map(Role::from) {
         None => upgrade.roles.clone(),
         Some(role) => {
-            let message = || format!("neither version has a role `{role}`");
+            let message = format!("neither version has a role `{role}`");
             modules::position(&role, &upgrade.roles, message)?;
             vec![role]
         }

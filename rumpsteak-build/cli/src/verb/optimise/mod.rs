@@ -128,7 +128,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     }
     let protocol = module.pick(protocol.as_deref())?;
     let known = |role: &Role| {
-        let message = || format!("`{}` has no role `{role}`", protocol.name());
+        let message = format!("`{}` has no role `{role}`", protocol.name());
         modules::position(role, protocol.roles(), message)
     };
     let role = arguments.role.as_deref().map(|role| known(&role.into())).transpose()?;
