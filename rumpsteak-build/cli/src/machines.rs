@@ -167,13 +167,6 @@ pub(crate) fn pick(machines: Vec<Machine>, role: Option<&str>) -> Result<Machine
     Err(Notice::error(message).help(help))
 }
 
-/// The error for a machine that cannot be compared, at its place.
-pub(crate) fn defect(machine: &Machine, defect: &Defect) -> Notice {
-    let role = machine.fsm.role();
-    let notice = Notice::of_error(&format!("the machine of `{role}`: {defect}"));
-    machine.mark_defect(notice, defect)
-}
-
 pub(crate) fn mark(
     notice: Notice,
     machines: &[Machine],

@@ -115,9 +115,8 @@ impl<'a> Scope<'a> {
 
     /// The role of the protocol that a struct plays, in a module with a protocol.
     pub(crate) fn linked(&self, role: &ScopedRole<'_>) -> ProtocolRole {
-        let (protocol, role) =
-            (self.protocol.unwrap_or_default(), role.position.unwrap_or_default());
-        ProtocolRole { protocol, role }
+        let protocol = self.protocol.unwrap_or_default();
+        ProtocolRole { protocol, role: role.position.unwrap_or_default() }
     }
 
     /// The item with a name. Private, so that no other folder looks a name up.

@@ -149,11 +149,15 @@ impl Builder<'_> {
                 self.problem(name, NameProblem::Choice);
             }
             Some((found, Item::Broken(_))) => _ = self.is_broken(found),
-            _ if self.is_message_broken() => self.is_broken = true,
             _ => {
-                let labels = self.role.labels.keys().cloned().collect();
                 let message = scope.message_of(self.role.item);
-                self.fault(name, Cause::NoLabel { name: text, message, labels });
+                // A message type that is missing or has a mistake is reported there.
+                if scope.has_broken(ItemKind::Message) || scope.messages().all(|it| it != message) {
+                    self.is_broken = true;
+                } else {
+                    let labels = self.role.labels.keys().cloned().collect();
+                    self.fault(name, Cause::NoLabel { name: text, message, labels });
+                }
             }
         }
         unknown
@@ -398,13 +402,6 @@ impl Builder<'_> {
         let Some(problem) = problem else { return Some(found) };
         self.problem(name, problem);
         None
-    }
-
-    /// True if the message type of the role is missing or has a mistake, which is reported there.
-    fn is_message_broken(&self) -> bool {
-        let name = self.scope.message_of(self.role.item);
-        self.scope.has_broken(ItemKind::Message)
-            || !self.scope.messages().any(|message| message == name)
     }
 }
 
