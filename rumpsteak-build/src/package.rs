@@ -60,12 +60,6 @@ impl Inputs {
         let files = read.chain(machines).map(|(path, text)| (path.clone(), text.text.clone()));
         Self { imports: file.imports.clone(), files: files.collect() }
     }
-
-    /// The list of files, relative to the package: another checkout may share this `OUT_DIR`.
-    fn print(&self, base: &PackageRoot) -> String {
-        let paths = [&self.imports].into_iter().chain(self.paths());
-        paths.map(|path| format!("{}\n", base.relative(path).display())).collect()
-    }
 }
 
 impl Package {
@@ -144,7 +138,10 @@ impl Package {
         for (file, own) in protocols.declared() {
             if protocols.names().filter(|other| name::same(other, own)).count() == 1 {
                 let inputs = Inputs::of(&protocols.files[file]);
-                fs::write(self.list_of(own), inputs.print(&self.base))?;
+                // Relative to the package: another checkout may share this `OUT_DIR`.
+                let paths = [&inputs.imports].into_iter().chain(inputs.paths());
+                let lines = paths.map(|path| format!("{}\n", self.base.relative(path).display()));
+                fs::write(self.list_of(own), lines.collect::<String>())?;
             }
         }
         Ok(())

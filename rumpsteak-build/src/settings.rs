@@ -38,20 +38,20 @@ impl Settings {
     ) -> (Self, Vec<Fault>) {
         let (limits, mut faults) = limits(arguments, given);
         let roles = protocol.map_or(&[][..], |protocol| protocol.protocol.roles());
-        let of_all = arguments.liveness.iter().rfind(|setting| setting.roles.is_empty());
-        let mut required = vec![of_all.map(|setting| setting.liveness); roles.len()];
-        for setting in &arguments.liveness {
-            for role in &setting.roles {
+        let of_all = arguments.liveness.iter().rfind(|(_, roles)| roles.is_empty());
+        let mut required = vec![of_all.map(|(liveness, _)| *liveness); roles.len()];
+        for (liveness, named) in &arguments.liveness {
+            for role in named {
                 let Some(protocol) = protocol else { continue };
                 if let [position] = protocol.roles(&role.to_string())[..] {
-                    required[position] = Some(setting.liveness);
+                    required[position] = Some(*liveness);
                 } else {
                     let known = roles.iter().map(Role::to_string).collect();
                     faults.push(Cause::Setting { name: role.to_string(), known }.at(role.span()));
                 }
             }
         }
-        let accepts_closed_system = arguments.accepts_closed_system.is_some();
+        let accepts_closed_system = arguments.accepts_closed_system;
         (Self { limits, accepts_closed_system, required }, faults)
     }
 }
@@ -64,8 +64,4 @@ pub(crate) fn attribute(protocol: &str, setting: &str) -> String {
 /// The setting that accepts liveness under fair choices for a role.
 pub(crate) fn fair(role: &Role) -> String {
     format!("fair({role})")
-}
-
-pub(crate) fn raised(limit: &str, value: usize) -> String {
-    format!("limits({limit} = {})", value.saturating_mul(10))
 }

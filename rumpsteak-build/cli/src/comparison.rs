@@ -77,8 +77,7 @@ impl Comparison {
         });
         let sentence = explanation.as_ref().map(|found| found.sentence.clone());
         let reason = sentence.or_else(|| run.map(|run| run.failure.to_string()));
-        let path = refusal.map(|refusal| refusal.path.iter().map(|id| self.action(id)).collect());
-        let path: Option<Value> = path;
+        let path = refusal.map(|of| of.path.iter().map(|id| self.action(id)).collect::<Value>());
         Told {
             answer: Answer::new(Outcome::Fails).with("run", path).with("reason", reason),
             explanation,

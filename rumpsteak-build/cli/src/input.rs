@@ -29,12 +29,7 @@ impl Reader {
             }
             read_all(io::stdin().lock())
         } else {
-            File::open(path).and_then(|file| {
-                if file.metadata()?.is_dir() {
-                    return Err(io::ErrorKind::IsADirectory.into());
-                }
-                read_all(file)
-            })
+            File::open(path).and_then(read_all)
         };
         let bytes = bytes.map_err(|error| unreadable(path, &name, what, &error))?;
 

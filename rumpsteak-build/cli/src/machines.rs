@@ -8,7 +8,7 @@ use rumpsteak_build::command::{NamedText, Notice, list, meant};
 use rumpsteak_fsm::system::SystemError;
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::{Defect, Fsm, Role, Run, TransitionId};
-use rumpsteak_scribble::Projection;
+use rumpsteak_scribble::{Projection, parse};
 
 use crate::input::Reader;
 use crate::modules::{self, Module};
@@ -77,7 +77,8 @@ pub(crate) fn read(
     let form = Form::detect(&source.text);
     // A text of no other form is detected as types.
     let is_scribble = path.extension().is_some_and(|extension| extension == "scr")
-        || matches!(form, Form::Binary | Form::Local) && modules::is_scribble(&source.text);
+        || matches!(form, Form::Binary | Form::Local)
+            && !parse(&source.text).module.protocols.is_empty();
     if is_scribble {
         let module = modules::load(reader, source, path, &scribble.reading);
         return projections(&module, scribble.protocol.as_deref(), terminal);
@@ -128,8 +129,8 @@ pub(crate) fn of_projections(module: &Module, projections: Vec<Projection>) -> V
         let places = projection.fsm.transitions().map(|transition| {
             // All of its interactions are the same to this role.
             let origin = projection.origins(transition.id).first()?;
-            let (text, range) = module.place(*origin);
-            Some((Arc::clone(text), range))
+            let text = module.contents.text(origin.source());
+            Some((Arc::clone(text), origin.range()))
         });
         Machine {
             file: module.name().to_owned(),
@@ -164,13 +165,6 @@ pub(crate) fn pick(machines: Vec<Machine>, role: Option<&str>) -> Result<Machine
         }
     };
     Err(Notice::error(message).help(help))
-}
-
-/// The error for a machine that cannot be compared, at its place.
-pub(crate) fn defect(machine: &Machine, defect: &Defect) -> Notice {
-    let role = machine.fsm.role();
-    let notice = Notice::of_error(&format!("the machine of `{role}`: {defect}"));
-    machine.mark_defect(notice, defect)
 }
 
 pub(crate) fn mark(

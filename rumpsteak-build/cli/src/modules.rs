@@ -2,13 +2,12 @@
 
 use std::ffi::OsStr;
 use std::iter;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rumpsteak_build::command::{NamedText, Notice, ScrModule, gravest, list, meant, root_of};
 use rumpsteak_fsm::Role;
-use rumpsteak_scribble::{Diagnostic, Protocol, Span, file_of_module, parse};
+use rumpsteak_scribble::{Diagnostic, Protocol, file_of_module, parse};
 
 use crate::input::Reader;
 use crate::options::Reading;
@@ -65,7 +64,8 @@ pub(crate) fn load(
         let found = places.find(|place| place.is_file())?;
         reader.read(&found, SCRIBBLE).map_err(|error| unreadable.push(error)).ok()
     };
-    let contents = ScrModule::load(source, place.as_deref(), &reading.limits.scribble(), find);
+    let limits = reading.limits.build(None).scribble;
+    let contents = ScrModule::load(source, place.as_deref(), &limits, find);
     Module { contents, unreadable }
 }
 
@@ -82,10 +82,6 @@ fn machine(path: &Path) -> Notice {
     };
     Notice::error(format!("`{}` is the machine of a role, not a protocol", path.display()))
         .help(format!("name {which}; `subtype` and `kmc` read machines"))
-}
-
-pub(crate) fn is_scribble(text: &str) -> bool {
-    !parse(text).module.protocols.is_empty()
 }
 
 /// The absolute path of a file, because its `module` line may name folders above the current one.
@@ -130,12 +126,6 @@ impl Module {
         self.reports(diagnostics).for_each(|notice| terminal.report(&notice));
         gravest(diagnostics).into()
     }
-
-    /// The text and the bytes of a span; the module itself for a text that does not exist.
-    pub(crate) fn place(&self, span: Span) -> (&Arc<NamedText>, Range<usize>) {
-        let text = self.contents.texts.get(span.source().index());
-        (text.unwrap_or(&self.contents.texts[0]), span.range())
-    }
 }
 
 /// The position of the protocol of this name in a file, or of the only protocol.
@@ -160,14 +150,9 @@ pub(crate) fn pick(
     }
 }
 
-/// The position of a role among `roles`.
-pub(crate) fn position(
-    role: &Role,
-    roles: &[Role],
-    message: impl FnOnce() -> String,
-) -> Result<usize, Notice> {
-    roles
-        .iter()
-        .position(|known| known == role)
-        .ok_or_else(|| Notice::error(message()).help(meant(role.as_str(), roles, "the roles are")))
+/// The position of a role among `roles`, or an error with this message.
+pub(crate) fn position(role: &Role, roles: &[Role], message: String) -> Result<usize, Notice> {
+    let position = roles.iter().position(|known| known == role);
+    let help = || meant(role.as_str(), roles, "the roles are");
+    position.ok_or_else(|| Notice::error(message).help(help()))
 }

@@ -77,16 +77,12 @@ impl Limits {
         default.configurations(configurations).queue(self.queue.unwrap_or(default.queue))
     }
 
-    pub(crate) fn scribble(&self) -> rumpsteak_scribble::Limits {
-        let default = rumpsteak_scribble::Limits::default();
-        let local_transitions = self.local_transitions.unwrap_or(default.local_transitions);
-        rumpsteak_scribble::Limits { local_transitions, verifier: self.verifier(), ..default }
-    }
-
     /// The limits of modules that set none themselves.
     pub(crate) fn build(&self, generated_lines: Option<usize>) -> rumpsteak_build::Limits {
         let mut limits = rumpsteak_build::Limits::default();
-        limits.scribble = self.scribble();
+        let scribble = &mut limits.scribble;
+        scribble.verifier = self.verifier();
+        scribble.local_transitions = self.local_transitions.unwrap_or(scribble.local_transitions);
         limits.generated_lines = generated_lines.unwrap_or(limits.generated_lines);
         limits
     }

@@ -24,7 +24,6 @@ use crate::attribute::{ensure, expect, ident, refuse};
 use crate::cut::{ModuleKind, check_depth, parse};
 use crate::hash::Pieces;
 use crate::name;
-use crate::room::Room;
 
 /// The arguments of the attribute.
 #[derive(Default)]
@@ -37,22 +36,15 @@ pub struct Arguments {
     pub room: Option<Room>,
     /// The derives of generated messages, beside `Message`.
     pub derives: Vec<Path>,
-    /// The liveness that is asked of roles; a name is a role of the protocol.
-    pub liveness: Vec<Asked>,
-    /// The word `accept_closed_system`, if it is there.
-    pub accepts_closed_system: Option<Ident>,
+    /// The liveness that is asked, each with the roles of the protocol that must have it: none for
+    /// all of them.
+    pub liveness: Vec<(Liveness, Vec<Ident>)>,
+    /// True if the word `accept_closed_system` is there.
+    pub accepts_closed_system: bool,
     /// The limits of the verifier: each the name of a setting of `Limits`, and its value.
     pub limits: Vec<(Ident, usize)>,
     /// The path of the runtime's crate in `crate = "…"`, if it is there.
     pub krate: Option<Path>,
-}
-
-/// The liveness that some roles must have.
-pub struct Asked {
-    /// The liveness.
-    pub liveness: Liveness,
-    /// The roles of the protocol; empty for all of them.
-    pub roles: Vec<Ident>,
 }
 
 /// The condition under which a waiting message is received, and a waiting role is served.
@@ -122,14 +114,47 @@ impl Arguments {
                     roles = list(input, EXPECTED_ROLES, Ident::parse_any)?;
                     ensure(!roles.is_empty(), word.span(), EXPECTED_ROLES)?;
                 }
-                self.liveness.push(Asked { liveness, roles });
+                self.liveness.push((liveness, roles));
             }
-            "accept_closed_system" if of_protocol => {
-                self.accepts_closed_system = Some(word.clone());
-            }
+            "accept_closed_system" if of_protocol => self.accepts_closed_system = true,
             _ => return refuse(word.span(), self.expected()),
         }
         Ok(())
+    }
+}
+
+/// The room of a queue, as a module or a route declares it.
+#[derive(Clone, Copy)]
+pub enum Room {
+    /// `capacity = 4`, with the place of the number: a send waits for room.
+    Capacity(usize, Span),
+    /// `unbounded`: a send never waits for room.
+    Unbounded,
+}
+
+impl Room {
+    /// Parses the declaration after the peer of a route, if there is one.
+    pub(crate) fn after_peer(input: ParseStream<'_>) -> Result<Option<Self>> {
+        if !(input.peek(Token![,]) && input.peek2(Ident::peek_any)) {
+            return Ok(None);
+        }
+        input.parse::<Token![,]>()?;
+        let word = ident(input, EXPECTED_ROOM)?;
+        match word.to_string().as_str() {
+            "capacity" => Self::capacity(input).map(Some),
+            "unbounded" => Ok(Some(Self::Unbounded)),
+            _ => refuse(word.span(), EXPECTED_ROOM),
+        }
+    }
+
+    /// Parses `= 4`.
+    pub(crate) fn capacity(input: ParseStream<'_>) -> Result<Self> {
+        expect::<Token![=]>(input, EXPECTED_CAPACITY)?;
+        let place = input.span();
+        match input.parse::<LitInt>().and_then(|literal| literal.base10_parse::<u32>()) {
+            Ok(most @ 1..) => Ok(Self::Capacity(most as usize, place)),
+            _ => refuse(place, EXPECTED_CAPACITY),
+        }
     }
 }
 
@@ -183,6 +208,8 @@ fn runtime(input: ParseStream<'_>) -> Result<Path> {
 }
 
 const EXPECTED: &str = "expected the name of the protocol first: `#[protocol(DoubleBuffering)]`";
+const EXPECTED_CAPACITY: &str =
+    "expected the number of messages that a queue has room for, at least 1: `capacity = 4`";
 const EXPECTED_DERIVES: &str = "expected derives of messages: `derive(Clone, Debug)`";
 const EXPECTED_LIMITS: &str = "expected limits of the verifier: `limits(queue = 128)`";
 const EXPECTED_OPTION: &str = "expected nothing more, or one of these, after a comma: `routes = rumpsteak_net::Net`, `capacity = 4`, `unbounded`, \
@@ -191,6 +218,8 @@ const EXPECTED_OPTION_OF_SYSTEM: &str = "a closed system has no protocol: expect
                                          `derive(Clone)`, `limits(queue = 128)`, `crate = \"rumpsteak_runtime\"`";
 const EXPECTED_ROLES: &str =
     "expected roles of the protocol: `fair(p, q)`, or `fair` for all of them";
+const EXPECTED_ROOM: &str =
+    "expected nothing more in this attribute, or after a comma `capacity = 4` or `unbounded`";
 const EXPECTED_ROUTES: &str =
     "expected the type of routes, without arguments: `routes = rumpsteak_net::Net`";
 const EXPECTED_RUNTIME: &str = "expected the path of the runtime: `crate = \"rumpsteak_runtime\"`";

@@ -29,7 +29,6 @@ pub mod message;
 pub mod module;
 pub mod name;
 pub mod role;
-mod room;
 pub mod session;
 pub mod set;
 

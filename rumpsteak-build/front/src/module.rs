@@ -105,6 +105,12 @@ impl Item {
         }
     }
 
+    /// The message type, if the item is one.
+    pub fn message(&self) -> Option<&MessageItem> {
+        let Self::Message(message) = self else { return None };
+        Some(message)
+    }
+
     /// The role, if the item is one.
     pub fn role(&self) -> Option<&RoleItem> {
         let Self::Role(role) = self else { return None };

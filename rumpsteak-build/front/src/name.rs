@@ -42,6 +42,16 @@ pub fn same(left: &str, right: &str) -> bool {
     kept(left).eq(kept(right)) && (!is_empty || plain(left) == plain(right))
 }
 
+/// The elements with exactly this name, or else those with the [`same`] one.
+pub fn find<T>(wanted: &str, mut all: Vec<T>, name: impl Fn(&T) -> &str) -> Vec<T> {
+    let is_exact = all.iter().any(|element| name(element) == wanted);
+    all.retain(|element| match is_exact {
+        true => name(element) == wanted,
+        false => same(name(element), wanted),
+    });
+    all
+}
+
 /// The name of a Rust type for a Scribble name: `value_one` is `ValueOne`, `SYN` is `Syn`.
 ///
 /// Empty if the name has no letter and no digit.
@@ -87,21 +97,17 @@ fn lower(word: &str) -> String {
 /// in `fooBar` and `ABCode`.
 fn words(name: &str) -> Vec<String> {
     let characters: Vec<char> = plain(name).chars().collect();
-    let mut words = vec![String::new()];
+    let mut parted = String::new();
     for (index, &character) in characters.iter().enumerate() {
-        let is_part = character.is_alphanumeric();
         let is_end = characters.get(index + 1).is_some_and(|next| next.is_lowercase());
         let begins = |before: char| {
             before.is_lowercase() || before.is_numeric() || before.is_uppercase() && is_end
         };
         let before = index.checked_sub(1).map(|index| characters[index]);
-        if !is_part || character.is_uppercase() && before.is_some_and(begins) {
-            words.push(String::new());
+        if character.is_uppercase() && before.is_some_and(begins) {
+            parted.push(' ');
         }
-        if let Some(word) = words.last_mut().filter(|_| is_part) {
-            word.push(character);
-        }
+        parted.push(if character.is_alphanumeric() { character } else { ' ' });
     }
-    words.retain(|word| !word.is_empty());
-    words
+    parted.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }

@@ -17,12 +17,12 @@ use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Data, Error, Field, Fields, LitStr, Member, Result, Token, Type, Visibility};
 
+pub use crate::arguments::Room;
 use crate::attribute::{
     argument, check_generics, derive_input, ensure, expect, first, name, refuse, take, take_derive,
     word,
 };
 use crate::cut::has;
-pub use crate::room::Room;
 use crate::set::only_argument;
 
 /// A `#[derive(Role)]` struct.

@@ -267,9 +267,9 @@ fn all_arguments() {
     let text = |path: &syn::Path| path.to_token_stream().to_string();
     assert_eq!(all.routes.as_ref().map(text).as_deref(), Some("net :: Net"));
     assert_eq!(all.derives.iter().map(text).collect::<Vec<_>>(), ["Clone", "serde :: Serialize"]);
-    let liveness = all.liveness.iter().map(|it| (it.liveness, it.roles.len())).collect::<Vec<_>>();
+    let liveness = all.liveness.iter().map(|(it, roles)| (*it, roles.len())).collect::<Vec<_>>();
     assert_eq!(liveness, [(Liveness::Fair, 2), (Liveness::EveryRun, 0)]);
-    assert!(all.accepts_closed_system.is_some());
+    assert!(all.accepts_closed_system);
     let limits =
         all.limits.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>();
     assert_eq!(limits, ["bound 20", "states 1000"]);

@@ -28,8 +28,9 @@ pub(super) fn print_set(text: &mut String, protocol: &Loaded, file: &ScrFile, na
     let name = protocol.name();
     let mut declared = file.module.modules.root().protocols.iter();
     let declared = declared.find(|declared| declared.name.as_str() == name);
-    let source = declared
-        .and_then(|declared| file.text(declared.span.source()).text.get(declared.span.range()));
+    let source = declared.and_then(|declared| {
+        file.module.text(declared.span.source()).text.get(declared.span.range())
+    });
     // Writing to a string does not fail.
     let _ = writeln!(text, "\n/// The roles of the protocol `{name}`, wired to each other.");
     if let Some(source) = source {

@@ -208,7 +208,14 @@ impl Writer<'_> {
             _ if self.fsm.is_terminal(state) => Ok("End".to_owned()),
             true if self.has_name(state) => Ok(self.named(state, within)),
             true => self.actions(state, within),
-            false => Ok(self.select(state, within)),
+            false => {
+                let (end, choice) = (self.end(state), self.named(state, within));
+                let constructor = end.constructor();
+                Ok(match end {
+                    End::One(_, peer) => format!("{constructor}<{peer}, {choice}>"),
+                    _ => format!("{constructor}<{choice}>"),
+                })
+            }
         }
     }
 
@@ -270,15 +277,6 @@ impl Writer<'_> {
         };
         let label = self.names.labels[self.label(action)?].ty.clone();
         Ok((constructor, self.peer(action), label))
-    }
-
-    fn select(&mut self, state: StateId, within: Option<StateId>) -> String {
-        let (end, choice) = (self.end(state), self.named(state, within));
-        let constructor = end.constructor();
-        match end {
-            End::One(_, peer) => format!("{constructor}<{peer}, {choice}>"),
-            _ => format!("{constructor}<{choice}>"),
-        }
     }
 
     /// The struct of a peer. Protocols and machines have only known roles.

@@ -15,8 +15,8 @@ use rumpsteak_front::name;
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::{Fsm, Message, Role};
 use rumpsteak_scribble::{
-    Code, Declaration, DeclarationKind, Diagnostic, Projection, Protocol, SourceId, Span,
-    file_of_module, parse,
+    Code, Declaration, DeclarationKind, Diagnostic, Projection, Protocol, Span, file_of_module,
+    parse,
 };
 
 use self::scr_module::{ScrModule, root_of};
@@ -94,15 +94,6 @@ impl Protocols {
         found
     }
 
-    /// Reads a file, with the folder that its imports are relative to.
-    pub(crate) fn read(&mut self, path: &Path, imports: &Path) {
-        let shown = self.base.show(path);
-        match package_root::read(path) {
-            Ok(text) => self.add(NamedText::new(shown, text), path, imports),
-            Err(error) => self.unreadable.push((shown, error.to_string())),
-        }
-    }
-
     /// Finds the files at and below a path.
     fn find(&mut self, root: &Path, files: &mut BTreeMap<PathBuf, PathBuf>) -> io::Result<()> {
         let is_folder = fs::metadata(root)?.is_dir();
@@ -124,10 +115,15 @@ impl Protocols {
         Ok(())
     }
 
-    fn add(&mut self, text: NamedText, path: &Path, imports: &Path) {
+    /// Reads a file, with the folder that its imports are relative to.
+    pub(crate) fn read(&mut self, path: &Path, imports: &Path) {
+        let shown = self.base.show(path);
+        let text = match package_root::read(path) {
+            Ok(text) => Arc::new(NamedText::new(shown, text)),
+            Err(error) => return self.unreadable.push((shown, error.to_string())),
+        };
         let limits = self.limits.scribble;
         let mut read = vec![path.to_owned()];
-        let text = Arc::new(text);
         let find = |name: &str| {
             let place = file_of_module(name);
             let mut found = imports.join(&place);
@@ -260,17 +256,12 @@ impl ScrFile {
 
     /// The name of a text, and the number of a line in it.
     pub(crate) fn line(&self, span: Span) -> (&str, usize) {
-        let text = self.text(span.source());
+        let text = self.module.text(span.source());
         (&text.name, text.position(span.start()).0)
     }
 
     pub(crate) fn shown(&self) -> &str {
-        &self.text(SourceId::ROOT).name
-    }
-
-    /// The text of a source, or else of the file itself.
-    pub(crate) fn text(&self, source: SourceId) -> &Arc<NamedText> {
-        self.module.texts.get(source.index()).unwrap_or(&self.module.texts[0])
+        &self.module.texts[0].name
     }
 }
 
@@ -295,14 +286,9 @@ impl Loaded {
 
     /// The positions of the roles with exactly this name, or else with the [same](name::same) name.
     pub(crate) fn roles(&self, wanted: &str) -> Vec<usize> {
-        let roles = || self.protocol.roles().iter().map(Role::as_str);
-        match roles().position(|role| role == wanted) {
-            Some(exact) => vec![exact],
-            None => {
-                let same = (0..).zip(roles()).filter(|(_, role)| name::same(role, wanted));
-                same.map(|(at, _)| at).collect()
-            }
-        }
+        let roles = self.protocol.roles().iter().enumerate().collect();
+        let found = name::find(wanted, roles, |(_, role)| role.as_str());
+        found.into_iter().map(|(at, _)| at).collect()
     }
 
     pub(crate) fn text(&self) -> &str {

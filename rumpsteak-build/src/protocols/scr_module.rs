@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rumpsteak_scribble::{Code, Diagnostic, Limits, Modules, Protocol};
+use rumpsteak_scribble::{Code, Diagnostic, Limits, Modules, Protocol, SourceId};
 
 use crate::named_text::NamedText;
 
@@ -66,6 +66,11 @@ impl ScrModule {
             last.notes.push(format!("there are {more} more mistakes"));
         }
         Self { texts, modules, protocols: checked.protocols, diagnostics, warnings }
+    }
+
+    /// The text of a source, or else of the module itself.
+    pub fn text(&self, source: SourceId) -> &Arc<NamedText> {
+        self.texts.get(source.index()).unwrap_or(&self.texts[0])
     }
 }
 

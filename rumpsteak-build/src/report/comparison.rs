@@ -105,14 +105,15 @@ pub fn explain(sub: &Fsm, (sup, name): (&Fsm, &str), refusal: &Refusal) -> Expla
         done: refusal.sub.map(|id| deed(sub.transition(id).action)),
         due: refusal.sup.map(due),
     };
+    let [sentence, help] = broken.texts();
     Explanation {
         rule: snake(&format!("{rule:?}")).replace('_', "-"),
         code: of_rule(rule, refusal.sup.is_some(), misfit.as_ref()),
-        sentence: broken.sentence(),
+        sentence,
         own: own.map(|id| (id, "here")).or_else(last),
         due: broken.marks(),
         notes: notes.into_iter().flatten().collect(),
-        help: broken.help(),
+        help,
     }
 }
 
@@ -133,16 +134,15 @@ fn actions(fsm: &Fsm, path: &[TransitionId]) -> String {
 pub fn proven(proof: Option<&Proof>) -> String {
     let Some(proof) = proof else { return "explored with its peers".to_owned() };
     let ahead = match proof.anticipation {
-        _ if proof.is_fair() => FAIR.to_owned(),
+        _ if proof.is_fair() => {
+            "what is put off can always still be done, if choices are fair".to_owned()
+        }
         Some(0) => "nothing is done early".to_owned(),
         Some(pending) => format!("at most {} pending", count(pending, "action")),
         None => "more and more actions may be pending".to_owned(),
     };
     format!("{} compared, {ahead}", count(proof.situations, "situation"))
 }
-
-/// The guarantee of the fair relation.
-const FAIR: &str = "what is put off can always still be done, if choices are fair";
 
 /// The peers that the fair relation is about, if only the two machines are known.
 pub fn fair_among(proof: &Proof, sup: &Fsm) -> String {

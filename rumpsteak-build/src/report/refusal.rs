@@ -66,7 +66,8 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
         due: due_actions.map(|ids| one_of(&ids, &due)),
     };
     let kind = if broken.is_reordering() { "unsafe reordering: " } else { "" };
-    let mut text = format!("{kind}{}\n\n", broken.sentence());
+    let [sentence, advice] = broken.texts();
+    let mut text = format!("{kind}{sentence}\n\n");
     // Writing to a string does not fail.
     if let Some(excerpt) = in_machine {
         let _ = writeln!(text, "{excerpt}");
@@ -80,7 +81,7 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
     let fair = fair_note(*fair, None, subject, protocols);
     let help = match &refusal.hint {
         Some(Hint::RightPart(part)) => format!("write `{part}` here: then the session fits"),
-        _ => broken.help() + &further_help(refusal, found, protocol).unwrap_or_default(),
+        _ => advice + &further_help(refusal, found, protocol).unwrap_or_default(),
     };
     let _ = write!(text, "\n\n{}help: {help}{fair}", notes(refusal));
     text

@@ -88,45 +88,81 @@ impl BrokenRule<'_> {
         self.misfit.is_none() && order.contains(&self.rule)
     }
 
-    pub(super) fn sentence(&self) -> String {
+    /// The sentence, and the advice.
+    pub(super) fn texts(&self) -> [String; 2] {
         let Self { subject, place, role, .. } = self;
         let told =
             |deed: &Option<ActionText>| deed.as_ref().map_or("ends".to_owned(), ActionText::told);
         let (done, due) = (told(&self.done), told(&self.due));
-        let in_loop = !self.refusal.cycle.is_empty();
         if let Some((misfit, deed)) = self.misfit {
-            let [clause, _] = self.told(misfit, deed);
-            return match (misfit, &self.done) {
+            let [clause, help] = self.told(misfit, deed);
+            let sentence = match (misfit, &self.done) {
                 (Misfit::Missing(..), None) => format!("{subject}{clause} at its beginning"),
                 _ => format!("{subject} {done}{clause}"),
             };
+            return [sentence, help];
         }
+        let first = self.due.as_ref().map_or("end".to_owned(), ActionText::order);
+        let reordered = |why| {
+            [format!("{subject} {done} before it {due}"), format!("{first} before this; {why}")]
+        };
         match self.rule {
-            Rule::InputBeforeOutput | Rule::InputsFromOnePeer | Rule::OutputsToOnePeer => {
-                format!("{subject} {done} before it {due}")
+            Rule::InputBeforeOutput => {
+                reordered("a send may move ahead of a receive, never a receive ahead of a send")
             }
-            Rule::Forgotten if in_loop => format!("{subject} repeats itself and never {due}"),
+            Rule::InputsFromOnePeer => {
+                reordered("messages from one role arrive in the order in which it sends them")
+            }
+            Rule::OutputsToOnePeer => {
+                reordered("the other role takes messages in the order of the protocol")
+            }
+            Rule::Forgotten if !self.refusal.cycle.is_empty() => [
+                format!("{subject} repeats itself and never {due}"),
+                format!("{first} somewhere in the loop"),
+            ],
             Rule::Forgotten => {
-                format!("{subject} ends, but {place} goes on: `{role}` still {due}")
+                let (end, again) = match self.is_machine {
+                    true => ("the end", ""),
+                    false => ("`End`", ", by `Self` or the name of the loop"),
+                };
+                let help = match self.comes_again {
+                    true => format!("{first} before {end}, or begin again here{again}"),
+                    false => format!("{first} before {end}"),
+                };
+                [format!("{subject} ends, but {place} goes on: `{role}` still {due}"), help]
             }
             Rule::InputNotHandled => {
                 let due = self.due.as_ref();
                 let (message, peer) = due.map_or(("", ""), |due| (&due.message, &due.peer));
-                format!("{subject} does not handle `{message}`, which `{peer}` may send here")
+                let branch = if self.is_machine { "" } else { " (`Branch`)" };
+                [
+                    format!("{subject} does not handle `{message}`, which `{peer}` may send here"),
+                    format!(
+                        "handle it: a choice that is received{branch} needs an option for every message that may come"
+                    ),
+                ]
             }
-            Rule::InputNotReached | Rule::OutputNotReached => match self.due {
-                Some(_) => format!(
+            Rule::InputNotReached | Rule::OutputNotReached if self.due.is_some() => [
+                format!(
                     "{subject} {done} too early: {place} has not decided yet, and may go on with another message"
                 ),
-                None => format!("{subject} {done}, but {place} of `{role}` has ended here"),
-            },
-            Rule::OutputNotOffered => format!(
-                "{subject} {done}, but here {place} has `{role}` do something else: it {due}"
-            ),
-            Rule::PayloadDiffers => {
-                format!("{subject} {done} with another payload than {place} has")
-            }
-            other => format!("{subject} {done}, but {place} {due}: {other}"),
+                "do this only after the message that decides".to_owned(),
+            ],
+            Rule::InputNotReached | Rule::OutputNotReached => [
+                format!("{subject} {done}, but {place} of `{role}` has ended here"),
+                "end here, or extend the protocol: is `continue` missing there?".to_owned(),
+            ],
+            Rule::OutputNotOffered => [
+                format!(
+                    "{subject} {done}, but here {place} has `{role}` do something else: it {due}"
+                ),
+                format!("{first} here, or extend the protocol"),
+            ],
+            Rule::PayloadDiffers => [
+                format!("{subject} {done} with another payload than {place} has"),
+                "use the label whose payload is that of the protocol".to_owned(),
+            ],
+            other => [format!("{subject} {done}, but {place} {due}: {other}"), other.to_string()],
         }
     }
 
@@ -272,52 +308,6 @@ impl BrokenRule<'_> {
                 let only = format!("`{role}` has to {} this here only", verb_of(*id));
                 due.chain([(*id, only)]).collect()
             }
-        }
-    }
-
-    pub(super) fn help(&self) -> String {
-        if let Some((misfit, deed)) = self.misfit {
-            return self.told(misfit, deed)[1].clone();
-        }
-        let first = self.due.as_ref().map_or("end".to_owned(), ActionText::order);
-        match self.rule {
-            Rule::InputBeforeOutput => format!(
-                "{first} before this; a send may move ahead of a receive, never a receive ahead of a send"
-            ),
-            Rule::InputsFromOnePeer => format!(
-                "{first} before this; messages from one role arrive in the order in which it sends them"
-            ),
-            Rule::OutputsToOnePeer => format!(
-                "{first} before this; the other role takes messages in the order of the protocol"
-            ),
-            Rule::Forgotten if !self.refusal.cycle.is_empty() => {
-                format!("{first} somewhere in the loop")
-            }
-            Rule::Forgotten => {
-                let (end, again) = match self.is_machine {
-                    true => ("the end", ""),
-                    false => ("`End`", ", by `Self` or the name of the loop"),
-                };
-                match self.comes_again {
-                    true => format!("{first} before {end}, or begin again here{again}"),
-                    false => format!("{first} before {end}"),
-                }
-            }
-            Rule::InputNotHandled => {
-                let branch = if self.is_machine { "" } else { " (`Branch`)" };
-                format!(
-                    "handle it: a choice that is received{branch} needs an option for every message that may come"
-                )
-            }
-            Rule::InputNotReached | Rule::OutputNotReached => match self.due {
-                Some(_) => "do this only after the message that decides".to_owned(),
-                None => "end here, or extend the protocol: is `continue` missing there?".to_owned(),
-            },
-            Rule::OutputNotOffered => format!("{first} here, or extend the protocol"),
-            Rule::PayloadDiffers => {
-                "use the label whose payload is that of the protocol".to_owned()
-            }
-            other => other.to_string(),
         }
     }
 }

@@ -22,7 +22,7 @@ use super::reordering::ActionText;
 use super::{chart, failure};
 use crate::fault::{Blamed, Cause, Fault, Gap, Hangs, NameProblem, Note};
 use crate::protocols::{Loaded, Protocols, ScrFile};
-use crate::settings::{attribute, raised};
+use crate::settings::attribute;
 use crate::words::{count, list, meant};
 
 /// The text for a mistake.
@@ -180,17 +180,18 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
             "`{name}` may not be safe with every number of `{role}`: {reason}\n\n\
              help: keep the order of the protocol with the family, or write each member as a role in the protocol"
         ),
-        Cause::Undecided { subject, limit: stopped, fair } => format!(
-            "`{}` could not be verified: {stopped}\n\n\
-             note: it may be safe, but the search for a proof was stopped\n\
-             help: keep the session closer to the protocol, or raise the limit:\n      {}{}",
-            subject.name,
-            attribute(
-                loaded(subject.linked.protocol).0.name(),
-                &raised(stopped.setting(), stopped.value())
-            ),
-            refusal::fair_note(*fair, None, subject, protocols)
-        ),
+        Cause::Undecided { subject, limit, fair } => {
+            let (setting, value) = (limit.setting(), limit.value().saturating_mul(10));
+            let raised = format!("limits({setting} = {value})");
+            format!(
+                "`{}` could not be verified: {limit}\n\n\
+                 note: it may be safe, but the search for a proof was stopped\n\
+                 help: keep the session closer to the protocol, or raise the limit:\n      {}{}",
+                subject.name,
+                attribute(loaded(subject.linked.protocol).0.name(), &raised),
+                refusal::fair_note(*fair, None, subject, protocols)
+            )
+        }
         Cause::UndecidedCapacities { set, reason } => format!(
             "it is not known whether the sessions of `{set}` hang with the room that routes declare: {reason}\n\n\
              help: give each queue that may grow a capacity, and each other one room for all messages that it may hold"
@@ -441,7 +442,7 @@ fn hangs(Hangs { queue, most, hang, roles, enough, with }: &Hangs) -> String {
 }
 
 fn note_text(note: &Note, shows_run: bool) -> String {
-    let gap = match note {
+    let reason = match note {
         Note::Acceptable { protocol, bound } => {
             return format!(
                 "\n\nnote: together with the sessions of all other roles as they are written here, it is safe \
@@ -450,13 +451,10 @@ fn note_text(note: &Note, shows_run: bool) -> String {
                 attribute(protocol, "accept_closed_system")
             );
         }
-        Note::Useless(gap) => gap,
-    };
-    let reason = match gap {
-        Gap::Undecided(reason) => {
+        Note::Useless(Gap::Undecided(reason)) => {
             format!("it is not known whether all sessions together are safe: {reason}")
         }
-        Gap::Unsafe(run, named) => {
+        Note::Useless(Gap::Unsafe(run, named)) => {
             let which =
                 if named.is_empty() { String::new() } else { format!(", with {},", list(named)) };
             let run_text =

@@ -89,11 +89,7 @@ fn against(
         let cause = Cause::UnknownLabel { name, label, protocol: position };
         return (Err(cause), Vec::new());
     };
-    let mut named: Vec<&Message> =
-        alike.iter().filter(|message| message.label.as_str() == label).collect();
-    if named.is_empty() {
-        named.extend(alike);
-    }
+    let named = name::find(label, alike.iter().collect(), |message| message.label.as_str());
     let compared = named.iter().filter_map(|message| {
         Some((carries(own, (is_here, is_open), message, file)?, (*message).clone()))
     });

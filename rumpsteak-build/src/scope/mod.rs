@@ -70,14 +70,14 @@ impl<'a> Scope<'a> {
         let is_whole = generated.is_some();
         let items = module.items.iter().chain(generated.unwrap_or_default()).collect();
         let mut scope = Self { module, items, is_whole, protocols, names, protocol, roles, faults };
-        for id in 0..scope.len() {
-            if let Some((name, _)) = scope.item(id).named() {
+        for id in 0..scope.items.len() {
+            if let Some((name, _)) = scope.items[id].named() {
                 scope.names.entry(name.unraw().to_string()).or_insert(id);
             }
         }
         let mut labels: BTreeMap<String, Rc<BTreeMap<String, Label<'a>>>> = BTreeMap::new();
-        for id in 0..scope.len() {
-            let Item::Role(item) = scope.item(id) else { continue };
+        for id in 0..scope.items.len() {
+            let Item::Role(item) = scope.items[id] else { continue };
             match scope.played(item) {
                 Ok((role, position)) => {
                     let labels = labels.entry(scope.message_of(item));
@@ -93,14 +93,6 @@ impl<'a> Scope<'a> {
             scope.check_labels();
         }
         scope
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.items.len()
-    }
-
-    pub(crate) fn item(&self, id: ItemId) -> &'a Item {
-        self.items[id]
     }
 
     pub(crate) fn items(&self) -> impl Iterator<Item = &'a Item> {
@@ -123,9 +115,8 @@ impl<'a> Scope<'a> {
 
     /// The role of the protocol that a struct plays, in a module with a protocol.
     pub(crate) fn linked(&self, role: &ScopedRole<'_>) -> ProtocolRole {
-        let (protocol, role) =
-            (self.protocol.unwrap_or_default(), role.position.unwrap_or_default());
-        ProtocolRole { protocol, role }
+        let protocol = self.protocol.unwrap_or_default();
+        ProtocolRole { protocol, role: role.position.unwrap_or_default() }
     }
 
     /// The item with a name. Private, so that no other folder looks a name up.
@@ -134,7 +125,7 @@ impl<'a> Scope<'a> {
     }
 
     fn find_item(&self, name: &Ident) -> Option<&'a Item> {
-        Some(self.item(self.find(name)?))
+        Some(self.items[self.find(name)?])
     }
 
     /// The items that a session goes on as, with the tokens that name them.
@@ -150,7 +141,7 @@ impl<'a> Scope<'a> {
             Some(_) => NameProblem::NoRole,
             None => NameProblem::Unresolved,
         };
-        Some(self.name_fault(name, problem, self.role_names()))
+        Some(self.role_fault(name, problem))
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
@@ -174,18 +165,18 @@ impl<'a> Scope<'a> {
     }
 
     pub(crate) fn session(&self, id: ItemId) -> Option<&'a SessionItem> {
-        self.item(id).session()
+        self.items[id].session()
     }
 
     pub(crate) fn roots(&self) -> impl Iterator<Item = (ItemId, &'a SessionItem, &'a Ident)> {
-        (0..self.len()).filter_map(|id| {
+        (0..self.items.len()).filter_map(|id| {
             let session = self.session(id)?;
             Some((id, session, session.role.as_ref()?))
         })
     }
 
     pub(crate) fn name_of(&self, id: ItemId) -> String {
-        self.item(id).named().map_or_else(String::new, |(name, _)| name.to_string())
+        self.items[id].named().map_or_else(String::new, |(name, _)| name.to_string())
     }
 
     /// True if the module writes a message type, possibly with a mistake.
@@ -210,10 +201,7 @@ impl<'a> Scope<'a> {
     }
 
     pub(crate) fn message_items(&self) -> impl Iterator<Item = &'a MessageItem> {
-        self.items().filter_map(|item| match item {
-            Item::Message(message) => Some(message),
-            _ => None,
-        })
+        self.items().filter_map(Item::message)
     }
 
     /// True if a set is to be generated: the module has none, and a set can make all routes.
@@ -291,7 +279,7 @@ impl<'a> Scope<'a> {
             // A peer may be generated.
             let routes = item.routes.iter().filter(|_| self.is_whole);
             for route in routes.filter(|route| self.find(&route.peer).is_none()) {
-                faults.push(self.unresolved(&route.peer));
+                faults.push(self.role_fault(&route.peer, NameProblem::Unresolved));
             }
             let is_missing = |message: &Ident| match self.find_item(message) {
                 Some(found) => !matches!(found, Item::Message(_) | Item::Broken(_)),
@@ -308,8 +296,8 @@ impl<'a> Scope<'a> {
                 match self.find_item(name) {
                     Some(Item::Broken(_) | Item::Role(_)) => {}
                     Some(_) => faults.push(self.name_fault(name, NameProblem::NoRole, Vec::new())),
-                    None if self.len() == self.module.items.len() => {}
-                    None => faults.push(self.unresolved(name)),
+                    None if self.items.len() == self.module.items.len() => {}
+                    None => faults.push(self.role_fault(name, NameProblem::Unresolved)),
                 }
             }
         }
@@ -322,10 +310,7 @@ impl<'a> Scope<'a> {
             let actions = session.actions().map(|action| &action.label);
             actions.chain(session.variants().iter().map(|variant| variant.head.label()))
         });
-        let written = self.module.items.iter().filter_map(|item| match item {
-            Item::Message(message) => Some(message),
-            _ => None,
-        });
+        let written = self.module.items.iter().filter_map(Item::message);
         let written = written.flat_map(|message| &message.variants);
         let written = written.filter_map(|variant| variant.ident.as_ref());
         let mut seen = BTreeSet::new();
@@ -351,13 +336,10 @@ impl<'a> Scope<'a> {
         self.faults.extend(faults);
     }
 
-    pub(crate) fn role_names(&self) -> Vec<String> {
-        self.roles.iter().map(|role| role.item.name.to_string()).collect()
-    }
-
-    /// The fault of a role's name that no item has.
-    fn unresolved(&self, name: &Ident) -> Fault {
-        self.name_fault(name, NameProblem::Unresolved, self.role_names())
+    /// The fault of a role's name. A hint suggests a role.
+    fn role_fault(&self, name: &Ident, problem: NameProblem) -> Fault {
+        let roles = self.roles.iter().map(|role| role.item.name.to_string()).collect();
+        self.name_fault(name, problem, roles)
     }
 
     /// The fault of a name. A hint suggests one of the `known` names.
@@ -371,13 +353,7 @@ impl<'a> Scope<'a> {
 /// Finds the protocol that a name refers to: the protocol with exactly this name, or else with the
 /// same name in the sense of [`name::same`]. Returns its position.
 pub(crate) fn protocol(protocols: &Protocols, wanted: &str) -> Result<usize, Cause> {
-    let declared = |is_wanted: &dyn Fn(&str) -> bool| -> Vec<(usize, &str)> {
-        protocols.declared().filter(|(_, name)| is_wanted(name)).collect()
-    };
-    let mut found = declared(&|known| known == wanted);
-    if found.is_empty() {
-        found = declared(&|known| name::same(known, wanted));
-    }
+    let mut found = name::find(wanted, protocols.declared().collect(), |(_, name)| name);
     // A protocol that only others call may have the name of another file's protocol.
     let is_playable = |(file, name): &(usize, &str)| {
         let mut own = protocols.files[*file].module.modules.root().protocols.iter();

@@ -107,18 +107,60 @@ impl Builder<'_> {
         self.fsm.add_state()
     }
 
+    /// The role of a name, which has to be a peer of this one.
     fn peer(&mut self, name: &Ident) -> Role {
-        self.check_peer(name);
-        let found = self.scope.role(name);
-        found.map_or_else(|| name.to_string().as_str().into(), |found| found.role.clone())
+        let (scope, own) = (self.scope, self.role.item);
+        let Some(peer) = scope.role(name) else {
+            match scope.find(name) {
+                Some(found) if self.is_broken(found) => {}
+                // The struct has a mistake of its own.
+                Some(found) if matches!(scope.items[found], Item::Role(_)) => {
+                    self.is_broken = true;
+                }
+                Some(_) => self.problem(name, NameProblem::NoRole),
+                None => self.faults.push(scope.role_fault(name, NameProblem::Unresolved)),
+            }
+            return name.to_string().as_str().into();
+        };
+        if peer.item.name == own.name {
+            self.problem(name, NameProblem::OwnRole);
+        } else if own.routes.iter().all(|route| route.peer != peer.item.name) {
+            let message = scope.message_of(own);
+            let (role, peer) = (own.name.to_string(), peer.item.name.to_string());
+            self.fault(&own.name, Cause::NoRoute { role, peer, message });
+        }
+        peer.role.clone()
     }
 
-    fn message(&mut self, label: &Ident) -> Message {
-        self.check_label(label);
-        match self.role.labels.get(&label.to_string()).map(|label| &label.message) {
-            Some(Ok(message)) => message.clone(),
-            _ => Message { label: label.to_string().as_str().into(), payload: Vec::new() },
+    /// The message of a label.
+    fn message(&mut self, name: &Ident) -> Message {
+        let (scope, text) = (self.scope, name.to_string());
+        let unknown = Message { label: text.as_str().into(), payload: Vec::new() };
+        if let Some(label) = self.role.labels.get(&text) {
+            // Not `|=`: see `is_broken`.
+            if label.is_missing {
+                self.is_broken = true;
+            }
+            self.faults.extend(label.fault(name.span()));
+            return label.message.clone().unwrap_or(unknown);
         }
+        match scope.find(name).map(|found| (found, scope.items[found])) {
+            Some((_, Item::Session(session))) if session.chain().is_none() => {
+                self.problem(name, NameProblem::Choice);
+            }
+            Some((found, Item::Broken(_))) => _ = self.is_broken(found),
+            _ => {
+                let message = scope.message_of(self.role.item);
+                // A message type that is missing or has a mistake is reported there.
+                if scope.has_broken(ItemKind::Message) || scope.messages().all(|it| it != message) {
+                    self.is_broken = true;
+                } else {
+                    let labels = self.role.labels.keys().cloned().collect();
+                    self.fault(name, Cause::NoLabel { name: text, message, labels });
+                }
+            }
+        }
+        unknown
     }
 
     /// The state at which an item begins, after following names.
@@ -158,8 +200,8 @@ impl Builder<'_> {
     fn tail(&mut self, item: ItemId, tail: &Tail) -> StateId {
         let place = Place { item, span: tail.ident().span() };
         match tail {
-            Tail::Choice { direction, peer, choice, .. } => {
-                let found = self.find_choice(item, (tail, choice), *direction, peer.is_some());
+            Tail::Choice { direction, peer, .. } => {
+                let found = self.find_choice(item, tail);
                 let peer = peer.as_ref().map(|peer| self.peer(peer));
                 let Some(choice) = found else { return self.end(place) };
                 let key = (choice, *direction, peer.clone());
@@ -285,7 +327,7 @@ impl Builder<'_> {
 
     /// True if the item has a mistake, which the macro reports.
     fn is_broken(&mut self, found: ItemId) -> bool {
-        let is_broken = matches!(self.scope.item(found), Item::Broken(_));
+        let is_broken = matches!(self.scope.items[found], Item::Broken(_));
         // Not `|=`: rustc up to 1.97 miscompiles that in an optimised build, if this function is
         // inlined: the flag is then always set.
         if is_broken {
@@ -302,7 +344,7 @@ impl Builder<'_> {
             let of_kind = |id: &ItemId| {
                 scope.session(*id).is_some_and(|session| session.chain().is_none() == choice)
             };
-            let known = (0..scope.len()).filter(|id| !scope.is_generated(*id));
+            let known = (0..scope.items.len()).filter(|id| !scope.is_generated(*id));
             let known = known.filter(|known| *known != id || !is_alias(scope, *known));
             let known = known.filter(of_kind).map(|id| scope.name_of(id)).collect();
             let mut fault = scope.name_fault(name, NameProblem::Unresolved, known);
@@ -317,7 +359,7 @@ impl Builder<'_> {
         if self.is_broken(found) {
             return None;
         }
-        let problem = match scope.item(found) {
+        let problem = match scope.items[found] {
             Item::Session(session) if session.chain().is_none() == choice => {
                 self.items.insert(found);
                 return Some(found);
@@ -330,14 +372,9 @@ impl Builder<'_> {
         None
     }
 
-    /// Looks up a choice in the item `id`, and compares its options with their use.
-    fn find_choice(
-        &mut self,
-        id: ItemId,
-        (tail, name): (&Tail, &Ident),
-        direction: Option<session::Direction>,
-        has_peer: bool,
-    ) -> Option<ItemId> {
+    /// Looks up the choice of a tail in the item `id`, and compares its options with their use.
+    fn find_choice(&mut self, id: ItemId, tail: &Tail) -> Option<ItemId> {
+        let Tail::Choice { direction, peer, choice: name, .. } = tail else { return None };
         let found = self.find(id, name, true)?;
         let session = self.scope.session(found)?;
         let begins = |direction| {
@@ -351,11 +388,11 @@ impl Builder<'_> {
             _ => "Branch",
         };
         let misfit = |variant: &Variant| match variant.head.action() {
-            Some(_) if has_peer => Some(NameProblem::ChoiceAmongPeers(fits)),
+            Some(_) if peer.is_some() => Some(NameProblem::ChoiceAmongPeers(fits)),
             Some(action) => direction
                 .filter(|direction| action.direction != *direction)
                 .map(NameProblem::OtherDirection),
-            None if !has_peer => Some(NameProblem::ChoiceOfOnePeer),
+            None if peer.is_none() => Some(NameProblem::ChoiceOfOnePeer),
             None => None,
         };
         let gathers = session.rest().is_some();
@@ -365,62 +402,6 @@ impl Builder<'_> {
         let Some(problem) = problem else { return Some(found) };
         self.problem(name, problem);
         None
-    }
-
-    fn check_peer(&mut self, name: &Ident) {
-        let scope = self.scope;
-        let Some(peer) = scope.role(name) else {
-            match scope.find(name) {
-                Some(found) if self.is_broken(found) => {}
-                // The struct has a mistake of its own.
-                Some(found) if matches!(scope.item(found), Item::Role(_)) => {
-                    self.is_broken = true;
-                }
-                Some(_) => self.problem(name, NameProblem::NoRole),
-                None => self.faults.push(scope.unresolved(name)),
-            }
-            return;
-        };
-        let own = self.role.item;
-        if peer.item.name == own.name {
-            return self.problem(name, NameProblem::OwnRole);
-        }
-        if own.routes.iter().all(|route| route.peer != peer.item.name) {
-            let message = scope.message_of(own);
-            let (role, peer) = (own.name.to_string(), peer.item.name.to_string());
-            self.fault(&own.name, Cause::NoRoute { role, peer, message });
-        }
-    }
-
-    fn check_label(&mut self, name: &Ident) {
-        let text = name.to_string();
-        if let Some(label) = self.role.labels.get(&text) {
-            // Not `|=`: see `is_broken`.
-            if label.is_missing {
-                self.is_broken = true;
-            }
-            return self.faults.extend(label.fault(name.span()));
-        }
-        let scope = self.scope;
-        match scope.find(name).map(|found| (found, scope.item(found))) {
-            Some((_, Item::Session(session))) if session.chain().is_none() => {
-                self.problem(name, NameProblem::Choice);
-            }
-            Some((found, Item::Broken(_))) => _ = self.is_broken(found),
-            _ if self.is_message_broken() => self.is_broken = true,
-            _ => {
-                let labels = self.role.labels.keys().cloned().collect();
-                let message = scope.message_of(self.role.item);
-                self.fault(name, Cause::NoLabel { name: text, message, labels });
-            }
-        }
-    }
-
-    /// True if the message type of the role is missing or has a mistake, which is reported there.
-    fn is_message_broken(&self) -> bool {
-        let name = self.scope.message_of(self.role.item);
-        self.scope.has_broken(ItemKind::Message)
-            || !self.scope.messages().any(|message| message == name)
     }
 }
 

@@ -53,6 +53,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     let Scribble { protocol, reading } = &arguments.scribble;
     let mut read = |path| modules::read(&mut reader, path, reading);
     let modules = [read(&arguments.old)?, read(&arguments.new)?];
+    let broken = |outcome| Answer::because(outcome, "a version has errors of its own");
     let mut wrong = Outcome::Holds;
     for module in &modules {
         module.warn(terminal);
@@ -92,7 +93,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     let asked = match arguments.role.as_deref().map(Role::from) {
         None => upgrade.roles.clone(),
         Some(role) => {
-            let message = || format!("neither version has a role `{role}`");
+            let message = format!("neither version has a role `{role}`");
             modules::position(&role, &upgrade.roles, message)?;
             vec![role]
         }
@@ -128,11 +129,6 @@ fn complain(module: &Module, diagnostics: &[Diagnostic], terminal: &mut Terminal
         Outcome::Fails => Outcome::BadInput,
         outcome => outcome,
     }
-}
-
-/// The answer if a version has errors.
-fn broken(outcome: Outcome) -> Answer {
-    Answer::because(outcome, "a version has errors of its own")
 }
 
 struct Version<'a> {
@@ -208,8 +204,20 @@ impl Upgrade<'_> {
         let mut join = self.direction(role, new, old);
         let stay = self.direction(role, old, new);
         if join.answer.outcome == Outcome::Fails {
-            let advice = advice(role, old.name, new.name, change, stay.answer.outcome);
-            join.report = join.report.map(|report| report.help(advice));
+            let together = format!("upgrade `{role}` together with its peers");
+            let (old, new) = (old.name, new.name);
+            let way_out = match (change, stay.answer.outcome) {
+                ("added", _) => format!("start `{role}` when all of its peers run `{new}`"),
+                ("removed", Outcome::Holds) => {
+                    format!("let `{role}` of `{old}` run until all of its peers run `{new}`")
+                }
+                (_, Outcome::Holds) => format!(
+                    "upgrade `{role}` last: as it is in `{old}` it may stay while its peers run `{new}`"
+                ),
+                (_, Outcome::Undecided) => format!("{together}: whether it may stay is undecided"),
+                _ => format!("{together}: as it is in `{old}` it may not stay either"),
+            };
+            join.report = join.report.map(|report| report.help(way_out));
         }
         let (old, new) = (visible(old.name), visible(new.name));
         let proof = join.accepted.as_ref().map_or(String::new(), |found| {
@@ -378,21 +386,5 @@ impl Upgrade<'_> {
             return Some(Question::other((notice, answer)));
         }
         None
-    }
-}
-
-/// The way out for a role that may not be upgraded first. `stay` tells if it may stay.
-fn advice(role: &Role, old: &str, new: &str, change: &str, stay: Outcome) -> String {
-    let together = format!("upgrade `{role}` together with its peers");
-    match (change, stay) {
-        ("added", _) => format!("start `{role}` when all of its peers run `{new}`"),
-        ("removed", Outcome::Holds) => {
-            format!("let `{role}` of `{old}` run until all of its peers run `{new}`")
-        }
-        (_, Outcome::Holds) => format!(
-            "upgrade `{role}` last: as it is in `{old}` it may stay while its peers run `{new}`"
-        ),
-        (_, Outcome::Undecided) => format!("{together}: whether it may stay is undecided"),
-        _ => format!("{together}: as it is in `{old}` it may not stay either"),
     }
 }

@@ -10,13 +10,13 @@ use rumpsteak_fsm::system::explore;
 use rumpsteak_fsm::verify::{
     Accepted, Refused, VerifyError, certified, certified_fair, verify_fair,
 };
-use rumpsteak_fsm::{Fsm, Limits, Run, System, Verdict, verify};
+use rumpsteak_fsm::{Fsm, Limits, System, Verdict, verify};
 use serde_json::{Value, json};
 
 use crate::comparison::{Comparison, undecided};
 use crate::input::Reader;
 use crate::json;
-use crate::machines::{self, Machine};
+use crate::machines;
 use crate::options::{Output, Scribble};
 use crate::outcome::{Answer, Outcome, Reply};
 use crate::terminal::{Terminal, paragraph};
@@ -102,7 +102,9 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     };
     let answer = match &verdict {
         Verdict::Safe(Accepted { proof, condition }) => {
-            let starvation = starvation(sub, &peers, &limits);
+            // A machine without its peers is not a system.
+            let system = System::new(iter::once(&sub.fsm).chain(&peers).cloned().collect()).ok();
+            let starvation = system.and_then(|system| explore(&system, &limits).starvation);
             if let Some(run) = &starvation {
                 let note = Notice::note(format!("among these peers, {}", run.failure));
                 terminal.report(&note.remark(shortest(run)));
@@ -162,7 +164,11 @@ fn among(
 ) -> Result<Verdict<Accepted, Result<Refused, Refusal>>, Notice> {
     let (sub, sup) = (&comparison.sub.fsm, &comparison.sup.fsm);
     let bad = |error| match error {
-        VerifyError::Machine(error) => machines::defect(comparison.blamed(&error), &error.defect),
+        VerifyError::Machine(error) => {
+            let (machine, defect) = (comparison.blamed(&error), &error.defect);
+            let text = format!("the machine of `{}`: {defect}", machine.fsm.role());
+            machine.mark_defect(Notice::of_error(&text), defect)
+        }
         error => Notice::error(error.to_string()),
     };
     if !peers.is_empty() {
@@ -203,13 +209,6 @@ fn judge_fair(
         let among = fair_among(&proof, sup);
         (Accepted { proof: Some(proof), condition: None }, among)
     }))
-}
-
-/// A run after which a role waits for ever, with SUB in the place of SUP.
-fn starvation(sub: &Machine, peers: &[Fsm], limits: &Limits) -> Option<Run> {
-    // A machine without its peers is not a system.
-    let machines = iter::once(&sub.fsm).chain(peers).cloned();
-    explore(&System::new(machines.collect()).ok()?, limits).starvation
 }
 
 fn refusal(

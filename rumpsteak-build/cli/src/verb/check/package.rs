@@ -1,6 +1,6 @@
 //! `check` without files: what the build script does, for the package in the current folder.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use rumpsteak_build::command::{Check, Notice, count, visible};
@@ -64,9 +64,8 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
 pub(crate) fn package_folder() -> Result<PathBuf, Notice> {
     let here = env::current_dir()
         .map_err(|error| Notice::error(format!("cannot tell the current folder: {error}")))?;
-    let manifests = here.ancestors().map(|folder| (folder, folder.join("Cargo.toml")));
-    let found =
-        { manifests }.find_map(|(folder, path)| Some((folder, fs::read_to_string(path).ok()?)));
+    let manifest = |folder: &Path| fs::read_to_string(folder.join("Cargo.toml")).ok();
+    let found = here.ancestors().find_map(|folder| Some((folder, manifest(folder)?)));
     // The manifest of a workspace need not be a package.
     let is_package = |manifest: &str| {
         { manifest.lines() }.any(|line| line.trim_start_matches(['[', ' ']).starts_with("package"))

@@ -7,9 +7,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use rumpsteak_build::command::{Notice, chart, count, list, optimised_items, split_way_out};
 use rumpsteak_fsm::run::Step;
-use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::verify::VerifyError;
-use rumpsteak_fsm::{Action, Defect, Fsm, Role, TransitionId};
+use rumpsteak_fsm::{Action, Defect, Fsm, Role, TransitionId, dot};
 use rumpsteak_optimise::cost::{Event, Work};
 use rumpsteak_optimise::{
     Costs, Options, Proposal, Proposals, Together, propose, propose_together,
@@ -129,7 +128,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     }
     let protocol = module.pick(protocol.as_deref())?;
     let known = |role: &Role| {
-        let message = || format!("`{}` has no role `{role}`", protocol.name());
+        let message = format!("`{}` has no role `{role}`", protocol.name());
         modules::position(role, protocol.roles(), message)
     };
     let role = arguments.role.as_deref().map(|role| known(&role.into())).transpose()?;
@@ -404,7 +403,7 @@ impl Optimiser<'_> {
 
     fn say_machine(&self, fsm: &Fsm, number: usize, terminal: &mut Terminal) {
         let apart = if self.arguments.is_file() { "" } else { "\n" };
-        let dot = self.wants(Format::Dot).then(|| dot(fsm));
+        let dot = self.wants(Format::Dot).then(|| dot::print(fsm));
         let alias = self.wants(Format::Alias).then(|| self.alias(fsm, number));
         for form in [dot, alias].into_iter().flatten() {
             terminal.say(&format!("{apart}{form}"));
@@ -454,7 +453,7 @@ impl Optimiser<'_> {
             "after": proposal.time,
             "pending": proposal.pending,
             "machine": json::machine(&proposal.fsm),
-            "dot": dot(&proposal.fsm),
+            "dot": dot::print(&proposal.fsm),
             "alias": self.alias(&proposal.fsm, number),
         })
     }
@@ -474,11 +473,6 @@ fn start(before: &[Event], after: &[Event], most: usize) -> usize {
 
 fn not_all(whose: &str, tried: &str) -> String {
     format!("no faster order{whose} was found among {tried}, which are not all")
-}
-
-fn dot(fsm: &Fsm) -> String {
-    // Every machine can be printed as DOT.
-    text::print(Form::Dot, std::slice::from_ref(fsm)).unwrap_or_default()
 }
 
 /// `up to 1 message to `s` before its turn`.
