@@ -13,7 +13,10 @@ fn text(arguments: &str, item: &str) -> String {
 }
 
 fn parse(arguments: &str, item: &str) -> syn::Result<SessionItem> {
-    let text = text(arguments, item);
+    parse_text(&text(arguments, item))
+}
+
+fn parse_text(text: &str) -> syn::Result<SessionItem> {
     SessionItem::parse(text.parse().unwrap_or_else(|error| panic!("{text}: {error}")))
 }
 
@@ -67,9 +70,9 @@ fn show_item(arguments: &str, item: &str) -> String {
 }
 
 /// The message, and the token that it points at.
-fn refuse(arguments: &str, item: &str) -> String {
-    let Err(error) = parse(arguments, item) else { panic!("`{item}` was accepted") };
-    format!("{}: {error}", &text(arguments, item)[error.span().byte_range()])
+fn refuse(item: &str) -> String {
+    let Err(error) = parse_text(item) else { panic!("`{item}` was accepted") };
+    format!("{}: {error}", &item[error.span().byte_range()])
 }
 
 #[test]
@@ -142,23 +145,6 @@ fn gathers() {
         let shown = format!("enum Due = A?Yes => self | B?Yes => self | {shown}");
         assert_eq!(show_item("", &item), shown);
     }
-    let no_rest = "Self: the last variant of a gather has the session that follows all its messages: `All(End)`";
-    let no_session = "Self: `Self` is this choice, which is not a session by itself: write `Select<Role, Self>` or \
-                      `Branch<Role, Self>`, or name a session";
-    for (item, refused) in [
-        ("enum C { A(Receive<A, L, Self>), B(Receive<B, L, Self>) }", no_rest),
-        ("enum C { A(Receive<A, L, Self>) }", no_session),
-        ("enum C { A(Receive<A, L, Self>), B(Receive<B, L, End>), C(End) }", no_session),
-        ("enum C { A(Receive<A, L, Self>), B(L, End) }", no_session),
-        ("enum C { A(Send<A, L, Self>), All(End) }", no_session),
-        (
-            "enum C { A(Receive<A, L, End>), All(End) }",
-            "): an option is written `Variant(Label, Session)`",
-        ),
-        ("type A = Gather<P, C>;", "P: `Gather` is written `Gather<Choice>`"),
-    ] {
-        assert_eq!(refuse("", item), refused, "{item}");
-    }
 }
 
 #[test]
@@ -220,204 +206,21 @@ fn deep_brackets_are_refused_without_recursion() {
     }
 }
 
+/// The items of `refused_sessions.md`, each with the token that the message points at.
 #[test]
 fn refusals_point_at_the_token_and_say_what_to_write() {
-    let condition = "#[cfg(x)]: a condition cannot stand in a module that is verified: put `#[cfg(…)]` on the whole module, and write the module once for each case";
-    let cases = [
-        (
-            "",
-            "fn f() {}",
-            "fn: `#[session]` stands on a `type` alias, on a tuple `struct` with one field, or on an `enum` of options",
-        ),
-        ("K, S", "type A = End;", "S: expected nothing more in this attribute"),
-        (
-            "\"K\"",
-            "type A = End;",
-            "\"K\": expected nothing or the role that plays this session: `#[session(K)]`",
-        ),
-        (
-            "",
-            "type A<'s> = End;",
-            "<: a session is written without parameters: `#[session]` adds the lifetime and the role",
-        ),
-        (
-            "",
-            "type A = Send<S, L, Self>;",
-            "Self: a `type` alias cannot name itself: below the same attribute, write `struct Name(…);` and `Self`",
-        ),
-        (
-            "",
-            "type A = Send<S, L>;",
-            ">: expected the role at the other end, the label and what follows, perhaps `End`: `Send<Role, Label, Then>`",
-        ),
-        (
-            "",
-            "type A = Send<L, Receive<S, L, End>>;",
-            "Receive: the role at the other end is missing in front of `L`: `Send<Role, Label, Then>`",
-        ),
-        (
-            "",
-            "type A = Send<L, End,>;",
-            "End: the role at the other end is missing in front of `L`: `Send<Role, Label, Then>`",
-        ),
-        (
-            "",
-            "type A = Send<S, Send, End>;",
-            "Send: `Send` is a word of sessions, so no label can have this name here\n\n\
-             help: give the struct another name; its variant keeps the protocol's name: `Send(SendMessage)`",
-        ),
-        (
-            "",
-            "type A = Select<Branch, C>;",
-            "Branch: `Branch` is a word of sessions, so no role can have this name here\n\n\
-             help: give the struct another name; its `#[protocol(…)]` keeps the protocol's name",
-        ),
-        ("", "type A = Receive<S>;", ">: expected `,` and the label: `Receive<Role, Label, Then>`"),
-        ("", "type A = Send;", ";: `Send` is written `Send<Role, Label, Then>`"),
-        (
-            "",
-            "type A = Send<'_, S, L, End>;",
-            "': expected the role at the other end: `#[session]` adds the lifetime and its own role",
-        ),
-        (
-            "",
-            "type A = Send<S, Value<i32>, End>;",
-            "<: a label is a type without arguments: give this one a name of its own",
-        ),
-        (
-            "",
-            "type A = Select<S, C, End>;",
-            "End: `Select` is written `Select<Role, Choice>`, or `Select<Choice>`: the options are the variants of that \
-             `#[session] enum`, and one message alone is `Send<Role, Label, Then>`",
-        ),
-        (
-            "",
-            "type A = Send<S, L(u8), End>;",
-            "(: a session names only the label: its `struct` has the payload",
-        ),
-        (
-            "",
-            "type A = Select<S, Send<S, L, End>>;",
-            "Send: a choice is the name of a `#[session] enum`: write the options there",
-        ),
-        (
-            "",
-            "type A = Loop<'s>;",
-            "<: `Loop` is not `Send`, `Receive`, `Select`, `Branch` or `Race`, and the name of another session has no \
-             arguments: `#[session]` adds those that it needs",
-        ),
-        (
-            "",
-            "type A = End<K>;",
-            "<: `End` is written without arguments: `#[session]` adds what it needs",
-        ),
-        (
-            "",
-            "type A = (End);",
-            "(: expected a session: `Send<…>`, `Receive<…>`, `Select<…>`, `Branch<…>`, `End`, or the name of another `#[session]` item",
-        ),
-        (
-            "",
-            "struct A;",
-            ";: expected the session in parentheses: `struct Name(Send<Role, Label, Self>);`",
-        ),
-        (
-            "",
-            "struct A { s: End }",
-            "{: expected the session in parentheses: `struct Name(Send<Role, Label, Self>);`",
-        ),
-        ("", "struct A(End, End);", "End: a session struct has one field: the session"),
-        (
-            "",
-            "struct A(Self);",
-            "Self: this session is itself and nothing else: it needs an action before `Self`",
-        ),
-        ("", "enum A { }", "}: a choice needs at least one option: `Variant(Label, Session)`"),
-        ("", "enum A { L }", "}: an option is written `Variant(Label, Session)`"),
-        (
-            "",
-            "enum A { L(Send<P, L, End>), Y(M, End) }",
-            "M: either all options of a choice name a peer, or none does\n\nhelp: write `Y(Send<P, M, …>)` here, or `Variant(Label, Then)` in the others",
-        ),
-        (
-            "",
-            "enum A { Y(M, End), X(Send<P, L, End>) }",
-            "Send: either all options of a choice name a peer, or none does\n\nhelp: write `X(X, Send<P, …>)` here: first the label, then the session that follows it; or name a peer in the others",
-        ),
-        (
-            "",
-            "enum A { X(Select<P, C>) }",
-            "Select: an option of a choice among peers begins with the message: `Variant(Send<Role, Label, Then>)` or `Variant(Receive<Role, Label, Then>)`",
-        ),
-        (
-            "",
-            "enum A { X(Send<P, L, End>, End) }",
-            "End: an option has two fields: first the label, then the session that follows it",
-        ),
-        (
-            "",
-            "enum A { X(Send<P, L, End>, X) }",
-            "X: an option has two fields: first the label, then the session that follows it",
-        ),
-        ("", "type A = Race<P, C>;", "P: `Race` is written `Race<Choice>`"),
-        ("", "type A = Select<>;", ">: expected the role at the other end"),
-        (
-            "",
-            "type A = Branch<Send<P, L, End>>;",
-            "Send: a choice is the name of a `#[session] enum`: write the options there",
-        ),
-        (
-            "",
-            "enum A { L(L, Self) }",
-            "Self: `Self` is this choice, which is not a session by itself: write `Select<Role, Self>` or `Branch<Role, Self>`, or name a session",
-        ),
-        (
-            "K",
-            "enum A { L(L, End) }",
-            "K: a choice is only a part of a session: put the role on the `type` or `struct` that selects or branches with it",
-        ),
-        ("", "enum A { #[cfg(x)] L(L, End) }", condition),
-        ("", "struct A(#[cfg(x)] End);", condition),
-    ];
-    for (arguments, item, expected) in cases {
-        assert_eq!(refuse(arguments, item), expected, "for `{item}`");
-    }
-}
-
-#[test]
-fn paths_are_refused() {
-    let names = "everything that a session names is an item of the module: import a payload with `use`, and wrap it in a label";
-    for (arguments, item, expected) in [
-        ("a::K", "type A = End;", format!("a: {names}")),
-        ("", "type A = Send<crate::roles::S, L, End>;", format!("crate: {names}")),
-        ("", "type A = Send<S, ::L, End>;", format!(":: {names}").replace(":: ", ":: ")),
-        ("", "type A = Send<S, L, self::Rest>;", format!("self: {names}")),
-        ("", "enum A { L(super::L, End) }", format!("super: {names}")),
-        (
-            "",
-            "type A = rumpsteak::Send<S, L, End>;",
-            "rumpsteak: `Send` is a word of sessions, which is written without a path".to_owned(),
-        ),
-        ("", "type A = Send<S, ::L, a::>;", format!(":: {names}")),
-        ("", "type A = Send<S, L, a::>;", ">: a path goes on with a name after `::`".to_owned()),
-    ] {
-        assert_eq!(refuse(arguments, item), expected, "for `{item}`");
-    }
-}
-
-#[test]
-fn attributes_that_may_change_a_session_are_refused() {
-    let may = "may be a macro that changes this item after it was verified: only `#[derive(…)]`, attributes of a derive, and attributes such as \
-               `#[doc]` and `#[allow]` can stand here";
-    for (item, expected) in [
-        ("#[tamper] type A = End;", format!("#[tamper]: `#[tamper]` {may}")),
-        ("#[a::tamper] type A = End;", format!("#[a::tamper]: `#[tamper]` {may}")),
-        ("enum A { #[tamper] A(A, End) }", format!("#[tamper]: `#[tamper]` {may}")),
-        ("struct A(#[allow(x)] End);", "#: no attributes inside a session".to_owned()),
-        ("#[session] type A = End;", "#[session]: `#[session]` stands here twice".to_owned()),
-        ("#[cfg_attr(x, y)] type A = End;", "#[cfg_attr(x, y)]: a condition cannot stand in a module that is verified: put `#[cfg(…)]` on the whole module, and write the module once for each case".to_owned()),
-    ] {
-        assert_eq!(refuse("", item), expected);
+    let page = include_str!("refused_sessions.md");
+    let items: Vec<_> = page
+        .split("\n\n")
+        .filter_map(|part| {
+            let part = part.trim_start_matches("```text\n").trim_end().trim_end_matches("\n```");
+            part.starts_with("#[session").then_some(part)
+        })
+        .collect();
+    assert_eq!(items.len(), 59);
+    for item in items {
+        let (item, expected) = item.split_once('\n').unwrap();
+        assert_eq!(refuse(item).replace("\n\n", "\n"), expected, "for `{item}`");
     }
 }
 
