@@ -21,6 +21,8 @@ pub struct ProtocolFacts {
     pub projections: String,
     /// The roles of the protocol that start on demand.
     pub on_demand: Vec<String>,
+    /// True if the members of families may send different messages.
+    pub differ: bool,
     /// The same number as `system` if the sessions are only safe with one another; otherwise 0.
     pub closed: u64,
 }

@@ -19,6 +19,8 @@ pub struct Played {
     pub role: &'static str,
     /// True for a family, which many members play.
     pub is_family: bool,
+    /// True if the members of families may send different messages.
+    pub differ: bool,
     /// A hash of both names.
     pub number: u64,
     /// The system for which the queue capacities were proven: a hash of all sessions of all its

@@ -57,14 +57,24 @@
 //! With several families, replace one after the other: no member of a family talks to a member of
 //! another one. The tests of `rumpsteak-oracle` explore random systems with up to four members.
 //!
-//! # A fixed number
-//! If the protocol gives the number, the system with the members written [`singly`] is judged: a
-//! role sends to one member after the other, and receives from one after the other. The runtime
-//! takes the messages as they come, which is as safe: these receives are a gather, whose order
-//! makes no difference (`scribble/src/project/shuffle.rs`). If there are several labels, the first
-//! member's message comes in the end, and all others have its label, or this order is unsafe, too.
+//! # Written singly
+//! If the quotient does not decide, the system with the members written [`singly`] is judged. A
+//! state that only receives from members takes them in their order, a gather, which is as safe as
+//! any order (`scribble/src/project/shuffle.rs`). If there are several labels, the first member's
+//! message comes in the end, and all others have its label, or this order is unsafe, too. In any
+//! other state the first message of a member decides that the others come next. If a member [may
+//! send or receive](differs), an interrupt comes before its send or after it. Then a state with
+//! several labels *drains*: it takes what one member sends after the other, up to the label that
+//! leads on.
+//!
+//! *Two decide.* Let a family talk to one peer `m`. Leave out all members but two of a run: this is
+//! a run with two, in which a gather begins with one of these. A failure has two members that show
+//! it: the one whose message is wrong, left over or awaited, and the one that decided what `m`
+//! waits for. Only a member for which `m` waits can end that, by itself. If it always can with two,
+//! it can with any number, so whatever is received eventually with two is with more. Two that do
+//! the same stand for one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use petgraph::algo::is_cyclic_directed;
 use petgraph::graph::DiGraph;
@@ -100,34 +110,66 @@ pub fn check(fsm: &Fsm, is_family: impl Fn(&Role) -> bool) -> Result<(), (StateI
     differing.map_or(Ok(()), |state| Err((state, "members could receive in different orders")))
 }
 
-/// True if the runtime can run a machine: no member talks to a member, and a state that receives
-/// from members does nothing else.
-pub fn can_run(fsm: &Fsm, is_family: impl Fn(&Role) -> bool) -> bool {
-    let mut with_family = fsm.transitions().filter(|by| is_family(&by.action.peer));
-    with_family.all(|by| {
-        let is_alone = fsm.mixed(by.source).is_none() && fsm.undirected(by.source).is_none();
-        !is_family(fsm.role()) && (by.action.direction == Direction::Send || is_alone)
+/// True if a machine may send or receive, whichever is first: members may do different things.
+pub fn differs(fsm: &Fsm) -> bool {
+    fsm.states().any(|state| fsm.mixed(state).is_some())
+}
+
+fn has_one_peer(fsm: &Fsm, state: StateId) -> bool {
+    fsm.mixed(state).is_none() && fsm.undirected(state).is_none()
+}
+
+/// True if a state receives from one role what leads back to it, or on to one other state.
+fn drains(fsm: &Fsm, state: StateId) -> bool {
+    let next: BTreeSet<StateId> = fsm.transitions_from(state).map(|by| by.target).collect();
+    has_one_peer(fsm, state) && next.len() - usize::from(next.contains(&state)) == 1
+}
+
+/// True if the runtime can run a machine: a state receives from one family at most. If members
+/// `differ`, it does so with one label, or drains.
+pub fn can_run(fsm: &Fsm, is_family: impl Fn(&Role) -> bool, differ: bool) -> bool {
+    fsm.states().all(|state| {
+        let received = |by: &Transition<'_>| by.action.direction == Direction::Receive;
+        let heard = fsm.transitions_from(state).filter(received).map(|by| &by.action.peer);
+        let heard: Vec<&Role> = heard.filter(|peer| is_family(peer)).collect();
+        heard.windows(2).all(|two| two[0] == two[1] && (!differ || drains(fsm, state)))
     })
 }
 
 /// The machine with the members of each family as single roles, `worker[0]`: one machine, or the
 /// machines of all members. Each has the transitions that its own stand for. The function returns
-/// the number of members of a family, and 0 for any other role.
-pub fn singly(fsm: &Fsm, members: impl Fn(&Role) -> u32) -> Vec<(Fsm, Vec<TransitionId>)> {
+/// the number of members of a family.
+pub fn singly(
+    fsm: &Fsm,
+    members: impl Fn(&Role) -> Option<u32>,
+    differ: bool,
+) -> Vec<(Fsm, Vec<TransitionId>)> {
     let each = |role: &Role| match members(role) {
-        0 => vec![role.clone()],
-        number => (0..number).map(|index| format!("{role}[{index}]").into()).collect(),
+        None => vec![role.clone()],
+        Some(number) => (0..number).map(|index| format!("{role}[{index}]").into()).collect(),
     };
     let written = each(fsm.role()).into_iter().map(|role| {
         let (mut builder, mut stands_for) = (Fsm::builder(role), vec![]);
-        fsm.states().for_each(|_| _ = builder.add_state());
-        for Transition { id, mut source, action, target } in fsm.transitions() {
-            let mut peers = each(&action.peer).into_iter().peekable();
-            while let Some(peer) = peers.next() {
-                let next = peers.peek().map_or(target, |_| builder.add_state());
-                builder.add_transition(source, Action { peer, ..action.clone() }, next);
-                stands_for.push(id);
-                source = next;
+        let (mut turns, states) = (BTreeMap::new(), fsm.states());
+        states.for_each(|_| _ = builder.add_state());
+        for Transition { id, source: state, action, target } in fsm.transitions() {
+            let (peers, receives) = (each(&action.peer), action.direction == Direction::Receive);
+            let is_drained = differ && receives && drains(fsm, state);
+            let any_is_first = receives && !has_one_peer(fsm, state);
+            for first in 0..if any_is_first { peers.len() } else { 1 } {
+                let (mut order, mut source) = (peers.clone(), state);
+                order[..=first].rotate_right(1);
+                for (turn, peer) in order.into_iter().enumerate() {
+                    let next = match turn + 1 == peers.len() {
+                        true => target,
+                        false if !is_drained => builder.add_state(),
+                        false => *turns.entry((state, turn)).or_insert_with(|| builder.add_state()),
+                    };
+                    let target = if is_drained && target == state { source } else { next };
+                    builder.add_transition(source, Action { peer, ..action.clone() }, target);
+                    stands_for.push(id);
+                    source = next;
+                }
             }
         }
         (builder.build(fsm.initial()).on_demand(fsm.is_on_demand()), stands_for)

@@ -6,7 +6,8 @@ use fastrand::Rng;
 /// steps a role asks some member, or each member sends to its neighbour in a ring.
 pub fn with_family(rng: &mut Rng, size: &str, indices: usize) -> String {
     let steps = 2 + rng.usize(..4);
-    let body = Generator { rng, indices, loops: 0 }.steps(steps);
+    let with_one = rng.bool();
+    let body = Generator { rng, indices, with_one, loops: 0 }.steps(steps);
     format!("global protocol P(role m, role q, role w[{size}]) {{\n{body}}}\n")
 }
 
@@ -56,6 +57,8 @@ fn beside(word: &str, and: &str, parts: &[String]) -> String {
 struct Generator<'a> {
     rng: &'a mut Rng,
     indices: usize,
+    /// True if the family talks to `m` only, also in blocks.
+    with_one: bool,
     loops: usize,
 }
 
@@ -63,7 +66,10 @@ impl Generator<'_> {
     fn steps(&mut self, size: usize) -> String {
         let step = |left| match self.rng.usize(..100) {
             0..20 if left > 0 => self.choice(left),
-            20..30 => format!("par {{\n{}}} and {{\n{}}}\n", self.step('p'), self.step('l')),
+            20..30 if !self.with_one => {
+                format!("par {{\n{}}} and {{\n{}}}\n", self.step('p'), self.step('l'))
+            }
+            25..40 if self.with_one => self.block(),
             _ => self.step('l'),
         };
         (0..size).rev().map(step).collect()
@@ -73,7 +79,8 @@ impl Generator<'_> {
     /// other, or do not hear of it.
     fn choice(&mut self, size: usize) -> String {
         let (at, other) = self.pair();
-        let (kind, is_loop, name) = (self.rng.usize(..100), self.rng.bool(), self.loops);
+        let most = if self.with_one { 60 } else { 100 };
+        let (kind, is_loop, name) = (self.rng.usize(..most), self.rng.bool(), self.loops);
         self.loops += 1;
         let branches = [0, 1].map(|branch| {
             let message = |from: &str, to: &str| format!("b{branch}() from {from} to {to};\n");
@@ -98,9 +105,27 @@ impl Generator<'_> {
         }
     }
 
+    /// A `par` of `m` with the family and with `q`, or steps that `m` may interrupt.
+    fn block(&mut self) -> String {
+        let (name, is_loop) = (self.loops, self.rng.bool());
+        self.loops += 2;
+        let part = |name, steps: &str| match is_loop {
+            true => format!("rec X{name} {{\n{steps}continue X{name};\n}}\n"),
+            false => steps.to_owned(),
+        };
+        let (to, from) = ("i() from m to each w;\n", "j() from each w to m;\n");
+        let (both, others) = ([to, from].concat(), "x() from q to m;\ny() from m to q;\n");
+        let own = part(name, [to, from, &both][self.rng.usize(..3)]);
+        match self.rng.usize(..3) {
+            0 => format!("par {{\n{own}}} and {{\n{}}}\n", part(name + 1, others)),
+            1 => format!("interruptible {{\n{own}}} with {{ s{name}() by m; }}\n"),
+            _ => format!("interruptible {{\n{own}{others}}} with {{ s{name}() by m; }}\n"),
+        }
+    }
+
     /// Both roles that are in no family.
     fn pair(&mut self) -> (&'static str, &'static str) {
-        if self.rng.usize(..4) > 0 { ("m", "q") } else { ("q", "m") }
+        if self.with_one || self.rng.usize(..4) > 0 { ("m", "q") } else { ("q", "m") }
     }
 
     fn step(&mut self, letter: char) -> String {

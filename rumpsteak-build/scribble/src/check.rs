@@ -1,5 +1,6 @@
 //! Well-formed protocols.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rumpsteak_fsm::{Message, Role, family};
@@ -265,21 +266,34 @@ impl Protocol {
         singly.unwrap_or(found)
     }
 
-    /// The projections with each member of a family as a role of its own.
+    /// True if the members of a family may send different messages. Only `drain_each` takes them.
+    pub fn differ(&self, found: &[Projection]) -> bool {
+        let mut members = self.members.iter().zip(found).filter(|(members, _)| members.is_some());
+        members.any(|(_, of)| family::differs(&of.fsm))
+    }
+
+    /// The projections with each member of a family as a role of its own, or with two of them if
+    /// they [decide](family).
     ///
     /// # Errors
     /// If the program gives a number of members, the runtime cannot run a machine, or the machines
     /// have too many transitions.
     fn singly(&self, found: &[Projection]) -> Result<Vec<Projection>, Vec<Diagnostic>> {
-        let is_family = |role: &Role| self.members(role).is_some();
-        let members = |role: &Role| self.members(role).unwrap_or_default();
-        let largest = self.members.iter().flatten().max().map_or(0, |&members| members as usize);
+        let (is_family, differ) = (|role: &Role| self.members(role).is_some(), self.differ(found));
+        let members = |role: &Role| {
+            let (number, own) = (self.members(role)?, &found[self.position(role)?].fsm);
+            let peers: BTreeSet<_> = own.transitions().map(|by| by.action.peer.clone()).collect();
+            let two_decide = peers.len() < 2 && number != 1;
+            Some(if two_decide { 2 } else { number })
+        };
+        let families: Vec<u32> = self.roles().iter().filter_map(members).collect();
+        let largest = families.iter().max().map_or(0, |&members| members as usize);
         let transitions: usize = found.iter().map(|of| of.fsm.transition_count()).sum();
         let most = self.limits.local_transitions;
         let is_large = transitions.saturating_mul(largest) > most;
-        let can_run = found.iter().all(|of| family::can_run(&of.fsm, is_family));
-        if can_run && !is_large && !self.members.contains(&Some(0)) {
-            return Ok(found.iter().flat_map(|of| of.singly(members)).collect());
+        let can_run = found.iter().all(|of| family::can_run(&of.fsm, is_family, differ));
+        if can_run && !is_large && !families.contains(&0) {
+            return Ok(found.iter().flat_map(|of| of.singly(members, differ)).collect());
         }
         let undecided = found.iter().filter_map(|of| self.undecided_family(of));
         let advised = undecided.map(|error| match can_run {

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::Ident;
 use rumpsteak_front::module::Item;
-use rumpsteak_front::session::{Chain, Direction, SessionItem, Tail};
+use rumpsteak_front::session::{Action, Chain, Direction, SessionItem, Tail};
 use rumpsteak_front::{Module, RoleItem, name};
 
 use super::payloads::{flat, is_ident};
@@ -45,7 +45,10 @@ pub(crate) fn processes(module: &Module) -> Vec<(String, String)> {
             role.name
         );
         let (sessions, fields, families) = (&sessions, &fields, &families);
-        let mut writer = Writer { sessions, fields, families, text, open: Vec::new(), depth: 1 };
+        let races = |chain: &Chain| matches!(chain.tail, Tail::Choice { direction: None, .. });
+        let races = sessions.values().any(|item| item.chains().any(races));
+        let mut writer =
+            Writer { sessions, fields, families, races, text, open: Vec::new(), depth: 1 };
         writer.named(&root.name.to_string(), None);
         let scribble = role.link.as_ref().map(|link| link.role.clone());
         let scribble = scribble.unwrap_or_else(|| name::snake(&role.name.to_string()));
@@ -107,6 +110,8 @@ struct Writer<'a> {
     /// The number of fields of each label; `None` if it is not known.
     fields: &'a BTreeMap<String, Option<usize>>,
     families: &'a BTreeSet<String>,
+    /// True if a role sends or receives, whichever is first.
+    races: bool,
     text: String,
     depth: usize,
     /// The items around, innermost last.
@@ -200,6 +205,14 @@ impl Writer<'_> {
     fn choice(&mut self, item: &SessionItem, direction: Option<Direction>, peer: Option<&Ident>) {
         let name = item.name.to_string();
         let options = item.variants();
+        let mut heads = options.iter().filter_map(|option| option.head.action());
+        let is_each = |of: &Action| self.is_family(Some(&of.peer)).then_some(of.direction);
+        if heads.any(|of| is_each(of) == Some(Direction::Receive))
+            || self.races && self.is_family(peer) && item.way_out().is_some()
+        {
+            let calls = "`s.branch_each(…)`, `s.until_each(…)` or `s.drain_each()`";
+            return self.line(&format!("return todo!(\"{calls}: {{s:?}}\");"));
+        }
         match direction {
             Some(Direction::Send) => {
                 let names = list(options.iter().map(|option| &option.name));

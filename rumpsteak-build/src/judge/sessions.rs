@@ -142,7 +142,8 @@ impl Judge<'_> {
         let fsm = &machine.fsm;
         let accepted = root.accepted.as_ref();
         let is_plain = accepted.is_some_and(|(found, order)| together::is_plain(found, *order));
-        let is_safe = is_plain && family::can_run(fsm, is_family);
+        let differ = protocol.protocol.differ(&protocol.projections);
+        let is_safe = is_plain && family::can_run(fsm, is_family, differ);
         let judged = if is_safe { Ok(()) } else { family::check(fsm, is_family) };
         let of_role = |root: &&Root| self.scope.roles[root.role].role == *fsm.role();
         let earlier = self.found.roots.iter().find(of_role).filter(|_| is_family(fsm.role()));
@@ -150,7 +151,7 @@ impl Judge<'_> {
             (Ok(()), None) if is_plain || accepted.is_none() || protocol.counts() => return None,
             (Ok(()), None) => {
                 let role = protocol.protocol.roles().iter().find(|role| is_family(role))?;
-                (role, "its fixed number is judged in the protocol's order".to_owned(), None)
+                (role, "its members are judged in the protocol's order".to_owned(), None)
             }
             (Ok(()), Some(earlier)) => {
                 let earlier = self.scope.name_of(earlier.item);

@@ -80,6 +80,29 @@ pub async fn server(session: Server<'_>) -> Ended<'_, S> {
 #[cfg(doctest)]
 pub mod role_without_a_size {}
 
+/// Members that may send different labels, which only `drain_each` receives:
+///
+/// ```compile_fail,E0080
+/// use rumpsteak::Ended;
+///
+/// #[rumpsteak::protocol(Search)]
+/// mod search {}
+/// use search::*;
+///
+/// async fn m(s: MSession<'_>) -> Ended<'_, M> {
+///     let s = s.select_each(|_| Stop).await?;
+///     s.branch_each(|_, _| ()).await?;
+///     unreachable!()
+/// }
+///
+/// fn main() {
+///     let mut roles = Roles::sized(1);
+///     let _ = futures::executor::block_on(rumpsteak::try_run(&mut roles.m, m));
+/// }
+/// ```
+#[cfg(doctest)]
+pub mod members_that_differ {}
+
 macro_rules! documents {
     ($condition:meta, $($name:ident: $path:literal)*) => {
         $(

@@ -60,7 +60,8 @@ fn participant(
     facts: &RoleFacts,
     scope: &Scope<'_>,
 ) -> TokenStream {
-    let ProtocolFacts { protocol, system, projections, on_demand, closed } = scope.protocol();
+    let ProtocolFacts { protocol, system, projections, on_demand, differ, closed } =
+        scope.protocol();
     let (role, is_family) = (&facts.role, facts.members.is_some());
     let (krate, number) = (scope.krate, hash::number(&[protocol, role]));
     let methods = methods(name, routes, message, scope);
@@ -72,6 +73,7 @@ fn participant(
                     protocol: #protocol,
                     role: #role,
                     is_family: #is_family,
+                    differ: #differ,
                     number: #number,
                     system: #system,
                     projections: #projections,

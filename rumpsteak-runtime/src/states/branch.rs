@@ -137,7 +137,7 @@ where
 
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<C>> {
-        receive_any(&mut self.get_mut().state, true, context)
+        receive_any::<R, C::Peers, C>(&mut self.get_mut().state, true, context)
     }
 }
 

@@ -1,12 +1,17 @@
 //! Actions with all members of a family.
 
-use std::future::poll_fn;
+use std::convert::Infallible;
+use std::future::{pending, poll_fn};
+use std::ops::ControlFlow;
+use std::pin::pin;
 use std::task::{Context, Poll, ready};
 
 use super::action::{failed, unexpected};
-use super::branch::Branch;
+use super::branch::{Branch, Drains};
 use super::choice::{AnyPeer, Choice, Offers};
+use super::race::{Race, Until};
 use super::receive::Receive;
+use super::receive_any::{Of, Peers, receive_any};
 use super::select::Select;
 use super::send::Send;
 use super::state::{Session, State};
@@ -14,7 +19,7 @@ use crate::error::{Action, Result};
 use crate::message::{Labelled as _, Message};
 use crate::role::{Role, Route};
 use crate::seal::ByMacro;
-use crate::transport::{Each, Incoming, Outgoing, RouteError};
+use crate::transport::{Each, Incoming, Link as _, Outgoing, RouteError};
 
 impl<'s, R: Role, P, L, C> Send<'s, R, P, L, C> {
     /// Sends a label to each member of the family `P`, and returns the next state. `label` makes
@@ -119,7 +124,8 @@ impl<'s, R: Role, P, L, C> Receive<'s, R, P, L, C> {
                 take(member, message.downcast()?);
                 Ok(())
             };
-            poll_each::<R, P>(&mut state, &mut due, labels, take, context).map_ok(C::from_state)
+            poll_each::<R, P>(&mut state, &mut due, labels, |_| true, take, context)
+                .map_ok(C::from_state)
         })
     }
 }
@@ -137,40 +143,143 @@ impl<'s, R: Role, P: Role, C> Branch<'s, R, P, C> {
         R: Route<P, Link: Each<Link: Incoming<R::Message>>>,
         C: Choice<State = State<'s, R>, Message = R::Message>,
     {
-        const { C::VERIFIED };
-        let (mut state, mut due) = (self.into_state(ByMacro(())), None);
-        // The name of the label that has come first, and the message of the first member.
-        let (mut decided, mut first) = (None, None);
+        const { assert!(!R::PLAYED.0.differ, "members may send different labels: use `drain_each`") };
+        let (mut state, mut heard) = (self.into_state(ByMacro(())), Heard::default());
         poll_fn(move |context| {
-            let take = |member, message: R::Message| {
-                let label = message.label();
-                if *decided.get_or_insert(label) != label || !C::LABELS.contains(&label) {
-                    return Err(message);
-                }
-                if member == 0 {
-                    first = Some(message)
-                } else {
-                    take(member, message)
-                }
-                Ok(())
-            };
-            let state = ready!(poll_each::<R, P>(&mut state, &mut due, C::LABELS, take, context))?;
-            let peer = <P as Role>::NAME;
-            Poll::Ready(match first.take() {
-                None => Err(failed(state, peer, RouteError::Closed, Action::Receive(C::LABELS))),
-                Some(message) => C::decide(state, message, P::PLAYED.0.number)
-                    .map_err(|(state, message)| unexpected(state, peer, message, C::LABELS)),
-            })
+            poll_choice::<R, P, C>(&mut state, &mut heard, (0, &mut take), context)
         })
     }
+
+    /// Receives and drops what one member after the other has sent, each up to the label that leads
+    /// on. Has the errors and cancel safety of [`drain`](Branch::drain).
+    pub async fn drain_each(self) -> Result<C::Rest>
+    where
+        R: Route<P, Link: Each<Link: Incoming<R::Message>>>,
+        C: Choice<State = State<'s, R>, Message = R::Message>
+            + Drains<Self, Rest: Session<State = State<'s, R>>>,
+    {
+        let (mut state, mut member) = (self.into_state(ByMacro(())), 0);
+        let last = Route::<P>::route(state.role()?).links().len().saturating_sub(1);
+        loop {
+            let mut heard = (Some(vec![member]), None, None);
+            let option = poll_fn(|context| {
+                poll_choice::<R, P, C>(&mut state, &mut heard, (member, |_, _| ()), context)
+            });
+            state = match option.await?.dropped() {
+                ControlFlow::Continue(again) => again.into_state(ByMacro(())),
+                ControlFlow::Break(rest) if member == last => return Ok(rest),
+                ControlFlow::Break(rest) => {
+                    member += 1;
+                    rest.into_state(ByMacro(()))
+                }
+            };
+        }
+    }
+}
+
+impl<'s, R: Role, C> Branch<'s, R, AnyPeer, C> {
+    /// Waits for a message. Has the result, errors and cancel safety of
+    /// [`until_each`](Race::until_each).
+    pub async fn branch_each<P, O>(self, take: impl FnMut(usize, R::Message)) -> Result<C>
+    where
+        C: Choice<State = State<'s, R>, Message = R::Message, Peers = (P, O)>,
+        R: Route<P, Link: Each<Link: Incoming<R::Message>>>,
+        P: Role,
+        O: Peers<R>,
+    {
+        let race = Race::<R, AnyPeer, C>::from_state(self.into_state(ByMacro(())));
+        match race.until_each(take, pending::<Infallible>()).await? {
+            Until::Heard(heard) => Ok(heard),
+            Until::Wished(never, _) => match never {},
+        }
+    }
+}
+
+impl<'s, R: Role, C> Race<'s, R, AnyPeer, C> {
+    /// Waits for a message and for the future `wish`, with the errors and cancel safety of
+    /// [`until`](Race::until). If a member of the family `P` was first, waits for the other members,
+    /// too, and returns their option, as [`branch_each`](Branch::branch_each) does.
+    pub async fn until_each<P, O, T>(
+        self,
+        mut take: impl FnMut(usize, R::Message),
+        wish: impl Future<Output = T>,
+    ) -> Result<Until<C, T, Select<'s, R, AnyPeer, C>>>
+    where
+        C: Choice<State = State<'s, R>, Message = R::Message, Peers = (P, O)>,
+        R: Route<P, Link: Each<Link: Incoming<R::Message>>>,
+        P: Role,
+        O: Peers<R>,
+    {
+        let mut state = self.into_state(ByMacro(()));
+        let (mut heard, mut wish) = (Heard::default(), pin!(wish));
+        // The members and the others take turns, so neither can starve.
+        let mark = Route::<P>::route(state.role()?).mark();
+        let turn = mark.turn();
+        mark.set_turn(turn + 1);
+        let first = poll_fn(|context| {
+            for polls_members in [turn & 1 == 0, turn & 1 == 1] {
+                let polled = match polls_members {
+                    true => poll_choice::<R, P, C>(&mut state, &mut heard, (0, &mut take), context),
+                    false if heard.1.is_some() => Poll::Pending,
+                    false => receive_any::<R, O, C>(&mut state, false, context),
+                };
+                if polled.is_ready() {
+                    return polled.map(Err);
+                }
+            }
+            if heard.1.is_some() { Poll::Pending } else { wish.as_mut().poll(context).map(Ok) }
+        });
+        match first.await {
+            Err(heard) => heard.map(Until::Heard),
+            Ok(it) => Ok(Until::Wished(it, Select::from_state(state))),
+        }
+    }
+}
+
+/// The members whose messages are due, once this was polled, the name of the label that has come
+/// first, and the message of one of them.
+type Heard<M> = (Option<Vec<usize>>, Option<&'static str>, Option<M>);
+
+/// Receives from each member. The option has the message of the member `own`.
+fn poll_choice<'s, R, P: Role, C: Of<'s, R>>(
+    state: &mut State<'s, R>,
+    (due, decided, kept): &mut Heard<R::Message>,
+    (own, mut take): (usize, impl FnMut(usize, R::Message)),
+    context: &mut Context<'_>,
+) -> Poll<Result<C>>
+where
+    R: Route<P, Link: Each<Link: Incoming<R::Message>>>,
+{
+    const { C::VERIFIED };
+    let (is_begun, number, peer) = (decided.is_some(), P::PLAYED.0.number, <P as Role>::NAME);
+    let is_wanted = |message: &R::Message| is_begun || C::takes(message, number);
+    let take = |member, message: R::Message| {
+        let label = message.label();
+        if *decided.get_or_insert(label) != label || !C::LABELS.contains(&label) {
+            return Err(message);
+        }
+        match member == own {
+            true => *kept = Some(message),
+            false => take(member, message),
+        }
+        Ok(())
+    };
+    let state = ready!(poll_each::<R, P>(state, due, C::LABELS, is_wanted, take, context))?;
+    Poll::Ready(match kept.take() {
+        None => Err(failed(state, peer, RouteError::Closed, Action::Receive(C::LABELS))),
+        Some(message) => C::decide(state, message, number)
+            .map_err(|(state, message)| unexpected(state, peer, message, C::LABELS)),
+    })
 }
 
 /// Receives from each member of the family `P`, and returns the state. `due` has the members whose
 /// messages have not come, once this was polled. `take` returns a message that it does not expect.
+/// What is not wanted stays in its queue.
 fn poll_each<'s, R, P>(
     state: &mut State<'s, R>,
     due: &mut Option<Vec<usize>>,
     labels: &'static [&'static str],
+    is_wanted: impl Fn(&R::Message) -> bool,
     mut take: impl FnMut(usize, R::Message) -> Result<(), R::Message>,
     context: &mut Context<'_>,
 ) -> Poll<Result<State<'s, R>>>
@@ -183,7 +292,7 @@ where
     let due: &mut Vec<_> = due.get_or_insert_with(|| (0..links.len()).collect());
     state.acts(true, labels, |role| {
         let links = Route::<P>::route(role).links();
-        let waits = due.iter().all(|&member| links[member].is_empty(|_| true, context));
+        let waits = due.iter().all(|&member| links[member].is_empty(&is_wanted, context));
         (waits, vec![P::NAME])
     })?;
     let links = Route::<P>::route(state.role()?).links();
@@ -193,10 +302,8 @@ where
         if wrong.is_some() || link.is_known_idle(context.waker()) {
             return true;
         }
-        let message = match link.poll_receive(context) {
-            Poll::Pending => return true,
-            Poll::Ready(message) => message,
-        };
+        let received = link.receive_if(true, &is_wanted, context).map(Result::transpose);
+        let Poll::Ready(Some(message)) = received else { return true };
         #[cfg(feature = "tracing")]
         if let Ok(message) = &message {
             crate::watch::trace::<R>("receive", P::NAME, message.label());

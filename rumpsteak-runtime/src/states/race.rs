@@ -47,15 +47,7 @@ impl<'s, R: Role, C> Race<'s, R, AnyPeer, C> {
     ///
     /// A message that is already there wins. If no peer can send first, `wish` must complete, or
     /// everyone waits: the proof assumes that the role then sends. `wish` is dropped when a message
-    /// wins, so it should be cancel safe, as a timer is:
-    ///
-    /// ```text
-    /// match s.race(async { sleep(PATIENCE).await; Cancel }).await? {
-    ///     Raced::Heard(Next::Answer(Answer(it), s)) => …,
-    ///     Raced::Sent(s) => …,                                  cancelled
-    /// }
-    /// ```
-    ///
+    /// wins, so it should be cancel safe, as a timer is: see the [guide](crate::guide::interrupts).
     /// Its errors are those of `branch` and `select`.
     ///
     /// # Cancel safety
@@ -78,17 +70,7 @@ impl<'s, R: Role, C> Race<'s, R, AnyPeer, C> {
 
     /// Waits for a message, as [`Branch::branch`](super::Branch::branch) does, and for the future
     /// `wish`. If `wish` completes first, the role then selects what to send, which may depend on
-    /// the value.
-    ///
-    /// ```text
-    /// match s.until(async { timeout(PATIENCE, work).await }).await? {
-    ///     Until::Heard(Next::Cancel(Cancel, s)) => …,
-    ///     Until::Wished(Ok(it), s) => s.select(Answer(it)).await?,
-    ///     Until::Wished(Err(_), s) => s.select(Timeout).await?,
-    /// }
-    /// ```
-    ///
-    /// Errors are as in `branch`, and cancel safety is as in [`race`](Self::race).
+    /// the value. Errors are as in `branch`, and cancel safety is as in [`race`](Self::race).
     pub async fn until<T>(
         self,
         wish: impl Future<Output = T>,
@@ -96,13 +78,17 @@ impl<'s, R: Role, C> Race<'s, R, AnyPeer, C> {
     where
         C: Choice<State = State<'s, R>, Message = R::Message, Peers: Peers<R>>,
     {
-        const { C::VERIFIED };
+        const {
+            _ = C::VERIFIED;
+            assert!(C::Peers::COUNT > 0, "no option of this choice receives");
+        }
         let mut state = self.state;
         let mut wish = pin!(wish);
-        let first = poll_fn(|context| match receive_any(&mut state, false, context) {
-            Poll::Ready(heard) => Poll::Ready(Err(heard)),
-            Poll::Pending => wish.as_mut().poll(context).map(Ok),
-        });
+        let first =
+            poll_fn(|context| match receive_any::<R, C::Peers, C>(&mut state, false, context) {
+                Poll::Ready(heard) => Poll::Ready(Err(heard)),
+                Poll::Pending => wish.as_mut().poll(context).map(Ok),
+            });
         match first.await {
             Err(heard) => heard.map(Until::Heard),
             Ok(it) => Ok(Until::Wished(it, Select::from_state(state))),

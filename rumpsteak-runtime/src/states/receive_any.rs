@@ -85,18 +85,13 @@ pub trait Peers<R: Role> {
 /// message or the error of its route.
 type Polled<R> = Option<(u32, u64, Result<<R as Role>::Message, RouteError>)>;
 
-/// A choice whose options name the peers that they receive from.
-pub(super) trait AmongPeers<'s, R: Role + 's>:
-    Choice<State = State<'s, R>, Message = R::Message, Peers: Peers<R>>
+/// A choice of a session of the role `R`.
+pub(super) trait Of<'s, R: Role + 's>:
+    Choice<State = State<'s, R>, Message = R::Message>
 {
 }
 
-impl<'s, R, C> AmongPeers<'s, R> for C
-where
-    R: Role + 's,
-    C: Choice<State = State<'s, R>, Message = R::Message, Peers: Peers<R>>,
-{
-}
+impl<'s, R: Role + 's, C: Choice<State = State<'s, R>, Message = R::Message>> Of<'s, R> for C {}
 
 /// The way to poll a peer.
 #[doc(hidden)]
@@ -271,7 +266,7 @@ where
     }
 }
 
-/// Receives whatever comes first from one of the peers of the choice `C`.
+/// Receives whatever comes first from one of the peers `O` of the choice `C`.
 ///
 /// Polls the peers in turn until one has sent something. It begins with the peer that has waited
 /// longest to be polled first, so no peer starves in any sequence of choices: each choice that
@@ -287,37 +282,33 @@ where
 /// left in order counts only if all have.
 #[cfg_attr(debug_assertions, inline)]
 #[cfg_attr(not(debug_assertions), inline(always))]
-pub(super) fn receive_any<'s, R: Role, C: AmongPeers<'s, R>>(
+pub(super) fn receive_any<'s, R: Role, O: Peers<R>, C: Of<'s, R>>(
     state: &mut State<'s, R>,
     must_receive: bool,
     context: &mut Context<'_>,
 ) -> Poll<Result<C>> {
-    const {
-        assert!(C::Peers::COUNT > 0, "no option of this choice receives");
-        assert!(C::Peers::COUNT < usize::BITS as usize, "a choice has at most 63 peers");
-    }
+    const { assert!(O::COUNT < usize::BITS as usize, "a choice has at most 63 peers") };
     state.acts(true, C::LABELS, |role| {
-        let peers = (0..C::Peers::COUNT).map(C::Peers::name);
-        (C::Peers::are_empty::<C>(role, u64::MAX, context), peers.collect())
+        let peers = (0..O::COUNT).map(O::name);
+        (O::are_empty::<C>(role, u64::MAX, context), peers.collect())
     })?;
     let role = state.role()?;
     // Constant at compile time, and `None` for channels.
-    if let Some(peer) = C::Peers::confusable(role) {
+    if let Some(peer) = O::confusable(role) {
         abort(state.take());
         return Poll::Ready(Err(ErrorKind::SecondSession { role: R::NAME, peer }.into()));
     }
-    let Turns { index, last, .. } = C::Peers::turns(role, 0);
-    let others =
-        match C::Peers::receive(state, index, Attempt::First(last.wrapping_add(1)), context) {
-            ControlFlow::Break(received) => return Poll::Ready(received),
-            ControlFlow::Continue(NotReceived::Lost(error)) => {
-                without(state, (index, error), context)
-            }
-            ControlFlow::Continue(reason) => {
-                let ahead = usize::from(matches!(reason, NotReceived::Ahead)) << index;
-                poll_others(state, index, ahead, must_receive, context)
-            }
-        };
+    let Turns { index, last, .. } = O::turns(role, 0);
+    let others = match O::receive(state, index, Attempt::First(last.wrapping_add(1)), context) {
+        ControlFlow::Break(received) => return Poll::Ready(received),
+        ControlFlow::Continue(NotReceived::Lost(error)) => {
+            without::<R, O, C>(state, (index, error), context)
+        }
+        ControlFlow::Continue(reason) => {
+            let ahead = usize::from(matches!(reason, NotReceived::Ahead)) << index;
+            poll_others::<R, O, C>(state, index, ahead, must_receive, context)
+        }
+    };
     // Separate from the common path, which so needs no memory for the result.
     others.map_or(Poll::Pending, Poll::Ready)
 }
@@ -327,14 +318,14 @@ pub(super) fn receive_any<'s, R: Role, C: AmongPeers<'s, R>>(
 ///
 /// Out of line: the first peer has usually sent something, and its path is shorter alone.
 #[inline(never)]
-fn poll_others<'s, R: Role, C: AmongPeers<'s, R>>(
+fn poll_others<'s, R: Role, O: Peers<R>, C: Of<'s, R>>(
     state: &mut State<'s, R>,
     mut index: usize,
     mut ahead: usize,
     must_receive: bool,
     context: &mut Context<'_>,
 ) -> Option<Result<C>> {
-    let count = C::Peers::COUNT;
+    let count = O::COUNT;
     for step in 1..=2 * count {
         let how = match step {
             _ if step + 1 < count => Attempt::Peek,
@@ -344,13 +335,13 @@ fn poll_others<'s, R: Role, C: AmongPeers<'s, R>>(
             _ => break,
         };
         index = if index + 1 == count { 0 } else { index + 1 };
-        match C::Peers::receive(state, index, how, context) {
+        match O::receive(state, index, how, context) {
             ControlFlow::Break(received) => return Some(received),
             ControlFlow::Continue(NotReceived::Empty) => {}
             ControlFlow::Continue(NotReceived::Woken) => return None,
             ControlFlow::Continue(NotReceived::Ahead) => ahead |= 1 << index,
             ControlFlow::Continue(NotReceived::Lost(error)) => {
-                return without(state, (index, error), context);
+                return without::<R, O, C>(state, (index, error), context);
             }
         }
     }
@@ -360,25 +351,25 @@ fn poll_others<'s, R: Role, C: AmongPeers<'s, R>>(
 /// Polls all peers except one, which a poll has found gone.
 #[cold]
 #[inline(never)]
-fn without<'s, R: Role, C: AmongPeers<'s, R>>(
+fn without<'s, R: Role, O: Peers<R>, C: Of<'s, R>>(
     state: &mut State<'s, R>,
     lost: (usize, RouteError),
     context: &mut Context<'_>,
 ) -> Option<Result<C>> {
-    let others = (0..C::Peers::COUNT).filter(|&index| index != lost.0);
+    let others = (0..O::COUNT).filter(|&index| index != lost.0);
     // The number of peers that have left in order, and the first error that counts.
     let (mut left, mut first) = (0, None);
     let mut judge = |state: &mut State<'s, R>, index, error| {
         let role = state.role().ok();
-        let has_left = role.is_some_and(|role| C::Peers::has_left(role, index, &error));
+        let has_left = role.is_some_and(|role| O::has_left(role, index, &error));
         left += usize::from(has_left);
-        if !has_left || left == C::Peers::COUNT {
+        if !has_left || left == O::COUNT {
             first.get_or_insert((index, error));
         }
     };
     judge(state, lost.0, lost.1);
     for index in others {
-        match C::Peers::receive(state, index, Attempt::Wait, context) {
+        match O::receive(state, index, Attempt::Wait, context) {
             ControlFlow::Break(received) => return Some(received),
             ControlFlow::Continue(NotReceived::Lost(error)) => judge(state, index, error),
             ControlFlow::Continue(_) => {}
@@ -386,5 +377,5 @@ fn without<'s, R: Role, C: AmongPeers<'s, R>>(
     }
     let (index, error) = first?;
     let action = Action::Receive(C::LABELS);
-    Some(Err(failed(state.take(), C::Peers::name(index), error, action)))
+    Some(Err(failed(state.take(), O::name(index), error, action)))
 }

@@ -144,7 +144,7 @@ pub trait Outgoing<M>: Link {
     message = "the route `{Self}` cannot receive `{M}`",
     label = "this route cannot receive `{M}`",
     note = "its second half must be a `Stream + Unpin` of `{M}` or of `Result<{M}, E>`; from a family, use \
-            `receive_each` or `branch_each`"
+            `receive_each`, `branch_each` or `until_each`"
 )]
 pub trait Incoming<M: 'static>: Link {
     /// Waits for the next message. Fails if the other end is gone and nothing is left in the queue,

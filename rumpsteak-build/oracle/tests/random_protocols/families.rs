@@ -15,15 +15,33 @@ use crate::gathers::{in_any_order, receive};
 
 const CONFIGURATIONS: usize = 2_000;
 
-/// These machines with so many members of a family, which come last.
+/// These machines with so many members of a family, which come last. If members may send different
+/// messages, a state that drains them receives from each in any order.
 fn with_members(machines: &[Fsm], family: &Role, members: usize) -> Vec<Fsm> {
     let name = |index: usize| Role::from(format!("{family}{index}"));
     let (own, others): (Vec<_>, Vec<_>) = machines.iter().partition(|fsm| fsm.role() == family);
+    let differ = differ(machines, family);
     let others = others.into_iter().map(|fsm| {
         let mut draft = Draft::from(fsm);
         for state in 0..draft.states.len() {
             let edges = std::mem::take(&mut draft.states[state]);
             let receives = edges.len();
+            if let Some(out) = way_out(state, &edges, family).filter(|_| differ) {
+                let (base, all) = (draft.states.len(), (1 << members) - 1);
+                draft.states.resize(base + all, Vec::new());
+                let number = |due: usize| {
+                    [out, state, base + due][(due > 0) as usize + (0 < due && due < all) as usize]
+                };
+                for (due, index) in (1..=all).flat_map(|due| (0..members).map(move |of| (due, of)))
+                {
+                    for (action, target) in edges.iter().filter(|_| due >> index & 1 == 1) {
+                        let left = if *target == state { due } else { due & !(1 << index) };
+                        let action = Action { peer: name(index), ..action.clone() };
+                        draft.states[number(due)].push((action, number(left)));
+                    }
+                }
+                continue;
+            }
             for (action, target) in edges {
                 let with = |index| Action { peer: name(index), ..action.clone() };
                 if action.peer != *family {
@@ -61,6 +79,24 @@ fn with_members(machines: &[Fsm], family: &Role, members: usize) -> Vec<Fsm> {
     let member = |(index, fsm): (usize, &&Fsm)| Draft { role: name(index), ..Draft::from(*fsm) };
     let own = own.iter().cycle().take(members).enumerate().map(|found| member(found).build());
     others.collect::<Vec<_>>().into_iter().chain(own).collect()
+}
+
+/// True if a member may send or receive in one state.
+fn differ(machines: &[Fsm], family: &Role) -> bool {
+    machines.iter().any(|fsm| fsm.role() == family && family::differs(fsm))
+}
+
+/// The other state to which a state leads that only receives from the family.
+fn way_out(state: usize, edges: &[(Action, usize)], family: &Role) -> Option<usize> {
+    let out = edges.iter().map(|of| of.1).find(|&target| target != state)?;
+    let is_heard = |of: &Action| of.direction == Direction::Receive && of.peer == *family;
+    edges.iter().all(|(of, to)| is_heard(of) && [state, out].contains(to)).then_some(out)
+}
+
+/// True if two members of a family decide for any number: it talks to one role.
+fn two_decide(machines: &[Fsm], family: &Role) -> bool {
+    let talks = |fsm: &Fsm| fsm.transitions().any(|by| by.action.peer == *family);
+    machines.iter().filter(|fsm| talks(fsm)).count() == 1
 }
 
 /// True if the result for one member counts for all numbers.
@@ -203,35 +239,44 @@ fn what_is_safe_with_one_member_is_safe_with_each_number() {
 fn what_is_safe_with_members_written_singly_is_safe_in_any_order() {
     let outcome = fuzz::for_each_of(100, "members_written_singly", |seed, _| {
         let (sample, machines, family) = changed(seed, |machines, family| {
-            let can_run = |fsm: &Fsm| family::can_run(fsm, |role| role == family);
-            // Half of the systems are judged with a fixed number only.
-            machines.iter().all(can_run) && (seed % 8 < 4 || !counts(machines, family))
+            let differ = differ(machines, family);
+            let can_run = |fsm: &Fsm| family::can_run(fsm, |role| role == family, differ);
+            // Half of the systems are judged with a number of members only.
+            machines.iter().all(can_run)
+                && (seed % 8 < 4 || !counts(machines, family))
+                && (seed % 4 < 1 || two_decide(machines, family))
+                && (seed % 8 != 5 || differ)
         });
-        let mut safe = 0;
+        let (differ, mut safe) = (differ(&machines, &family), [0; 2]);
         for members in 1..=3 {
-            let number = |role: &Role| if *role == family { members } else { 0 };
-            let singly = machines.iter().flat_map(|fsm| family::singly(fsm, number));
+            let number = |role: &Role| (*role == family).then_some(members);
+            let singly = machines.iter().flat_map(|fsm| family::singly(fsm, number, differ));
             let singly = rumpsteak_fsm::System::new(singly.map(|(fsm, _)| fsm).collect());
             let decided = decide(&singly.map_err(|error| error.to_string())?, &fuzz::limits());
             if decided.verdict.is_safe() && decided.exploration.starvation.is_none() {
                 let text = format!("{members} of {family}:\n{}\n{machines:?}", sample.text);
-                let many = with_members(&machines, &family, members as usize);
-                fuzz::safe(many, &text, CONFIGURATIONS)?;
-                safe += 1;
+                let two_decide = members == 2 && two_decide(&machines, &family);
+                for members in if two_decide { 1..=4 } else { members..=members } {
+                    let many = with_members(&machines, &family, members as usize);
+                    fuzz::safe(many, &text, CONFIGURATIONS)?;
+                }
+                safe[usize::from(two_decide)] += 1;
             }
         }
         Ok((counts(&machines, &family), safe))
     });
-    let safe = |counts| -> u32 {
+    let safe = |counts, two: usize| -> u32 {
         let of = outcome.tallies.iter().filter(|(own, _)| *own == counts);
-        of.map(|(_, safe)| safe).sum()
+        of.map(|(_, safe)| safe[two]).sum()
     };
-    let (each, fixed, systems) = (safe(true), safe(false), outcome.tallies.len());
+    let [each, two, fixed] = [safe(true, 0) + safe(true, 1), safe(false, 1), safe(false, 0)];
     println!(
-        "{systems} systems, each with 1 to 3 members: {each} times safe where one counts for all numbers, {fixed} times elsewhere"
+        "{} systems, each with 1 to 3 members: {each} times safe where one counts for all numbers, {two} times \
+         where two do, {fixed} times elsewhere",
+        outcome.tallies.len()
     );
     outcome.assert();
-    assert!(each > 0 && fixed > 0);
+    assert!(each > 0 && two > 0 && fixed > 0);
 }
 
 fn of_family(text: &str, role: &str, size: &str) -> String {
@@ -257,6 +302,8 @@ struct Both {
     is_fixed: bool,
     /// Accepted with this number of members only.
     is_judged_singly: bool,
+    /// Accepted since two members decide.
+    is_judged_with_two: bool,
     has_indices: bool,
     /// The code of the first error of each, or none if it is accepted.
     family: Option<Code>,
@@ -308,6 +355,9 @@ fn families_are_like_members_that_are_written_singly() {
         assert_eq!(protocol.members(&family), Some(size as u32));
         both.is_judged_singly = !protocol.counts(&found);
         let machines: Vec<Fsm> = found.into_iter().map(|found| found.fsm).collect();
+        both.is_judged_with_two =
+            both.is_judged_singly && two_decide(&machines, &family) && size != 1;
+        both.is_judged_singly &= !both.is_judged_with_two;
         for members in if both.is_judged_singly { members..=members } else { 1..=4 } {
             let machines = with_members(&machines, &family, members);
             fuzz::safe(machines, &format!("{members} of {family}:\n{text}"), 3_000)?;
@@ -331,9 +381,10 @@ fn families_are_like_members_that_are_written_singly() {
     let indices = count(&|of| of.has_indices);
     let singly = count(&|of| of.has_indices && of.written.is_none());
     let fixed = count(&|of| of.is_fixed && of.family.is_none());
-    let with_number = count(&|of| of.is_judged_singly);
+    let [with_number, with_two] =
+        [count(&|of| of.is_judged_singly), count(&|of| of.is_judged_with_two)];
     println!(
-        "{} protocols with families: {accepted} accepted ({fixed} with a fixed number, {with_number} for it only), \
+        "{} protocols with families: {accepted} accepted ({fixed} with a fixed number, {with_number} for it only, {with_two} since two members decide), \
          {undecided} undecided ({refused} accepted as written singly); {indices} with indices, {singly} of them accepted as written singly",
         tallies.len(),
     );

@@ -170,6 +170,7 @@ impl Expansion<'_> {
                 peers.push(&action.peer);
             }
         }
+        peers.sort_by_key(|peer| !self.scope.is_family(peer));
         peers.iter().rev().fold(quote!(()), |others, peer| quote!((#peer, #others)))
     }
 
