@@ -197,8 +197,8 @@ impl<'s, R: Role, C> Branch<'s, R, AnyPeer, C> {
 
 impl<'s, R: Role, C> Race<'s, R, AnyPeer, C> {
     /// Waits for a message and for the future `wish`, with the errors and cancel safety of
-    /// [`until`](Race::until). If a member of the family `P` was first, waits for the other members,
-    /// too, and returns their option, as [`branch_each`](Branch::branch_each) does.
+    /// [`until`](Race::until). If a member of the family `P` was first, waits for the other
+    /// members, too, and returns their option, as [`branch_each`](Branch::branch_each) does.
     pub async fn until_each<P, O, T>(
         self,
         mut take: impl FnMut(usize, R::Message),
