@@ -139,6 +139,7 @@ impl Findings {
             projections: loaded.map_or_else(String::new, |loaded| loaded.text().to_owned()),
             on_demand: loaded.map_or_else(Vec::new, Loaded::on_demand),
             differ: loaded.is_some_and(|of| of.protocol.differ(&of.projections)),
+            stops: loaded.is_some_and(|of| of.protocol.stops(&of.projections)),
             closed: if found.is_closed { system } else { 0 },
         };
         let queues = capacities::find(scope, found, limits);

@@ -23,6 +23,8 @@ pub struct ProtocolFacts {
     pub on_demand: Vec<String>,
     /// True if the members of families may send different messages.
     pub differ: bool,
+    /// True if roles may send where they have heard some of the members.
+    pub stops: bool,
     /// The same number as `system` if the sessions are only safe with one another; otherwise 0.
     pub closed: u64,
 }

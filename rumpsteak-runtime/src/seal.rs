@@ -21,6 +21,8 @@ pub struct Played {
     pub is_family: bool,
     /// True if the members of families may send different messages.
     pub differ: bool,
+    /// True if roles may send where they have heard some of the members.
+    pub stops: bool,
     /// A hash of both names.
     pub number: u64,
     /// The system for which the queue capacities were proven: a hash of all sessions of all its

@@ -65,14 +65,14 @@
 //! other state the first message of a member decides that the others come next. If a member [may
 //! send or receive](differs), an interrupt comes before its send or after it. Then a state with
 //! several labels *drains*: it takes what one member sends after the other, up to the label that
-//! leads on.
+//! leads on. A role [may stop](may_stop) such a gather where it has heard some of the members.
 //!
 //! *Two decide.* Let a family talk to one peer `m`. Leave out all members but two of a run: this is
-//! a run with two, in which a gather begins with one of these. A failure has two members that show
-//! it: the one whose message is wrong, left over or awaited, and the one that decided what `m`
-//! waits for. Only a member for which `m` waits can end that, by itself. If it always can with two,
-//! it can with any number, so whatever is received eventually with two is with more. Two that do
-//! the same stand for one.
+//! a run with two, in which a gather begins with one of these, and has heard none, one or both of
+//! them where it is stopped. A failure has two members that show it: the one whose message is
+//! wrong, left over or awaited, and the one that decided what `m` waits for. Only a member for
+//! which `m` waits can end that, by itself. If it always can with two, it can with any number, so
+//! whatever is received eventually with two is with more. Two that do the same stand for one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -115,8 +115,36 @@ pub fn differs(fsm: &Fsm) -> bool {
     fsm.states().any(|state| fsm.mixed(state).is_some())
 }
 
+/// True if two members decide for any number: their machine talks to one role.
+pub fn two_decide(member: &Fsm) -> bool {
+    let peers: BTreeSet<&Role> = member.transitions().map(|by| &by.action.peer).collect();
+    peers.len() < 2
+}
+
 fn has_one_peer(fsm: &Fsm, state: StateId) -> bool {
     fsm.mixed(state).is_none() && fsm.undirected(state).is_none()
+}
+
+/// True if what a role may send where a family may be first may also be sent, with the same end,
+/// after what the family sends. Then it may be sent while some of the members are due.
+pub fn may_stop(fsm: &Fsm, is_family: impl Fn(&Role) -> bool) -> bool {
+    fsm.states().filter(|&state| !has_one_peer(fsm, state)).all(|state| {
+        let mut heard = fsm.transitions_from(state).filter(|by| is_heard(by, &is_family));
+        heard.all(|heard| {
+            sends(fsm, state).all(|by| {
+                let mut after = fsm.transitions_from(heard.target);
+                after.any(|of| (of.action, of.target) == (by.action, by.target))
+            })
+        })
+    })
+}
+
+fn is_heard(by: &Transition<'_>, is_family: impl Fn(&Role) -> bool) -> bool {
+    by.action.direction == Direction::Receive && is_family(&by.action.peer)
+}
+
+fn sends(fsm: &Fsm, state: StateId) -> impl Iterator<Item = Transition<'_>> {
+    fsm.transitions_from(state).filter(|by| by.action.direction == Direction::Send)
 }
 
 /// True if a state receives from one role what leads back to it, or on to one other state.
@@ -129,20 +157,20 @@ fn drains(fsm: &Fsm, state: StateId) -> bool {
 /// `differ`, it does so with one label, or drains.
 pub fn can_run(fsm: &Fsm, is_family: impl Fn(&Role) -> bool, differ: bool) -> bool {
     fsm.states().all(|state| {
-        let received = |by: &Transition<'_>| by.action.direction == Direction::Receive;
-        let heard = fsm.transitions_from(state).filter(received).map(|by| &by.action.peer);
-        let heard: Vec<&Role> = heard.filter(|peer| is_family(peer)).collect();
+        let heard = fsm.transitions_from(state).filter(|by| is_heard(by, &is_family));
+        let heard: Vec<&Role> = heard.map(|by| &by.action.peer).collect();
         heard.windows(2).all(|two| two[0] == two[1] && (!differ || drains(fsm, state)))
     })
 }
 
 /// The machine with the members of each family as single roles, `worker[0]`: one machine, or the
 /// machines of all members. Each has the transitions that its own stand for. The function returns
-/// the number of members of a family.
+/// the number of members of a family. With `stops`, gathers that [may stop](may_stop) do.
 pub fn singly(
     fsm: &Fsm,
     members: impl Fn(&Role) -> Option<u32>,
     differ: bool,
+    stops: bool,
 ) -> Vec<(Fsm, Vec<TransitionId>)> {
     let each = |role: &Role| match members(role) {
         None => vec![role.clone()],
@@ -150,7 +178,7 @@ pub fn singly(
     };
     let written = each(fsm.role()).into_iter().map(|role| {
         let (mut builder, mut stands_for) = (Fsm::builder(role), vec![]);
-        let (mut turns, states) = (BTreeMap::new(), fsm.states());
+        let (mut turns, mut gathering, states) = (BTreeMap::new(), vec![], fsm.states());
         states.for_each(|_| _ = builder.add_state());
         for Transition { id, source: state, action, target } in fsm.transitions() {
             let (peers, receives) = (each(&action.peer), action.direction == Direction::Receive);
@@ -169,7 +197,21 @@ pub fn singly(
                     builder.add_transition(source, Action { peer, ..action.clone() }, target);
                     stands_for.push(id);
                     source = next;
+                    if stops && any_is_first && turn + 1 < peers.len() {
+                        gathering.push((source, state));
+                    }
                 }
+            }
+        }
+        let stopped = gathering.into_iter();
+        let stopped = stopped.flat_map(|(at, state)| sends(fsm, state).map(move |by| (at, by)));
+        for (mut source, Transition { id, action, target, .. }) in stopped {
+            let mut peers = each(&action.peer).into_iter().peekable();
+            while let Some(peer) = peers.next() {
+                let next = peers.peek().map_or(target, |_| builder.add_state());
+                builder.add_transition(source, Action { peer, ..action.clone() }, next);
+                stands_for.push(id);
+                source = next;
             }
         }
         (builder.build(fsm.initial()).on_demand(fsm.is_on_demand()), stands_for)

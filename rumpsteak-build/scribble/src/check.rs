@@ -1,6 +1,5 @@
 //! Well-formed protocols.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rumpsteak_fsm::{Message, Role, family};
@@ -272,6 +271,16 @@ impl Protocol {
         members.any(|(_, of)| family::differs(&of.fsm))
     }
 
+    /// True if a role may send while it has heard some of the members: each family talks to one
+    /// role, and each role [may stop](family::may_stop).
+    pub fn stops(&self, found: &[Projection]) -> bool {
+        let is_family = |role: &Role| self.members(role).is_some();
+        found.iter().all(|of| {
+            let has_one_peer = !is_family(of.fsm.role()) || family::two_decide(&of.fsm);
+            has_one_peer && family::may_stop(&of.fsm, is_family)
+        })
+    }
+
     /// The projections with each member of a family as a role of its own, or with two of them if
     /// they [decide](family).
     ///
@@ -282,9 +291,7 @@ impl Protocol {
         let (is_family, differ) = (|role: &Role| self.members(role).is_some(), self.differ(found));
         let members = |role: &Role| {
             let (number, own) = (self.members(role)?, &found[self.position(role)?].fsm);
-            let peers: BTreeSet<_> = own.transitions().map(|by| by.action.peer.clone()).collect();
-            let two_decide = peers.len() < 2 && number != 1;
-            Some(if two_decide { 2 } else { number })
+            Some(if number != 1 && family::two_decide(own) { 2 } else { number })
         };
         let families: Vec<u32> = self.roles().iter().filter_map(members).collect();
         let largest = families.iter().max().map_or(0, |&members| members as usize);
@@ -293,7 +300,8 @@ impl Protocol {
         let is_large = transitions.saturating_mul(largest) > most;
         let can_run = found.iter().all(|of| family::can_run(&of.fsm, is_family, differ));
         if can_run && !is_large && !families.contains(&0) {
-            return Ok(found.iter().flat_map(|of| of.singly(members, differ)).collect());
+            let stops = self.stops(found);
+            return Ok(found.iter().flat_map(|of| of.singly(members, differ, stops)).collect());
         }
         let undecided = found.iter().filter_map(|of| self.undecided_family(of));
         let advised = undecided.map(|error| match can_run {

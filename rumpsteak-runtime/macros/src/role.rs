@@ -60,7 +60,7 @@ fn participant(
     facts: &RoleFacts,
     scope: &Scope<'_>,
 ) -> TokenStream {
-    let ProtocolFacts { protocol, system, projections, on_demand, differ, closed } =
+    let ProtocolFacts { protocol, system, projections, on_demand, differ, stops, closed } =
         scope.protocol();
     let (role, is_family) = (&facts.role, facts.members.is_some());
     let (krate, number) = (scope.krate, hash::number(&[protocol, role]));
@@ -74,6 +74,7 @@ fn participant(
                     role: #role,
                     is_family: #is_family,
                     differ: #differ,
+                    stops: #stops,
                     number: #number,
                     system: #system,
                     projections: #projections,

@@ -199,6 +199,8 @@ impl<'s, R: Role, C> Race<'s, R, AnyPeer, C> {
     /// Waits for a message and for the future `wish`, with the errors and cancel safety of
     /// [`until`](Race::until). If a member of the family `P` was first, waits for the other
     /// members, too, and returns their option, as [`branch_each`](Branch::branch_each) does.
+    /// `wish` may complete while some members are due if what the role may send here may also be
+    /// sent, with the same end, after the option. Then `take` gets the messages that have come.
     pub async fn until_each<P, O, T>(
         self,
         mut take: impl FnMut(usize, R::Message),
@@ -227,11 +229,17 @@ impl<'s, R: Role, C> Race<'s, R, AnyPeer, C> {
                     return polled.map(Err);
                 }
             }
-            if heard.1.is_some() { Poll::Pending } else { wish.as_mut().poll(context).map(Ok) }
+            if heard.1.is_some() && !R::PLAYED.0.stops {
+                return Poll::Pending;
+            }
+            wish.as_mut().poll(context).map(Ok)
         });
         match first.await {
             Err(heard) => heard.map(Until::Heard),
-            Ok(it) => Ok(Until::Wished(it, Select::from_state(state))),
+            Ok(it) => {
+                heard.2.into_iter().for_each(|message| take(0, message));
+                Ok(Until::Wished(it, Select::from_state(state)))
+            }
         }
     }
 }

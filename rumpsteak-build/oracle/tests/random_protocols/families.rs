@@ -20,7 +20,7 @@ const CONFIGURATIONS: usize = 2_000;
 fn with_members(machines: &[Fsm], family: &Role, members: usize) -> Vec<Fsm> {
     let name = |index: usize| Role::from(format!("{family}{index}"));
     let (own, others): (Vec<_>, Vec<_>) = machines.iter().partition(|fsm| fsm.role() == family);
-    let differ = differ(machines, family);
+    let (differ, stops) = (differ(machines, family), stops(machines, family));
     let others = others.into_iter().map(|fsm| {
         let mut draft = Draft::from(fsm);
         for state in 0..draft.states.len() {
@@ -42,6 +42,8 @@ fn with_members(machines: &[Fsm], family: &Role, members: usize) -> Vec<Fsm> {
                 }
                 continue;
             }
+            // The states in which some of the members were heard.
+            let mut gathering = Vec::new();
             for (action, target) in edges {
                 let with = |index| Action { peer: name(index), ..action.clone() };
                 if action.peer != *family {
@@ -69,9 +71,15 @@ fn with_members(machines: &[Fsm], family: &Role, members: usize) -> Vec<Fsm> {
                         draft.states[state].push((with(first), next));
                         if next != target {
                             receive(&mut draft, next, &others, target);
+                            gathering.extend(next..draft.states.len());
                         }
                     }
                 }
+            }
+            let sent = draft.states[state].clone().into_iter();
+            let sent: Vec<_> = sent.filter(|of| of.0.direction == Direction::Send).collect();
+            for heard in gathering.into_iter().filter(|_| stops) {
+                draft.states[heard].extend(sent.iter().cloned());
             }
         }
         draft.build()
@@ -93,10 +101,15 @@ fn way_out(state: usize, edges: &[(Action, usize)], family: &Role) -> Option<usi
     edges.iter().all(|(of, to)| is_heard(of) && [state, out].contains(to)).then_some(out)
 }
 
-/// True if two members of a family decide for any number: it talks to one role.
+/// True if two members of a family decide for any number.
 fn two_decide(machines: &[Fsm], family: &Role) -> bool {
-    let talks = |fsm: &Fsm| fsm.transitions().any(|by| by.action.peer == *family);
-    machines.iter().filter(|fsm| talks(fsm)).count() == 1
+    machines.iter().all(|fsm| fsm.role() != family || family::two_decide(fsm))
+}
+
+/// True if a gather may be stopped where some of the members were heard.
+fn stops(machines: &[Fsm], family: &Role) -> bool {
+    two_decide(machines, family)
+        && machines.iter().all(|fsm| family::may_stop(fsm, |role| role == family))
 }
 
 /// True if the result for one member counts for all numbers.
@@ -247,10 +260,11 @@ fn what_is_safe_with_members_written_singly_is_safe_in_any_order() {
                 && (seed % 4 < 1 || two_decide(machines, family))
                 && (seed % 8 != 5 || differ)
         });
-        let (differ, mut safe) = (differ(&machines, &family), [0; 2]);
+        let (differ, stops) = (differ(&machines, &family), stops(&machines, &family));
+        let mut safe = [0; 2];
         for members in 1..=3 {
             let number = |role: &Role| (*role == family).then_some(members);
-            let singly = machines.iter().flat_map(|fsm| family::singly(fsm, number, differ));
+            let singly = machines.iter().flat_map(|fsm| family::singly(fsm, number, differ, stops));
             let singly = rumpsteak_fsm::System::new(singly.map(|(fsm, _)| fsm).collect());
             let decided = decide(&singly.map_err(|error| error.to_string())?, &fuzz::limits());
             if decided.verdict.is_safe() && decided.exploration.starvation.is_none() {
@@ -277,6 +291,29 @@ fn what_is_safe_with_members_written_singly_is_safe_in_any_order() {
     );
     outcome.assert();
     assert!(each > 0 && two > 0 && fixed > 0);
+}
+
+/// A member that is not heard where `m` stops sends `a` and `b`, and another one `b` only: two
+/// members show it.
+#[test]
+fn a_gather_that_is_stopped_is_judged_with_the_members_that_were_not_heard() {
+    let machines = rumpsteak_fsm::text::parse(
+        r#"digraph m {
+            0 -> 1 [label="w?a"]; 0 -> 2 [label="w!c"]; 1 -> 2 [label="w!c"];
+            2 -> 2 [label="w?a"]; 2 -> 3 [label="w?b"];
+        }
+        digraph w { 0 -> 1 [label="m!a"]; 1 -> 2 [label="m?c"]; 2 -> 3 [label="m!b"]; }"#,
+    );
+    let machines = machines.unwrap();
+    let family = Role::from("w");
+    assert!(stops(&machines, &family) && !differ(&machines, &family));
+    let is_safe = |stops| {
+        let number = |role: &Role| (*role == family).then_some(2);
+        let singly = machines.iter().flat_map(|fsm| family::singly(fsm, number, false, stops));
+        let system = rumpsteak_fsm::System::new(singly.map(|(fsm, _)| fsm).collect()).unwrap();
+        decide(&system, &fuzz::limits()).verdict.is_safe()
+    };
+    assert_eq!([is_safe(false), is_safe(true)], [true, false]);
 }
 
 fn of_family(text: &str, role: &str, size: &str) -> String {

@@ -101,8 +101,13 @@ impl Projection {
     }
 
     /// The machines with the members of families written [singly](family::singly).
-    pub(crate) fn singly(&self, members: impl Fn(&Role) -> Option<u32>, differ: bool) -> Vec<Self> {
-        let written = family::singly(&self.fsm, members, differ).into_iter();
+    pub(crate) fn singly(
+        &self,
+        members: impl Fn(&Role) -> Option<u32>,
+        differ: bool,
+        stops: bool,
+    ) -> Vec<Self> {
+        let written = family::singly(&self.fsm, members, differ, stops).into_iter();
         let written = written.map(|(fsm, stands_for)| {
             let origins = stands_for.iter().map(|id| self.origins(*id).to_vec()).collect();
             Self { fsm, in_any_order: None, origins, gathers: HashSet::new() }
