@@ -140,7 +140,7 @@ fn wiring(set: &SetItem, scope: &Scope<'_>, parameters: &[Ident]) -> TokenStream
     let given: Vec<_> = given.collect();
     let (implemented, head) = match given.is_empty() {
         true => (quote!(::core::default::Default for), quote!(fn default())),
-        false => (quote!(), quote!(#[must_use] pub fn sized(#(#given: usize),*))),
+        false => (quote!(), quote!(#[must_use] #[track_caller] pub fn sized(#(#given: usize),*))),
     };
     quote! {
         #(#seats)*

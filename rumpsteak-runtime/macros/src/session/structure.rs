@@ -1,6 +1,6 @@
 //! Expansion of a session struct: the type, and the methods of its first action.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote};
 use rumpsteak_front::SessionItem;
 use rumpsteak_front::session::{Action, Direction, Tail};
@@ -31,13 +31,14 @@ impl Expansion<'_> {
         let session = self.session(parts, from);
         let bound = self.bound(parts.chain, &session);
         let identity = self.identity(name);
-        let (not_over, methods) = self.first(parts, from);
+        let ([not_over, not], methods) = self.first(parts, from);
         let debug = self.debug(name, attributes, &quote!(::core::stringify!(#name)));
         let place = name.span();
         let head = tokens::at(&quote!(struct #name<'s, #role: #krate::Role #default>), place);
         let body = tokens::at(&quote!((#session);), place);
         let not_over = tokens::at(&not_over, place);
         let end = Ident::new("end", place);
+        let wrong = self.wrong_methods(&methods.to_string(), &tokens::at(&not, place), place);
         quote! {
             #(#attributes)*
             #picture
@@ -79,6 +80,7 @@ impl Expansion<'_> {
                 }
 
                 #methods
+                #wrong
 
                 #[doc(hidden)]
                 #visibility fn #end<__T>(self, _: __T) -> #krate::states::Ended<'s, #role, __T>
@@ -101,40 +103,73 @@ impl Expansion<'_> {
         structs.collect()
     }
 
-    /// The bound that says which action is left, and the methods of that action. A gather, a race
+    /// The methods of other actions, which no session has: rustc reports the bound `not`.
+    fn wrong_methods(&self, methods: &str, not: &TokenStream, place: Span) -> TokenStream {
+        let (krate, role, visibility) = (self.krate, &self.role, &self.item.visibility);
+        let wrong = [("receive", false), ("branch", false), ("send", true), ("select", true)];
+        // Another item has no action of its own.
+        let has = |name: &str| methods.is_empty() || methods.contains(&format!("fn {name}"));
+        let wrong = wrong.into_iter().filter(|(name, _)| !has(name));
+        let wrong = wrong.map(|(name, sends)| {
+            let name = Ident::new(name, place);
+            let (label, parameter) = match sends {
+                true => (quote!(, _: __M), quote!(, __M)),
+                false => (quote!(), quote!()),
+            };
+            quote! {
+                #[doc(hidden)]
+                #visibility fn #name<__Then #parameter>(
+                    self
+                    #label
+                ) -> ::core::future::Ready<#krate::Result<__Then>>
+                where
+                    #krate::states::State<'s, #role>: #not,
+                {
+                    ::core::unreachable!()
+                }
+            }
+        });
+        wrong.collect()
+    }
+
+    /// The bounds that say which action is left, and the methods of that action. A gather, a race
     /// and another item have only `into_session`. As in the runtime, the bounds are on the methods,
     /// so that rustc reports the failing bound.
-    fn first(&self, parts: &Parts<'_>, from: usize) -> (TokenStream, TokenStream) {
+    fn first(&self, parts: &Parts<'_>, from: usize) -> ([TokenStream; 2], TokenStream) {
         let (left, methods) = match (parts.chain.actions.get(from), &parts.chain.tail) {
             (Some(action), _) => {
                 let Action { direction, peer, label, .. } = action;
                 let left = match direction {
-                    Direction::Send => quote!(ToSend<#peer, #label>),
-                    Direction::Receive => quote!(ToReceive<#peer, #label>),
+                    Direction::Send => ("Send", quote!(<#peer, #label>)),
+                    Direction::Receive => ("Receive", quote!(<#peer, #label>)),
                 };
                 (left, self.action_methods(action, &self.then(parts, from + 1)))
             }
-            (None, tail) if tail.gathers() => (quote!(ToGather), TokenStream::new()),
+            (None, tail) if tail.gathers() => (("Gather", quote!()), TokenStream::new()),
             (None, Tail::Choice { direction, peer, choice, .. }) => {
                 let (whom, choice) = (self.peer(peer.as_ref()), self.apply(choice));
                 let peer = peer.as_ref();
                 match direction {
                     Some(Direction::Receive) => {
-                        (quote!(ToBranch<#whom>), self.branch_method(peer, &choice))
+                        (("Branch", quote!(<#whom>)), self.branch_method(peer, &choice))
                     }
                     Some(Direction::Send) => {
-                        (quote!(ToSelect<#whom>), self.select_methods(peer, &choice))
+                        (("Select", quote!(<#whom>)), self.select_methods(peer, &choice))
                     }
-                    None => (quote!(ToRace), TokenStream::new()),
+                    None => (("Race", quote!()), TokenStream::new()),
                 }
             }
             _ => {
                 let then = self.session(parts, from);
-                (quote!(ToDo<#then>), TokenStream::new())
+                (("Do", quote!(<#then>)), TokenStream::new())
             }
         };
-        let krate = self.krate;
-        (quote!(#krate::states::#left), methods)
+        let (krate, (action, parameters)) = (self.krate, left);
+        let bounds = ["To", "Not"].map(|prefix| {
+            let name = format_ident!("{prefix}{action}");
+            quote!(#krate::states::#name #parameters)
+        });
+        (bounds, methods)
     }
 
     fn action_methods(&self, action: &Action, then: &TokenStream) -> TokenStream {
