@@ -41,7 +41,7 @@ pub trait Plays<S>: Sized {
     message = "the process for `{Self}` does not run a session of `{Self}`",
     label = "not a process of `{Self}`",
     note = "`Roles::default().run(…)` takes one process for each role, in the order in which the protocol names the roles",
-    note = "a process of `{Self}` takes a type that carries `#[session({Self})]`: `async |session: Name<'_>| …`"
+    note = "a process of `{Self}` takes `{Self}Session<'_>`, or a type of yours with `#[session({Self})]`"
 )]
 pub trait Runs<S>: Plays<S> {}
 
