@@ -153,13 +153,20 @@ fn drains(fsm: &Fsm, state: StateId) -> bool {
     has_one_peer(fsm, state) && next.len() - usize::from(next.contains(&state)) == 1
 }
 
-/// True if the runtime can run a machine: a state receives from one family at most. If members
-/// `differ`, it does so with one label, or drains.
-pub fn can_run(fsm: &Fsm, is_family: impl Fn(&Role) -> bool, differ: bool) -> bool {
+/// True if the runtime can run a machine: a state receives from one family at most, and from no
+/// other role unless `two_decide`. If members `differ`, it does so with one label, or drains.
+pub fn can_run(
+    fsm: &Fsm,
+    is_family: impl Fn(&Role) -> bool,
+    differ: bool,
+    two_decide: bool,
+) -> bool {
     fsm.states().all(|state| {
         let heard = fsm.transitions_from(state).filter(|by| is_heard(by, &is_family));
         let heard: Vec<&Role> = heard.map(|by| &by.action.peer).collect();
-        heard.windows(2).all(|two| two[0] == two[1] && (!differ || drains(fsm, state)))
+        let is_alone = two_decide || heard.is_empty() || has_one_peer(fsm, state);
+        let mut two = heard.windows(2);
+        is_alone && two.all(|two| two[0] == two[1] && (!differ || drains(fsm, state)))
     })
 }
 

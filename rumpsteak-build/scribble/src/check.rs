@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rumpsteak_fsm::{Message, Role, family};
+use rumpsteak_fsm::{Fsm, Message, Role, family};
 
 use crate::annotations;
 use crate::diagnostics::diagnostic::{self, Diagnostic, all};
@@ -271,14 +271,23 @@ impl Protocol {
         members.any(|(_, of)| family::differs(&of.fsm))
     }
 
-    /// True if a role may send while it has heard some of the members: each family talks to one
-    /// role, and each role [may stop](family::may_stop).
+    /// True if two members of each family decide.
+    fn two_decide(&self, found: &[Projection]) -> bool {
+        let mut members = self.members.iter().zip(found).filter(|(members, _)| members.is_some());
+        members.all(|(_, of)| family::two_decide(&of.fsm))
+    }
+
+    /// True if a role may send while it has heard some of the members: two of them decide, and each
+    /// role [may stop](family::may_stop).
     pub fn stops(&self, found: &[Projection]) -> bool {
         let is_family = |role: &Role| self.members(role).is_some();
-        found.iter().all(|of| {
-            let has_one_peer = !is_family(of.fsm.role()) || family::two_decide(&of.fsm);
-            has_one_peer && family::may_stop(&of.fsm, is_family)
-        })
+        self.two_decide(found) && found.iter().all(|of| family::may_stop(&of.fsm, is_family))
+    }
+
+    /// True if the runtime can run a machine.
+    pub fn can_run(&self, found: &[Projection], fsm: &Fsm) -> bool {
+        let is_family = |role: &Role| self.members(role).is_some();
+        family::can_run(fsm, is_family, self.differ(found), self.two_decide(found))
     }
 
     /// The projections with each member of a family as a role of its own, or with two of them if
@@ -288,7 +297,7 @@ impl Protocol {
     /// If the program gives a number of members, the runtime cannot run a machine, or the machines
     /// have too many transitions.
     fn singly(&self, found: &[Projection]) -> Result<Vec<Projection>, Vec<Diagnostic>> {
-        let (is_family, differ) = (|role: &Role| self.members(role).is_some(), self.differ(found));
+        let (differ, stops) = (self.differ(found), self.stops(found));
         let members = |role: &Role| {
             let (number, own) = (self.members(role)?, &found[self.position(role)?].fsm);
             Some(if number != 1 && family::two_decide(own) { 2 } else { number })
@@ -298,9 +307,8 @@ impl Protocol {
         let transitions: usize = found.iter().map(|of| of.fsm.transition_count()).sum();
         let most = self.limits.local_transitions;
         let is_large = transitions.saturating_mul(largest) > most;
-        let can_run = found.iter().all(|of| family::can_run(&of.fsm, is_family, differ));
+        let can_run = found.iter().all(|of| self.can_run(found, &of.fsm));
         if can_run && !is_large && !families.contains(&0) {
-            let stops = self.stops(found);
             return Ok(found.iter().flat_map(|of| of.singly(members, differ, stops)).collect());
         }
         let undecided = found.iter().filter_map(|of| self.undecided_family(of));

@@ -142,8 +142,7 @@ impl Judge<'_> {
         let fsm = &machine.fsm;
         let accepted = root.accepted.as_ref();
         let is_plain = accepted.is_some_and(|(found, order)| together::is_plain(found, *order));
-        let differ = protocol.protocol.differ(&protocol.projections);
-        let is_safe = is_plain && family::can_run(fsm, is_family, differ);
+        let is_safe = is_plain && protocol.protocol.can_run(&protocol.projections, fsm);
         let judged = if is_safe { Ok(()) } else { family::check(fsm, is_family) };
         let of_role = |root: &&Root| self.scope.roles[root.role].role == *fsm.role();
         let earlier = self.found.roots.iter().find(of_role).filter(|_| is_family(fsm.role()));

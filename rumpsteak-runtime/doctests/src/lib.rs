@@ -100,6 +100,41 @@ pub mod role_without_a_size {}
 ///     let _ = futures::executor::block_on(rumpsteak::try_run(&mut roles.m, m));
 /// }
 /// ```
+///
+/// So does a choice whose options name the members:
+///
+/// ```compile_fail,E0080
+/// use rumpsteak::Ended;
+/// use rumpsteak::states::Until;
+///
+/// #[rumpsteak::protocol(Survey)]
+/// mod survey {
+///     #[session(M)]
+///     type Asks = Send<Worker, Ask, Race<Asked>>;
+///     enum Asked {
+///         Answer(Receive<Worker, Answer, Select<Worker, Next>>),
+///         Cancel(Send<Worker, Cancel, Branch<Rest>>),
+///     }
+///     enum Next { Thanks(Thanks, End), Cancel(Cancel, Branch<Rest>) }
+///     enum Rest {
+///         Answer(Receive<Worker, Answer, Branch<Self>>),
+///         Cancel(Receive<Worker, Cancel, End>),
+///     }
+/// }
+/// use survey::*;
+///
+/// async fn m(s: Asks<'_>) -> Ended<'_, M> {
+///     let asked = s.send_each(|_| Ask).await?;
+///     let Until::Wished((), s) = asked.until_each(|_, _| (), async {}).await? else { panic!() };
+///     s.select_each::<Worker, _>(|_| Cancel).await?.branch_each(|_, _| ()).await?;
+///     unreachable!()
+/// }
+///
+/// fn main() {
+///     let mut roles = Roles::sized(1);
+///     let _ = futures::executor::block_on(rumpsteak::try_run(&mut roles.m, m));
+/// }
+/// ```
 #[cfg(doctest)]
 pub mod members_that_differ {}
 

@@ -1,5 +1,5 @@
+use std::future::poll_fn;
 use std::marker::PhantomData;
-use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -43,38 +43,46 @@ impl<'s, R: Role, P: Role, C> Branch<'s, R, P, C> {
     }
 }
 
-impl<'s, R: Role, P: Role, C: Drains<Self>> Branch<'s, R, P, C> {
+impl<'s, R: Role, P: Role, C> Branch<'s, R, P, C>
+where
+    C: Choice<State = State<'s, R>, Message = R::Message>,
+    C: Drains<R::Message, Rest: Session<State = State<'s, R>>>,
+{
     /// Receives and drops messages until one comes that leads on, and drops it too. Returns the
     /// session behind it. For the messages that are in flight when a block is interrupted.
     ///
     /// Errors and cancel safety are as in [`branch`](Self::branch), for each message.
-    pub async fn drain(mut self) -> Result<C::Rest>
+    pub async fn drain(self) -> Result<C::Rest>
     where
         R: Route<P, Link: Incoming<R::Message>>,
-        C: Choice<State = State<'s, R>, Message = R::Message>,
     {
+        const { C::VERIFIED };
+        let mut state = self.state;
         loop {
-            match self.branch().await?.dropped() {
-                ControlFlow::Continue(again) => self = again,
-                ControlFlow::Break(rest) => return Ok(rest),
+            let accepted = poll_fn(|context| poll_accept::<R, P>(&mut state, C::LABELS, context));
+            let (message, next) = accepted.await?;
+            match C::leads_on(&message) {
+                Some(false) => state = next,
+                Some(true) => return Ok(C::Rest::from_state(next)),
+                None => return Err(unexpected(next, <P as Role>::NAME, message, C::LABELS)),
             }
         }
     }
 }
 
-/// A choice whose options all lead back to the state `S`, which receives it, or to one other
-/// session. The macro of a module implements it.
+/// A choice whose options all lead back to the state that receives it, or to one other session. The
+/// macro of a module implements it.
 #[diagnostic::on_unimplemented(
     message = "the session goes on in different ways after the options of `{Self}`",
     label = "`branch`, and match on the options"
 )]
-pub trait Drains<S> {
+pub trait Drains<M> {
     /// The other session.
     type Rest;
 
-    /// Drops the label.
+    /// True if a message leads to the other session. `None` if no option receives it.
     #[doc(hidden)]
-    fn dropped(self) -> ControlFlow<Self::Rest, S>;
+    fn leads_on(message: &M) -> Option<bool>;
 }
 
 impl<'s, R: Role, C> Branch<'s, R, AnyPeer, C> {

@@ -31,6 +31,10 @@ pub trait Choice: Sized {
     #[doc(hidden)]
     const VERIFIED: ByMacro<&'static [&'static str]>;
 
+    /// The number of labels that come from members, if options name their peers.
+    #[doc(hidden)]
+    const OF_MEMBERS: ByMacro<usize> = ByMacro(0);
+
     /// Returns true if `decide` would accept the message. Only used if options name their peers.
     #[doc(hidden)]
     fn takes(_message: &Self::Message, _from: u64) -> bool {

@@ -2,7 +2,6 @@
 
 use std::convert::Infallible;
 use std::future::{pending, poll_fn};
-use std::ops::ControlFlow;
 use std::pin::pin;
 use std::task::{Context, Poll, ready};
 
@@ -145,9 +144,7 @@ impl<'s, R: Role, P: Role, C> Branch<'s, R, P, C> {
     {
         const { assert!(!R::PLAYED.0.differ, "members may send different labels: use `drain_each`") };
         let (mut state, mut heard) = (self.into_state(ByMacro(())), Heard::default());
-        poll_fn(move |context| {
-            poll_choice::<R, P, C>(&mut state, &mut heard, (0, &mut take), context)
-        })
+        poll_fn(move |context| poll_choice::<R, P, C>(&mut state, &mut heard, &mut take, context))
     }
 
     /// Receives and drops what one member after the other has sent, each up to the label that leads
@@ -155,25 +152,33 @@ impl<'s, R: Role, P: Role, C> Branch<'s, R, P, C> {
     pub async fn drain_each(self) -> Result<C::Rest>
     where
         R: Route<P, Link: Each<Link: Incoming<R::Message>>>,
-        C: Choice<State = State<'s, R>, Message = R::Message>
-            + Drains<Self, Rest: Session<State = State<'s, R>>>,
+        C: Choice<State = State<'s, R>, Message = R::Message>,
+        C: Drains<R::Message, Rest: Session<State = State<'s, R>>>,
     {
-        let (mut state, mut member) = (self.into_state(ByMacro(())), 0);
-        let last = Route::<P>::route(state.role()?).links().len().saturating_sub(1);
-        loop {
-            let mut heard = (Some(vec![member]), None, None);
-            let option = poll_fn(|context| {
-                poll_choice::<R, P, C>(&mut state, &mut heard, (member, |_, _| ()), context)
-            });
-            state = match option.await?.dropped() {
-                ControlFlow::Continue(again) => again.into_state(ByMacro(())),
-                ControlFlow::Break(rest) if member == last => return Ok(rest),
-                ControlFlow::Break(rest) => {
-                    member += 1;
-                    rest.into_state(ByMacro(()))
-                }
-            };
+        const {
+            _ = C::VERIFIED;
+            assert!(R::PLAYED.0.differ, "members send the same labels: use `branch_each`");
         }
+        let mut state = self.into_state(ByMacro(()));
+        for member in 0..Route::<P>::route(state.role()?).links().len() {
+            let mut leads_on = false;
+            while !leads_on {
+                let mut take = |_, message: R::Message| match C::leads_on(&message) {
+                    Some(it) => {
+                        leads_on = it;
+                        Ok(())
+                    }
+                    None => Err(message),
+                };
+                let (any, mut due) = (|_: &R::Message| true, Some(vec![member]));
+                let taken = poll_fn(|context| {
+                    poll_each::<R, P>(&mut state, &mut due, C::LABELS, any, &mut take, context)
+                });
+                let next = taken.await?;
+                state = next;
+            }
+        }
+        Ok(C::Rest::from_state(state))
     }
 }
 
@@ -212,6 +217,12 @@ impl<'s, R: Role, C> Race<'s, R, AnyPeer, C> {
         P: Role,
         O: Peers<R>,
     {
+        const {
+            assert!(
+                !R::PLAYED.0.differ || C::OF_MEMBERS.0 < 2,
+                "members may send different labels: use `drain_each`"
+            )
+        }
         let mut state = self.into_state(ByMacro(()));
         let (mut heard, mut wish) = (Heard::default(), pin!(wish));
         // The members and the others take turns, so neither can starve.
@@ -221,7 +232,7 @@ impl<'s, R: Role, C> Race<'s, R, AnyPeer, C> {
         let first = poll_fn(|context| {
             for polls_members in [turn & 1 == 0, turn & 1 == 1] {
                 let polled = match polls_members {
-                    true => poll_choice::<R, P, C>(&mut state, &mut heard, (0, &mut take), context),
+                    true => poll_choice::<R, P, C>(&mut state, &mut heard, &mut take, context),
                     false if heard.1.is_some() => Poll::Pending,
                     false => receive_any::<R, O, C>(&mut state, false, context),
                 };
@@ -245,14 +256,14 @@ impl<'s, R: Role, C> Race<'s, R, AnyPeer, C> {
 }
 
 /// The members whose messages are due, once this was polled, the name of the label that has come
-/// first, and the message of one of them.
+/// first, and the message of the first member.
 type Heard<M> = (Option<Vec<usize>>, Option<&'static str>, Option<M>);
 
-/// Receives from each member. The option has the message of the member `own`.
+/// Receives from each member. The option has the message of the first one.
 fn poll_choice<'s, R, P: Role, C: Of<'s, R>>(
     state: &mut State<'s, R>,
     (due, decided, kept): &mut Heard<R::Message>,
-    (own, mut take): (usize, impl FnMut(usize, R::Message)),
+    mut take: impl FnMut(usize, R::Message),
     context: &mut Context<'_>,
 ) -> Poll<Result<C>>
 where
@@ -266,9 +277,9 @@ where
         if *decided.get_or_insert(label) != label || !C::LABELS.contains(&label) {
             return Err(message);
         }
-        match member == own {
-            true => *kept = Some(message),
-            false => take(member, message),
+        match member {
+            0 => *kept = Some(message),
+            _ => take(member, message),
         }
         Ok(())
     };

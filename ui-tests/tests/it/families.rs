@@ -243,3 +243,51 @@ mod rounds {
         assert_eq!(orders.borrow().len(), 2, "{orders:?}");
     }
 }
+
+mod halt {
+    use futures::FutureExt as _;
+    use futures::executor::LocalPool;
+    use futures::future::{BoxFuture, try_join, try_join_all};
+    use futures::task::LocalSpawnExt as _;
+    use rumpsteak::states::Until;
+    use rumpsteak::{Ended, Held, Result, hold, try_run};
+
+    #[rumpsteak::protocol(Halt)]
+    mod halt {}
+    use halt::*;
+
+    /// A session that may move to another thread.
+    fn m(role: M) -> BoxFuture<'static, Result<M>> {
+        Box::pin(async {
+            let s: MSession<'static, Held<M>> = hold(role).await?;
+            let asked = s.select_each(|_| Part).await?;
+            let Until::Wished((), s) = asked.until_each(|_, _| (), async {}).await? else {
+                panic!("no member has answered")
+            };
+            let s = s.select_each::<Member, _>(|_| Stop).await?;
+            Ok(s.drain_each().await?.into_role())
+        })
+    }
+
+    async fn member(s: MemberSession<'_>) -> Ended<'_, Member> {
+        let MemberPartChoice::Part(Part, s) = s.branch().await? else { panic!() };
+        let Until::Heard(MemberFoundChoice::Stop(Stop, s)) = s.until(async {}).await? else {
+            panic!("what has come is first")
+        };
+        s.send(Stop).await?.end(())
+    }
+
+    #[test]
+    fn a_held_role_drains_its_members_in_each_session() {
+        let Roles { m: mut role, member: mut members } = Roles::sized(2);
+        let mut pool = LocalPool::new();
+        let sessions = pool.spawner().spawn_local_with_handle(async move {
+            for _ in 0..3 {
+                let ends = try_join_all(members.iter_mut().map(|own| try_run(own, member)));
+                role = try_join(m(role), ends).await.unwrap().0;
+            }
+        });
+        pool.run_until_stalled();
+        assert_eq!(sessions.unwrap().now_or_never(), Some(()));
+    }
+}

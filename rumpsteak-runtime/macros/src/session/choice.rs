@@ -41,6 +41,10 @@ impl Expansion<'_> {
         let peers = self.peers(variants);
         let state = due.clone().unwrap_or_else(|| quote!(#krate::states::State<'s, #role>));
         let decide = self.decide(variants, &state, due.is_some());
+        let of_members = variants.iter().filter_map(|variant| variant.head.action());
+        let of_members = of_members
+            .filter(|of| of.direction == Direction::Receive && self.scope.is_family(&of.peer))
+            .count();
         let (all, gathers) = rest.map(|rest| self.rest_of_gather(rest)).unzip();
         let drains = self.drains();
         let offers = variants.iter().zip(&thens).map(|(variant, then)| self.offers(variant, then));
@@ -73,6 +77,9 @@ impl Expansion<'_> {
                 type Message = #message;
                 type State = #state;
 
+                const OF_MEMBERS: #krate::private::ByMacro<usize> =
+                    #krate::private::ByMacro(#of_members);
+
                 const VERIFIED: #krate::private::ByMacro<&'static [&'static str]> =
                     #krate::private::ByMacro(&[#(<#message as #krate::Message<#labels>>::NAME),*]);
 
@@ -88,28 +95,27 @@ impl Expansion<'_> {
     /// The implementation that drops what it receives, if the options lead to one session.
     fn drains(&self) -> Option<TokenStream> {
         let (krate, role, name) = (self.krate, &self.role, &self.item.name);
-        let (out, peer) = self.item.way_out().filter(|(out, _)| Parts::is_short(out))?;
-        let rest = self.session(&self.parts(out), 0);
-        let any = self.scope.parameter("S");
-        let state = match peer {
-            Some(peer) => quote!(#krate::states::Branch<'s, #role, #peer, #name<'s, #role>>),
-            None => any.to_token_stream(),
-        };
-        let parameter = peer.is_none().then_some(any);
-        let arms = self.item.variants().iter().map(|Variant { name, then, .. }| {
-            let is_out = then.to_string() == out.to_string();
-            let flow = if is_out { quote!(Break) } else { quote!(Continue) };
-            quote!(Self::#name(_, s) => ::core::ops::ControlFlow::#flow(s),)
-        });
+        let (out, _) = self.item.way_out().filter(|(out, _)| Parts::is_short(out))?;
+        let (rest, message) = (self.session(&self.parts(out), 0), self.message());
+        let labels: Vec<_> = self.item.variants().iter().map(|of| of.head.label()).collect();
+        let variants = self.item.variants().iter();
+        let is_out = variants.map(|of| of.then.to_string() == out.to_string());
         Some(quote! {
             #[automatically_derived]
-            impl<'s, #role: #krate::Role, #parameter> #krate::states::Drains<#state>
-                for #name<'s, #role>
+            impl<'s, #role: #krate::Role> #krate::states::Drains<#message> for #name<'s, #role>
+            where
+                #(#message: #krate::Message<#labels>,)*
             {
                 type Rest = #rest;
 
-                fn dropped(self) -> ::core::ops::ControlFlow<#rest, #state> {
-                    match self { #(#arms)* }
+                fn leads_on(message: &#message) -> ::core::option::Option<bool> {
+                    let tag = #krate::transport::Labelled::labelled(message).tag;
+                    #(
+                        if tag == <#message as #krate::Message<#labels>>::LABEL.0.tag {
+                            return ::core::option::Option::Some(#is_out);
+                        }
+                    )*
+                    ::core::option::Option::None
                 }
             }
         })
