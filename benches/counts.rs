@@ -10,8 +10,9 @@
 //! machine), and memory. Each figure comes from its own process: instructions under `valgrind
 //! --tool=callgrind`, which counts one function only, and memory as the peak of the process,
 //! machines included. Counts vary by a few per cent if a hash table is involved, because hash
-//! tables are seeded at random. The columns are those of the benchmark `verifier`, but `unprepared`
-//! and `prepared` do not write or check a certificate. Without valgrind or `/proc`, "-" is printed.
+//! tables are seeded at random. The columns are named as in the benchmark `verifier`, but
+//! `unprepared` and `prepared` do not write or check a certificate. Without valgrind or `/proc`,
+//! "-" is printed.
 
 #![expect(clippy::print_stdout, reason = "a program for people who measure; it prints its table")]
 

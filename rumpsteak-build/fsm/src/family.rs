@@ -68,11 +68,11 @@
 //! leads on. A role [may stop](may_stop) such a gather where it has heard some of the members.
 //!
 //! *Two decide.* Let a family talk to one peer `m`. Leave out all members but two of a run: this is
-//! a run with two, in which a gather begins with one of these, and has heard none, one or both of
-//! them where it is stopped. A failure has two members that show it: the one whose message is
-//! wrong, left over or awaited, and the one that decided what `m` waits for. Only a member for
-//! which `m` waits can end that, by itself. If it always can with two, it can with any number, so
-//! whatever is received eventually with two is with more. Two that do the same stand for one.
+//! a run with two: a gather begins with one of these, and has heard none, one or both of them where
+//! it is stopped. A failure has two members that show it: the one whose message is wrong, left over
+//! or awaited, and the one that decided what `m` waits for. Only a member for which `m` waits can
+//! end that, by itself. If it always can with two, it can with any number, so whatever is received
+//! eventually with two is with more. Two that do the same stand for one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -185,17 +185,22 @@ pub fn singly(
     };
     let written = each(fsm.role()).into_iter().map(|role| {
         let (mut builder, mut stands_for) = (Fsm::builder(role), vec![]);
-        let (mut turns, mut gathering, states) = (BTreeMap::new(), vec![], fsm.states());
+        let (mut turns, states) = (BTreeMap::new(), fsm.states());
         states.for_each(|_| _ = builder.add_state());
-        for Transition { id, source: state, action, target } in fsm.transitions() {
+        // Each with the state that it leaves. Those of a gather that stops come behind the others.
+        let mut due: Vec<_> = fsm.transitions().map(|by| (by.source, by)).collect();
+        let mut done = 0;
+        while let Some(&(start, Transition { id, source: state, action, target })) = due.get(done) {
+            done += 1;
             let (peers, receives) = (each(&action.peer), action.direction == Direction::Receive);
             let is_drained = differ && receives && drains(fsm, state);
             let any_is_first = receives && !has_one_peer(fsm, state);
             for first in 0..if any_is_first { peers.len() } else { 1 } {
-                let (mut order, mut source) = (peers.clone(), state);
+                let (mut order, mut source) = (peers.clone(), start);
                 order[..=first].rotate_right(1);
                 for (turn, peer) in order.into_iter().enumerate() {
-                    let next = match turn + 1 == peers.len() {
+                    let is_last = turn + 1 == peers.len();
+                    let next = match is_last {
                         true => target,
                         false if !is_drained => builder.add_state(),
                         false => *turns.entry((state, turn)).or_insert_with(|| builder.add_state()),
@@ -204,21 +209,10 @@ pub fn singly(
                     builder.add_transition(source, Action { peer, ..action.clone() }, target);
                     stands_for.push(id);
                     source = next;
-                    if stops && any_is_first && turn + 1 < peers.len() {
-                        gathering.push((source, state));
+                    if stops && any_is_first && !is_last {
+                        due.extend(sends(fsm, state).map(|by| (source, by)));
                     }
                 }
-            }
-        }
-        let stopped = gathering.into_iter();
-        let stopped = stopped.flat_map(|(at, state)| sends(fsm, state).map(move |by| (at, by)));
-        for (mut source, Transition { id, action, target, .. }) in stopped {
-            let mut peers = each(&action.peer).into_iter().peekable();
-            while let Some(peer) = peers.next() {
-                let next = peers.peek().map_or(target, |_| builder.add_state());
-                builder.add_transition(source, Action { peer, ..action.clone() }, next);
-                stands_for.push(id);
-                source = next;
             }
         }
         (builder.build(fsm.initial()).on_demand(fsm.is_on_demand()), stands_for)

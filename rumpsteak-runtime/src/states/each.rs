@@ -293,7 +293,7 @@ where
 
 /// Receives from each member of the family `P`, and returns the state. `due` has the members whose
 /// messages have not come, once this was polled. `take` returns a message that it does not expect.
-/// What is not wanted stays in its queue.
+/// A message that is not wanted stays in its queue.
 fn poll_each<'s, R, P>(
     state: &mut State<'s, R>,
     due: &mut Option<Vec<usize>>,

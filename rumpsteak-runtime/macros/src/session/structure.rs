@@ -31,14 +31,17 @@ impl Expansion<'_> {
         let session = self.session(parts, from);
         let bound = self.bound(parts.chain, &session);
         let identity = self.identity(name);
-        let ([not_over, not], methods) = self.first(parts, from);
+        let (kind, parameters, methods) = self.first(parts, from);
         let debug = self.debug(name, attributes, &quote!(::core::stringify!(#name)));
         let place = name.span();
         let head = tokens::at(&quote!(struct #name<'s, #role: #krate::Role #default>), place);
         let body = tokens::at(&quote!((#session);), place);
-        let not_over = tokens::at(&not_over, place);
+        let named = |prefix: &str| {
+            let name = format_ident!("{prefix}{kind}");
+            tokens::at(&quote!(#krate::states::#name #parameters), place)
+        };
+        let (not_over, wrong) = (named("To"), self.wrong_methods(kind, &named("Not"), place));
         let end = Ident::new("end", place);
-        let wrong = self.wrong_methods(&methods.to_string(), &tokens::at(&not, place), place);
         quote! {
             #(#attributes)*
             #picture
@@ -103,18 +106,17 @@ impl Expansion<'_> {
         structs.collect()
     }
 
-    /// The methods of other actions, which no session has: rustc reports the bound `not`.
-    fn wrong_methods(&self, methods: &str, not: &TokenStream, place: Span) -> TokenStream {
+    /// The methods of other actions than this kind, which no session has: rustc reports the bound
+    /// `not`. None for a kind without methods of its own.
+    fn wrong_methods(&self, kind: &str, not: &TokenStream, place: Span) -> TokenStream {
         let (krate, role, visibility) = (self.krate, &self.role, &self.item.visibility);
-        let wrong = [("receive", false), ("branch", false), ("send", true), ("select", true)];
-        // Another item has no action of its own.
-        let has = |name: &str| methods.is_empty() || methods.contains(&format!("fn {name}"));
-        let wrong = wrong.into_iter().filter(|(name, _)| !has(name));
-        let wrong = wrong.map(|(name, sends)| {
-            let name = Ident::new(name, place);
-            let (label, parameter) = match sends {
-                true => (quote!(, _: __M), quote!(, __M)),
-                false => (quote!(), quote!()),
+        let kinds = ["Receive", "Branch", "Send", "Select"];
+        let wrong = kinds.into_iter().filter(|of| kinds.contains(&kind) && *of != kind);
+        let wrong = wrong.map(|kind| {
+            let name = Ident::new(&kind.to_lowercase(), place);
+            let (label, parameter) = match kind {
+                "Send" | "Select" => (quote!(, _: __M), quote!(, __M)),
+                _ => (quote!(), quote!()),
             };
             quote! {
                 #[doc(hidden)]
@@ -132,44 +134,39 @@ impl Expansion<'_> {
         wrong.collect()
     }
 
-    /// The bounds that say which action is left, and the methods of that action. A gather, a race
-    /// and another item have only `into_session`. As in the runtime, the bounds are on the methods,
-    /// so that rustc reports the failing bound.
-    fn first(&self, parts: &Parts<'_>, from: usize) -> ([TokenStream; 2], TokenStream) {
-        let (left, methods) = match (parts.chain.actions.get(from), &parts.chain.tail) {
+    /// The kind of the action that is left and its parameters, for the names of bounds, and its
+    /// methods. A gather, a race and another item have only `into_session`. As in the runtime, the
+    /// bounds are on the methods, so that rustc reports the failing bound.
+    fn first(&self, parts: &Parts<'_>, from: usize) -> (&'static str, TokenStream, TokenStream) {
+        match (parts.chain.actions.get(from), &parts.chain.tail) {
             (Some(action), _) => {
                 let Action { direction, peer, label, .. } = action;
-                let left = match direction {
-                    Direction::Send => ("Send", quote!(<#peer, #label>)),
-                    Direction::Receive => ("Receive", quote!(<#peer, #label>)),
+                let kind = match direction {
+                    Direction::Send => "Send",
+                    Direction::Receive => "Receive",
                 };
-                (left, self.action_methods(action, &self.then(parts, from + 1)))
+                let methods = self.action_methods(action, &self.then(parts, from + 1));
+                (kind, quote!(<#peer, #label>), methods)
             }
-            (None, tail) if tail.gathers() => (("Gather", quote!()), TokenStream::new()),
+            (None, tail) if tail.gathers() => ("Gather", quote!(), quote!()),
             (None, Tail::Choice { direction, peer, choice, .. }) => {
                 let (whom, choice) = (self.peer(peer.as_ref()), self.apply(choice));
                 let peer = peer.as_ref();
                 match direction {
                     Some(Direction::Receive) => {
-                        (("Branch", quote!(<#whom>)), self.branch_method(peer, &choice))
+                        ("Branch", quote!(<#whom>), self.branch_method(peer, &choice))
                     }
                     Some(Direction::Send) => {
-                        (("Select", quote!(<#whom>)), self.select_methods(peer, &choice))
+                        ("Select", quote!(<#whom>), self.select_methods(peer, &choice))
                     }
-                    None => (("Race", quote!()), TokenStream::new()),
+                    None => ("Race", quote!(), quote!()),
                 }
             }
             _ => {
                 let then = self.session(parts, from);
-                (("Do", quote!(<#then>)), TokenStream::new())
+                ("Do", quote!(<#then>), quote!())
             }
-        };
-        let (krate, (action, parameters)) = (self.krate, left);
-        let bounds = ["To", "Not"].map(|prefix| {
-            let name = format_ident!("{prefix}{action}");
-            quote!(#krate::states::#name #parameters)
-        });
-        (bounds, methods)
+        }
     }
 
     fn action_methods(&self, action: &Action, then: &TokenStream) -> TokenStream {
