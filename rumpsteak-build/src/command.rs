@@ -26,7 +26,7 @@ use crate::scope::Scope;
 pub use crate::codegen::is_untouched;
 pub use crate::named_text::NamedText;
 pub use crate::protocols::scr_module::{ScrModule, root_of};
-pub use crate::protocols::{Gravity, gravest};
+pub use crate::protocols::{Outcome, gravest};
 pub use crate::report::code::explanations;
 pub use crate::report::comparison::{
     Explanation, among_peers, decided_by_run, explain, fair_among, proven, proven_among,
@@ -199,8 +199,8 @@ pub struct Problem {
     pub text: String,
     /// The code that `cargo rumpsteak explain` knows.
     pub code: Option<&'static str>,
-    /// The consequence for the package.
-    pub gravity: Gravity,
+    /// The outcome for the package.
+    pub outcome: Outcome,
     /// The mistake with its source line: plain, then styled.
     rendered: [String; 2],
 }
@@ -261,12 +261,13 @@ impl Check {
         verified < sessions || sessions == 0 && unread > 0
     }
 
-    /// The most serious consequence of all mistakes. Sessions that were not verified, without a
+    /// The most serious outcome of all mistakes. Sessions that were not verified, without a
     /// mistake here, are undecided: rustc reports why.
-    pub fn gravest(&self) -> Option<Gravity> {
-        let problems = self.problems.iter().map(|problem| problem.gravity);
-        let gravest = problems.chain(self.reports.iter().map(|report| report.gravity)).max();
-        gravest.or(self.is_incomplete().then_some(Gravity::Undecided))
+    pub fn gravest(&self) -> Outcome {
+        let problems = self.problems.iter().map(|problem| problem.outcome);
+        let gravest = problems.chain(self.reports.iter().map(|report| report.outcome)).max();
+        let complete = if self.is_incomplete() { Outcome::Undecided } else { Outcome::Holds };
+        gravest.unwrap_or(complete)
     }
 }
 
@@ -275,7 +276,7 @@ fn problems(analysis: &Analysis) -> Vec<Problem> {
     for (file, judged) in analysis.source.files.iter().zip(&analysis.judged) {
         let source =
             Arc::new(NamedText::new(analysis.protocols.base.show(&file.path), file.text.clone()));
-        let mut add = |span: Span, told: &ErrorText, gravity: Gravity| {
+        let mut add = |span: Span, told: &ErrorText, outcome: Outcome| {
             let range = span.byte_range();
             let (line, column) = source.position(range.start);
             problems.push(Problem {
@@ -286,7 +287,7 @@ fn problems(analysis: &Analysis) -> Vec<Problem> {
                 range,
                 text: told.text.clone(),
                 code: told.code,
-                gravity,
+                outcome,
             });
         };
         let of_syntax = |error: &syn::Error| ErrorText { text: error.to_string(), code: None };
@@ -294,7 +295,7 @@ fn problems(analysis: &Analysis) -> Vec<Problem> {
             let (module, findings) = match judged {
                 Ok(judged) => judged,
                 Err(error) => {
-                    add(error.span(), &of_syntax(error), Gravity::BadInput);
+                    add(error.span(), &of_syntax(error), Outcome::BadInput);
                     continue;
                 }
             };
@@ -302,9 +303,9 @@ fn problems(analysis: &Analysis) -> Vec<Problem> {
             let anchor = module.arguments.protocol.as_ref().unwrap_or(&module.name).span();
             let place = |span: Span| if span.byte_range().is_empty() { anchor } else { span };
             for error in &module.errors {
-                add(error.span(), &of_syntax(error), Gravity::BadInput);
+                add(error.span(), &of_syntax(error), Outcome::BadInput);
             }
-            let gravity = findings.gravity.unwrap_or(Gravity::Fails);
+            let outcome = findings.outcome.unwrap_or(Outcome::Fails);
             // The errors of a file are reported with it, unless the module's own limits cause them.
             let is_reported = module.arguments.protocol.as_ref().is_some_and(|name| {
                 let files = analysis.protocols.files.iter().enumerate();
@@ -313,7 +314,7 @@ fn problems(analysis: &Analysis) -> Vec<Problem> {
             });
             let told = findings.told.iter();
             let told = told.filter(|(_, told)| told.code.is_some() || !is_reported);
-            told.for_each(|(span, told)| add(place(*span), told, gravity));
+            told.for_each(|(span, told)| add(place(*span), told, outcome));
         }
     }
     problems.sort_by_cached_key(|problem| (problem.file.clone(), problem.line, problem.column));

@@ -11,7 +11,7 @@ use rumpsteak_fsm::verify::{Refused, VerifyError};
 use rumpsteak_fsm::{Action, Defect, Limit, Message, Role, Run, StateId, TransitionId};
 
 use crate::named_text::TextPlace;
-use crate::protocols::{Gravity, ProtocolRole};
+use crate::protocols::{Outcome, ProtocolRole};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
@@ -239,14 +239,14 @@ impl Cause {
         matches!(self, Self::Name { problem: NameProblem::OwnRole, .. } | Self::NoRoute { .. })
     }
 
-    pub(crate) fn gravity(&self) -> Gravity {
+    pub(crate) fn outcome(&self) -> Outcome {
         match self {
             Self::BrokenFile { .. }
             | Self::Family { .. }
             | Self::Undecided { .. }
             | Self::UndecidedCapacities { .. }
-            | Self::UndecidedSystem { .. } => Gravity::Undecided,
-            _ => Gravity::Fails,
+            | Self::UndecidedSystem { .. } => Outcome::Undecided,
+            _ => Outcome::Fails,
         }
     }
 }

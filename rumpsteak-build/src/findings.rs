@@ -14,7 +14,7 @@ use crate::fault::{Cause, Fault};
 use crate::judge::Root;
 use crate::judge::sessions::{self, Judgement};
 use crate::judge::{capacities, declared};
-use crate::protocols::{Gravity, Loaded, Protocols};
+use crate::protocols::{Loaded, Outcome, Protocols};
 use crate::report::comparison::beyond_subtyping;
 use crate::report::wording::{self, ErrorText};
 use crate::scope::{self, ItemId, Scope};
@@ -28,8 +28,8 @@ pub struct Findings {
     pub verdict: Verdict,
     /// The mistakes with their places, apart from those in the form of items.
     pub told: Vec<(Span, ErrorText)>,
-    /// The most serious consequence of the mistakes.
-    pub gravity: Option<Gravity>,
+    /// The most serious outcome of the mistakes.
+    pub outcome: Option<Outcome>,
     /// The sessions that name something that does not exist.
     pub left_out: BTreeSet<String>,
     /// The warnings.
@@ -43,7 +43,7 @@ impl Findings {
         if !module.errors.is_empty() {
             faults.retain(|fault| !fault.cause.is_of_missing_item());
         }
-        findings.gravity = faults.iter().map(|fault| fault.cause.gravity()).max();
+        findings.outcome = faults.iter().map(|fault| fault.cause.outcome()).max();
         // Several tokens may have the same mistake.
         let mut said = BTreeSet::new();
         for fault in &faults {

@@ -25,6 +25,7 @@ use std::process::ExitCode;
 
 use clap::{ColorChoice, CommandFactory as _, Parser};
 
+use self::outcome::status;
 use self::terminal::Terminal;
 use self::verb::Verb;
 
@@ -55,5 +56,5 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse_from(words.map(|(_, word)| word));
     let mut terminal = Terminal::new(arguments.color);
     let outcome = verb::run(&arguments.verb, Arguments::command, &mut terminal);
-    terminal.finish(outcome).into()
+    status(terminal.finish(outcome))
 }

@@ -124,7 +124,7 @@ impl Module {
             self.unreadable.iter().for_each(|notice| terminal.report(notice));
         }
         self.reports(diagnostics).for_each(|notice| terminal.report(&notice));
-        gravest(diagnostics).into()
+        gravest(diagnostics)
     }
 }
 

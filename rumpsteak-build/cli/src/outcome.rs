@@ -1,8 +1,9 @@
-//! The answer to a call, its outcome, and its exit status.
+//! The answer to a call, with its outcome, and its exit status.
 
 use std::process::ExitCode;
 
-use rumpsteak_build::command::{Gravity, Notice};
+use rumpsteak_build::command::Notice;
+pub(crate) use rumpsteak_build::command::Outcome;
 use rumpsteak_fsm::Limit;
 use serde_json::{Value, json};
 
@@ -44,50 +45,12 @@ impl Answer {
     }
 }
 
-/// In order of severity, so that the outcome of several files is their maximum. A file that cannot
-/// be read outweighs all verdicts, and a refusal outweighs an undecided search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Outcome {
-    /// It holds: status 0.
-    Holds,
-    /// Undecided within the bounds: status 3.
-    Undecided,
-    /// It does not hold: status 1.
-    Fails,
-    /// The input or the call is bad: status 2.
-    BadInput,
-}
-
-impl Outcome {
-    /// The word in JSON; `None` for bad input.
-    pub(crate) fn verdict(self) -> Option<&'static str> {
-        match self {
-            Self::Holds => Some("safe"),
-            Self::Fails => Some("unsafe"),
-            Self::Undecided => Some("undecided"),
-            Self::BadInput => None,
-        }
-    }
-}
-
-impl From<Option<Gravity>> for Outcome {
-    fn from(gravest: Option<Gravity>) -> Self {
-        match gravest {
-            None => Self::Holds,
-            Some(Gravity::Undecided) => Self::Undecided,
-            Some(Gravity::BadInput) => Self::BadInput,
-            Some(_) => Self::Fails,
-        }
-    }
-}
-
-impl From<Outcome> for ExitCode {
-    fn from(outcome: Outcome) -> Self {
-        Self::from(match outcome {
-            Outcome::Holds => 0,
-            Outcome::Fails => 1,
-            Outcome::BadInput => 2,
-            Outcome::Undecided => 3,
-        })
-    }
+/// The exit status.
+pub(crate) fn status(outcome: Outcome) -> ExitCode {
+    ExitCode::from(match outcome {
+        Outcome::Holds => 0,
+        Outcome::Fails => 1,
+        Outcome::BadInput => 2,
+        Outcome::Undecided => 3,
+    })
 }

@@ -198,28 +198,43 @@ pub(crate) fn role_part<'a>(scr: &Path, path: &'a Path) -> Option<&'a str> {
     name.strip_prefix(scr.file_stem()?.to_str()?)?.strip_prefix('.')
 }
 
-/// The consequence of a mistake for the package, the least serious first.
+/// The outcome of a check, in order of severity, so that the outcome of several files is their
+/// maximum. A file that cannot be read outweighs all verdicts, and a refusal outweighs an undecided
+/// search.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-#[non_exhaustive]
-pub enum Gravity {
+pub enum Outcome {
+    /// There is no mistake.
+    Holds,
     /// The answer is unknown: a limit stopped the proof, or another error is in the way.
     Undecided,
-    /// The package is wrong.
+    /// The package, the protocol or the machine is wrong.
     Fails,
     /// An input cannot be read, so there is nothing to verify.
     BadInput,
 }
 
-/// The consequence of errors of Scribble: a text that does not parse is bad input, a limit decides
-/// nothing, and anything else is a mistake in the protocol. `None` without errors.
-pub fn gravest(diagnostics: &[Diagnostic]) -> Option<Gravity> {
-    let gravity = |diagnostic: &Diagnostic| match diagnostic.code {
-        code if code.is_limit() => Gravity::Undecided,
+impl Outcome {
+    /// The word in JSON; `None` for bad input.
+    pub fn verdict(self) -> Option<&'static str> {
+        match self {
+            Self::Holds => Some("safe"),
+            Self::Fails => Some("unsafe"),
+            Self::Undecided => Some("undecided"),
+            Self::BadInput => None,
+        }
+    }
+}
+
+/// The outcome of errors of Scribble: a text that does not parse is bad input, a limit decides
+/// nothing, and anything else is a mistake in the protocol.
+pub fn gravest(diagnostics: &[Diagnostic]) -> Outcome {
+    let outcome = |diagnostic: &Diagnostic| match diagnostic.code {
+        code if code.is_limit() => Outcome::Undecided,
         // A call names the role.
-        code if code == Code::NoSuchRole || code.is_syntax() => Gravity::BadInput,
-        _ => Gravity::Fails,
+        code if code == Code::NoSuchRole || code.is_syntax() => Outcome::BadInput,
+        _ => Outcome::Fails,
     };
-    diagnostics.iter().map(gravity).max()
+    diagnostics.iter().map(outcome).max().unwrap_or(Outcome::Holds)
 }
 
 impl ScrFile {

@@ -9,7 +9,7 @@ use rumpsteak_scribble::Diagnostic;
 
 use super::excerpt::Excerpt;
 use crate::named_text::NamedText;
-use crate::protocols::{Gravity, Protocols, ScrFile, gravest};
+use crate::protocols::{Outcome, Protocols, ScrFile, gravest};
 use crate::words::{split_way_out, visible};
 
 /// The severity of a notice.
@@ -151,7 +151,7 @@ impl Notice {
 #[derive(Clone)]
 pub struct Report {
     notices: Vec<Notice>,
-    pub(crate) gravity: Gravity,
+    pub(crate) outcome: Outcome,
 }
 
 impl Report {
@@ -159,19 +159,19 @@ impl Report {
         let errors = file.module.diagnostics.iter();
         Self {
             notices: errors.map(|error| Notice::of_diagnostic(&file.module.texts, error)).collect(),
-            gravity: gravest(&file.module.diagnostics).unwrap_or(Gravity::Undecided),
+            outcome: gravest(&file.module.diagnostics),
         }
     }
 
     /// A report of one sentence, with advice.
     pub(crate) fn of(message: &str, help: &str) -> Self {
-        Self { notices: vec![Notice::error(message).help(help)], gravity: Gravity::BadInput }
+        Self { notices: vec![Notice::error(message).help(help)], outcome: Outcome::BadInput }
     }
 
     /// Joins reports. `None` of an empty list.
     pub(crate) fn join(reports: Vec<Self>) -> Option<Self> {
         Some(Self {
-            gravity: reports.iter().map(|report| report.gravity).max()?,
+            outcome: reports.iter().map(|report| report.outcome).max()?,
             notices: reports.into_iter().flat_map(|report| report.notices).collect(),
         })
     }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use expect_test::expect_file;
-use rumpsteak_build::command::{Check, Code, Gravity, is_untouched};
+use rumpsteak_build::command::{Check, Code, Outcome, is_untouched};
 use rumpsteak_build::{Limits, configure};
 
 use crate::support::{self, OPTIMISED, PROTOCOL, begins, ends, only, says};
@@ -279,8 +279,8 @@ fn a_machine_that_is_not_decided_is_no_failure() {
              help: keep the session closer to the protocol, or raise the limit:\n      \
              #[protocol(DoubleBuffering, limits(steps = 10))]",
     );
-    assert_eq!(undecided.gravest(), Some(Gravity::Undecided));
-    assert_eq!(check("").gravest(), None);
+    assert_eq!(undecided.gravest(), Outcome::Undecided);
+    assert_eq!(check("").gravest(), Outcome::Holds);
 
     // It is accepted together with all others as a session is, if the attribute says so and they
     // are safe.
@@ -304,7 +304,7 @@ fn machines_that_are_safe_together_only_are_accepted_together() {
     };
     let both = [("protocols/swap.a.dot", LATE), ("protocols/swap.b.dot", EARLY)];
     let said = check(&both, "");
-    assert_eq!(said.gravest(), Some(Gravity::Fails));
+    assert_eq!(said.gravest(), Outcome::Fails);
     ends(&said.problems[0].text, "#[protocol(Swap, accept_closed_system)]");
     let accepted = check(&both, ", accept_closed_system");
     assert!(accepted.holds(), "{:?}", accepted.problems);

@@ -41,7 +41,7 @@ fn check_module(module: &Module, output: &mut Output<'_>) {
     let reports = unreadable.chain(module.reports(warnings)).chain(module.reports(diagnostics));
     reports.for_each(|report| output.report(&report));
     if let Some(first) = diagnostics.first() {
-        output.weigh(Answer::because(gravest(diagnostics).into(), &first.message));
+        output.weigh(Answer::because(gravest(diagnostics), &first.message));
     } else if protocols.is_empty() {
         let note = Notice::note(format!("`{}` declares no protocol to check", module.name()));
         let help = "`aux` protocols and those with parameters are checked when others call them";
@@ -59,7 +59,7 @@ fn check_protocol(module: &Module, protocol: &Protocol, output: &mut Output<'_>)
             let limit = first.and_then(|first| first.limit);
             let limit = limit.map(|(name, value)| json!({"setting": name, "value": value}));
             let reason = first.map(|first| first.message.clone());
-            let answer = Answer::new(gravest(&diagnostics).into()).with("limit", limit);
+            let answer = Answer::new(gravest(&diagnostics)).with("limit", limit);
             return output.verdict(protocol, answer.with("reason", reason), "");
         }
     };

@@ -99,7 +99,7 @@ fn answer(check: &Check) -> Answer {
     let problem = check.problems.first().map(|problem| problem.text.clone());
     let first = problem.or(check.reports.first().map(ToString::to_string));
     let reason = first.and_then(|text| Some(text.lines().next()?.to_owned()));
-    Answer::new(check.gravest().into())
+    Answer::new(check.gravest())
         .with("reason", reason)
         .with("protocols", check.summary.protocols)
         .with("sessions", check.summary.sessions)
