@@ -32,7 +32,7 @@ mod syntax;
 
 pub use self::check::{Checked, Protocol, check};
 pub use self::diagnostics::code::Code;
-pub use self::diagnostics::diagnostic::{Diagnostic, Severity};
+pub use self::diagnostics::diagnostic::Diagnostic;
 pub use self::diagnostics::similar::similar;
 pub use self::diagnostics::span::{Name, SourceId, Span};
 pub use self::limits::Limits;

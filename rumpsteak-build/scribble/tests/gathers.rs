@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
-use rumpsteak_scribble::{Diagnostic, Projection, check, parse};
+use rumpsteak_scribble::{Projection, check, parse};
 
 /// The actions of a role in a line, gathers in braces. A choice whose options go on differently is
 /// the last.
@@ -28,7 +28,7 @@ fn lines(source: &str) -> String {
     let parsed = parse(source);
     assert_eq!(parsed.diagnostics, [], "{source}");
     let checked = check(&parsed.module);
-    assert_eq!(checked.diagnostics.iter().find(|it| Diagnostic::is_error(it)), None, "{source}");
+    assert_eq!(checked.diagnostics.iter().find(|it| it.is_error), None, "{source}");
     let protocol = &checked.protocols[0];
     let roles = protocol.roles().iter().zip(protocol.project_all().unwrap());
     roles.map(|(role, found)| format!("{role}: {}\n", line(&found))).collect()

@@ -33,7 +33,7 @@ fn project(source: &str) -> Result<Vec<Fsm>, Vec<Diagnostic>> {
         projection_steps: 100_000,
         ..Limits::default()
     });
-    if checked.diagnostics.iter().any(Diagnostic::is_error) {
+    if checked.diagnostics.iter().any(|found| found.is_error) {
         return Err(checked.diagnostics);
     }
     let protocol = &checked.protocols[0];

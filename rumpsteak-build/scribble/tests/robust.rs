@@ -126,7 +126,7 @@ const DEPTH: usize = 30_000;
 /// The number of states of the first protocol. The text must have no errors.
 fn accepted(source: &str) -> usize {
     let checked = check(&parse(source).module);
-    let errors = checked.diagnostics.into_iter().filter(|found| found.is_error());
+    let errors = checked.diagnostics.into_iter().filter(|found| found.is_error);
     assert_eq!(errors.collect::<Vec<_>>(), []);
     checked.protocols[0].states()
 }

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
 use rumpsteak_fsm::Role;
-use rumpsteak_scribble::{Code, Limits, Modules, Severity, check, parse};
+use rumpsteak_scribble::{Code, Limits, Modules, check, parse};
 
 #[test]
 fn a_transition_remembers_every_interaction_that_it_stands_for() {
@@ -94,19 +94,19 @@ fn a_text_that_is_read_alone_cannot_import() {
 #[test]
 fn a_module_line_that_names_another_folder_is_a_warning_unless_an_import_needs_it() {
     let place = ["market", "Orders"];
-    let severity = |source: &str, imported: &str| {
+    let is_error = |source: &str, imported: &str| {
         let (modules, errors) = Modules::load(source, |_| Some(imported.to_owned()));
         assert_eq!(errors, []);
-        modules.misplaced(&place).map(|found| found.severity)
+        modules.misplaced(&place).map(|found| found.is_error)
     };
-    assert_eq!(severity("module market.Orders;", ""), None);
-    assert_eq!(severity("module Orders;", ""), None);
-    assert_eq!(severity("module shop.Orders;", ""), Some(Severity::Warning));
-    assert_eq!(severity("module shop.Basket;", ""), Some(Severity::Error));
+    assert_eq!(is_error("module market.Orders;", ""), None);
+    assert_eq!(is_error("module Orders;", ""), None);
+    assert_eq!(is_error("module shop.Orders;", ""), Some(false));
+    assert_eq!(is_error("module shop.Basket;", ""), Some(true));
     let source = "module shop.Orders; import shop.Base;";
-    assert_eq!(severity(source, ""), Some(Severity::Warning));
+    assert_eq!(is_error(source, ""), Some(false));
     let imported = "module shop.Base; import shop.Orders;";
-    assert_eq!(severity(source, imported), Some(Severity::Error));
+    assert_eq!(is_error(source, imported), Some(true));
 }
 
 #[test]

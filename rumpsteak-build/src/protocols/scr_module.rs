@@ -59,7 +59,7 @@ impl ScrModule {
             }
         }
         let (mut diagnostics, warnings): (Vec<_>, _) =
-            diagnostics.into_iter().partition(Diagnostic::is_error);
+            diagnostics.into_iter().partition(|found| found.is_error);
         let more = diagnostics.len().saturating_sub(MOST);
         diagnostics.truncate(MOST);
         if let Some(last) = diagnostics.last_mut().filter(|_| more > 0) {

@@ -99,7 +99,7 @@ impl Notice {
 
     /// An error of a Scribble module, with the texts of the module and of its imports.
     pub fn of_diagnostic(texts: &[Arc<NamedText>], diagnostic: &Diagnostic) -> Self {
-        let severity = if diagnostic.is_error() { Severity::Error } else { Severity::Warning };
+        let severity = if diagnostic.is_error { Severity::Error } else { Severity::Warning };
         let primary = (diagnostic.primary, diagnostic.label.clone());
         Self {
             code: Some(diagnostic.code.as_str()),

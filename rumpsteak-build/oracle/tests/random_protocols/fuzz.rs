@@ -315,7 +315,7 @@ pub(crate) fn project(text: &str) -> Result<(Protocol, Vec<Projection>), Vec<Dia
         return Err(parsed.diagnostics);
     }
     let mut checked = check(&parsed.module);
-    checked.diagnostics.retain(Diagnostic::is_error);
+    checked.diagnostics.retain(|found| found.is_error);
     match checked.protocols.pop() {
         Some(protocol) if checked.diagnostics.is_empty() => {
             protocol.project_all().map(|projections| (protocol, projections))

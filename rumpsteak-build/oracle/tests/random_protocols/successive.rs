@@ -7,7 +7,7 @@ use rumpsteak_fsm::verify::together::{Part, together};
 use rumpsteak_fsm::verify::{certified, verify};
 use rumpsteak_fsm::{Action, Fsm, Limits, Role, Verdict};
 use rumpsteak_oracle::{FaultKind, Mutation, Shape, Successive, local, mutate};
-use rumpsteak_scribble::{Diagnostic, check, parse};
+use rumpsteak_scribble::{check, parse};
 
 use crate::fuzz::{self, Sample, Tool, Watch};
 
@@ -34,7 +34,7 @@ fn projected(sample: &mut Sample, is_explicit: bool, watch: &mut Watch) -> Optio
     assert_eq!(parsed.diagnostics, [], "{}", sample.text);
     watch.time(Tool::Project, || {
         let checked = check(&parsed.module);
-        let is_wrong = checked.diagnostics.iter().any(Diagnostic::is_error);
+        let is_wrong = checked.diagnostics.iter().any(|found| found.is_error);
         let protocol = checked.protocols.first().filter(|_| !is_wrong)?;
         let projections = protocol.project_all().ok()?;
         Some(projections.into_iter().map(|found| found.fsm).collect())

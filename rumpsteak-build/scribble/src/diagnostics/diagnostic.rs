@@ -3,24 +3,15 @@
 use super::code::Code;
 use super::span::Span;
 
-/// The weight of a diagnostic.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Severity {
-    /// The protocol can be used, but something in it may be unintended.
-    Warning,
-    /// The protocol cannot be used.
-    Error,
-}
-
 /// One error or warning. The caller renders it.
 ///
 /// A message is one sentence without a full stop; so are the labels and the help.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Diagnostic {
-    /// Error or warning.
-    pub severity: Severity,
+    /// True for an error: the protocol cannot be used. False for a warning: something in it may be
+    /// unintended.
+    pub is_error: bool,
     /// The kind of mistake.
     pub code: Code,
     /// The headline.
@@ -40,11 +31,6 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// Returns true if the protocol cannot be used.
-    pub fn is_error(&self) -> bool {
-        self.severity == Severity::Error
-    }
-
     /// An error without notes and help.
     pub(crate) fn new(
         code: Code,
@@ -53,7 +39,7 @@ impl Diagnostic {
         label: impl Into<String>,
     ) -> Self {
         Self {
-            severity: Severity::Error,
+            is_error: true,
             code,
             message: message.into(),
             primary,
@@ -66,7 +52,7 @@ impl Diagnostic {
     }
 
     pub(crate) fn warning(self) -> Self {
-        Self { severity: Severity::Warning, ..self }
+        Self { is_error: false, ..self }
     }
 
     pub(crate) fn with(mut self, span: Span, label: impl Into<String>) -> Self {

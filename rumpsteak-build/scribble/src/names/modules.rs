@@ -77,7 +77,7 @@ impl Modules {
     /// such line, or if the path ends with the parts of the name.
     ///
     /// Another file name is an error. If only the folders differ, it is a
-    /// [warning](crate::Severity::Warning), unless a module imports the root by this name: the
+    /// warning, unless a module imports the root by this name: the
     /// import would not find it.
     ///
     /// ```
@@ -86,9 +86,9 @@ impl Modules {
     /// let (modules, _) = Modules::load("module shop.Orders;", |_| None);
     /// assert_eq!(modules.misplaced(&["home", "shop", "Orders"]), None);
     /// let moved = modules.misplaced(&["home", "market", "Orders"]).unwrap();
-    /// assert!(!moved.is_error());
+    /// assert!(!moved.is_error);
     /// let error = modules.misplaced(&["home", "shop", "Basket"]).unwrap();
-    /// assert!(error.is_error());
+    /// assert!(error.is_error);
     /// assert_eq!(error.message, "the module in `Basket.scr` calls itself `shop.Orders`");
     /// ```
     pub fn misplaced(&self, place: &[impl AsRef<str>]) -> Option<Diagnostic> {
