@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::error::{Result, SpannedMessage};
-use super::form::{Form, PrintError};
+use super::form::PrintError;
 use super::lexer::{Kind, Lexer, is_name};
 use super::named::{Named, NamedBuilder};
 use super::types::{payload, unquoted};
@@ -128,17 +128,17 @@ pub(super) fn print(machines: &[Fsm]) -> Result<String, PrintError> {
         let name = role.as_str();
         if !roles.insert(role) {
             let message = "there are two of this name; rename one";
-            return Err(PrintError::new(Form::Cfsm, role, message));
+            return Err(PrintError::new(role, message));
         }
         if name.is_empty() || name.trim() != name || name.contains(['\n', '\r']) {
             let message = "its name does not fit a line; rename it, or use DOT";
-            return Err(PrintError::new(Form::Cfsm, role, message));
+            return Err(PrintError::new(role, message));
         }
     }
 
     let mut text = String::new();
     for (number, fsm) in machines.iter().enumerate() {
-        let refuse = |message: String| Err(PrintError::new(Form::Cfsm, fsm.role(), message));
+        let refuse = |message: String| Err(PrintError::new(fsm.role(), message));
         let mut is_said = vec![false; fsm.len()];
         if fsm.role().as_str() != number.to_string() {
             text.push_str(&format!("--@role {}\n", fsm.role()));
@@ -153,9 +153,9 @@ pub(super) fn print(machines: &[Fsm]) -> Result<String, PrintError> {
                 ));
             };
             if !is_name(label) {
-                return Err(unquoted(Form::Cfsm, fsm, "label", label));
+                return Err(unquoted(fsm, "label", label));
             }
-            let (direction, payload) = (action.direction, payload(Form::Cfsm, fsm, action)?);
+            let (direction, payload) = (action.direction, payload(fsm, action)?);
             text += &format!("q{source} {peer} {direction} {label}{payload} q{target}\n");
             (is_said[source.index()], is_said[target.index()]) = (true, true);
         }

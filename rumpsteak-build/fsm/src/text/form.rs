@@ -88,29 +88,19 @@ fn skip_comments(mut rest: &str) -> &str {
     }
 }
 
-/// Why machines cannot be written in a form.
+/// Why machines cannot be written in a form, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PrintError {
-    /// The form.
-    pub form: Form,
-    /// The machine, if it is about one.
-    pub role: Option<Role>,
-    /// The problem, and what to do.
-    pub message: String,
-}
+pub struct PrintError(pub(super) String);
 
 impl PrintError {
-    pub(super) fn new(form: Form, role: &Role, message: impl Into<String>) -> Self {
-        Self { form, role: Some(role.clone()), message: message.into() }
+    pub(super) fn new(role: &Role, message: impl fmt::Display) -> Self {
+        Self(format!("the machine of `{role}`: {message}"))
     }
 }
 
 impl fmt::Display for PrintError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.role {
-            Some(role) => write!(f, "the machine of `{role}`: {}", self.message),
-            None => self.message.fmt(f),
-        }
+        self.0.fmt(f)
     }
 }
 

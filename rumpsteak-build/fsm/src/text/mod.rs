@@ -103,13 +103,10 @@ pub fn print(form: Form, machines: &[Fsm]) -> Result<String, PrintError> {
         && let Some(fsm) = machines.iter().find(|fsm| fsm.is_on_demand())
     {
         let message = "it plays on demand, and the form cannot say that; use DOT";
-        return Err(PrintError::new(form, fsm.role(), message));
+        return Err(PrintError::new(fsm.role(), message));
     }
     match form {
-        Form::Binary => {
-            let message = format!("{form} is read and not printed; use local types");
-            Err(PrintError { form, role: None, message })
-        }
+        Form::Binary => Err(PrintError(format!("{form} is read and not printed; use local types"))),
         Form::Cfsm => cfsm::print(machines),
         Form::Dot => Ok(machines.iter().map(dot::print).collect()),
         Form::Local => types::print_local(machines),

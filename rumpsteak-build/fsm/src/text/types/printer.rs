@@ -3,7 +3,7 @@
 use hashbrown::HashSet;
 
 use crate::machine::{Action, Fsm, StateId};
-use crate::text::form::{Form, PrintError};
+use crate::text::form::PrintError;
 use crate::text::lexer::{is_name, sorts};
 
 pub(in crate::text) fn print_local(machines: &[Fsm]) -> Result<String, PrintError> {
@@ -11,11 +11,11 @@ pub(in crate::text) fn print_local(machines: &[Fsm]) -> Result<String, PrintErro
     for (index, fsm) in machines.iter().enumerate() {
         let role = fsm.role();
         if !is_name(role.as_str()) {
-            return Err(unquoted(Form::Local, fsm, "role", role.as_str()));
+            return Err(unquoted(fsm, "role", role.as_str()));
         }
         if machines[..index].iter().any(|other| other.role() == role) {
             let message = "there are two of this name, and a text of local types has one; rename or remove one";
-            return Err(PrintError::new(Form::Local, role, message));
+            return Err(PrintError::new(role, message));
         }
         text += &format!("{role}: ");
         print_type(fsm, &mut text)?;
@@ -25,9 +25,9 @@ pub(in crate::text) fn print_local(machines: &[Fsm]) -> Result<String, PrintErro
 }
 
 /// The error about a name that a form without quotes cannot express.
-pub(in crate::text) fn unquoted(form: Form, fsm: &Fsm, kind: &str, name: &str) -> PrintError {
+pub(in crate::text) fn unquoted(fsm: &Fsm, kind: &str, name: &str) -> PrintError {
     let message = format!("the {kind} `{name}` is not made of letters, digits and `_`; use DOT");
-    PrintError::new(form, fsm.role(), message)
+    PrintError::new(fsm.role(), message)
 }
 
 fn print_type(fsm: &Fsm, text: &mut String) -> Result<(), PrintError> {
@@ -59,26 +59,22 @@ fn print_action(fsm: &Fsm, action: &Action, text: &mut String) -> Result<(), Pri
     let (peer, label) = (action.peer.as_str(), action.message.label.as_str());
     for (kind, name) in [("label", label), ("role", peer)] {
         if !is_name(name) {
-            return Err(unquoted(Form::Local, fsm, kind, name));
+            return Err(unquoted(fsm, kind, name));
         }
     }
-    let payload = payload(Form::Local, fsm, action)?;
+    let payload = payload(fsm, action)?;
     text.push_str(&format!("{peer}{}{label}{payload}", action.direction));
     Ok(())
 }
 
 /// `<i32, u8>`; empty for no payload.
-pub(in crate::text) fn payload(
-    form: Form,
-    fsm: &Fsm,
-    action: &Action,
-) -> Result<String, PrintError> {
+pub(in crate::text) fn payload(fsm: &Fsm, action: &Action) -> Result<String, PrintError> {
     let sort_names: Vec<&str> = action.message.payload.iter().map(|sort| sort.as_str()).collect();
     for &sort in &sort_names {
         let alone = format!("<{sort}>");
         if sorts(&alone) != Ok((vec![sort], alone.len())) {
             let message = format!("the sort `{sort}` cannot stand between `<` and `>`; use DOT");
-            return Err(PrintError::new(form, fsm.role(), message));
+            return Err(PrintError::new(fsm.role(), message));
         }
     }
     Ok(if sort_names.is_empty() { String::new() } else { format!("<{}>", sort_names.join(", ")) })
@@ -108,8 +104,7 @@ const MOST_COPIES: usize = 10_000;
 ///   2 ◀────────┘ ──b?ok──▶ 3
 /// ```
 fn unfold(fsm: &Fsm) -> Result<Vec<Piece<'_>>, PrintError> {
-    let refuse =
-        |why: String| PrintError::new(Form::Local, fsm.role(), why + "; use DOT or CFSM text");
+    let refuse = |why: String| PrintError::new(fsm.role(), why + "; use DOT or CFSM text");
     let reached: HashSet<StateId> = fsm.reachable().collect();
     if let Some(state) = fsm.states().find(|state| !reached.contains(state)) {
         let why = "a type has no state that nothing reaches: state";
