@@ -23,10 +23,7 @@ use crate::terminal::Terminal;
 
 /// Tells whether roles built from NEW may join peers that still run OLD
 #[derive(Debug, Args)]
-#[command(after_help = "\
-For each role: may it be upgraded first, while its peers run OLD? And may it stay, while its peers run NEW already?
-It may if its machine is an asynchronous subtype of the one whose place it takes. The exit status answers the first
-question, for the role that is asked for or for all of them: then they may be upgraded one by one, in any order.")]
+#[command(after_help = include_str!("compat.txt").trim_ascii_end())]
 pub(crate) struct Arguments {
     /// The Scribble file that the peers run; `-` is standard input
     old: PathBuf,

@@ -23,17 +23,7 @@ use crate::terminal::Terminal;
 
 /// Tells whether a system of machines is safe: k-multiparty compatibility
 #[derive(Debug, Args)]
-#[command(after_help = "\
-The machines of all files make one system, one machine for each role. Files are DOT, local types or CFSM text, or
-Scribble files, which stand for their projections; the content tells which.
-
-A system that is k-exhaustive and k-safe, and in which the bound k never decides what happens next, is safe with queues
-of any length.
-
-With --capacity, --mailbox, --drop or --race, queues are bounded, and the question is whether the system can hang.
-
-  cargo rumpsteak kmc protocols/double_buffering.scr
-  cargo rumpsteak kmc protocols/double_buffering.scr --capacity 64 --capacity 'k->s=1'")]
+#[command(after_help = include_str!("kmc.txt").trim_ascii_end())]
 pub(crate) struct Arguments {
     /// Files with machines; `-` is standard input
     #[arg(value_name = "FILE", required = true)]

@@ -23,12 +23,7 @@ use crate::terminal::{Terminal, paragraph};
 
 /// Tells whether SUB may take the place of SUP: asynchronous subtyping of two machines
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Machines are digraphs in DOT, local types, CFSM text or binary types, or the projections of a Scribble file; the file's
-content tells which. If SUP is in a file with its peers, SUB is also tried among them: a refusal then shows the shortest run that goes
-wrong, and a role that may wait for ever is noted.
-
-  cargo rumpsteak subtype kernel.dot protocols/double_buffering.scr --role k")]
+#[command(after_help = include_str!("subtype.txt").trim_ascii_end())]
 pub(crate) struct Arguments {
     /// The machine that takes the place; `-` is standard input
     sub: PathBuf,

@@ -8,10 +8,7 @@ use crate::options::{Liveness, Reading};
 
 /// Checks protocol files, or without files the package in this folder
 #[derive(Debug, Args)]
-#[command(after_help = "\
-With files: syntax, well-formedness, the projection onto each role, and that the projections are safe together and in one
-session after the other.
-Without files: what the build script does for the package in this folder, without building it.")]
+#[command(after_help = include_str!("check.txt").trim_ascii_end())]
 pub(crate) struct Arguments {
     /// Scribble files; `-` is standard input
     #[arg(value_name = "FILE.scr")]

@@ -26,17 +26,7 @@ use crate::terminal::Terminal;
 
 /// Proposes orders of a role's sends and receives that are faster, and proven safe
 #[derive(Debug, Args)]
-#[command(after_help = "\
-A proposal sends early: before it waits for others, in this round of a loop or for the next ones. Each is proven to be an
-asynchronous subtype of the projection, so it may take its place as it is. Its session type goes into the module of the
-protocol, in place of the role's session.
-
-A payload that is made from a received message stays behind it. By default, it is taken to be made from all that its role
-has received before it in the round of a loop, if any of that has a payload. Say what is so: `value(i32) from k to t;
-@\"depends: value\"` names all the labels behind which it stays (`@\"depends:\"`: none), and payloads of one name
-(`value(x: i32)`) belong together.
-
-The gain is predicted: an action takes its role --work, a message --latency from its send to its arrival.")]
+#[command(after_help = include_str!("optimise.txt").trim_ascii_end())]
 pub(crate) struct Arguments {
     /// The Scribble file; `-` is standard input
     file: PathBuf,
