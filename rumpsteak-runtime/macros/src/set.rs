@@ -234,7 +234,7 @@ fn watch(set: &SetItem, krate: &TokenStream) -> TokenStream {
 ///
 /// It has the bounds of `try_run` for each role, so that rustc's messages are the same, at the
 /// place of the process. It is not an `async fn`, which would repeat the bounds at each use.
-/// Long because it has the documentation of the method.
+/// Long because it has all the bounds of the method.
 fn run(set: &SetItem, krate: &TokenStream, parameters: &[Ident]) -> TokenStream {
     let roles: Vec<_> = set.fields.iter().map(|field| &field.role).collect();
     let named = |part| {
@@ -283,27 +283,9 @@ fn run(set: &SetItem, krate: &TokenStream, parameters: &[Ident]) -> TokenStream 
         runs = runs.chunks(MOST).map(|group| quote!(#krate::join((#(#group,)*)))).collect();
         patterns = patterns.chunks(MOST).map(|group| quote!((#(#group,)*))).collect();
     }
+    let documentation = include_str!("run.md");
     quote! {
-        /// Runs one process for each role, in the order of the fields, as one session in the task
-        /// that awaits it, and returns their values. The set can run further sessions afterwards.
-        ///
-        /// A process takes the first state of a session of its role and returns its value beside
-        /// the end of that session: an `async fn(session: Session<'_>) -> Ended<'_, Role>`, or an
-        /// async closure.
-        ///
-        /// ```text
-        /// let values = Roles::default().run(client, async |session: Server<'_>| { … }).await?;
-        /// ```
-        ///
-        /// # Errors
-        ///
-        /// The first error of a process that is not the consequence of another one: a process that
-        /// fails closes its routes, and its peers fail with `ErrorKind::Closed`. All roles that did
-        /// not reach their end are then poisoned: `reset` the set.
-        ///
-        /// # Cancel safety
-        ///
-        /// Dropping the future in the middle of the session poisons the roles.
+        #[doc = #documentation]
         #[allow(clippy::too_many_arguments, clippy::type_complexity, reason = "one for each role")]
         pub fn run<'s, #(#sessions, #futures, #answers, #values, #processes, #players, #returned,)* __W>(
             &'s mut self,
