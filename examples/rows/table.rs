@@ -295,8 +295,8 @@ fn judge((name, protocol, sessions): &Row) -> Findings {
 }
 
 fn fsm(machine: &Machine) -> Fsm {
-    let mut builder = Fsm::builder(machine.role());
-    let states: Vec<StateId> = (0..machine.states()).map(|_| builder.add_state()).collect();
+    let mut builder = Fsm::builder(machine.role);
+    let states: Vec<StateId> = (0..machine.states).map(|_| builder.add_state()).collect();
     for Transition { source, sends, peer, label, payload, target, .. } in machine.transitions() {
         let action = if sends {
             Action::send(peer, label, payload)
@@ -305,7 +305,7 @@ fn fsm(machine: &Machine) -> Fsm {
         };
         builder.add_transition(states[source], action, states[target]);
     }
-    builder.build(states[machine.initial()])
+    builder.build(states[machine.initial])
 }
 
 /// The machine of each role of a protocol.

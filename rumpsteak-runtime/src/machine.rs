@@ -14,10 +14,14 @@ use std::fmt;
 /// protocol. Without a protocol, it has the names of the source.
 #[derive(Clone, Copy, Debug)]
 pub struct Machine {
-    pub(crate) protocol: &'static str,
-    role: &'static str,
-    states: usize,
-    initial: usize,
+    /// The [protocol](crate::Role::PROTOCOL) of the role; empty for a role without a protocol.
+    pub protocol: &'static str,
+    /// The name of the role.
+    pub role: &'static str,
+    /// The number of states, which are numbered from 0.
+    pub states: usize,
+    /// The state in which the session begins.
+    pub initial: usize,
     transitions: &'static [Row],
 }
 
@@ -35,30 +39,6 @@ impl Machine {
         transitions: &'static [Row],
     ) -> Self {
         Self { protocol: "", role, states, initial, transitions }
-    }
-
-    /// The [protocol](crate::Role::PROTOCOL) of the role; empty for a role without a protocol.
-    #[must_use]
-    pub fn protocol(&self) -> &'static str {
-        self.protocol
-    }
-
-    /// The name of the role.
-    #[must_use]
-    pub fn role(&self) -> &'static str {
-        self.role
-    }
-
-    /// The number of states, which are numbered from 0.
-    #[must_use]
-    pub fn states(&self) -> usize {
-        self.states
-    }
-
-    /// The state in which the session begins.
-    #[must_use]
-    pub fn initial(&self) -> usize {
-        self.initial
     }
 
     /// The transitions, ordered by source.

@@ -15,8 +15,8 @@ where
     <S::State as InRole>::Role: Plays<S>,
 {
     let machine = Machine::of::<S>();
-    let mut fsm = Fsm::builder(machine.role());
-    let states: Vec<StateId> = (0..machine.states()).map(|_| fsm.add_state()).collect();
+    let mut fsm = Fsm::builder(machine.role);
+    let states: Vec<StateId> = (0..machine.states).map(|_| fsm.add_state()).collect();
     for transition in machine.transitions() {
         let payload = transition.payload.iter().map(|sort| (*sort).into()).collect();
         let action = Action {
@@ -26,5 +26,5 @@ where
         };
         fsm.add_transition(states[transition.source], action, states[transition.target]);
     }
-    fsm.build(states[machine.initial()])
+    fsm.build(states[machine.initial])
 }

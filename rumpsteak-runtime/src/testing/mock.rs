@@ -41,15 +41,15 @@ impl<R: Role> Mock<R> {
     #[must_use]
     #[track_caller]
     pub fn new(role: R, machine: Machine) -> Self {
-        let other = machine.role();
+        let other = machine.role;
         assert!(is_same(other, R::NAME), "the machine is one of `{other}`, not of `{}`", R::NAME);
-        let protocol = machine.protocol();
+        let protocol = machine.protocol;
         assert!(
             protocol == R::PROTOCOL,
             "the machine is one of the protocol `{protocol}`, and this `{other}` plays in `{}`",
             R::PROTOCOL
         );
-        Self { role, machine, state: machine.initial() }
+        Self { role, machine, state: machine.initial }
     }
 
     /// Plays the role from here to its end. Panics if the script does, or if the script ends before

@@ -253,7 +253,7 @@ fn a_mock_keeps_to_the_protocol() {
     );
     // Both protocols have a role `d`.
     let either = either::Roles::default().d;
-    assert_eq!(Machine::of::<pool::Dispatcher<'_>>().protocol(), "Pool");
+    assert_eq!(Machine::of::<pool::Dispatcher<'_>>().protocol, "Pool");
     assert_eq!(
         panics(|| drop(Mock::new(either, Machine::of::<pool::Dispatcher<'_>>()))),
         "the machine is one of the protocol `Pool`, and this `d` plays in `Either`"
