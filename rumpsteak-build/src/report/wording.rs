@@ -97,7 +97,9 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
         Cause::NoLabel { name, message, labels } => {
             let suffixed = format!("{name}Message");
             let help = match labels.contains(&suffixed) {
-                true => format!("write `{suffixed}`: `{name}` means something else in Rust or in sessions"),
+                true => format!(
+                    "write `{suffixed}`: `{name}` means something else in Rust or in sessions"
+                ),
                 false => meant(name, labels, "the messages are"),
             };
             format!("`{name}` is not a message: `{message}` has no variant for it\n\nhelp: {help}")

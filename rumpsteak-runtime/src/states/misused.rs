@@ -11,13 +11,15 @@ use crate::role::{Role, Route};
 use crate::seal::ByMacro;
 
 macro_rules! not {
-    ($Not:ident$(<$($parameter:ident),*>)?, $due:literal, $call:literal) => {
+    ($Not:ident$(<$($parameter:ident),*>)?, $due:literal $(, $call:literal)?) => {
         /// A bound that never holds, so the methods below cannot be called.
         #[diagnostic::on_unimplemented(
             message = $due,
-            label = $call,
-            note = "each action returns the state that follows: if you have done this already, bind what it returned, as in \
-                    `let session = session.send(…).await?`"
+            $(
+                label = $call,
+                note = "each action returns the state that follows: if you have done this already, bind what it returned, as in \
+                        `let session = session.send(…).await?`"
+            )?
         )]
         pub trait $Not$(<$($parameter),*>)? {}
 
@@ -41,26 +43,27 @@ not!(ToBranch<P>, "the session is not over: `Branch<{P}, …>` is left to do", "
 not!(ToGather, "the session is not over: `Gather<…>` is left to do", "`gather` first");
 not!(ToRace, "the session is not over: `Race<…>` is left to do", "`race` first");
 not!(ToDo<C>, "the session is not over: `{C}` is left to do", "go on with `{C}` before the end");
-not!(NotSend<P, L>, "the role sends `{L}` to `{P}` here", "this is a `Send`: call `send`, or `send_each` to a family");
-not!(NotReceive<P, L>, "the role receives `{L}` from `{P}` here", "this is a `Receive`: call `receive`, or `receive_each` from a family");
+// These errors often come in numbers. Without a label, each is a line shorter.
+not!(NotSend<P, L>, "the role sends `{L}` to `{P}` here: call `send`, or `send_each` to a family, and bind what it returns");
+not!(NotReceive<P, L>, "the role receives `{L}` from `{P}` here: call `receive`, or `receive_each` from a family, and bind what it returns");
 not!(
     NotSelect<P>,
-    "the role chooses a message to `{P}` here",
-    "this is a `Select`: call `select`, or `select_each` to a family"
+    "the role chooses a message to `{P}` here: call `select`, or `select_each` to a family, and bind what it returns"
 );
 not!(
     NotBranch<P>,
-    "`{P}` chooses the message here",
-    "this is a `Branch`: call `branch`, or `branch_each` from a family"
+    "`{P}` chooses the message here: call `branch`, or `branch_each` from a family, and match on what it returns"
 );
-not!(NotGather, "the role receives from several peers here", "this is a `Gather`: call `gather`");
+not!(
+    NotGather,
+    "the role receives from several peers here: call `gather`, and bind what it returns"
+);
 not!(
     NotRace,
-    "the role or a peer chooses a message here",
-    "this is a `Race`: call `race` or `until`, or `until_each` with a family"
+    "the role or a peer chooses a message here: call `race` or `until`, or `until_each` with a family"
 );
-not!(Awaited, "the session goes on once this is awaited", "write `.await?` in front of this call");
-not!(NotEnd, "the session is over here", "this is the `End`: call `end`");
+not!(Awaited, "the session goes on once this is awaited: write `.await?` in front of this call");
+not!(NotEnd, "the session is over here: call `end`");
 
 // rustc prints the type that lacks the bound. It is `State`, because the states' own types are
 // long. rustc points at the definition of a `tt` argument, without the macro.

@@ -36,12 +36,13 @@ impl Expansion<'_> {
         let place = name.span();
         let head = tokens::at(&quote!(struct #name<'s, #role: #krate::Role #default>), place);
         let body = tokens::at(&quote!((#session);), place);
+        let shown = self.scope.place(name);
         let named = |prefix: &str| {
             let name = format_ident!("{prefix}{kind}");
-            tokens::at(&quote!(#krate::states::#name #parameters), place)
+            tokens::at(&quote!(#krate::states::#name #parameters), shown)
         };
-        let (not_over, wrong) = (named("To"), self.wrong_methods(kind, &named("Not"), place));
-        let end = Ident::new("end", place);
+        let (not_over, wrong) = (named("To"), self.wrong_methods(kind, &named("Not"), shown));
+        let end = Ident::new("end", shown);
         quote! {
             #(#attributes)*
             #picture
@@ -114,10 +115,10 @@ impl Expansion<'_> {
         let wrong = kinds.into_iter().filter(|of| kinds.contains(&kind) && *of != kind);
         let wrong = wrong.flat_map(|kind| {
             let (label, each) = match kind {
-                "Send" | "Select" => (quote!(, _: __M), quote!(FnMut(usize) -> __M)),
-                _ => (quote!(), quote!(FnMut(usize, __M))),
+                "Send" | "Select" => (quote!(, _: __M), quote!((usize) -> __M)),
+                _ => (quote!(), quote!((usize, __M))),
             };
-            let each = quote!(, _: impl ::core::ops::#each);
+            let each = quote!(, _: impl ::core::ops::FnMut #each);
             [("", label), ("_each", each)].map(|(suffix, argument)| {
                 let name = Ident::new(&(kind.to_lowercase() + suffix), place);
                 quote! {
