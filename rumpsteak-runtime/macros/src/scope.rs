@@ -71,6 +71,12 @@ impl<'a> Scope<'a> {
         items(self.judged).filter_map(Item::session)
     }
 
+    /// Returns true if a role runs the session, or another item goes on as it.
+    pub(crate) fn is_used(&self, item: &SessionItem) -> bool {
+        let mut others = self.sessions().filter(|other| other.name != item.name);
+        item.role.is_some() || others.any(|other| other.parts().any(|part| *part == item.name))
+    }
+
     /// The place of an item for rustc's notes: the module, if the item is generated. At the place of
     /// a macro, rustc would add a line about the macro.
     pub(crate) fn place(&self, name: &Ident) -> Span {
