@@ -9,6 +9,7 @@ use rumpsteak_front::Module;
 use rumpsteak_front::name::snake;
 
 use crate::codegen::machines;
+use crate::fault::Cause;
 use crate::findings::Findings;
 use crate::manifest;
 use crate::package::{self, Inputs, Package, RUNTIME, VERIFIED};
@@ -92,7 +93,12 @@ impl Analysis {
     /// True if a module names a protocol of the file.
     fn is_named(&self, file: usize) -> bool {
         let mut names = self.modules().filter_map(|(module, _)| module.arguments.protocol.as_ref());
-        names.any(|name| self.protocols.declares(file, &name.to_string()))
+        names.any(|name| {
+            let name = name.to_string();
+            let is_broken = |cause| matches!(cause, Cause::BrokenFile { file: own } if own == file);
+            self.protocols.declares(file, &name)
+                || scope::protocol(&self.protocols, &name).is_err_and(is_broken)
+        })
     }
 
     /// The files with errors, those whose protocols have modules or the others.
