@@ -94,10 +94,9 @@ impl Analysis {
     fn is_named(&self, file: usize) -> bool {
         let mut names = self.modules().filter_map(|(module, _)| module.arguments.protocol.as_ref());
         names.any(|name| {
-            let name = name.to_string();
-            let is_broken = |cause| matches!(cause, Cause::BrokenFile { file: own } if own == file);
-            self.protocols.declares(file, &name)
-                || scope::protocol(&self.protocols, &name).is_err_and(is_broken)
+            let named = scope::protocol(&self.protocols, &name.to_string());
+            matches!(named, Err(Cause::BrokenFile { file: own }) if own == file)
+                || self.protocols.declares(file, &name.to_string())
         })
     }
 

@@ -182,8 +182,7 @@ impl Protocols {
         self.declared().any(|(own, name)| own == file && name::same(name, wanted))
     }
 
-    /// True if the file at a position has errors and says this name: that of a protocol, perhaps,
-    /// of which not even the name could be parsed.
+    /// True if the file at a position has errors, and names what may be a protocol of it.
     pub(crate) fn may_declare(&self, file: usize, wanted: &str) -> bool {
         let ScrModule { texts, diagnostics, .. } = &self.files[file].module;
         let mut words =

@@ -10,17 +10,11 @@ use crate::error::Result;
 use crate::role::{Role, Route};
 use crate::seal::ByMacro;
 
+// Without a label, an error is a line shorter: often many come at once.
 macro_rules! not {
-    ($Not:ident$(<$($parameter:ident),*>)?, $due:literal $(, $call:literal)?) => {
+    ($Not:ident$(<$($parameter:ident),*>)?, $text:literal) => {
         /// A bound that never holds, so the methods below cannot be called.
-        #[diagnostic::on_unimplemented(
-            message = $due,
-            $(
-                label = $call,
-                note = "each action returns the state that follows: if you have done this already, bind what it returned, as in \
-                        `let session = session.send(…).await?`"
-            )?
-        )]
+        #[diagnostic::on_unimplemented(message = $text)]
         pub trait $Not$(<$($parameter),*>)? {}
 
         #[diagnostic::do_not_recommend]
@@ -28,39 +22,24 @@ macro_rules! not {
     };
 }
 
-not!(
-    ToSend<P, L>,
-    "the session is not over: `Send<{P}, {L}, …>` is left to do",
-    "send `{L}` to `{P}` before the end"
-);
-not!(
-    ToReceive<P, L>,
-    "the session is not over: `Receive<{P}, {L}, …>` is left to do",
-    "receive `{L}` from `{P}` before the end"
-);
-not!(ToSelect<P>, "the session is not over: `Select<{P}, …>` is left to do", "`select` first");
-not!(ToBranch<P>, "the session is not over: `Branch<{P}, …>` is left to do", "`branch` first");
-not!(ToGather, "the session is not over: `Gather<…>` is left to do", "`gather` first");
-not!(ToRace, "the session is not over: `Race<…>` is left to do", "`race` first");
-not!(ToDo<C>, "the session is not over: `{C}` is left to do", "go on with `{C}` before the end");
-// These errors often come in numbers. Without a label, each is a line shorter.
-not!(NotSend<P, L>, "the role sends `{L}` to `{P}` here: call `send`, or `send_each` to a family, and bind what it returns");
-not!(NotReceive<P, L>, "the role receives `{L}` from `{P}` here: call `receive`, or `receive_each` from a family, and bind what it returns");
+not!(ToSend<P, L>, "the session is not over: send `{L}` to `{P}`, and go on with what this returns");
+not!(ToReceive<P, L>, "the session is not over: receive `{L}` from `{P}`, and go on with what this returns");
+not!(ToSelect<P>, "the session is not over: `select` a message to `{P}`, and go on from there");
+not!(ToBranch<P>, "the session is not over: `branch` on the message of `{P}`, and go on there");
+not!(ToGather, "the session is not over: `gather`, and go on with what this returns");
+not!(ToRace, "the session is not over: `race`, and go on with what this returns");
+not!(ToDo<C>, "the session is not over: go on with `{C}` before the end");
+not!(NotSend<P, L>, "the role sends `{L}` to `{P}` here: call `send`, or `send_each` to a family, and go on with what this returns");
+not!(NotReceive<P, L>, "the role receives `{L}` from `{P}` here: call `receive`, or `receive_each` from a family, and go on with what this returns");
 not!(
     NotSelect<P>,
-    "the role chooses a message to `{P}` here: call `select`, or `select_each` to a family, and bind what it returns"
+    "the role chooses a message to `{P}`: call `select`, or `select_each` to a family"
 );
-not!(
-    NotBranch<P>,
-    "`{P}` chooses the message here: call `branch`, or `branch_each` from a family, and match on what it returns"
-);
-not!(
-    NotGather,
-    "the role receives from several peers here: call `gather`, and bind what it returns"
-);
+not!(NotBranch<P>, "`{P}` chooses the message here: call `branch`, or `branch_each` for a family");
+not!(NotGather, "the role receives from several peers here: call `gather`");
 not!(
     NotRace,
-    "the role or a peer chooses a message here: call `race` or `until`, or `until_each` with a family"
+    "the role or a peer chooses here: call `race`, `until`, or `until_each` with a family"
 );
 not!(Awaited, "the session goes on once this is awaited: write `.await?` in front of this call");
 not!(NotEnd, "the session is over here: call `end`");

@@ -105,8 +105,7 @@ impl<'s, R: Role, C> Race<'s, R, AnyPeer, C> {
 /// has all that racing needs, so rustc reports once what is missing.
 #[diagnostic::on_unimplemented(
     message = "`{R}` cannot `race` among these peers",
-    label = "if one of them is a family, call `until_each`, and then `select_each` or `select`",
-    note = "the routes to all others must be able to receive, and the one to `{P}` to send"
+    label = "if one of them is a family, call `until_each`, and then `select_each` or `select`"
 )]
 pub trait Races<'s, R: Role, P, L, S>: Peers<R> {
     /// The state that follows: `S`.

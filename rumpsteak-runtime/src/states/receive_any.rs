@@ -16,8 +16,7 @@ use crate::transport::{Incoming, Link as _, RouteError};
 /// by two paths is listed twice, which is harmless.
 #[diagnostic::on_unimplemented(
     message = "`{R}` cannot receive from all peers of this choice with this call",
-    label = "if one of them is a family, call `branch_each` or `until_each`",
-    note = "the routes to all others must be able to receive: see `Incoming`"
+    label = "if one of them is a family, call `branch_each` or `until_each`"
 )]
 pub trait Peers<R: Role> {
     /// The number of peers.
