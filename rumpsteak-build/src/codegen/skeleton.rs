@@ -208,11 +208,10 @@ impl Writer<'_> {
         let mut heads = options.iter().filter_map(|option| option.head.action());
         let is_each = |of: &Action| self.is_family(Some(&of.peer)).then_some(of.direction);
         let receives_each = heads.any(|of| is_each(of) == Some(Direction::Receive));
-        let each = receives_each.then_some("_each").unwrap_or_default();
+        let each = if receives_each { "_each" } else { "" };
         let may_differ = self.races && self.is_family(peer) && item.way_out().is_some();
         if direction.is_some() && (receives_each || may_differ) {
-            let calls = "`s.branch_each(…)`, or `s.drain_each()` after an interrupt";
-            return self.line(&format!("return todo!(\"{calls}: {{s:?}}\");"));
+            return self.line("return todo!(\"`s.branch_each(…)`, or `s.drain_each()` after an interrupt: {s:?}\");");
         }
         match direction {
             Some(Direction::Send) => {

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::role::{Role, Route};
 use crate::seal::ByMacro;
 
-// Without a label, an error is a line shorter: often many come at once.
+// Without a label, an error is shorter: often many come at once.
 macro_rules! not {
     ($Not:ident$(<$($parameter:ident),*>)?, $text:literal) => {
         /// A bound that never holds, so the methods below cannot be called.
@@ -59,7 +59,8 @@ macro_rules! misused {
         }
     };
 }
-// rustc knows the types in a closure from the argument.
+// Closures have the types of the right methods, so rustc infers the types in them. The futures have
+// no `race`: traits of other crates may give them one.
 macro_rules! calls {
     ($State:ident $parameters:tt, $Not:tt: $($receives:ident)* | $($sends:ident)* | $($to_each:ident)* | $($from_each:ident)* | $($until_each:ident)?) => {
         $(misused!($State $parameters $receives<Then>() -> Ready<Result<Then>>, $Not);)*
@@ -75,9 +76,9 @@ calls!(Select(P, C), (NotSelect<P>): receive branch gather next | send race unti
 calls!(Branch(P, C), (NotBranch<P>): receive gather next | send select race until | send_each select_each | receive_each | until_each);
 calls!(Race(P, C), (NotRace): receive branch gather next | send select | send_each select_each | receive_each branch_each |);
 calls!(Gather(P, C), (NotGather): receive branch next | send select race until | send_each select_each | receive_each branch_each | until_each);
-calls!(Sending(P, L, C), (Awaited): receive branch gather next | send select race until | send_each select_each | receive_each branch_each | until_each);
-calls!(Receiving(P, L, C), (Awaited): receive branch gather next | send select race until | send_each select_each | receive_each branch_each | until_each);
-calls!(Branching(P, C), (Awaited): receive branch gather next | send select race until | send_each select_each | receive_each branch_each | until_each);
+calls!(Sending(P, L, C), (Awaited): receive branch gather | send select | send_each select_each | receive_each branch_each | until_each);
+calls!(Receiving(P, L, C), (Awaited): receive branch gather | send select | send_each select_each | receive_each branch_each | until_each);
+calls!(Branching(P, C), (Awaited): receive branch gather | send select | send_each select_each | receive_each branch_each | until_each);
 calls!(End(), (NotEnd): receive branch gather next | send select race until | send_each select_each | receive_each branch_each | until_each);
 
 macro_rules! not_over {

@@ -123,10 +123,8 @@ impl Expansion<'_> {
                 let name = Ident::new(&(kind.to_lowercase() + suffix), place);
                 quote! {
                     #[doc(hidden)]
-                    #visibility fn #name<__Then, __M>(
-                        self
-                        #argument
-                    ) -> ::core::future::Ready<#krate::Result<__Then>>
+                    #visibility fn #name<__Then, __M>(self #argument)
+                    -> ::core::future::Ready<#krate::Result<__Then>>
                     where
                         #krate::states::State<'s, #role>: #not,
                     {
