@@ -77,8 +77,8 @@ impl<'a> Scope<'a> {
         item.role.is_some() || others.any(|other| other.parts().any(|part| *part == item.name))
     }
 
-    /// The place of an item for rustc's notes: the module, if the item is generated. At the place of
-    /// a macro, rustc would add a line about the macro.
+    /// The place of an item for rustc's notes: the module, if the item is generated. At the place
+    /// of a macro, rustc would add a line about the macro.
     pub(crate) fn place(&self, name: &Ident) -> Span {
         let Judged { module, generated, .. } = self.judged;
         let mut generated = generated.iter().filter_map(Item::named);

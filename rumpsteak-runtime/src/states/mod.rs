@@ -29,7 +29,7 @@ pub use self::gather::{Due, Gather, Gathering, Gathers};
 pub use self::misused::{Awaited, NotBranch, NotEnd, NotGather, NotRace, NotReceive, NotSelect};
 pub use self::misused::{NotSend, ToBranch, ToDo, ToGather, ToRace, ToReceive, ToSelect, ToSend};
 pub use self::proof::{Holds, Plays, Process, Runs, Supplied, Uncalled};
-pub use self::race::{Race, Raced, Races, Until};
+pub use self::race::{Race, Raced, Until};
 pub use self::receive::{Receive, Receiving};
 pub use self::receive_any::Peers;
 pub use self::select::Select;

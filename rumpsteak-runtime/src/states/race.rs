@@ -1,5 +1,4 @@
 use std::future::poll_fn;
-use std::marker::PhantomData;
 use std::pin::pin;
 use std::task::Poll;
 
@@ -7,11 +6,10 @@ use super::choice::{AnyPeer, Choice, Offers, Peer};
 use super::implement::state_with_choice;
 use super::receive_any::{Peers, receive_any};
 use super::select::Select;
-use super::send::{Follows, Sending};
+use super::send::Follows;
 use super::state::{Names, Session, State};
 use crate::error::Result;
 use crate::role::Role;
-use crate::seal::ByMacro;
 
 /// Receives one of the labels of the choice `C`, or sends one, whichever comes first: a mixed
 /// choice.
@@ -59,17 +57,14 @@ impl<'s, R: Role, C> Race<'s, R, AnyPeer, C> {
     pub async fn race<P, L>(
         self,
         wish: impl Future<Output = L>,
-    ) -> Result<Raced<C, <C::Peers as Races<'s, R, P, L, C::Then>>::Then>>
+    ) -> Result<Raced<C, <C as Offers<L, P>>::Then>>
     where
-        C: Choice<State = State<'s, R>, Message = R::Message> + Offers<L, P>,
-        C::Peers: Races<'s, R, P, L, C::Then>,
+        C: Choice<State = State<'s, R>, Message = R::Message, Peers: Peers<R>>
+            + Offers<L, P, Then: Follows<'s, R, P, L>>,
     {
         Ok(match self.until(wish).await? {
             Until::Heard(heard) => Raced::Heard(heard),
-            Until::Wished(label, s) => {
-                let (state, label) = (s.into_state(ByMacro(())), Some(label));
-                Raced::Sent(Sending { state, label, names: PhantomData }.await?)
-            }
+            Until::Wished(label, s) => Raced::Sent(s.select(label).await?),
         })
     }
 
@@ -99,22 +94,6 @@ impl<'s, R: Role, C> Race<'s, R, AnyPeer, C> {
             Ok(it) => Ok(Until::Wished(it, Select::from_state(state))),
         }
     }
-}
-
-/// The peers of a [`Race`] in which the role may send `L` to `P` and go on as `S`. This one bound
-/// has all that racing needs, so rustc reports once what is missing.
-#[diagnostic::on_unimplemented(
-    message = "`{R}` cannot `race` among these peers",
-    label = "if one of them is a family, call `until_each`, and then `select_each` or `select`"
-)]
-pub trait Races<'s, R: Role, P, L, S>: Peers<R> {
-    /// The state that follows: `S`.
-    type Then: Follows<'s, R, P, L>;
-}
-
-#[diagnostic::do_not_recommend]
-impl<'s, R: Role, P, L, S: Follows<'s, R, P, L>, A: Peers<R>> Races<'s, R, P, L, S> for A {
-    type Then = S;
 }
 
 state_with_choice!(Race, RACE: Race);
