@@ -93,11 +93,15 @@ impl Analysis {
     /// True if a module names a protocol of the file.
     fn is_named(&self, file: usize) -> bool {
         let mut names = self.modules().filter_map(|(module, _)| module.arguments.protocol.as_ref());
-        names.any(|name| {
-            let named = scope::protocol(&self.protocols, &name.to_string());
-            matches!(named, Err(Cause::BrokenFile { file: own }) if own == file)
-                || self.protocols.declares(file, &name.to_string())
-        })
+        names.any(|name| self.is_of(&name.to_string(), file))
+    }
+
+    /// True if a module's name for its protocol is that of a protocol of the file, even if this one
+    /// does not parse.
+    pub(crate) fn is_of(&self, name: &str, file: usize) -> bool {
+        let found = scope::protocol(&self.protocols, name);
+        matches!(found, Err(Cause::BrokenFile { file: own }) if own == file)
+            || self.protocols.declares(file, name)
     }
 
     /// The files with errors, those whose protocols have modules or the others.

@@ -182,7 +182,7 @@ impl Protocols {
         self.declared().any(|(own, name)| own == file && name::same(name, wanted))
     }
 
-    /// True if the file at a position has errors, and names what may be a protocol of it.
+    /// True if the file at a position has errors and this word, perhaps the name of a protocol.
     pub(crate) fn may_declare(&self, file: usize, wanted: &str) -> bool {
         let ScrModule { texts, diagnostics, .. } = &self.files[file].module;
         let mut words =
