@@ -18,7 +18,7 @@ const MOST: (usize, usize) = (3, 80);
 /// At least half of the mistakes cost no more than this.
 const MEDIAN: (usize, usize) = (1, 20);
 
-/// Edits that many places have to follow, and a call that fails two bounds: each costs at most this.
+/// Edits that many places follow, and a call that fails two bounds: each costs at most this.
 const DEAR: [(&str, (usize, usize)); 5] = [
     ("a race with a family as with one role", (6, 98)),
     ("`continue` forgotten in a generated protocol", (4, 44)),
