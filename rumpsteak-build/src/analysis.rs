@@ -96,8 +96,7 @@ impl Analysis {
         names.any(|name| self.is_of(&name.to_string(), file))
     }
 
-    /// True if a module's name for its protocol is that of a protocol of the file, even if this one
-    /// does not parse.
+    /// True if the file has the protocol that a module calls `name`, even if it does not parse.
     pub(crate) fn is_of(&self, name: &str, file: usize) -> bool {
         let found = scope::protocol(&self.protocols, name);
         matches!(found, Err(Cause::BrokenFile { file: own }) if own == file)

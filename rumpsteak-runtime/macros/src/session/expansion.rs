@@ -31,7 +31,7 @@ impl<'a> Expansion<'a> {
             scope,
             krate: scope.krate,
             here: tokens::at(scope.krate, item.name.span()),
-            // rustc names it where a process does not name a role.
+            // rustc shows this name if a process does not name a role.
             role: scope.parameter(if scope.is_used(item) { "R" } else { "NoSessionAttribute" }),
             fsm: scope.root(&item.name).and_then(RootFacts::fsm),
         }
