@@ -9,6 +9,7 @@ use rumpsteak_front::Module;
 use rumpsteak_front::name::snake;
 
 use crate::codegen::machines;
+use crate::fault::Cause;
 use crate::findings::Findings;
 use crate::manifest;
 use crate::package::{self, Inputs, Package, RUNTIME, VERIFIED};
@@ -92,7 +93,14 @@ impl Analysis {
     /// True if a module names a protocol of the file.
     fn is_named(&self, file: usize) -> bool {
         let mut names = self.modules().filter_map(|(module, _)| module.arguments.protocol.as_ref());
-        names.any(|name| self.protocols.declares(file, &name.to_string()))
+        names.any(|name| self.is_of(&name.to_string(), file))
+    }
+
+    /// True if the file has the protocol that a module calls `name`, even if it does not parse.
+    pub(crate) fn is_of(&self, name: &str, file: usize) -> bool {
+        let found = scope::protocol(&self.protocols, name);
+        matches!(found, Err(Cause::BrokenFile { file: own }) if own == file)
+            || self.protocols.declares(file, name)
     }
 
     /// The files with errors, those whose protocols have modules or the others.

@@ -310,7 +310,7 @@ fn problems(analysis: &Analysis) -> Vec<Problem> {
             let is_reported = module.arguments.protocol.as_ref().is_some_and(|name| {
                 let files = analysis.protocols.files.iter().enumerate();
                 let mut broken = files.filter(|(_, file)| !file.module.diagnostics.is_empty());
-                broken.any(|(file, _)| analysis.protocols.declares(file, &name.to_string()))
+                broken.any(|(file, _)| analysis.is_of(&name.to_string(), file))
             });
             let told = findings.told.iter();
             let told = told.filter(|(_, told)| told.code.is_some() || !is_reported);

@@ -207,11 +207,11 @@ impl Writer<'_> {
         let options = item.variants();
         let mut heads = options.iter().filter_map(|option| option.head.action());
         let is_each = |of: &Action| self.is_family(Some(&of.peer)).then_some(of.direction);
-        if heads.any(|of| is_each(of) == Some(Direction::Receive))
-            || self.races && self.is_family(peer) && item.way_out().is_some()
-        {
-            let calls = "`s.branch_each(…)`, `s.until_each(…)` or `s.drain_each()`";
-            return self.line(&format!("return todo!(\"{calls}: {{s:?}}\");"));
+        let receives_each = heads.any(|of| is_each(of) == Some(Direction::Receive));
+        let each = if receives_each { "_each" } else { "" };
+        let may_differ = self.races && self.is_family(peer) && item.way_out().is_some();
+        if direction.is_some() && (receives_each || may_differ) {
+            return self.line("return todo!(\"`s.branch_each(…)`, or `s.drain_each()` after an interrupt: {s:?}\");");
         }
         match direction {
             Some(Direction::Send) => {
@@ -226,7 +226,10 @@ impl Writer<'_> {
                 self.line("match s.branch_each(|_index, _message| todo!()).await? {");
             }
             Some(Direction::Receive) => self.line("match s.branch().await? {"),
-            None => return self.line("return todo!(\"`s.race(…)`: {s:?}\");"),
+            None => return self.line(&format!(
+                "return todo!(\"`s.until{each}(…)`; after `Until::Heard({name}::…)` go on there, after \
+                 `Until::Wished(it, s)` with `s.select{each}(…)`: {{s:?}}\");"
+            )),
         }
         for (number, option) in options.iter().enumerate() {
             let label = option.head.label().to_string();

@@ -181,6 +181,14 @@ impl Protocols {
     pub(crate) fn declares(&self, file: usize, wanted: &str) -> bool {
         self.declared().any(|(own, name)| own == file && name::same(name, wanted))
     }
+
+    /// True if the file at a position has errors and this word, perhaps the name of a protocol.
+    pub(crate) fn may_declare(&self, file: usize, wanted: &str) -> bool {
+        let ScrModule { texts, diagnostics, .. } = &self.files[file].module;
+        let mut words =
+            texts[0].text.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+        !diagnostics.is_empty() && words.any(|word| name::same(word, wanted))
+    }
 }
 
 /// The form of a machine's file, by its ending.

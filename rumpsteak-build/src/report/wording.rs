@@ -95,7 +95,13 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
         }
         Cause::Name { name, problem, hint } => name_text(name, *problem, hint.as_deref()),
         Cause::NoLabel { name, message, labels } => {
-            let help = meant(name, labels, "the messages are");
+            let suffixed = format!("{name}Message");
+            let help = match labels.contains(&suffixed) {
+                true => format!(
+                    "write `{suffixed}`: `{name}` means something else in Rust or in sessions"
+                ),
+                false => meant(name, labels, "the messages are"),
+            };
             format!("`{name}` is not a message: `{message}` has no variant for it\n\nhelp: {help}")
         }
         Cause::NoMessage { name } => format!(

@@ -367,7 +367,10 @@ pub(crate) fn protocol(protocols: &Protocols, wanted: &str) -> Result<usize, Cau
         }
     }
     Err(match found[..] {
-        [] => Cause::UnknownProtocol { wanted },
+        [] => match (0..protocols.files.len()).find(|&at| protocols.may_declare(at, &wanted)) {
+            Some(file) => Cause::BrokenFile { file },
+            None => Cause::UnknownProtocol { wanted },
+        },
         [(file, name)] => {
             let is_it = |loaded: &Loaded| loaded.file == file && loaded.name() == name;
             match protocols.protocols.iter().position(is_it) {

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::format_ident;
 use rumpsteak_build::expansion::{Judged, ProtocolFacts, RoleFacts, RootFacts};
 use rumpsteak_front::SessionItem;
@@ -69,6 +69,20 @@ impl<'a> Scope<'a> {
     /// The sessions in the order of expansion.
     pub(crate) fn sessions(&self) -> impl Iterator<Item = &SessionItem> {
         items(self.judged).filter_map(Item::session)
+    }
+
+    /// Returns true if a role runs the session, or another item goes on as it.
+    pub(crate) fn is_used(&self, item: &SessionItem) -> bool {
+        let mut others = self.sessions().filter(|other| other.name != item.name);
+        item.role.is_some() || others.any(|other| other.parts().any(|part| *part == item.name))
+    }
+
+    /// The place of an item for rustc's notes: the module, if the item is generated. At the place
+    /// of a macro, rustc would add a line about the macro.
+    pub(crate) fn place(&self, name: &Ident) -> Span {
+        let Judged { module, generated, .. } = self.judged;
+        let mut generated = generated.iter().filter_map(Item::named);
+        if generated.any(|(own, _)| own == name) { module.name.span() } else { name.span() }
     }
 
     /// The number of a session item, which depends on all items connected with it.

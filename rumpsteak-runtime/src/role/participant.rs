@@ -11,7 +11,7 @@ use crate::transport::mark::Mark;
 /// The part of a role that only its sessions use. The macro of its module implements it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a role",
-    label = "not a role",
+    label = "not a role: the result of a process is `Ended<'_, Role, Value>`",
     note = "a role is a struct of a module with `#[protocol(…)]` or `#[closed_system]`; if `{Self}` is a \
             parameter, name a role in its place; if it only has the name of a role, name the role by its path: `module::Name`"
 )]

@@ -64,7 +64,8 @@ impl_debug!([T] NeverReceived<T>);
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not offer this: select a label of one of its variants, `select(Label(payload))`",
     label = "this is no label that can be selected here",
-    note = "a variant itself is not selected: the label is the first thing in it"
+    note = "a variant itself is not selected: the label is the first thing in it",
+    note = "if Rust or sessions need the name of a label, its type has a suffix: `OkMessage`, `EndMessage`"
 )]
 pub trait Offers<L, P = AnyPeer> {
     #[doc(hidden)]

@@ -56,7 +56,7 @@ impl<'s, R: Role> End<'s, R> {
 /// returns. If that is not known either, as in a process that loops forever, [`Over`] decides.
 #[diagnostic::on_unimplemented(
     message = "the process for `{Self}` returns `{V}` in the place of its value and the end of its session",
-    label = "write `s.end(value)` at each end of the process, where `s` is its last state",
+    label = "return `Ended<'_, {Self}, {V}>`: write `s.end(value)` at each end of the process, where `s` is its last state",
     note = "a process that loops for ever returns `Ended<'_, {Self}>`, too"
 )]
 pub trait Ends<'s, V, T, W>: Role {

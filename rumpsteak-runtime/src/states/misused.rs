@@ -10,15 +10,11 @@ use crate::error::Result;
 use crate::role::{Role, Route};
 use crate::seal::ByMacro;
 
+// Without a label, an error is shorter: often many come at once.
 macro_rules! not {
-    ($Not:ident$(<$($parameter:ident),*>)?, $due:literal, $call:literal) => {
+    ($Not:ident$(<$($parameter:ident),*>)?, $text:literal) => {
         /// A bound that never holds, so the methods below cannot be called.
-        #[diagnostic::on_unimplemented(
-            message = $due,
-            label = $call,
-            note = "each action returns the state that follows: if you have done this already, bind what it returned, as in \
-                    `let session = session.send(…).await?`"
-        )]
+        #[diagnostic::on_unimplemented(message = $text)]
         pub trait $Not$(<$($parameter),*>)? {}
 
         #[diagnostic::do_not_recommend]
@@ -26,37 +22,35 @@ macro_rules! not {
     };
 }
 
+not!(ToSend<P, L>, "the session is not over: send `{L}` to `{P}`, and go on with what this returns");
+not!(ToReceive<P, L>, "the session is not over: receive `{L}` from `{P}`, and go on with what this returns");
+not!(ToSelect<P>, "the session is not over: `select` a message to `{P}`, and go on from there");
+not!(ToBranch<P>, "the session is not over: `branch` on the message of `{P}`, and go on there");
+not!(ToGather, "the session is not over: `gather`, and go on with what this returns");
+not!(ToRace, "the session is not over: `race`, and go on with what this returns");
+not!(ToDo<C>, "the session is not over: go on with `{C}` before the end");
+not!(NotSend<P, L>, "the role sends `{L}` to `{P}` here: call `send`, or `send_each` to a family, and go on with what this returns");
+not!(NotReceive<P, L>, "the role receives `{L}` from `{P}` here: call `receive`, or `receive_each` from a family, and go on with what this returns");
 not!(
-    ToSend<P, L>,
-    "the session is not over: `Send<{P}, {L}, …>` is left to do",
-    "send `{L}` to `{P}` before the end"
+    NotSelect<P>,
+    "the role chooses a message to `{P}`: call `select`, or `select_each` to a family"
 );
+not!(NotBranch<P>, "`{P}` chooses the message here: call `branch`, or `branch_each` for a family");
+not!(NotGather, "the role receives from several peers here: call `gather`");
 not!(
-    ToReceive<P, L>,
-    "the session is not over: `Receive<{P}, {L}, …>` is left to do",
-    "receive `{L}` from `{P}` before the end"
+    NotRace,
+    "the role or a peer chooses here: call `race`, `until`, or `until_each` with a family"
 );
-not!(ToSelect<P>, "the session is not over: `Select<{P}, …>` is left to do", "`select` first");
-not!(ToBranch<P>, "the session is not over: `Branch<{P}, …>` is left to do", "`branch` first");
-not!(ToGather, "the session is not over: `Gather<…>` is left to do", "`gather` first");
-not!(ToRace, "the session is not over: `Race<…>` is left to do", "`race` first");
-not!(ToDo<C>, "the session is not over: `{C}` is left to do", "go on with `{C}` before the end");
-not!(NotSend<P, L>, "the role sends `{L}` to `{P}` here", "this is a `Send`: call `send`");
-not!(NotReceive<P, L>, "the role receives `{L}` from `{P}` here", "this is a `Receive`: call `receive`");
-not!(NotSelect<P>, "the role chooses a message to `{P}` here", "this is a `Select`: call `select`");
-not!(NotBranch<P>, "`{P}` chooses the message here", "this is a `Branch`: call `branch`");
-not!(NotGather, "the role receives from several peers here", "this is a `Gather`: call `gather`");
-not!(NotRace, "the role or a peer chooses a message here", "this is a `Race`: call `race`");
-not!(Awaited, "the session goes on once this is awaited", "write `.await?` in front of this call");
-not!(NotEnd, "the session is over here", "this is the `End`: call `end`");
+not!(Awaited, "the session goes on once this is awaited: write `.await?` in front of this call");
+not!(NotEnd, "the session is over here: call `end`");
 
 // rustc prints the type that lacks the bound. It is `State`, because the states' own types are
 // long. rustc points at the definition of a `tt` argument, without the macro.
 macro_rules! misused {
-    ($State:ident($($parameter:ident),*) $method:ident<$($generic:ident),*>($($argument:ident)?) -> $Result:ty, ($($Not:tt)*)) => {
+    ($State:ident($($parameter:ident),*) $method:ident<$($generic:ident),*>($($argument:ty),*) -> $Result:ty, ($($Not:tt)*)) => {
         impl<'s, R: Role, $($parameter),*> $State<'s, R, $($parameter),*> {
             #[doc(hidden)]
-            pub fn $method<$($generic),*>(self$(, _: $argument)?) -> $Result
+            pub fn $method<$($generic),*>(self$(, _: $argument)*) -> $Result
             where
                 State<'s, R>: $($Not)*,
             {
@@ -65,22 +59,27 @@ macro_rules! misused {
         }
     };
 }
+// Closures have the types of the right methods, so rustc infers the types in them. The futures have
+// no `race`: traits of other crates may give them one.
 macro_rules! calls {
-    ($State:ident $parameters:tt, $Not:tt: $($receives:ident)* | $($sends:ident)*) => {
+    ($State:ident $parameters:tt, $Not:tt: $($receives:ident)* | $($sends:ident)* | $($to_each:ident)* | $($from_each:ident)* | $($until_each:ident)?) => {
         $(misused!($State $parameters $receives<Then>() -> Ready<Result<Then>>, $Not);)*
         $(misused!($State $parameters $sends<Then, M>(M) -> Ready<Result<Then>>, $Not);)*
+        $(misused!($State $parameters $to_each<Then, M>(impl FnMut(usize) -> M) -> Ready<Result<Then>>, $Not);)*
+        $(misused!($State $parameters $from_each<Then, M>(impl FnMut(usize, M)) -> Ready<Result<Then>>, $Not);)*
+        $(misused!($State $parameters $until_each<Then, M, W>(impl FnMut(usize, M), W) -> Ready<Result<Then>>, $Not);)?
     };
 }
-calls!(Send(P, L, C), (NotSend<P, L>): receive branch gather | select);
-calls!(Receive(P, L, C), (NotReceive<P, L>): branch gather | send select);
-calls!(Select(P, C), (NotSelect<P>): receive branch gather | send);
-calls!(Branch(P, C), (NotBranch<P>): receive gather | send select);
-calls!(Race(P, C), (NotRace): receive branch gather | send select);
-calls!(Gather(P, C), (NotGather): receive branch | send select);
-calls!(Sending(P, L, C), (Awaited): receive branch gather | send select);
-calls!(Receiving(P, L, C), (Awaited): receive branch gather | send select);
-calls!(Branching(P, C), (Awaited): receive branch gather | send select);
-calls!(End(), (NotEnd): receive branch gather | send select);
+calls!(Send(P, L, C), (NotSend<P, L>): receive branch gather next | select race until | select_each | receive_each branch_each | until_each);
+calls!(Receive(P, L, C), (NotReceive<P, L>): branch gather next | send select race until | send_each select_each | branch_each | until_each);
+calls!(Select(P, C), (NotSelect<P>): receive branch gather next | send race until | send_each | receive_each branch_each | until_each);
+calls!(Branch(P, C), (NotBranch<P>): receive gather next | send select race until | send_each select_each | receive_each | until_each);
+calls!(Race(P, C), (NotRace): receive branch gather next | send select | send_each select_each | receive_each branch_each |);
+calls!(Gather(P, C), (NotGather): receive branch next | send select race until | send_each select_each | receive_each branch_each | until_each);
+calls!(Sending(P, L, C), (Awaited): receive branch gather | send select | send_each select_each | receive_each branch_each | until_each);
+calls!(Receiving(P, L, C), (Awaited): receive branch gather | send select | send_each select_each | receive_each branch_each | until_each);
+calls!(Branching(P, C), (Awaited): receive branch gather | send select | send_each select_each | receive_each branch_each | until_each);
+calls!(End(), (NotEnd): receive branch gather next | send select race until | send_each select_each | receive_each branch_each | until_each);
 
 macro_rules! not_over {
     ($State:ident<$($parameter:ident),*>, $($To:tt)*) => {

@@ -14,6 +14,10 @@ use crate::transport::{Incoming, Link as _, RouteError};
 ///
 /// They are numbered from 0, and the defaults are for no peers, `()`. A role that the source names
 /// by two paths is listed twice, which is harmless.
+#[diagnostic::on_unimplemented(
+    message = "`{R}` cannot receive from all peers of this choice with this call",
+    label = "if one of them is a family, call `branch_each` or `until_each`"
+)]
 pub trait Peers<R: Role> {
     /// The number of peers.
     #[doc(hidden)]
@@ -134,6 +138,7 @@ pub struct Turns {
     last: usize,
 }
 
+#[diagnostic::do_not_recommend]
 impl<R: Role> Peers<R> for () {
     const COUNT: usize = 0;
 
@@ -143,6 +148,7 @@ impl<R: Role> Peers<R> for () {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<R, P, Others> Peers<R> for (P, Others)
 where
     R: Route<P, Link: Incoming<R::Message>>,

@@ -83,6 +83,10 @@ impl<R: Role, P, L, C> Unpin for Sending<'_, R, P, L, C> {}
 
 /// A state that can follow the label `L` sent from `R` to `P`. This one bound has all that sending
 /// needs, so rustc reports once what is missing.
+#[diagnostic::on_unimplemented(
+    message = "`{R}` cannot send `{L}` to `{P}` with this call",
+    label = "if `{P}` is a family, call `send_each` or `select_each`; if not, its route must send"
+)]
 pub trait Follows<'s, R: Role, P, L>: Sized {
     #[doc(hidden)]
     fn poll_send(

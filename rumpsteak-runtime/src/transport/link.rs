@@ -98,10 +98,10 @@ pub trait Movable: Link + Sized {
 
 /// A route that can send messages of type `M`.
 #[diagnostic::on_unimplemented(
-    message = "the route `{Self}` cannot send `{M}`",
-    label = "this route cannot send `{M}`",
-    note = "its first half must be a `Sink<{M}> + Unpin` whose error is a `std::error::Error + Send + Sync`; \
-            to a family, use `send_each` or `select_each`"
+    message = "the route to this peer cannot send `{M}` to one role",
+    label = "if the peer is a family, call `send_each` or `select_each`",
+    note = "the first half of a route to one role must be a `Sink<{M}> + Unpin` whose error is a \
+            `std::error::Error + Send + Sync`"
 )]
 pub trait Outgoing<M>: Link {
     /// Waits until the route can take a message. Fails if the other end is gone or the transport
@@ -141,10 +141,9 @@ pub trait Outgoing<M>: Link {
 
 /// A route that can receive messages of type `M`.
 #[diagnostic::on_unimplemented(
-    message = "the route `{Self}` cannot receive `{M}`",
-    label = "this route cannot receive `{M}`",
-    note = "its second half must be a `Stream + Unpin` of `{M}` or of `Result<{M}, E>`; from a family, use \
-            `receive_each`, `branch_each` or `until_each`"
+    message = "the route to this peer cannot receive `{M}` from one role",
+    label = "if the peer is a family, call `receive_each`, `branch_each` or `drain_each`",
+    note = "the second half of a route to one role must be a `Stream + Unpin` of `{M}` or of `Result<{M}, E>`"
 )]
 pub trait Incoming<M: 'static>: Link {
     /// Waits for the next message. Fails if the other end is gone and nothing is left in the queue,

@@ -32,9 +32,9 @@ impl<L> FromIterator<L> for Members<L> {
 
 /// A route to a family: its routes to the members.
 #[diagnostic::on_unimplemented(
-    message = "the route `{Self}` does not lead to a family",
-    label = "leads to one role",
-    note = "use `send`, `receive` and `select`: `send_each` and the like are for families, `role worker[N]`"
+    message = "the peer of this action is one role, not a family",
+    label = "leave out `_each`: `send`, `select`, `receive`, `branch`, `until` or `drain`",
+    note = "a family is a `role worker[N]` of the protocol"
 )]
 pub trait Each: Link {
     /// The route to one member.
@@ -50,6 +50,7 @@ impl<L: KnownRoom<P>, P> KnownRoom<P> for Members<L> {}
 /// Compiles if this is a route to a family. Used by the macro.
 pub const fn to_family<L: Each>() {}
 
+#[diagnostic::do_not_recommend]
 impl<L: Link> Each for Members<L> {
     type Link = L;
 

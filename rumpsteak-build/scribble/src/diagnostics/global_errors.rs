@@ -67,7 +67,7 @@ errors! {
     late_interrupt(block: Span, by: &str, role: &str, label: &str) = OpenInterrupt at block,
         "`{role}` cannot tell a late `{label}` of `{by}` from a new one",
         "`{by}` may interrupt this while `{role}` is done"
-        help "end the block with `done() from {by} to {role};`";
+        help "end the block with a message of a new label from `{by}` to `{role}`";
 
     unclear_last(block: Span, from: &str, to: &str) = OpenInterrupt at block,
         "`{to}` does not know the last message of `{from}`",
@@ -163,6 +163,9 @@ pub(crate) fn open_interrupt(
     }
     diagnostic.help(match others {
         [] => format!("remove the block: only `{by}` takes part in it"),
-        _ => format!("end the block with `done() from {by} to {};`", others.join(", ")),
+        _ => {
+            let others = others.join("`, `");
+            format!("end the block with a message of a new label from `{by}` to `{others}`")
+        }
     })
 }

@@ -16,15 +16,15 @@ use super::readme::example;
 /// No mistake may cost more errors or lines than this.
 const MOST: (usize, usize) = (3, 80);
 /// At least half of the mistakes cost no more than this.
-const MEDIAN: (usize, usize) = (1, 45);
+const MEDIAN: (usize, usize) = (1, 20);
 
-/// Edits of the protocol that cost more: the program has to follow them in many places, and rustc
-/// shows each of these. Behind a forgotten `continue`, the build script warns first.
-const FOLLOWED: [&str; 4] = [
-    "`continue` forgotten in a generated protocol",
-    "an interrupt added to the protocol",
-    "an option's messages put behind a choice of their own",
-    "an option removed from the protocol",
+/// Edits that many places follow, and a call that fails two bounds: each costs at most this.
+const DEAR: [(&str, (usize, usize)); 5] = [
+    ("a race with a family as with one role", (6, 98)),
+    ("`continue` forgotten in a generated protocol", (4, 44)),
+    ("an interrupt added to the protocol", (9, 116)),
+    ("an option's messages put behind a choice of their own", (6, 89)),
+    ("an option removed from the protocol", (6, 76)),
 ];
 
 struct Mistake<'a> {
@@ -176,9 +176,9 @@ fn a_mistake_is_found_and_costs_few_errors_and_lines() {
                 let (_, printed) = check(&package);
                 mistake.printed = cost(&printed);
                 let (errors, lines) = mistake.cost();
-                let is_dear = errors > MOST.0 || lines > MOST.1;
-                let is_dear = is_dear && !FOLLOWED.contains(&mistake.title());
-                if is_dear || printed.contains("private::") {
+                let dear = DEAR.iter().find(|(title, _)| *title == mistake.title());
+                let most = dear.map_or(MOST, |(_, most)| *most);
+                if errors > most.0 || lines > most.1 || printed.contains("private::") {
                     wrong.push(format!("{}:\n{printed}", mistake.title()));
                 }
             }

@@ -31,7 +31,8 @@ impl<'a> Expansion<'a> {
             scope,
             krate: scope.krate,
             here: tokens::at(scope.krate, item.name.span()),
-            role: scope.parameter("R"),
+            // rustc shows this name if a process does not name a role.
+            role: scope.parameter(if scope.is_used(item) { "R" } else { "NoSessionAttribute" }),
             fsm: scope.root(&item.name).and_then(RootFacts::fsm),
         }
     }

@@ -1,7 +1,7 @@
 //! Expansion of a session struct: the type, and the methods of its first action.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens as _, format_ident, quote};
+use quote::{format_ident, quote};
 use rumpsteak_front::SessionItem;
 use rumpsteak_front::session::{Action, Direction, Tail};
 use syn::{Attribute, parse_quote};
@@ -36,12 +36,13 @@ impl Expansion<'_> {
         let place = name.span();
         let head = tokens::at(&quote!(struct #name<'s, #role: #krate::Role #default>), place);
         let body = tokens::at(&quote!((#session);), place);
+        let shown = self.scope.place(name);
         let named = |prefix: &str| {
             let name = format_ident!("{prefix}{kind}");
-            tokens::at(&quote!(#krate::states::#name #parameters), place)
+            tokens::at(&quote!(#krate::states::#name #parameters), shown)
         };
-        let (not_over, wrong) = (named("To"), self.wrong_methods(kind, &named("Not"), place));
-        let end = Ident::new("end", place);
+        let (not_over, wrong) = (named("To"), self.wrong_methods(kind, &named("Not"), shown));
+        let end = Ident::new("end", shown);
         quote! {
             #(#attributes)*
             #picture
@@ -112,24 +113,25 @@ impl Expansion<'_> {
         let (krate, role, visibility) = (self.krate, &self.role, &self.item.visibility);
         let kinds = ["Receive", "Branch", "Send", "Select"];
         let wrong = kinds.into_iter().filter(|of| kinds.contains(&kind) && *of != kind);
-        let wrong = wrong.map(|kind| {
-            let name = Ident::new(&kind.to_lowercase(), place);
-            let (label, parameter) = match kind {
-                "Send" | "Select" => (quote!(, _: __M), quote!(, __M)),
-                _ => (quote!(), quote!()),
+        let wrong = wrong.flat_map(|kind| {
+            let (label, each) = match kind {
+                "Send" | "Select" => (quote!(, _: __M), quote!((usize) -> __M)),
+                _ => (quote!(), quote!((usize, __M))),
             };
-            quote! {
-                #[doc(hidden)]
-                #visibility fn #name<__Then #parameter>(
-                    self
-                    #label
-                ) -> ::core::future::Ready<#krate::Result<__Then>>
-                where
-                    #krate::states::State<'s, #role>: #not,
-                {
-                    ::core::unreachable!()
+            let each = quote!(, _: impl ::core::ops::FnMut #each);
+            [("", label), ("_each", each)].map(|(suffix, argument)| {
+                let name = Ident::new(&(kind.to_lowercase() + suffix), place);
+                quote! {
+                    #[doc(hidden)]
+                    #visibility fn #name<__Then, __M>(self #argument)
+                    -> ::core::future::Ready<#krate::Result<__Then>>
+                    where
+                        #krate::states::State<'s, #role>: #not,
+                    {
+                        ::core::unreachable!()
+                    }
                 }
-            }
+            })
         });
         wrong.collect()
     }
@@ -180,7 +182,7 @@ impl Expansion<'_> {
                 Direction::Send => ("send_each", quote!((usize) -> #label)),
                 Direction::Receive => ("receive_each", quote!((usize, #label))),
             };
-            return self.each_method(method, [&takes, then, &bounds]);
+            return self.each_method(method, [&quote!(), &takes, then, &bounds]);
         }
         match direction {
             Direction::Send => self.methods(SEND, None, Some(label), &types, &bounds),
@@ -188,14 +190,15 @@ impl Expansion<'_> {
         }
     }
 
-    /// A method that acts with each member of a family: what it takes and returns, and its bounds.
-    fn each_method(&self, method: &str, types: [&TokenStream; 3]) -> TokenStream {
+    /// A method that acts with each member of a family: its parameters, what it takes and returns,
+    /// and its bounds.
+    fn each_method(&self, method: &str, types: [&TokenStream; 4]) -> TokenStream {
         let (krate, visibility, method) =
             (self.krate, &self.item.visibility, format_ident!("{method}"));
-        let [takes, returned, bounds] = types;
+        let [parameters, takes, returned, bounds] = types;
         quote! {
             /// Acts with each member of the family, as the session inside.
-            #visibility fn #method(
+            #visibility fn #method #parameters(
                 self,
                 label: impl ::core::ops::FnMut #takes,
             ) -> impl ::core::future::Future<Output = #krate::Result<#returned>>
@@ -213,14 +216,25 @@ impl Expansion<'_> {
         // With several peers, the method has a peer parameter.
         let any = self.scope.parameter("P");
         let (parameters, offered, peer) = match peer {
-            Some(peer) => (quote!(#label), quote!(#label), peer.to_token_stream()),
-            None => (quote!(#any, #label), quote!(#label, #any), any.to_token_stream()),
-        };
-        let bounds = quote! {
-            #choice: #krate::states::Choice<#state>
-                + #krate::states::Offers<#offered, Then: #krate::states::Follows<'s, #role, #peer, #label>>,
+            Some(peer) => (quote!(#label), quote!(#label), peer),
+            None => (quote!(#any, #label), quote!(#label, #any), &any),
         };
         let then = quote!(<#choice as #krate::states::Offers<#offered>>::Then);
+        let is_family = self.scope.is_family(peer);
+        let route = is_family.then(|| self.route(peer, Direction::Send, Some(&label)));
+        let follows = match is_family {
+            true => quote!(Session<#state>),
+            false => quote!(Follows<'s, #role, #peer, #label>),
+        };
+        let bounds = quote! {
+            #route
+            #choice: #krate::states::Choice<#state>
+                + #krate::states::Offers<#offered, Then: #krate::states::#follows>,
+        };
+        if is_family {
+            let types = [&quote!(<#label>), &quote!((usize) -> #label), &then, &bounds];
+            return self.each_method("select_each", types);
+        }
         let types = quote!('s, #role, #peer, #label, #then);
         self.methods(SELECT, Some(&parameters), Some(&label), &types, &bounds)
     }
@@ -235,7 +249,8 @@ impl Expansion<'_> {
             #choice: #krate::states::Choice<#state, Message = #message #peers>,
         };
         if peer.is_some_and(|peer| self.scope.is_family(peer)) {
-            return self.each_method("branch_each", [&quote!((usize, #message)), choice, &bounds]);
+            let types = [&quote!(), &quote!((usize, #message)), choice, &bounds];
+            return self.each_method("branch_each", types);
         }
         let peer = self.peer(peer);
         let types = quote!('s, #role, #peer, #choice);
