@@ -6,7 +6,7 @@ use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use rumpsteak_front::module::{self, Item, Module};
 use rumpsteak_fsm::run::Failure;
 use rumpsteak_fsm::verify::together::Condition;
-use rumpsteak_fsm::{Limits, dot};
+use rumpsteak_fsm::{Limits, Role, dot};
 
 use crate::codegen;
 use crate::codegen::machines::{self, Machine};
@@ -133,11 +133,13 @@ impl Findings {
             self.verdict.roots.insert(scope.name_of(root.item), facts);
         }
         let system = self.verdict.number(&found.capacities);
+        let names = |(from, to): &(Role, Role)| (from.to_string(), to.to_string());
         self.verdict.protocol = ProtocolFacts {
             protocol: loaded.map_or(module, |loaded| loaded.name().to_owned()),
             system,
             projections: loaded.map_or_else(String::new, |loaded| loaded.text().to_owned()),
             on_demand: loaded.map_or_else(Vec::new, Loaded::on_demand),
+            late: loaded.map_or_else(Vec::new, Loaded::late).iter().map(names).collect(),
             differ: loaded.is_some_and(|of| of.protocol.differ(&of.projections)),
             stops: loaded.is_some_and(|of| of.protocol.stops(&of.projections)),
             closed: if found.is_closed { system } else { 0 },

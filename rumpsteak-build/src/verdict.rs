@@ -21,6 +21,8 @@ pub struct ProtocolFacts {
     pub projections: String,
     /// The roles of the protocol that start on demand.
     pub on_demand: Vec<String>,
+    /// The senders and receivers of messages that are dropped if they come too late.
+    pub late: Vec<(String, String)>,
     /// True if the members of families may send different messages.
     pub differ: bool,
     /// True if roles may send where they have heard some of the members.

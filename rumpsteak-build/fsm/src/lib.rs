@@ -20,8 +20,8 @@ pub mod verdict;
 pub mod verify;
 
 pub use machine::{
-    Action, Defect, Direction, Fsm, FsmBuilder, Label, Message, Role, Sort, StateId, Transition,
-    TransitionId,
+    Action, Defect, Direction, Fsm, FsmBuilder, Label, Late, Message, Role, Sort, StateId,
+    Transition, TransitionId,
 };
 pub use system::run::{self, Run};
 pub use system::{Exploration, System};

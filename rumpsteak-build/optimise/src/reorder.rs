@@ -57,7 +57,7 @@ pub fn anticipate(
         }
         source += 1;
     }
-    Some(builder.build(initial).on_demand(machine.is_on_demand()))
+    Some(builder.build(initial).played_like(machine))
 }
 
 struct Reordering<'a> {

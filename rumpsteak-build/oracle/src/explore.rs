@@ -303,9 +303,14 @@ impl System {
     /// The nodes from which a message of the channel may be received, sooner or later.
     fn receives(&self, graph: &Graph, channel: (usize, usize)) -> Vec<bool> {
         graph.can_reach(|node| {
-            graph.edges[node].iter().any(|(step, _)| {
-                step.machine == channel.1 && self.channel(step.machine, step.transition) == channel
-            })
+            let state = graph.configurations[node].states[channel.1];
+            let (from, to) = (&self.machines[channel.0], &self.machines[channel.1]);
+            let has_dropped = to.is_terminal(state) && to.late().contains_key(from.role());
+            has_dropped
+                || graph.edges[node].iter().any(|(step, _)| {
+                    step.machine == channel.1
+                        && self.channel(step.machine, step.transition) == channel
+                })
         })
     }
 
@@ -355,6 +360,11 @@ impl System {
         while let Some(state) = pending.pop() {
             if std::mem::replace(&mut seen[state.index()], true) {
                 continue;
+            }
+            let late = fsm.late().get(self.machines[sender].role());
+            if fsm.is_terminal(state) && late.is_some_and(|of| of.contains(&self.messages[message]))
+            {
+                return true;
             }
             for transition in fsm.transitions_from(state) {
                 if self.channel(receiver, transition.id) == (sender, receiver) {

@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use rumpsteak_fsm::{Action, Direction, Fsm, Role};
+use rumpsteak_fsm::{Action, Direction, Fsm, Late, Role};
 
 use fastrand::Rng;
 
@@ -20,6 +20,8 @@ pub struct Draft {
     pub initial: usize,
     /// The transitions from each state, and their targets.
     pub states: Vec<Vec<(Action, usize)>>,
+    /// The messages that the role drops when it has ended.
+    pub late: Late,
 }
 
 impl From<&Fsm> for Draft {
@@ -35,6 +37,7 @@ impl From<&Fsm> for Draft {
                         .collect()
                 })
                 .collect(),
+            late: fsm.late().clone(),
         }
     }
 }
@@ -61,7 +64,7 @@ impl Draft {
                 builder.add_transition(source, action.clone(), id);
             }
         }
-        builder.build(initial)
+        builder.build(initial).dropping(self.late.clone())
     }
 
     fn add(&mut self, transitions: Vec<(Action, usize)>) -> usize {

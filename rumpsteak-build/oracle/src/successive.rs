@@ -4,7 +4,8 @@
 //! number of the session in which it was sent. A role receives a message only in the session of
 //! that number: a message of a later session stays in the queue, and the role behaves as if its
 //! queue were empty. A role begins a session unless the receiver of its last message is more than a
-//! session behind.
+//! session behind. A role that has ended a session leaves late messages. Once their senders have
+//! completed it, the role drops them and begins the next one.
 //!
 //! The faults are:
 //! ```text
@@ -90,7 +91,10 @@ impl Successive<'_> {
                 if !configuration.places.iter().enumerate().all(is_over) {
                     return Err(FaultKind::Deadlock);
                 }
-                if configuration.queues.values().any(|queue| !queue.messages.is_empty()) {
+                let is_left = |(channel, queue): (&Channel, &Queue)| {
+                    !queue.messages.is_empty() && !self.may_be_late(*channel)
+                };
+                if configuration.queues.iter().any(is_left) {
                     return Err(FaultKind::Orphan);
                 }
             }
@@ -111,6 +115,11 @@ impl Successive<'_> {
     /// Returns true if both ends of a queue count the same sessions.
     fn counts(&self, (from, to): Channel) -> bool {
         !self.is_on_demand(from) && !self.is_on_demand(to)
+    }
+
+    /// Returns true if the receiver drops late messages.
+    fn may_be_late(&self, (from, to): Channel) -> bool {
+        self.machines[to][0].late().contains_key(self.role(from))
     }
 
     /// By role, machine and transition: the queue, and the number of the message.
@@ -145,8 +154,17 @@ impl Successive<'_> {
                 if is_done || now.queues.iter().any(waits) {
                     continue;
                 }
+                let late = (0..self.machines.len()).filter(|&from| self.may_be_late((from, role)));
+                if late.clone().any(|from| now.places[from].completed < place.completed) {
+                    continue;
+                }
                 for (machine, fsm) in self.machines[role].iter().enumerate() {
                     let mut after = now.clone();
+                    for from in late.clone() {
+                        let queue = after.queues.entry((from, role)).or_default();
+                        queue.messages.retain(|message| message.0 >= place.completed);
+                        queue.unreached = queue.unreached.filter(|&at| at >= place.completed);
+                    }
                     self.enter(&mut after, role, machine, fsm.initial())?;
                     next.push(after);
                 }
@@ -166,7 +184,10 @@ impl Successive<'_> {
                         is_held_back = true;
                         continue;
                     }
-                    if now.places[channel.1].completed < session {
+                    let Place { completed, within } = &now.places[channel.1];
+                    // It has not dropped what is late.
+                    let is_open = within.is_none() && self.may_be_late(channel);
+                    if completed.saturating_sub(usize::from(is_open)) < session {
                         queue.unreached = Some(session);
                     }
                     queue.messages.push_back((session, message));
@@ -218,7 +239,9 @@ impl Successive<'_> {
         let completed = after.places[role].completed;
         let is_left = |(&(from, to), queue): (&Channel, &Queue)| {
             let is_of_session = |message: &(usize, usize)| message.0 <= completed;
-            to == role && self.counts((from, to)) && queue.messages.iter().any(is_of_session)
+            let may_be_left =
+                to != role || !self.counts((from, to)) || self.may_be_late((from, to));
+            !may_be_left && queue.messages.iter().any(is_of_session)
         };
         if after.queues.iter().any(is_left) {
             return Err(FaultKind::Orphan);

@@ -18,7 +18,7 @@ pub struct System {
     /// For each machine and transition the number of its message.
     numbers: Vec<Vec<usize>>,
     /// All messages, by number.
-    messages: Vec<Message>,
+    pub(crate) messages: Vec<Message>,
 }
 
 /// The error of machines that do not form a system.
@@ -164,6 +164,16 @@ impl System {
         if !queue.is_empty() {
             next.queues.insert(channel, queue);
         }
+        // A role that has ended drops what is late.
+        next.queues.retain(|&(from, to), queue| {
+            let [sender, receiver] = [from, to].map(|at| &self.machines[at]);
+            if let Some(late) = receiver.late().get(sender.role())
+                && receiver.is_terminal(next.states[to])
+            {
+                queue.retain(|&number| !late.contains(&self.messages[number]));
+            }
+            !queue.is_empty()
+        });
         Some(next)
     }
 

@@ -101,7 +101,7 @@ fn check_sources(sources: &[Source], limits: &Limits, mut diagnostics: Vec<Diagn
         }
         let role_names: Vec<Name> = decl.roles.iter().map(|role| role.name.clone()).collect();
         let together = if !global.blocks.is_empty() {
-            Some(blocks::project_all(&global, &decl.name, &role_names, &raced, limits))
+            Some(blocks::project_all(&global, decl, &role_names, &raced, limits))
         } else if !alone.is_empty() {
             on_demand::project_all(&global, &alone, &decl.name, &role_names, limits)
         } else {

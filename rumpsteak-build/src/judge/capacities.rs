@@ -55,6 +55,7 @@ pub(crate) fn find(
     let machines: Option<Vec<Fsm>> =
         judgement.sessions(scope).and_then(|sessions| sessions.iter().map(machine).collect());
     let channels = machines.filter(|of| of.len() > 1).and_then(|of| prove(of, &limits));
+    let late = scope.loaded().map_or_else(Vec::new, |(protocol, _)| protocol.late());
     let queues = |own: &ScopedRole<'_>| {
         let queue = |route: &Route| {
             let peer = scope.role(&route.peer)?;
@@ -66,8 +67,11 @@ pub(crate) fn find(
             };
             let capacity = match scope.capacity(route) {
                 Some((most, _)) => format!("Waits({most})"),
-                // Waiting was not proven together with the declared capacities.
-                None if !judgement.capacities.is_empty() && proven().starts_with("Waits") => {
+                // Waiting was not proven together with the declared capacities, nor for a queue
+                // that its receiver may leave full when it ends.
+                None if (!judgement.capacities.is_empty() || late.contains(&channel))
+                    && proven().starts_with("Waits") =>
+                {
                     "Growable".to_owned()
                 }
                 None => proven().to_owned(),

@@ -27,7 +27,7 @@
 use proc_macro2::Span;
 use rumpsteak_front::arguments::Liveness;
 use rumpsteak_fsm::bounded::{Bounded, Hang, Queue, Safe, Topology};
-use rumpsteak_fsm::{Direction, Fsm, System, Transition, Verdict};
+use rumpsteak_fsm::{Direction, Fsm, Role, System, Transition, Verdict};
 
 use crate::fault::{Cause, Fault, Hangs};
 use crate::judge::closed_system::{combinations, of_several};
@@ -66,6 +66,13 @@ pub(crate) fn judge(
     let undecided = |reason| Some(Cause::UndecidedCapacities { set, reason }.at(first.2));
     if scope.loaded().is_some_and(|(protocol, _)| !protocol.counts()) {
         return undecided("the number of members of a family matters".to_owned());
+    }
+    let late = scope.loaded().map_or_else(Vec::new, |(protocol, _)| protocol.late());
+    let is_declared = |(from, to): &&(Role, Role)| {
+        declared.iter().any(|(queue, ..)| (queue.from.as_ref(), &queue.to) == (Some(from), to))
+    };
+    if let Some((from, to)) = late.iter().find(is_declared) {
+        return undecided(format!("`{to}` may end and leave messages of `{from}` in the queue"));
     }
     let Some(sessions) = judgement.sessions(scope) else {
         return undecided("a role has no session".to_owned());

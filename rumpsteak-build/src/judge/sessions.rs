@@ -114,8 +114,7 @@ impl Judge<'_> {
             return;
         }
         if let (Some((protocol, _)), Some(own)) = (scope.loaded(), role.position) {
-            let on_demand = protocol.projections[own].fsm.is_on_demand();
-            machine.fsm = machine.fsm.on_demand(on_demand);
+            machine.fsm = machine.fsm.played_like(&protocol.projections[own].fsm);
             match subtype::judge(scope, (id, role), &machine, self.settings) {
                 Ok(accepted) => root.accepted = Some(accepted),
                 Err(refusal) => root.refusal = Some(*refusal),

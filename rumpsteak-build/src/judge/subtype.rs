@@ -8,7 +8,7 @@ use proc_macro2::Span;
 use rumpsteak_front::arguments::Liveness;
 use rumpsteak_front::session::Tail;
 use rumpsteak_fsm::repair::{self, Misfit};
-use rumpsteak_fsm::run::Failure;
+use rumpsteak_fsm::run::{Failure, Step};
 use rumpsteak_fsm::subtype::{InputError, Side};
 use rumpsteak_fsm::verify::together::Condition;
 use rumpsteak_fsm::verify::{Accepted, Evidence, Refused, VerifyError, verify_fair};
@@ -187,7 +187,9 @@ pub(super) fn blame(fsm: &Fsm, refused: &Refused) -> Option<Blamed> {
         if let Some(dead) = run.never(fsm) {
             return Some(Blamed::Action(dead));
         }
-        let last = run.steps.iter().rfind(|step| step.role == *fsm.role())?;
+        let is_own = |step: &&Step| step.transition.index() < fsm.transition_count();
+        let mut own = run.steps.iter().filter(|step| step.role == *fsm.role());
+        let last = own.rfind(is_own)?;
         let is_sender = match &run.failure {
             Failure::Orphan { from, .. } | Failure::UnspecifiedReception { from, .. } => {
                 from == fsm.role()

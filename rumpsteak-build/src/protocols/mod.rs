@@ -329,6 +329,13 @@ impl Loaded {
         machines.filter(|fsm| fsm.is_on_demand()).map(|fsm| fsm.role().to_string()).collect()
     }
 
+    /// The senders and receivers of messages that are dropped if they come too late.
+    pub(crate) fn late(&self) -> Vec<(Role, Role)> {
+        let machines = self.projections.iter().map(|projection| &projection.fsm);
+        let late = |fsm| Fsm::late(fsm).keys().map(move |from| (from.clone(), fsm.role().clone()));
+        machines.flat_map(late).collect()
+    }
+
     /// See [`Protocol::counts`].
     pub(crate) fn counts(&self) -> bool {
         self.protocol.counts(&self.projections)

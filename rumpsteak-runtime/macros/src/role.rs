@@ -60,7 +60,7 @@ fn participant(
     facts: &RoleFacts,
     scope: &Scope<'_>,
 ) -> TokenStream {
-    let ProtocolFacts { protocol, system, projections, on_demand, differ, stops, closed } =
+    let ProtocolFacts { protocol, system, projections, on_demand, differ, stops, closed, .. } =
         scope.protocol();
     let (role, is_family) = (&facts.role, facts.members.is_some());
     let (krate, number) = (scope.krate, hash::number(&[protocol, role]));
@@ -95,43 +95,23 @@ fn participant(
 
 /// The methods that visit all routes of a role.
 fn methods(name: &Ident, routes: &[Route], message: &Ident, scope: &Scope<'_>) -> TokenStream {
-    let [mut visits, mut begins, mut ends, mut closes, mut once, mut unfit]: [TokenStream; 6] =
-        Default::default();
-    let krate = scope.krate;
+    let [mut visits, mut closes, mut once]: [TokenStream; 3] = Default::default();
+    let [mut begins, mut ends, mut unfit]: [TokenStream; 3] = Default::default();
     // All spans point at the field's type, so that rustc reports once if it cannot be a route.
     for route in routes {
-        let (span, peer) = (route.field.ty.span(), route.peer.to_string());
+        let (span, peer, with) = (route.field.ty.span(), route.peer.to_string(), &route.peer);
         let member = at(&route.member.to_token_stream(), span);
-        let krate = at(krate, span);
+        let krate = at(scope.krate, span);
         let mark = quote_spanned!(span=> #krate::transport::Link::mark(&self.#member));
         visits.extend(quote_spanned!(span=> visit(#peer, #mark);));
-        let with = &route.peer;
-        let counts = quote_spanned!(span=> #krate::private::counts_sessions::<#name, #with>());
-        begins.extend(quote_spanned! {span=>
-            let ready = #krate::private::poll_begin::<#message, _>(
-                &mut self.#member,
-                const { #counts },
-                waker,
-                ready,
-            );
-        });
-        ends.extend(quote_spanned! {span=>
-            #krate::private::complete::<#message, _>(&mut self.#member, const { #counts });
-        });
         once.extend(quote_spanned!(span=> #krate::private::once::<#name, #with>(),));
         closes.extend(quote_spanned!(span=> #krate::transport::Link::close(&mut self.#member);));
-        let names = quote_spanned!(span=> [<Self as #krate::Role>::NAME, #peer]);
-        if let Some(Room::Capacity(most, _)) = scope.room(route) {
-            unfit.extend(quote_spanned! {span=>
-                .or_else(|| #krate::private::undersized::<#message, _>(&self.#member, #names, #most))
-            });
-        }
-        if let Some(fixed @ 1..) = scope.role(with).and_then(|facts| facts.members) {
-            unfit.extend(quote_spanned! {span=>
-                .or_else(|| #krate::private::other_number(&self.#member, #names, #fixed as usize))
-            });
-        }
+        let [first, last, wrong] = session(name, route, message, scope);
+        begins.extend(first);
+        ends.extend(last);
+        unfit.extend(wrong);
     }
+    let krate = scope.krate;
     let routes = routes.len();
     quote! {
         const ROUTES: usize = #routes;
@@ -172,6 +152,55 @@ fn methods(name: &Ident, routes: &[Route], message: &Ident, scope: &Scope<'_>) -
             #closes
         }
     }
+}
+
+/// How a session begins and ends on a route, and what makes the route unfit for it.
+fn session(name: &Ident, route: &Route, message: &Ident, scope: &Scope<'_>) -> [TokenStream; 3] {
+    let (span, peer, with) = (route.field.ty.span(), route.peer.to_string(), &route.peer);
+    let (member, krate) = (at(&route.member.to_token_stream(), span), at(scope.krate, span));
+    let counts = quote_spanned!(span=> #krate::private::counts_sessions::<#name, #with>());
+    let names = quote_spanned!(span=> [<Self as #krate::Role>::NAME, #peer]);
+    let mut begins = quote_spanned! {span=>
+        let ready = #krate::private::poll_begin::<#message, _>(
+            &mut self.#member,
+            const { #counts },
+            waker,
+            ready,
+        );
+    };
+    let mut ends = quote_spanned! {span=>
+        #krate::private::complete::<#message, _>(&mut self.#member, const { #counts });
+    };
+    let mut unfit = TokenStream::new();
+    let late = |from: &Ident, to: &Ident| {
+        let role = |name: &Ident| scope.role(name).map_or("", |facts| &facts.role);
+        let mut late = scope.protocol().late.iter();
+        late.any(|late| (&*late.0, &*late.1) == (role(from), role(to)))
+    };
+    if late(with, name) {
+        begins.extend(quote_spanned! {span=>
+            let ready = #krate::private::poll_end::<#message, _>(&mut self.#member, waker, ready);
+        });
+        ends = quote_spanned!(span=> #krate::private::complete_later(&self.#member););
+        unfit.extend(quote_spanned! {span=>
+            .or_else(|| #krate::private::unended::<#message, _>(&self.#member, #names))
+        });
+    }
+    if late(name, with) {
+        let end = quote_spanned!(span=> #krate::private::end::<#message, _>(&mut self.#member););
+        ends = quote!(#end #ends);
+    }
+    if let Some(Room::Capacity(most, _)) = scope.room(route) {
+        unfit.extend(quote_spanned! {span=>
+            .or_else(|| #krate::private::undersized::<#message, _>(&self.#member, #names, #most))
+        });
+    }
+    if let Some(fixed @ 1..) = scope.role(with).and_then(|facts| facts.members) {
+        unfit.extend(quote_spanned! {span=>
+            .or_else(|| #krate::private::other_number(&self.#member, #names, #fixed as usize))
+        });
+    }
+    [begins, ends, unfit]
 }
 
 fn implement_route(

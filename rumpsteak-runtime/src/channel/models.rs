@@ -408,6 +408,28 @@ fn next_session_races_with_a_receiver_that_waits_elsewhere() {
     });
 }
 
+/// The receiver has ended a session while the sender still sends, ends it, and begins the next one:
+/// what comes too late is dropped, and nothing else.
+#[test]
+fn late_messages_race_with_the_next_session() {
+    model_within(2, || {
+        let (mut tx, mut rx) = with(Capacity::AtMost(2));
+        let sender = thread::spawn(move || {
+            block_on(async {
+                send(&mut tx, 0).await.unwrap();
+                tx.end(1);
+                begin(&mut tx, 1).await;
+                send(&mut tx, 1).await.unwrap();
+            });
+            tx
+        });
+        let late = |message| assert_eq!(message, 0);
+        block_on(poll_fn(|context| rx.poll_end(1, late, context.waker())));
+        assert_eq!(block_on(receive(&mut rx)), Some(1));
+        drop(sender.join().unwrap());
+    });
+}
+
 /// The receiver drops its end while the sender is ahead of it or waits to begin a session.
 #[test]
 fn next_session_races_with_receiver_going() {

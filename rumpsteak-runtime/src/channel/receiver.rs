@@ -55,7 +55,10 @@ impl<M> QueueReceiver<M> {
     /// Takes the next message if it is wanted. Returns `Some(None)` if it is not, `None` if the
     /// queue has ended, and an error if it is empty for now.
     #[inline(always)]
-    fn take_if(&mut self, is_wanted: impl Fn(&M) -> bool) -> Result<Option<Option<M>>, Empty> {
+    pub(super) fn take_if(
+        &mut self,
+        is_wanted: impl Fn(&M) -> bool,
+    ) -> Result<Option<Option<M>>, Empty> {
         loop {
             let empty = match self.consumer.pop_if(&is_wanted) {
                 Ok(next) => {
@@ -90,7 +93,7 @@ impl<M> QueueReceiver<M> {
 
     /// Parks unless something has arrived meanwhile.
     #[inline(never)]
-    fn parks_now(&mut self, empty: Empty, waker: &Waker) -> bool {
+    pub(super) fn parks_now(&mut self, empty: Empty, waker: &Waker) -> bool {
         let (shared, state, word) = self.consumer.state();
         shared.receiver.park(&mut state.own, waker, |flags| word.park(empty, flags))
     }
@@ -102,10 +105,11 @@ impl<M> QueueReceiver<M> {
     }
 
     /// The number of sessions that the sender's role had completed when it left in order; 0 if it
-    /// did not. Only meaningful once the queue has ended.
+    /// did not. Before the queue has ended, the number of sessions that the sender has told to have
+    /// ended.
     #[must_use]
     pub fn left_after(&self) -> usize {
-        self.consumer.shared().left_after.load(Ordering::Relaxed)
+        self.consumer.shared().left_after.load(Ordering::Acquire)
     }
 
     /// Wakes a sender that waits for room.
@@ -150,14 +154,6 @@ impl<M> QueueReceiver<M> {
         shared.sender.unpark(&mut state.sender);
         self.consumer = next;
         Poll::Ready(true)
-    }
-
-    /// Records that the role has completed `sessions` sessions: it now receives messages of the
-    /// next one.
-    #[doc(hidden)]
-    #[inline]
-    pub fn complete(&mut self, sessions: usize) {
-        self.consumer.shared().completed.store(sessions, Ordering::Release);
     }
 }
 

@@ -329,6 +329,11 @@ impl<M, T, P, C> Producer<M, T, P, C> {
         Ok(ring.tail.swap(tail, Ordering::AcqRel) & FLAGS)
     }
 
+    /// Returns the flags of a waiting consumer, as `push` does, and clears them.
+    pub(super) fn touch(&mut self) -> usize {
+        self.ring.tail.fetch_and(!(PARKED | FRESH), Ordering::AcqRel) & (PARKED | FRESH)
+    }
+
     /// Ends the ring. Returns the flags of a waiting consumer, as `push` does.
     pub(super) fn end(&mut self) -> usize {
         let (ring, writing) = self.parts();

@@ -87,7 +87,7 @@ impl<M> QueueSender<M> {
 
     /// Wakes a receiver that has parked with these flags. With no flags it has not parked.
     #[inline]
-    fn wake(&mut self, flags: usize) {
+    pub(super) fn wake(&mut self, flags: usize) {
         if flags != 0 {
             let (shared, state) = self.producer.state();
             shared.receiver.wake(&mut state.receiver, flags);

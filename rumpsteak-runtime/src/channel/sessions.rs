@@ -2,11 +2,16 @@
 //!
 //! A sender may begin a session before its receiver has completed the one before. Then it continues
 //! in a new ring, which the receiver enters in that session.
+//!
+//! If a message may come when the receiver has ended the session, the sender also tells when it has
+//! ended the session. The receiver completes the session only then, and drops what it finds. So a
+//! sender that is ahead uses a new ring, and nothing of the next session is dropped.
 
 use std::mem;
 use std::task::{Poll, Waker};
 
 use super::parking::{Parker, ReceiverState, SenderState};
+use super::receiver::QueueReceiver;
 use super::ring::ring;
 use super::sender::QueueSender;
 use super::shared::Shared;
@@ -28,6 +33,16 @@ impl<M> QueueSender<M> {
     #[doc(hidden)]
     pub fn completed(&self) -> usize {
         self.producer.shared().completed.load(Ordering::Acquire)
+    }
+
+    /// Tells the receiver that this end has ended its session, as one of so many.
+    #[doc(hidden)]
+    pub fn end(&mut self, sessions: usize) {
+        if self.producer.shared().left_after.swap(sessions, Ordering::AcqRel) == sessions {
+            return;
+        }
+        let flags = self.producer.touch();
+        self.wake(flags);
     }
 
     /// Begins a session that the receiver cannot begin yet: the sender is ahead.
@@ -79,5 +94,46 @@ impl<M> QueueSender<M> {
         // The receiver may not have taken the waker that was left at the old ring.
         producer.state().1.own = Parker::default();
         self.producer = producer;
+    }
+}
+
+impl<M> QueueReceiver<M> {
+    /// Records that the role has completed `sessions` sessions: it now receives messages of the
+    /// next one.
+    #[doc(hidden)]
+    #[inline]
+    pub fn complete(&mut self, sessions: usize) {
+        self.consumer.shared().completed.store(sessions, Ordering::Release);
+    }
+
+    /// True if the role has completed so many sessions. Used by `rumpsteak-net`.
+    #[doc(hidden)]
+    pub fn has_completed(&self, sessions: usize) -> bool {
+        self.consumer.shared().completed.load(Ordering::Relaxed) >= sessions
+    }
+
+    /// Waits until the sender has [ended](QueueSender::end) its session, as one of so many, or is
+    /// gone, and completes it. Passes what has come too late to `dropped`.
+    #[doc(hidden)]
+    pub fn poll_end(
+        &mut self,
+        sessions: usize,
+        mut dropped: impl FnMut(M),
+        waker: &Waker,
+    ) -> Poll<()> {
+        let mut is_parked = false;
+        while !self.has_completed(sessions) {
+            // What was sent before the end is in the queue now.
+            let is_over = self.left_after() >= sessions;
+            match self.take_if(|_| true) {
+                Ok(Some(message)) => message.into_iter().for_each(&mut dropped),
+                Ok(None) => self.complete(sessions),
+                Err(_) if is_over => self.complete(sessions),
+                // It has looked since it parked.
+                Err(_) if is_parked => return Poll::Pending,
+                Err(empty) => is_parked = self.parks_now(empty, waker),
+            }
+        }
+        Poll::Ready(())
     }
 }

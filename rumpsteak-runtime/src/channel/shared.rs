@@ -34,7 +34,8 @@ pub(super) struct Shared<M> {
     /// The waker of a sender at a full queue.
     pub(super) sender: Parking,
     /// The number of sessions that the sender's role had completed when it left in order; 0 if it
-    /// did not. Written before the last ring ends.
+    /// did not. Written before the last ring ends, and by a sender that tells when it has ended a
+    /// session.
     pub(super) left_after: AtomicUsize,
     /// The number of sessions that the receiver's role has completed, while it uses this ring.
     pub(super) completed: AtomicUsize,
@@ -83,7 +84,9 @@ impl<M> Shared<M> {
         }
     }
 
+    /// Marks that the receiver is gone, after its role has completed some sessions.
     pub(super) fn leave(&self) {
+        self.completed.fetch_max(LEAVING_AFTER.get(), Ordering::Release);
         self.obstacle.store(GONE, Ordering::Release);
     }
 

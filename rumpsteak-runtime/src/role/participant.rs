@@ -104,6 +104,35 @@ pub fn complete<M: 'static, L: Link>(link: &mut L, counts: bool) {
     }
 }
 
+/// Tells a peer that drops what comes too late that a session has ended.
+pub fn end<M: 'static, L: Link>(link: &mut L) {
+    link.end::<M>(link.mark().completed() + 1);
+}
+
+/// Ends a session on a route whose peer may still send. [`poll_end`] completes it.
+pub fn complete_later<L: Link>(link: &L) {
+    link.mark().complete();
+}
+
+/// Completes the last session on a route once the peer has ended it, too. `others` is the result
+/// for the other routes.
+pub fn poll_end<M: 'static, L: Link>(link: &mut L, waker: &Waker, others: Poll<()>) -> Poll<()> {
+    let sessions = link.mark().completed();
+    if sessions > 0 && link.poll_end::<M>(sessions, waker).is_pending() {
+        return Poll::Pending;
+    }
+    others
+}
+
+/// An error if the next session could receive what comes too late for the last one.
+pub fn unended<M: 'static, L: Link>(
+    link: &L,
+    [role, peer]: [&'static str; 2],
+) -> Option<ErrorKind> {
+    let is_again = link.mark().completed() > 0 && !link.keeps_sessions_apart::<M>();
+    is_again.then_some(ErrorKind::SecondSession { role, peer })
+}
+
 /// Returns true if the role can run no further session over its routes.
 #[inline]
 pub(crate) fn is_used_up<R: Participant>(role: &R) -> bool {

@@ -15,7 +15,7 @@ use super::state::State;
 use crate::error::{Action, Error, ErrorKind, Result};
 use crate::message::{Labelled as _, Message};
 use crate::role::{Role, Route, poisoning};
-use crate::transport::{Incoming, Left, Outgoing, RouteError};
+use crate::transport::{Incoming, Left, Link, Outgoing, RouteError};
 use crate::watch::{self, Doing};
 
 /// Sends `label` from the role to `P`, and flushes, because the next action may wait for the
@@ -36,6 +36,7 @@ where
     })?;
     let role = state.role()?;
     let sent = ready!(role.route().poll_send(label, R::Message::upcast, context));
+    let sent = sent.or_else(|error| unless_late::<R::Message, _>(role.route(), error));
     Poll::Ready(match sent {
         Ok(()) => {
             #[cfg(feature = "tracing")]
@@ -44,6 +45,14 @@ where
         }
         Err(error) => Err(failed(state.take(), P::NAME, error, Action::Send(R::Message::NAME))),
     })
+}
+
+/// The error of a send, unless the peer has ended this session: then the message comes too late,
+/// and is dropped.
+#[cold]
+#[inline(never)]
+fn unless_late<M: 'static, L: Link>(link: &L, error: RouteError) -> Result<(), RouteError> {
+    if link.peer_completed::<M>() > link.mark().completed() { Ok(()) } else { Err(error) }
 }
 
 /// Receives the label `L` of the role from `P`.

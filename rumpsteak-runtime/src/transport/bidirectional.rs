@@ -44,6 +44,12 @@ pub struct Half<T> {
     pub look: Option<Look<T>>,
     /// Begins a session, for a half that sends: [`Link::poll_begin`].
     pub poll_begin: fn(&mut T, usize, &Waker) -> Poll<()>,
+    /// The sessions that the peer has completed, for a half that sends: [`Link::peer_completed`].
+    pub completed: fn(&T) -> usize,
+    /// Tells the end of a session, for a half that sends: [`Link::end`].
+    pub end: fn(&mut T, usize),
+    /// Completes a session later, for a half that receives: [`Link::poll_end`].
+    pub poll_end: fn(&mut T, usize, &Waker) -> Poll<()>,
     /// Ends a session, for a half that receives: [`Link::complete`].
     pub complete: fn(&mut T, usize),
     /// Returns true if this half [keeps sessions apart](Link::keeps_sessions_apart).
@@ -55,6 +61,9 @@ impl<T> Half<T> {
     pub const PLAIN: Self = Self {
         look: None,
         poll_begin: |_, _, _| Poll::Ready(()),
+        completed: |_| 0,
+        end: |_, _| {},
+        poll_end: |_, _, _| Poll::Ready(()),
         complete: |_, _| {},
         keeps_sessions_apart: |_| false,
     };
@@ -176,6 +185,28 @@ impl<Tx: 'static, Rx: 'static> Link for Bidirectional<Tx, Rx> {
         match any.downcast_mut::<QueueReceiver<M>>() {
             Some(queue) => queue.complete(sessions),
             None => ((self.abilities)().1.complete)(rx, sessions),
+        }
+    }
+
+    fn peer_completed<M: 'static>(&self) -> usize {
+        let Some((tx, _)) = &self.halves else { return 0 };
+        let queue = (tx as &dyn Any).downcast_ref::<QueueSender<M>>();
+        queue.map_or_else(|| ((self.abilities)().0.completed)(tx), QueueSender::completed)
+    }
+
+    fn end<M: 'static>(&mut self, sessions: usize) {
+        let Some((tx, _)) = &mut self.halves else { return };
+        match (tx as &mut dyn Any).downcast_mut::<QueueSender<M>>() {
+            Some(queue) => queue.end(sessions),
+            None => ((self.abilities)().0.end)(tx, sessions),
+        }
+    }
+
+    fn poll_end<M: 'static>(&mut self, sessions: usize, waker: &Waker) -> Poll<()> {
+        let Some((_, rx)) = &mut self.halves else { return Poll::Ready(()) };
+        match (rx as &mut dyn Any).downcast_mut::<QueueReceiver<M>>() {
+            Some(queue) => queue.poll_end(sessions, drop, waker),
+            None => ((self.abilities)().1.poll_end)(rx, sessions, waker),
         }
     }
 

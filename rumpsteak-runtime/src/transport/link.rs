@@ -74,6 +74,36 @@ pub trait Link: 'static {
         let _ = sessions;
     }
 
+    /// The number of sessions that the peer has completed, as far as this end knows.
+    #[doc(hidden)]
+    fn peer_completed<M: 'static>(&self) -> usize
+    where
+        Self: Sized,
+    {
+        0
+    }
+
+    /// Tells the peer that this end has ended its session, as one of so many. Called if the peer
+    /// drops what comes too late.
+    #[doc(hidden)]
+    fn end<M: 'static>(&mut self, sessions: usize)
+    where
+        Self: Sized,
+    {
+        let _ = sessions;
+    }
+
+    /// [Completes](Self::complete) a session once the peer has ended it, too, and drops the
+    /// messages that have come too late.
+    #[doc(hidden)]
+    fn poll_end<M: 'static>(&mut self, sessions: usize, waker: &Waker) -> Poll<()>
+    where
+        Self: Sized,
+    {
+        let _ = (sessions, waker);
+        Poll::Ready(())
+    }
+
     /// Returns true if a role never receives a message of a session that it has not begun. If it
     /// returns false, a role that receives from several peers in one state has only one session.
     fn keeps_sessions_apart<M: 'static>(&self) -> bool

@@ -315,7 +315,7 @@ impl Upgrade<'_> {
             let machines = new.machine(role).zip(old.machine(known));
             machines.is_some_and(|(new, old)| {
                 let renamed = new.fsm.edit().played_by(known).build(new.fsm.initial());
-                renamed.on_demand(new.fsm.is_on_demand()) == old.fsm
+                renamed.played_like(&new.fsm) == old.fsm
             })
         });
         let same = same.map(|(role, known)| {

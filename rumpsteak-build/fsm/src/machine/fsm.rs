@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use hashbrown::HashMap;
 use petgraph::graph::DiGraph;
 
-use super::action::{Action, Direction, Transition};
+use super::action::{Action, Direction, Message, Transition};
 use super::defect::Defect;
 use super::ids::{StateId, TransitionId};
 use super::interned::{Groups, IndexSet, InternedMachine, digraph};
@@ -24,11 +24,15 @@ pub struct Fsm {
     /// By state, the transitions that leave it, in insertion order.
     outgoing: Groups,
     is_on_demand: bool,
+    late: Late,
     /// The result of [`check_directed`](Self::check_directed), once it is known.
     directed: OnceLock<Result<(), Defect>>,
     /// The machine with numbers, once an algorithm needs it.
     interned: OnceLock<Arc<InternedMachine>>,
 }
+
+/// The messages that a role drops if they come when it has ended, by their senders.
+pub type Late = BTreeMap<Role, BTreeSet<Message>>;
 
 impl Fsm {
     /// Starts the machine of `role`.
@@ -61,6 +65,27 @@ impl Fsm {
     /// True if the role plays [on demand](Self::on_demand) only.
     pub fn is_on_demand(&self) -> bool {
         self.is_on_demand
+    }
+
+    /// The same machine for a role that drops these messages if they come when it has ended.
+    ///
+    /// Such a role begins its next session once each sender has ended this one, and so has sent all
+    /// of them. In a [`System`](crate::System) a message stands for the end of a sender; at run time
+    /// the queue tells it.
+    #[must_use]
+    pub fn dropping(self, late: Late) -> Self {
+        Self { late, ..self }
+    }
+
+    /// The messages that the role [drops](Self::dropping) when it has ended.
+    pub fn late(&self) -> &Late {
+        &self.late
+    }
+
+    /// The same machine, [on demand](Self::on_demand) and [dropping](Self::dropping) as `other`.
+    #[must_use]
+    pub fn played_like(self, other: &Self) -> Self {
+        self.on_demand(other.is_on_demand).dropping(other.late.clone())
     }
 
     /// True if the machine sends nothing in its initial state and never comes back to it.
@@ -146,7 +171,7 @@ impl Fsm {
                 *target = self.initial;
             }
         });
-        builder.build(self.initial).on_demand(self.is_on_demand)
+        builder.build(self.initial).played_like(self)
     }
 
     /// The machine as a graph: state `s` is node `s`, and transition `t` is edge `t`.
@@ -325,6 +350,7 @@ impl PartialEq for Fsm {
     fn eq(&self, other: &Self) -> bool {
         self.role == other.role
             && self.is_on_demand == other.is_on_demand
+            && self.late == other.late
             && self.initial == other.initial
             && self.len() == other.len()
             && self.transitions().eq(other.transitions())
@@ -404,6 +430,7 @@ impl FsmBuilder {
             transitions,
             outgoing,
             is_on_demand: false,
+            late: Late::new(),
             directed: OnceLock::new(),
             interned: OnceLock::new(),
         }

@@ -20,6 +20,6 @@ mod names;
 
 pub use self::action::{Action, Direction, Message, Transition};
 pub use self::defect::Defect;
-pub use self::fsm::{Fsm, FsmBuilder};
+pub use self::fsm::{Fsm, FsmBuilder, Late};
 pub use self::ids::{StateId, TransitionId};
 pub use self::names::{Label, Role, Sort};

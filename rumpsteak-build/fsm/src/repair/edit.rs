@@ -73,6 +73,6 @@ impl Edit<'_> {
             }
             Self::Jump { edge, to } => draft.lead(|id, _| id == edge, to),
         }
-        draft.machine.build(draft.initial).on_demand(sub.is_on_demand())
+        draft.machine.build(draft.initial).played_like(sub)
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use hashbrown::HashMap;
 
-use crate::machine::{Fsm, Role, Transition, TransitionId};
+use crate::machine::{Action, Direction, Fsm, Message, Role, Transition, TransitionId};
 
 /// The machines of all roles of a protocol. Roles are pairwise distinct, and every peer of a
 /// transition is one of them.
@@ -17,7 +17,8 @@ pub struct System {
 
 impl System {
     /// Composes the machines. They need not be directed. Machines [on demand](Fsm::on_demand) begin
-    /// again when they are finished.
+    /// again when they are finished. States and transitions keep their ids. Behind them are others
+    /// if a machine [drops](Fsm::dropping) late messages.
     ///
     /// # Errors
     /// Two machines of one role, or a transition whose peer has no machine or is its own role.
@@ -48,7 +49,11 @@ impl System {
             }
         }
         let repeat = |fsm: Fsm| if fsm.is_on_demand() { fsm.repeated() } else { fsm };
-        let machines = machines.into_iter().map(repeat).collect();
+        let senders = machines.iter().flat_map(|machine| {
+            machine.late().keys().map(|sender| (sender.clone(), machine.role().clone()))
+        });
+        let senders: Vec<(Role, Role)> = senders.filter(|of| indices.contains_key(&of.0)).collect();
+        let machines = machines.into_iter().map(|fsm| end_late(repeat(fsm), &senders)).collect();
         Ok(Self { machines, indices })
     }
 
@@ -61,6 +66,42 @@ impl System {
     pub fn index_of(&self, role: &Role) -> Option<usize> {
         self.indices.get(role).copied()
     }
+}
+
+/// The label of the message that stands for the end of its sender. No other label has a space.
+const ITS_END: &str = "its end";
+
+/// True if a message stands for the end of its sender.
+pub(super) fn is_end(message: &Message) -> bool {
+    message.label.as_str() == ITS_END
+}
+
+/// The machine that tells its end to the roles that [drop](Fsm::dropping) what it sends late, and
+/// drops such messages until it is told. `senders` has all pairs of such roles.
+fn end_late(fsm: Fsm, senders: &[(Role, Role)]) -> Fsm {
+    let told = senders.iter().filter(|(sender, _)| sender == fsm.role());
+    let told = told.map(|(_, receiver)| (receiver, Direction::Send));
+    let late = senders.iter().filter(|(_, receiver)| receiver == fsm.role());
+    let ends: Vec<(&Role, Direction)> =
+        told.chain(late.map(|(sender, _)| (sender, Direction::Receive))).collect();
+    if ends.is_empty() {
+        return fsm;
+    }
+    let end = Message { label: ITS_END.into(), payload: vec![] };
+    let mut builder = fsm.edit();
+    for mut state in fsm.states().filter(|&state| fsm.is_terminal(state)) {
+        for &(peer, direction) in &ends {
+            let next = builder.add_state();
+            let late = fsm.late().get(peer).filter(|_| direction == Direction::Receive);
+            let late = late.into_iter().flatten().map(|message| (message, state));
+            for (message, to) in late.chain([(&end, next)]) {
+                let action = Action { peer: peer.clone(), direction, message: message.clone() };
+                builder.add_transition(state, action, to);
+            }
+            state = next;
+        }
+    }
+    builder.build(fsm.initial())
 }
 
 /// Why machines cannot be composed.

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-use super::composition::System;
+use super::composition::{System, is_end};
 use crate::machine::interned::IndexSet;
 use crate::machine::{Action, Direction, Fsm, Message, Role, StateId, TransitionId};
 
@@ -225,7 +225,9 @@ impl Run {
     /// The run with these steps. `None` if a step is not possible or the failure is not there.
     pub(crate) fn of(system: &System, steps: Vec<Step>, failure: Failure) -> Option<Self> {
         let end = Replay::new(system, &steps).filter(|end| end.shows(&failure))?;
-        let (states, queues, waits) = (end.states(), end.queues(), end.waits());
+        let (states, queues, mut waits) = (end.states(), end.queues(), end.waits());
+        // A role that has ended waits for nothing that the reader knows.
+        waits.retain(|wait| wait.transitions.iter().all(|(_, due)| !is_end(&due.message)));
         Some(Self { failure, steps, states, queues, waits })
     }
 }

@@ -100,9 +100,10 @@ pub fn parse_named(source: &str, form: Form) -> Result<Vec<Named>, ParseError> {
 /// The part that the form cannot express, and a form that can.
 pub fn print(form: Form, machines: &[Fsm]) -> Result<String, PrintError> {
     if !matches!(form, Form::Dot | Form::Mermaid | Form::Svg)
-        && let Some(fsm) = machines.iter().find(|fsm| fsm.is_on_demand())
+        && let Some(fsm) = machines.iter().find(|of| of.is_on_demand() || !of.late().is_empty())
     {
-        let message = "it plays on demand, and the form cannot say that; use DOT";
+        let what = if fsm.is_on_demand() { "plays on demand" } else { "drops late messages" };
+        let message = format!("it {what}, and the form cannot say that; use DOT");
         return Err(PrintError::new(fsm.role(), message));
     }
     match form {

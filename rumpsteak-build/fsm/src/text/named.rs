@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::machine::interned::IndexSet;
-use crate::machine::{Action, Fsm, FsmBuilder, StateId, TransitionId};
+use crate::machine::{Action, Fsm, FsmBuilder, Late, StateId, TransitionId};
 
 /// A machine, with the names of its states and the places of its actions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,11 +20,14 @@ pub(super) struct NamedBuilder {
     pub(super) fsm: FsmBuilder,
     pub(super) states: IndexSet<String>,
     actions: Vec<Range<usize>>,
+    /// The messages that the role drops when it has ended.
+    pub(super) late: Late,
 }
 
 impl NamedBuilder {
     pub(super) fn new(role: &str) -> Self {
-        Self { fsm: Fsm::builder(role), states: IndexSet::default(), actions: vec![] }
+        let (states, late) = (IndexSet::default(), Late::new());
+        Self { fsm: Fsm::builder(role), states, actions: vec![], late }
     }
 
     /// The state with this name; a new one if the name is new.
@@ -58,7 +61,8 @@ impl NamedBuilder {
 
     /// The machine, if it has a state `initial`.
     pub(super) fn build(self, initial: StateId) -> Named {
-        let (fsm, states) = (self.fsm.build(initial), self.states.into_iter().collect());
+        let fsm = self.fsm.build(initial).dropping(self.late);
+        let states = self.states.into_iter().collect();
         Named { fsm, states, actions: self.actions }
     }
 }

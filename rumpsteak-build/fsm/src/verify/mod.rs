@@ -80,7 +80,7 @@ pub enum Evidence {
 /// the actions that may not change places, and the shortest run with `peers` that goes wrong. If
 /// subtyping is undecided, the answer is unsafe if such a run is found, and undecided otherwise.
 ///
-/// If the projection plays [on demand](Fsm::on_demand), so does the machine. A machine that leaves
+/// The machine is [played like](Fsm::played_like) the projection. A machine that leaves
 /// out an option is a subtype even if a third role then waits for ever. To find that, judge the
 /// machines of all roles [`together`](mod@together).
 ///
@@ -93,8 +93,9 @@ pub fn verify<P: Borrow<Fsm>>(
     peers: &[P],
     limits: &Limits,
 ) -> Result<Verdict<Accepted, Refused>, VerifyError> {
-    if written.is_on_demand() != projected.is_on_demand() {
-        let written = written.clone().on_demand(projected.is_on_demand());
+    let played = |fsm: &Fsm| (fsm.is_on_demand(), fsm.late().clone());
+    if played(written) != played(projected) {
+        let written = written.clone().played_like(projected);
         return verify(&written, projected, peers, limits);
     }
     let peers: &[&Fsm] = &peers.iter().map(P::borrow).collect::<Vec<_>>();
@@ -155,7 +156,7 @@ pub fn verify_fair<P: Borrow<Fsm>>(
     peers: &[P],
     limits: &Limits,
 ) -> Result<Option<Accepted>, VerifyError> {
-    let written = &written.clone().on_demand(projected.is_on_demand());
+    let written = &written.clone().played_like(projected);
     let peers: Vec<&Fsm> = peers.iter().map(P::borrow).collect();
     let is_directed = |fsm: &Fsm| fsm.check_directed().is_ok();
     let are_directed = is_directed(written) && is_directed(projected);

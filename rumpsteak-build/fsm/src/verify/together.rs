@@ -355,5 +355,5 @@ fn without_others(sup: &Fsm, sub: &Fsm) -> Fsm {
         }
         source += 1;
     }
-    builder.build(initial).on_demand(sup.is_on_demand())
+    builder.build(initial).played_like(sup)
 }

@@ -235,7 +235,7 @@ impl Known {
                 let target = if by.id == dead { trap } else { states[by.target.index()] };
                 builder.add_transition(states[by.source.index()], by.action.clone(), target);
             }
-            builder.build(states[machine.initial().index()]).on_demand(machine.is_on_demand())
+            builder.build(states[machine.initial().index()]).played_like(machine)
         });
         let mut stuck = Self::of(stuck.collect())?;
         // What goes wrong here anyway shows nothing about the receive.

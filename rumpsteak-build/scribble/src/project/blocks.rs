@@ -72,6 +72,7 @@ use crate::diagnostics::{global_errors, projection_errors};
 use crate::global::automaton::{Block, Edge as Step, Global, Letter};
 use crate::index::{IndexSet, NONE, index};
 use crate::limits::Limits;
+use crate::syntax::ast::ProtocolDecl;
 
 /// The machines of all roles, and true if they are safe by construction; or the errors.
 pub(crate) type Together = Result<(Vec<Projection>, bool), Vec<Diagnostic>>;
@@ -81,18 +82,39 @@ pub(crate) type Together = Result<(Vec<Projection>, bool), Vec<Diagnostic>>;
 const MOST_MIXED: usize = 3;
 
 /// The machines of all roles: safe [by construction](super::flat), or judged together. `names` are
-/// the roles as they are declared, and `raced` the messages with the annotation `@"race"`.
+/// the roles of `decl`, and `raced` the messages with the annotation `@"race"`.
 ///
 /// # Errors
 /// Choices that a role cannot know, blocks with an unclear end or unclear labels, and unsafe runs.
 pub(crate) fn project_all(
     global: &Global,
-    protocol: &Name,
+    decl: &ProtocolDecl,
     names: &[Name],
     raced: &HashSet<Span>,
     limits: &Limits,
 ) -> Together {
-    let (mut projections, is_plain, errors) = compose(global, names, Some(raced), limits)?;
+    let has_families = decl.roles.iter().any(|role| role.members.is_some());
+    if !has_families && global.blocks.iter().any(|block| !block.interrupts.is_empty()) {
+        let drops = Cell::new(false);
+        let rounds = Rounds::dropping(&drops);
+        let found = project_with(global, (&decl.name, names), raced, &rounds, limits);
+        if found.is_ok() || !drops.get() {
+            return found;
+        }
+    }
+    project_with(global, (&decl.name, names), raced, &Rounds::default(), limits)
+}
+
+/// The same; `rounds` says if late interrupts are dropped at the end.
+fn project_with(
+    global: &Global,
+    (protocol, names): (&Name, &[Name]),
+    raced: &HashSet<Span>,
+    rounds: &Rounds<'_>,
+    limits: &Limits,
+) -> Together {
+    let compose = |raced| compose(global, names, raced, rounds.clone(), limits);
+    let (mut projections, is_plain, errors) = compose(Some(raced))?;
     let by_construction = is_plain && flat::is_safe(global, names, limits);
     let block = (global.blocks[0].span, "this block");
     if !by_construction {
@@ -100,10 +122,13 @@ pub(crate) fn project_all(
         judged.map_err(|found| if errors.is_empty() { found } else { errors })?;
     }
     if global.blocks.iter().any(|block| block.parts.len() > 1)
-        && let Ok((others, is_plain, _)) = compose(global, names, None, limits)
+        && let Ok((others, is_plain, _)) = compose(None)
     {
         let differs = |&role: &usize| others[role].fsm != projections[role].fsm;
         let differing: Vec<usize> = (0..names.len()).filter(differs).collect();
+        let late =
+            |of: &[Projection]| of.iter().map(|of| of.fsm.late().clone()).collect::<Vec<_>>();
+        let drop_the_same = late(&others) == late(&projections);
         let cheap = limits.verifier.for_a_warning(names.len());
         // Any of these roles may be written in another order.
         let is_safe = |chosen: u32| {
@@ -116,7 +141,9 @@ pub(crate) fn project_all(
             judge(&mixed, protocol, block, &cheap).is_ok()
         };
         if (is_plain && by_construction)
-            || (differing.len() <= MOST_MIXED && (1..1 << differing.len()).all(is_safe))
+            || (differing.len() <= MOST_MIXED
+                && drop_the_same
+                && (1..1 << differing.len()).all(is_safe))
         {
             for role in differing {
                 projections[role].in_any_order = Some(others[role].fsm.clone());
@@ -133,9 +160,10 @@ fn compose(
     global: &Global,
     names: &[Name],
     raced: Option<&HashSet<Span>>,
+    mut rounds: Rounds<'_>,
     limits: &Limits,
 ) -> Result<(Vec<Projection>, bool, Vec<Diagnostic>), Vec<Diagnostic>> {
-    let (mut rounds, mut first_errors) = (Rounds::default(), Vec::new());
+    let mut first_errors = Vec::new();
     loop {
         let mut composer = Composer {
             global,
@@ -214,7 +242,7 @@ struct Composer<'a> {
     late_sets: IndexSet<Late>,
     /// By block: the errors if its interrupts must not be late.
     open_ends: BTreeMap<u32, Vec<Diagnostic>>,
-    rounds: &'a Rounds,
+    rounds: &'a Rounds<'a>,
     /// The interrupts that were found to come too late.
     too_late: RefCell<Vec<TooLate>>,
 }

@@ -33,7 +33,7 @@ pub(super) struct Interruption<'a> {
     pub(super) pairs: BTreeMap<(u32, u32), BTreeSet<Message>>,
     /// The pairs P → Q such that P tells Q of an interrupt in any case, with its interrupters.
     pub(super) hops: BTreeMap<(u32, u32), BTreeSet<u32>>,
-    pub(super) rounds: &'a Rounds,
+    pub(super) rounds: &'a Rounds<'a>,
 }
 
 #[derive(Clone, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl<'a> Interruption<'a> {
         global: &'a Global,
         number: u32,
         machines: &[Local],
-        rounds: &'a Rounds,
+        rounds: &'a Rounds<'a>,
     ) -> Self {
         let (roles, block) = (&global.roles[..], &global.blocks[number as usize]);
         let interrupters: BTreeSet<u32> = block.interrupts.iter().map(|of| of.by).collect();

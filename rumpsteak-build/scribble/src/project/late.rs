@@ -18,9 +18,9 @@
 //!
 //! A role that may be done before an interrupt *waits for it meanwhile*: in each state of what
 //! follows the block, the interrupt is received and dropped, at most once, until another message
-//! from the interrupter, or a late interrupt of a later block, shows that none comes. If that is
-//! not before the protocol ends, or before the same message could be received with another meaning,
-//! the [rounds](super::rounds) need rules, or there is an error (S0311).
+//! from the interrupter, or a late interrupt of a later block, shows that none comes. If the
+//! protocol ends before, the role drops it when it has ended. If the same message could be received
+//! with another meaning, the [rounds](super::rounds) need rules, or there is an error (S0311).
 //!
 //! Nothing is late for a role that [learns](Interruption::learn), perhaps through others, that the
 //! interrupter is done: in every run that comes before its own last action. If only an interrupt
@@ -425,7 +425,7 @@ impl Local {
         roles: &[Role],
         role: u32,
         late_sets: &IndexSet<Late>,
-        rounds: &Rounds,
+        rounds: &Rounds<'_>,
     ) -> Result<Self, TooLate> {
         let own = &roles[role as usize];
         let settle = |mut state: u32, mut late: Late| {
@@ -471,10 +471,14 @@ impl Local {
                 let target = index(found.insert_full(settle(*target, late)).0);
                 local.connect(source, action.clone(), target, origins.clone());
             }
+            let has_ended = self.edges(state).is_empty();
             for one @ (block, by, message) in &late {
                 let peer = roles[*by as usize].clone();
-                if self.edges(state).is_empty() {
-                    return too_late(one, None);
+                if has_ended {
+                    let Some(drops) = rounds.drops else { return too_late(one, None) };
+                    drops.set(true);
+                    local.late.entry(peer).or_default().insert(message.clone());
+                    continue;
                 }
                 // If an earlier block has the same message, this one may still come after it.
                 if late.iter().any(|(of, from, text)| of < block && (from, text) == (by, message)) {

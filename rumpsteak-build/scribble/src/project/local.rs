@@ -1,7 +1,7 @@
 //! The machine of a role while it is built and combined with others.
 
 use hashbrown::{HashMap, HashSet};
-use rumpsteak_fsm::Action;
+use rumpsteak_fsm::{Action, Late};
 
 use super::minimise::{self, Move};
 use crate::diagnostics::span::Span;
@@ -25,6 +25,8 @@ pub(super) struct Local {
     /// The states that belong to a [gather](super::shuffle) with the next state. All their edges
     /// receive from one peer and lead to that state.
     pub(super) gathers: HashSet<u32>,
+    /// The interrupts that are dropped when the role has ended.
+    pub(super) late: Late,
     /// The number of all edges.
     size: usize,
 }
@@ -214,6 +216,7 @@ impl Local {
         }
         let gathers = self.gathers.into_iter().map(place);
         least.gathers = gathers.filter(|&state| state != NONE).collect();
+        least.late = self.late;
         least
     }
 }

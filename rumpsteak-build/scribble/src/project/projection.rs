@@ -97,7 +97,8 @@ impl Projection {
             }
         }
         let gathers = local.gathers.iter().map(|&state| states[state as usize]).collect();
-        Self { fsm: builder.build(states[0]), in_any_order: None, origins, gathers }
+        let fsm = builder.build(states[0]).dropping(local.late);
+        Self { fsm, in_any_order: None, origins, gathers }
     }
 
     /// The machines with the members of families written [singly](family::singly).

@@ -23,6 +23,11 @@
 //!   only before its last send in the block, if it waits for something before that or never waits.
 //!   A role that cannot be done before that tells all its hops of any interrupt, as they wait.
 //!
+//! # At the end
+//! An interrupt that is left at the end is [dropped](rumpsteak_fsm::Fsm::dropping) by a role that
+//! has ended. No message is needed for that, since queues count sessions. If the protocol is not
+//! safe so, or has a family, whose members may end one by one, the third rule holds there.
+//!
 //! # Why this is sound
 //! The rules are not trusted. Two meanings of one message are an error (S0311). Otherwise the
 //! machines are [judged](super::blocks::judge), and if unsafe, refused as if there were no rules.
@@ -32,6 +37,7 @@
 //! receiver goes from round to round and hears nothing from the interrupter, directly or through
 //! others. There it may be any number of rounds ahead, and no finite machine models that.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use rumpsteak_fsm::Message;
@@ -41,8 +47,12 @@ use crate::global::automaton::{Block, Global};
 
 /// The rules by which late interrupts are kept apart from new ones: for the place of a block, the
 /// role that tells of the interrupt, and the role that is told.
-#[derive(Default)]
-pub(super) struct Rounds(BTreeMap<(Span, u32, u32), Rule>);
+#[derive(Clone, Default)]
+pub(super) struct Rounds<'a> {
+    rules: BTreeMap<(Span, u32, u32), Rule>,
+    /// If roles that have ended drop what comes too late: true once one of them may have to.
+    pub(super) drops: Option<&'a Cell<bool>>,
+}
 
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Rule {
@@ -62,16 +72,21 @@ pub(super) struct TooLate {
     pub(super) confused: Option<Vec<Span>>,
 }
 
-impl Rounds {
+impl<'a> Rounds<'a> {
+    /// No rules, and late interrupts are dropped at the end.
+    pub(super) fn dropping(drops: &'a Cell<bool>) -> Self {
+        Self { drops: Some(drops), ..Self::default() }
+    }
+
     /// The rule for how `by` tells `role` that it has interrupted this block.
     pub(super) fn rule(&self, block: Span, by: u32, role: u32) -> Option<Rule> {
-        self.0.get(&(block, by, role)).copied()
+        self.rules.get(&(block, by, role)).copied()
     }
 
     /// True if `by` does not interrupt this block after its last send.
     pub(super) fn is_early(&self, block: Span, by: u32) -> bool {
         let is_one = |key: &(Span, u32, u32)| (key.0, key.1) == (block, by);
-        self.0.iter().any(|(key, rule)| is_one(key) && *rule == Rule::BeforeLastSend)
+        self.rules.iter().any(|(key, rule)| is_one(key) && *rule == Rule::BeforeLastSend)
     }
 
     /// Adds rules against what was found, or replaces those that were of no use. Returns false if
@@ -83,7 +98,7 @@ impl Rounds {
         is_late: impl Fn(u32) -> bool,
     ) -> bool {
         if found.is_empty() {
-            let rules = self.0.values_mut().filter(|rule| **rule != Rule::BeforeLastSend);
+            let rules = self.rules.values_mut().filter(|rule| **rule != Rule::BeforeLastSend);
             let waits = |rule: &Rule| *rule == Rule::AfterMessage;
             let next = |waits| if waits { Rule::ThroughAnother } else { Rule::BeforeLastSend };
             return rules.map(|rule| *rule = next(waits(rule))).count() > 0;
@@ -109,16 +124,16 @@ impl Rounds {
             let mut blocks = (0..).zip(&global.blocks);
             blocks.any(|(number, block)| block.span == *place && is_late(number) && sends(block))
         };
-        let is_new = |place: &Span| !self.0.contains_key(&(*place, by, role));
+        let is_new = |place: &Span| !self.rules.contains_key(&(*place, by, role));
         if confused.is_some() && places.iter().all(|place| is_new(place) && may_wait(place)) {
-            self.0.extend(places.iter().map(|&place| ((place, by, role), Rule::AfterMessage)));
+            self.rules.extend(places.iter().map(|&place| ((place, by, role), Rule::AfterMessage)));
             return true;
         }
         let key = (global.blocks[block as usize].span, by, role);
-        let next = match self.0.get(&key) {
+        let next = match self.rules.get(&key) {
             None | Some(Rule::AfterMessage) if confused.is_some() => Rule::ThroughAnother,
             _ => Rule::BeforeLastSend,
         };
-        self.0.insert(key, next) != Some(next)
+        self.rules.insert(key, next) != Some(next)
     }
 }

@@ -411,6 +411,8 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             }
             Frame::End { sessions, received } => {
                 // The peer receives no further messages.
+                let here = self.sessions_here(sessions);
+                self.outgoing.iter_mut().for_each(|outgoing| outgoing.complete(here));
                 self.outgoing = None;
                 self.acknowledge(received)?;
                 self.state.received.messages += 1;
@@ -479,6 +481,8 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
                 self.incoming = None;
             }
         }
+        let here = self.sessions_here(self.state.peer_completed);
+        self.incoming.iter_mut().for_each(|incoming| incoming.end(here));
         if let Some(sessions) = self.state.left_after {
             let here = self.sessions_here(sessions);
             match self.incoming.take() {
@@ -596,6 +600,7 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         let is_large = |frame: &Bytes| frame.len() > GREETING;
         self.must_acknowledge |= self.state.granted.bytes == 0
             && self.unacknowledged.get(self.sent).is_some_and(is_large);
+        let mut is_behind;
         loop {
             let (taken, is_due) = self.reports.poll(self.state.granted.messages);
             let here = match &self.incoming {
@@ -603,7 +608,11 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
                 Some(Incoming::Frames(queue)) => queue.completed(),
                 None => 0,
             };
-            let completed = (self.state.completed + here as u64).max(self.told_completed);
+            let mut completed = (self.state.completed + here as u64).max(self.told_completed);
+            is_behind = completed > self.told_completed && self.is_behind();
+            if is_behind {
+                completed = self.told_completed;
+            }
             // After the end, the peer sends nothing, and knows the completed sessions.
             let is_due = is_due || completed > self.told_completed;
             if !self.must_acknowledge && (!is_due || self.state.has_ended) {
@@ -635,7 +644,18 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             self.put(connection, frame)?;
             self.sent += 1;
         }
+        if is_behind && !self.is_behind() {
+            return self.poll_write(connection, context);
+        }
         Ok(())
+    }
+
+    /// True if the peer waits for the end of a session, and something that the role has sent before
+    /// its end may not be on the way.
+    fn is_behind(&mut self) -> bool {
+        let is_written = self.split.is_none() && self.sent == self.unacknowledged.len();
+        let Some(outgoing) = &mut self.outgoing else { return false };
+        outgoing.left_after() > 0 && !(is_written && outgoing.is_empty())
     }
 
     /// Returns true if the peer has not begun the session in which the role moved to this host.

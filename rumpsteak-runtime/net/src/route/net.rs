@@ -79,6 +79,16 @@ pub(crate) enum Incoming<M> {
     Frames(QueueSender<Arrived>),
 }
 
+impl<M> Incoming<M> {
+    /// The peer has ended so many sessions, and all that it has sent in them is in the queue.
+    pub(crate) fn end(&mut self, sessions: usize) {
+        match self {
+            Self::Messages(queue, _) => queue.end(sessions),
+            Self::Frames(queue) => queue.end(sessions),
+        }
+    }
+}
+
 impl<M> Frames<M> {
     #[inline]
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<M, NetError>>> {
@@ -199,6 +209,7 @@ impl<M: 'static> Inbox<M> {
     const HALF: Half<Self> = Half {
         look: Some(Self::poll_wanted),
         complete: Self::complete,
+        poll_end: Self::poll_end,
         keeps_sessions_apart: |_| true,
         ..Half::PLAIN
     };
@@ -213,6 +224,31 @@ impl<M: 'static> Inbox<M> {
             Source::Frames(frames) => frames.queue.complete(sessions),
         }
         self.taken.lane.wake();
+    }
+
+    /// Waits until the peer has ended its session, and drops what has come too late.
+    fn poll_end(&mut self, sessions: usize, waker: &Waker) -> Poll<()> {
+        let Self { source, taken, received, .. } = self;
+        let ended = match source {
+            Source::Messages(queue) => queue.poll_end(sessions, |_| *received += 1, waker),
+            Source::Frames(frames) => {
+                let Frames { queue, current, held, .. } = &mut **frames;
+                if queue.has_completed(sessions) {
+                    return Poll::Ready(());
+                }
+                *received += u64::from(held.take().is_some());
+                let mut dropped = |Arrived { mut messages, .. }| {
+                    while messages.next().is_some() {
+                        *received += 1;
+                    }
+                };
+                current.take().into_iter().for_each(&mut dropped);
+                queue.poll_end(sessions, dropped, waker)
+            }
+        };
+        taken.store(*received);
+        taken.lane.wake();
+        ended
     }
 
     /// Returns true if the next message is wanted. An unreadable message and the end are always

@@ -150,6 +150,16 @@ impl<M> Outgoing<M> {
         }
     }
 
+    /// True if there is no message now.
+    pub(crate) fn is_empty(&mut self) -> bool {
+        let context = Context::from_waker(Waker::noop());
+        match self {
+            Self::Messages(queue) => queue.poll_if(false, |_| false, &context).is_pending(),
+            Self::Written(it) => it.queue.poll_if(false, |_| false, &context).is_pending(),
+        }
+    }
+
+    /// The number of sessions that the role has ended, if it tells, or else when it has left.
     pub(crate) fn left_after(&self) -> usize {
         match self {
             Self::Messages(queue) => queue.left_after(),
@@ -159,7 +169,12 @@ impl<M> Outgoing<M> {
 }
 
 impl<M> Outbox<M> {
-    pub(super) const HALF: Half<Self> = Half { poll_begin: Self::poll_begin, ..Half::PLAIN };
+    pub(super) const HALF: Half<Self> = Half {
+        poll_begin: Self::poll_begin,
+        completed: Self::completed,
+        end: Self::end,
+        ..Half::PLAIN
+    };
 
     /// To a queue whose other end counts what it takes.
     pub(super) fn to(queue: QueueSender<M>, taken: &Arc<Taken>, status: &SharedStatus) -> Self {
@@ -195,6 +210,20 @@ impl<M> Outbox<M> {
         match self.sink {
             Target::Local(local) => Some(local),
             Target::Lane(_) => None,
+        }
+    }
+
+    fn completed(&self) -> usize {
+        match &self.sink {
+            Target::Local(it) => it.queue.completed(),
+            Target::Lane(it) => it.queue.completed(),
+        }
+    }
+
+    fn end(&mut self, sessions: usize) {
+        match &mut self.sink {
+            Target::Local(it) => it.queue.end(sessions),
+            Target::Lane(it) => it.queue.end(sessions),
         }
     }
 

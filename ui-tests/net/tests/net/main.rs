@@ -25,6 +25,7 @@ mod shop;
 mod short;
 mod strangers;
 mod successive_sessions;
+mod timeout;
 mod transfer;
 mod transports;
 mod versions;

@@ -8,6 +8,9 @@ use crate::text::error::{Result, SpannedMessage};
 /// The label of the initial state of a machine that plays on demand.
 pub(super) const ON_DEMAND: &str = "on demand";
 
+/// The beginning of the label of an end state where the role drops a late message: `drops s?stop`.
+pub(super) const DROPS: &str = "drops ";
+
 /// Reads an action: the label's characters with their places in the source; `span` is the whole
 /// label.
 ///

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::action::{self, ON_DEMAND};
+use super::action::{self, DROPS, ON_DEMAND};
 use super::lexer::{Kind, Lexer, Text, Token};
 use crate::machine::StateId;
 use crate::text::error::{Result, SpannedMessage};
@@ -127,8 +127,14 @@ impl Parser<'_> {
         let end = self.next.span.start;
         let label = self.attributes()?;
         if let [state] = ends[..] {
-            let is_on_demand = label.is_some_and(|label| label.text.to_string() == ON_DEMAND);
-            return Ok(state.index() == 0 && is_on_demand);
+            let Some(Name { text, span }) = label else { return Ok(false) };
+            let shown = text.to_string();
+            if shown.starts_with(DROPS)
+                && let Ok(dropped) = action::parse(&text.0[DROPS.len()..], span)
+            {
+                builder.late.entry(dropped.peer).or_default().insert(dropped.message);
+            }
+            return Ok(state.index() == 0 && shown == ON_DEMAND);
         }
         let Some(Name { text, span }) = label else {
             let message = "this edge has no action; give it one, as in `[label=\"s!ready\"]`";

@@ -2,8 +2,8 @@
 
 use dot_writer::{Attributes, DotWriter};
 
-use super::action::{self, ON_DEMAND};
-use crate::machine::{Action, Fsm, Sort};
+use super::action::{self, DROPS, ON_DEMAND};
+use crate::machine::{Action, Direction, Fsm, Sort};
 
 /// The machine as a digraph that [`parse`](super::parse) reads back.
 ///
@@ -33,6 +33,16 @@ pub fn print(fsm: &Fsm) -> String {
             if fsm.is_on_demand() && state == initial {
                 node.set_label(ON_DEMAND);
             }
+        }
+        let late = fsm.late().iter();
+        let late = late.flat_map(|(peer, of)| of.iter().map(move |message| (peer, message)));
+        for (end, (peer, message)) in
+            fsm.states().find(|&of| fsm.is_terminal(of)).into_iter().cycle().zip(late)
+        {
+            let direction = Direction::Receive;
+            let action = Action { peer: peer.clone(), direction, message: message.clone() };
+            let label = format!("{DROPS}{}", print_action(&action));
+            digraph.node_named(end.to_string()).set_label(&escape(&label));
         }
         for transition in fsm.transitions() {
             let (source, target) = (transition.source.to_string(), transition.target.to_string());
