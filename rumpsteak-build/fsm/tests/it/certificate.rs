@@ -40,12 +40,34 @@ fn of(sub: &str, sup: &str) -> (Fsm, Fsm, Derivation) {
     (sub, sup, derivation)
 }
 
+/// The claims prove that one machine may take the place of the other, or the first fault in them.
+fn prove(sub: &str, sup: &str, situations: Vec<Situation>) -> Result<(), (usize, usize, Fault)> {
+    proves(&Derivation { situations }, &common::machine(sub), &common::machine(sup))
+        .map_err(|Invalid { situation, rule, fault }| (situation, rule, fault))
+}
+
+/// The claim about the initial state of the subtype and what follows in the supertype.
+fn claim(tail: Tail, rules: &[Inference]) -> Situation {
+    from(0, Tree { spine: vec![], tail }, rules.to_vec())
+}
+
+fn from(state: usize, tree: Tree, rules: Vec<Inference>) -> Situation {
+    Situation { state: StateId::from_index(state), tree, rules, ranks: vec![] }
+}
+
+fn at(state: usize) -> Tail {
+    Tail::State(StateId::from_index(state))
+}
+
+fn unfold() -> Inference {
+    Unfold(vec![])
+}
+
 #[test]
 fn a_certificate_is_a_derivation() {
     let (_, _, certificate) = of(AHEAD, KERNEL);
     let rules: Vec<&[Inference]> =
         certificate.situations.iter().map(|situation| &situation.rules[..]).collect();
-    let unfold = || Unfold(vec![]);
     assert_eq!(
         rules,
         [
@@ -78,8 +100,6 @@ fn tampered(sub: &str, sup: &str, change: impl FnOnce(&mut Derivation)) -> Fault
 
 #[test]
 fn each_fault_is_found() {
-    let state = StateId::from_index;
-    let transition = TransitionId::from_index;
     let kernel = |change: fn(&mut Derivation)| tampered(AHEAD, KERNEL, change);
     assert_eq!(kernel(|c| c.situations.clear()), Fault::Initial);
     assert_eq!(kernel(|c| c.situations.swap(0, 1)), Fault::Initial);
@@ -88,10 +108,7 @@ fn each_fault_is_found() {
         kernel(|c| c.situations[1].tree.spine.push(TransitionId::from_index(99))),
         Fault::Unknown
     );
-    assert_eq!(
-        kernel(|c| c.situations[1].tree.tail = Tail::State(StateId::from_index(99))),
-        Fault::Unknown
-    );
+    assert_eq!(kernel(|c| c.situations[1].tree.tail = at(99)), Fault::Unknown);
     assert_eq!(kernel(|c| c.situations[0].rules[3] = Assume(9)), Fault::Unknown);
     assert_eq!(kernel(|c| c.situations[0].rules[1] = Unfold(vec![0])), Fault::Unknown);
     assert_eq!(kernel(|c| c.situations[0].rules[1] = Drop(vec![])), Fault::Unknown);
@@ -107,10 +124,7 @@ fn each_fault_is_found() {
     // to be taken.
     assert_eq!(kernel(|c| c.situations[0].rules[3] = Assume(0)), Fault::OtherClaim);
     assert_eq!(kernel(|c| c.situations[0].rules[1] = Assume(0)), Fault::OtherClaim);
-    assert_eq!(
-        kernel(|c| c.situations[1].tree.tail = Tail::State(StateId::from_index(3))),
-        Fault::OtherClaim
-    );
+    assert_eq!(kernel(|c| c.situations[1].tree.tail = at(3)), Fault::OtherClaim);
     assert_eq!(kernel(|c| c.situations[0].rules.truncate(0)), Fault::OpenGoal);
     // A claim that is assumed at once proves everything.
     assert_eq!(kernel(|c| c.situations[0].rules = vec![Assume(0)]), Fault::NoProgress);
@@ -151,10 +165,10 @@ fn each_fault_is_found() {
         Fault::Unknown
     );
     // Choices without end inside each other.
-    let mut deep = Tail::State(state(0));
+    let mut deep = at(0);
     for _ in 0..600 {
         let tree = Tree { spine: vec![], tail: deep };
-        deep = Tail::Choice(vec![(transition(0), tree)]);
+        deep = Tail::Choice(vec![(TransitionId::from_index(0), tree)]);
     }
     let fault = tampered(sub, sup, |c| c.situations[0].tree.tail = deep);
     assert_eq!(fault, Fault::TooDeep);
@@ -167,18 +181,8 @@ fn each_fault_is_found() {
 #[test]
 fn an_input_does_not_overtake_an_output_even_in_a_certificate() {
     // As an engine would write it that had forgotten A(p).
-    let forged = |rules: Vec<Inference>| Derivation {
-        situations: vec![Situation {
-            state: StateId::from_index(0),
-            tree: Tree { spine: vec![], tail: Tail::State(StateId::from_index(0)) },
-            rules,
-            ranks: vec![],
-        }],
-    };
-    let unfold = || Unfold(vec![]);
     let check = |sub: &str, sup: &str, rules: Vec<Inference>| {
-        proves(&forged(rules), &common::machine(sub), &common::machine(sup))
-            .map_err(|invalid| invalid.fault)
+        prove(sub, sup, vec![claim(at(0), &rules)]).map_err(|(.., fault)| fault)
     };
     let input_first = vec![unfold(), unfold(), Take, Choose, Take, End];
     let (first, second) = ("a: 0 c?y 1, 1 b!x 2", "a: 0 b!x 1, 1 c?y 2");
@@ -203,23 +207,8 @@ fn an_input_does_not_overtake_an_output_even_in_a_certificate() {
     assert_eq!(check(xy, yx, outputs), Err(Fault::Order));
 }
 
-fn claim(tail: Tail, rules: &[Inference]) -> Situation {
-    Situation {
-        state: StateId::from_index(0),
-        tree: Tree { spine: vec![], tail },
-        rules: rules.to_vec(),
-        ranks: vec![],
-    }
-}
-
 #[test]
 fn an_output_is_chosen_to_be_done() {
-    let at = |state| Tail::State(StateId::from_index(state));
-    let prove = |sub: &str, sup: &str, situations: Vec<Situation>| {
-        let derivation = Derivation { situations };
-        proves(&derivation, &common::machine(sub), &common::machine(sup))
-            .map_err(|Invalid { situation, rule, fault }| (situation, rule, fault))
-    };
     // It is chosen, and both end.
     let situations = vec![claim(at(0), &[Choose, End])];
     assert_eq!(prove("a: 0 b!x 1", "a:", situations), Err((0, 1, Fault::WrongRule)));
@@ -239,17 +228,10 @@ fn an_output_is_chosen_to_be_done() {
 
 #[test]
 fn what_is_named_must_exist_up_to_the_last() {
-    let (sub, sup) = ("a: 0 b!x 1, 0 b!y 1", "a: 0 b!x 1, 0 b!y 1");
-    let at = |state| Tail::State(StateId::from_index(state));
+    let machine = "a: 0 b!x 1, 0 b!y 1";
     let first = [Choose, Unfold(vec![]), Take, End, Unfold(vec![]), Take, End];
-    let prove = |second: Situation| {
-        let situations = vec![claim(at(0), &first), second];
-        let derivation = Derivation { situations };
-        proves(&derivation, &common::machine(sub), &common::machine(sup))
-            .map_err(|invalid| (invalid.situation, invalid.rule, invalid.fault))
-    };
-    let in_state =
-        |state, tail| Situation { state: StateId::from_index(state), ..claim(tail, &[End]) };
+    let prove = |second| self::prove(machine, machine, vec![claim(at(0), &first), second]);
+    let in_state = |state, tail| from(state, Tree { spine: vec![], tail }, vec![End]);
     assert_eq!(prove(in_state(1, at(1))), Ok(()));
     // Both machines have two states; a third one does nothing, but is not there.
     assert_eq!(prove(in_state(2, at(1))), Err((1, 1, Fault::Unknown)));
@@ -271,30 +253,21 @@ fn what_is_named_must_exist_up_to_the_last() {
 
 #[test]
 fn choices_may_be_as_deep_inside_each_other_as_it_says() {
-    let machine = common::machine("a: 0 p!x 1, 1 q!a 1");
+    let machine = "a: 0 p!x 1, 1 q!a 1";
     let [x, a] = [0, 1].map(TransitionId::from_index);
     // Behind `depth` choices of one alternative each: x if it is not done yet, and then the loop.
     let tree = |depth: usize, spine: Vec<TransitionId>| {
-        let mut tree = Tree { spine, tail: Tail::State(StateId::from_index(1)) };
+        let mut tree = Tree { spine, tail: at(1) };
         for _ in 0..depth {
             let tail = Tail::Choice(vec![(a, tree)]);
             tree = Tree { spine: vec![], tail };
         }
         tree
     };
-    let unfold = || Unfold(vec![]);
-    let from = |state, tree, rules| Situation {
-        state: StateId::from_index(state),
-        tree,
-        rules,
-        ranks: vec![],
-    };
     // Claim 1 + n: n choices; each round makes the first of them.
-    let derivation = |depth: usize| {
-        let start = Tree { spine: vec![], tail: Tail::State(StateId::from_index(0)) };
-        let first = vec![Choose, unfold(), Take, Assume(1)];
+    let claims = |depth: usize| {
         let round = vec![Choose, unfold(), Take, Assume(1)];
-        let mut situations = vec![from(0, start, first), from(1, tree(0, vec![]), round)];
+        let mut situations = vec![claim(at(0), &round), from(1, tree(0, vec![]), round)];
         for n in 1..=depth {
             let rules = vec![Choose, Take, Assume(n as u32)];
             situations.push(from(1, tree(n, vec![]), rules));
@@ -302,20 +275,16 @@ fn choices_may_be_as_deep_inside_each_other_as_it_says() {
         // x is done over all of them.
         let rules = vec![Choose, Take, Assume(1 + depth as u32)];
         situations.push(Situation { ranks: vec![(a, 1)], ..from(0, tree(depth, vec![x]), rules) });
-        Derivation { situations }
+        situations
     };
-    let prove = |derivation: &Derivation| {
-        proves(derivation, &machine, &machine)
-            .map_err(|invalid| (invalid.situation, invalid.rule, invalid.fault))
-    };
-    assert_eq!(prove(&derivation(DEEPEST)), Ok(()));
-    assert_eq!(prove(&derivation(DEEPEST + 1)), Err((DEEPEST + 2, 3, Fault::TooDeep)));
+    let prove = |situations| self::prove(machine, machine, situations);
+    assert_eq!(prove(claims(DEEPEST)), Ok(()));
+    assert_eq!(prove(claims(DEEPEST + 1)), Err((DEEPEST + 2, 3, Fault::TooDeep)));
     // What is behind the last of them is not unfolded any more.
     let unfolded = |depth: usize| {
-        let mut derivation = derivation(DEEPEST);
-        let rules = vec![Unfold(vec![0; depth])];
-        derivation.situations.push(from(1, tree(depth, vec![]), rules));
-        prove(&derivation).map_err(|(_, rule, fault)| (rule, fault))
+        let mut situations = claims(DEEPEST);
+        situations.push(from(1, tree(depth, vec![]), vec![Unfold(vec![0; depth])]));
+        prove(situations).map_err(|(_, rule, fault)| (rule, fault))
     };
     assert_eq!(unfolded(DEEPEST - 1), Err((1, Fault::OpenGoal)));
     assert_eq!(unfolded(DEEPEST), Err((0, Fault::TooDeep)));
@@ -324,10 +293,9 @@ fn choices_may_be_as_deep_inside_each_other_as_it_says() {
 #[test]
 fn a_choice_that_stays_open_for_ever_has_no_ranks() {
     // b is told neither l nor r.
-    let sub = common::machine("a: 0 c!x 0");
-    let sup = common::machine("a: 0 b!l 1, 0 b!r 2, 1 c!x 1, 2 c!x 2");
+    let (sub, sup) = ("a: 0 c!x 0", "a: 0 b!l 1, 0 b!r 2, 1 c!x 1, 2 c!x 2");
     let alternative = |index| {
-        let tree = Tree { spine: vec![], tail: Tail::State(StateId::from_index(index + 1)) };
+        let tree = Tree { spine: vec![], tail: at(index + 1) };
         (TransitionId::from_index(index), tree)
     };
     let open = Tail::Choice(vec![alternative(0), alternative(1)]);
@@ -335,42 +303,27 @@ fn a_choice_that_stays_open_for_ever_has_no_ranks() {
     let first = [&[Choose, Unfold(vec![])], &round[..]].concat();
     let again = [&[Choose], &round[..]].concat();
     for rank in [0, 1, u32::MAX] {
-        let mut derivation = Derivation {
-            situations: vec![
-                claim(Tail::State(StateId::from_index(0)), &first),
-                claim(open.clone(), &again),
-            ],
-        };
-        derivation.situations[1].ranks = vec![(TransitionId::from_index(0), rank)];
-        let invalid = proves(&derivation, &sub, &sup).unwrap_err();
-        assert_eq!((invalid.situation, invalid.rule, invalid.fault), (1, 4, Fault::Rank));
+        let mut situations = vec![claim(at(0), &first), claim(open.clone(), &again)];
+        situations[1].ranks = vec![(TransitionId::from_index(0), rank)];
+        assert_eq!(prove(sub, sup, situations), Err((1, 4, Fault::Rank)));
     }
 }
 
 #[test]
 fn what_stays_pending_for_ever_has_no_ranks() {
     // PPoPP'22, App. B.2: q's message is never taken. With any ranks.
-    let sub = common::machine("a: 0 p?l 0");
-    let sup = common::machine("a: 0 q?m 1, 1 p?l 1");
+    let (sub, sup) = ("a: 0 p?l 0", "a: 0 q?m 1, 1 p?l 1");
     let q = TransitionId::from_index(0);
     let situation = |spine: Vec<TransitionId>, state, rules, rank| Situation {
-        state: StateId::from_index(0),
-        tree: Tree { spine, tail: Tail::State(StateId::from_index(state)) },
-        rules,
         ranks: vec![(q, rank)],
+        ..from(0, Tree { spine, tail: at(state) }, rules)
     };
-    let unfold = || Unfold(vec![]);
     for ranks in [(0, 0), (1, 0), (7, 3), (0, 1), (u32::MAX, u32::MAX)] {
         let first = vec![unfold(), unfold(), Take, Assume(1)];
         let again = vec![unfold(), Take, Assume(1)];
-        let certificate = Derivation {
-            situations: vec![
-                situation(vec![], 0, first, ranks.0),
-                situation(vec![q], 1, again, ranks.1),
-            ],
-        };
-        let invalid = proves(&certificate, &sub, &sup).unwrap_err();
-        assert_eq!((invalid.situation, invalid.rule, invalid.fault), (1, 2, Fault::Rank));
+        let situations =
+            vec![situation(vec![], 0, first, ranks.0), situation(vec![q], 1, again, ranks.1)];
+        assert_eq!(prove(sub, sup, situations), Err((1, 2, Fault::Rank)));
     }
 }
 
