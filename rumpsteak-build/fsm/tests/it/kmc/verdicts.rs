@@ -2,7 +2,7 @@
 
 use rumpsteak_fsm::kmc::{self, Obstacle, Properties, Property, Reduction, Report, Verdict};
 use rumpsteak_fsm::run::Failure;
-use rumpsteak_fsm::{Limit, Limits, System, text};
+use rumpsteak_fsm::{Limit, Limits, Run, System, text};
 
 fn system(source: &str) -> System {
     System::new(text::parse(source).unwrap()).unwrap()
@@ -17,15 +17,27 @@ fn is_safe_at(source: &str, bound: usize) {
     assert_eq!(check(source).verdict, Verdict::Safe(bound));
 }
 
+/// The run that refutes a system within this number of configurations.
 #[track_caller]
-fn refused(source: &str) -> (Vec<String>, Failure) {
-    let system = system(source);
-    let Verdict::Unsafe(run) = kmc::check(&system, &Limits::default()).verdict else {
+fn refuted(source: &str, configurations: usize) -> Run {
+    let Verdict::Unsafe(run) = within(source, configurations).verdict else {
         panic!("a refusal is expected");
     };
-    assert!(run.replay(&system));
+    assert!(run.replay(&system(source)));
+    *run
+}
+
+#[track_caller]
+fn refused(source: &str) -> (Vec<String>, Failure) {
+    let run = refuted(source, Limits::default().configurations);
     let steps = run.steps.iter().map(|step| format!("{} {}", step.role, step.action));
-    (steps.collect(), run.failure.clone())
+    (steps.collect(), run.failure)
+}
+
+/// The numbers of steps of these roles in a run.
+fn moves(run: &Run, roles: &[&str]) -> Vec<usize> {
+    let own = |role: &str| run.steps.iter().filter(|step| step.role.as_str() == role).count();
+    roles.iter().map(|role| own(role)).collect()
 }
 
 fn holds(properties: &Properties) -> [Option<bool>; 7] {
@@ -133,11 +145,7 @@ fn what_is_wrong_is_found_though_not_all_is_seen() {
         let first = if own == 0 { "b!bad; " } else { "" };
         format!("{first}rec X . {{{after}!x; {before}?x; X}}")
     });
-    let source = format!("{ring}b: r0?good; end");
-    let Verdict::Unsafe(run) = within(&source, 10).verdict else {
-        panic!("a refusal is expected");
-    };
-    assert_eq!(run.steps.len(), 1);
+    assert_eq!(refuted(&format!("{ring}b: r0?good; end"), 10).steps.len(), 1);
 
     // r is told what it cannot take when p has room for a second message, and no earlier.
     let source = "p: q!x; q!x; r!bad; z!go; end
@@ -201,22 +209,17 @@ fn properties_are_those_of_all_parts() {
 fn a_refusal_that_cannot_be_searched_breadth_first_is_cut_to_what_it_needs() {
     // In a ring of 24 all send first, which has far more interleavings than the budget; and two of
     // them wait for each other in the third round.
-    let system = system(&ring(24, |own, before, after| {
+    let source = ring(24, |own, before, after| {
         let turn = format!("{after}!x; {before}?x; ");
         match own {
             4 => format!("{turn}{turn}r5?never; end"),
             5 => format!("{turn}{turn}r4?never; end"),
             _ => format!("rec X . {turn}X"),
         }
-    }));
-    let limits = Limits::default().configurations(5_000);
-    let Verdict::Unsafe(run) = kmc::check(&system, &limits).verdict else {
-        panic!("a refusal is expected");
-    };
-    assert!(run.replay(&system));
+    });
+    let run = refuted(&source, 5_000);
     // What the two did in two rounds, and what they needed for it of those before them.
-    let moves = |role: &str| run.steps.iter().filter(|step| step.role.as_str() == role).count();
-    assert_eq!([2, 3, 4, 5].map(|i| moves(&format!("r{i}"))), [1, 3, 4, 4]);
+    assert_eq!(moves(&run, &["r2", "r3", "r4", "r5"]), [1, 3, 4, 4]);
     assert_eq!(run.steps.len(), 12);
 }
 
@@ -254,19 +257,10 @@ fn what_a_fault_needs_depends_on_the_fault() {
             let does = if let 4..=6 = own { ends[own - 4] } else { others };
             does.replace("turn; ", &format!("{after}!x; {before}?x; "))
         });
-        let system = system(&(ring + rest));
-        let limits = Limits::default().configurations(5_000);
-        let Verdict::Unsafe(run) = kmc::check(&system, &limits).verdict else {
-            panic!("a refusal is expected");
-        };
-        assert!(run.replay(&system));
-        let moves = |role: &&str| {
-            let own = |step: &&rumpsteak_fsm::run::Step| step.role.as_str() == *role;
-            run.steps.iter().filter(own).count()
-        };
-        let moves: Vec<usize> = roles.iter().map(moves).collect();
+        let run = refuted(&(ring + rest), 5_000);
+        let moves = moves(&run, roles);
         assert_eq!(moves.iter().sum::<usize>(), run.steps.len());
-        (moves, run.failure.clone())
+        (moves, run.failure)
     };
     // Three wait for each other.
     let (found, failure) = moves(
