@@ -1,7 +1,7 @@
 //! Capacities and occupancies: stated values, and a simulation of blocking sends over random
 //! systems.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::fs;
 
 use fastrand::Rng;
@@ -10,7 +10,7 @@ use rumpsteak_fsm::kmc::Verdict;
 use rumpsteak_fsm::{Direction, Fsm, Limit, Limits, Message, StateId, System, TransitionId, text};
 use rumpsteak_oracle::{action, corpus, seeds};
 
-use crate::common::dual;
+use crate::common::{dual, leading_to};
 use crate::systems::channels;
 
 fn system(source: &str) -> System {
@@ -163,33 +163,17 @@ fn simulate(
         }
     }
 
-    let mut before = vec![vec![]; all.len()];
-    for (from, edges) in edges.iter().enumerate() {
-        for &(to, ..) in edges {
-            before[to].push(from);
-        }
-    }
-    let reaches = |wanted: &dyn Fn(&Edge) -> bool| {
-        let mut open: Vec<usize> =
-            (0..all.len()).filter(|&at| edges[at].iter().any(wanted)).collect();
-        let mut reached: BTreeSet<usize> = open.iter().copied().collect();
-        while let Some(at) = open.pop() {
-            for &from in &before[at] {
-                if reached.insert(from) {
-                    open.push(from);
-                }
-            }
-        }
-        reached
-    };
+    let targets = |own: &Vec<Edge>| own.iter().map(|(to, ..)| *to).collect();
+    let targets: Vec<Vec<usize>> = edges.iter().map(targets).collect();
+    let reaches =
+        |wanted: &dyn Fn(&Edge) -> bool| leading_to(&targets, |at| edges[at].iter().any(wanted));
     let everybody_goes_on = (0..machines.len()).all(|own| {
         let goes_on = reaches(&|&(_, mover, _)| mover == Some(own));
-        (0..all.len())
-            .all(|at| machines[own].is_terminal(all[at].states[own]) || goes_on.contains(&at))
+        (0..all.len()).all(|at| machines[own].is_terminal(all[at].states[own]) || goes_on[at])
     });
     let everything_arrives = longest.keys().all(|&channel| {
         let arrives = reaches(&|&(.., received)| received == Some(channel));
-        (0..all.len()).all(|at| !all[at].queues.contains_key(&channel) || arrives.contains(&at))
+        (0..all.len()).all(|at| !all[at].queues.contains_key(&channel) || arrives[at])
     });
     Some((everybody_goes_on && everything_arrives, longest))
 }

@@ -54,6 +54,24 @@ pub(crate) fn changed(
     builder.build(machine.initial())
 }
 
+/// The nodes of a graph from which a way leads to a goal. A node is the list of its targets.
+pub(crate) fn leading_to(targets: &[Vec<usize>], is_goal: impl Fn(usize) -> bool) -> Vec<bool> {
+    let mut incoming = vec![vec![]; targets.len()];
+    for (from, own) in targets.iter().enumerate() {
+        own.iter().for_each(|&to| incoming[to].push(from));
+    }
+    let mut leads: Vec<bool> = (0..targets.len()).map(is_goal).collect();
+    let mut open: Vec<usize> = (0..leads.len()).filter(|&node| leads[node]).collect();
+    while let Some(node) = open.pop() {
+        for &from in &incoming[node] {
+            if !std::mem::replace(&mut leads[from], true) {
+                open.push(from);
+            }
+        }
+    }
+    leads
+}
+
 /// The same message, seen from the other end.
 pub(crate) fn dual(action: &Action, peer: &str) -> Action {
     let direction = match action.direction {

@@ -13,9 +13,9 @@ use rumpsteak_fsm::system::{System, explore, live_in_every_run};
 use rumpsteak_fsm::{Action, Direction, Fsm, Limits, Role, StateId, Verdict, dot};
 use rumpsteak_oracle::{self as oracle, Configuration, Coverage, Mutation, mutate, seeds};
 
-use crate::common::{self, pairs};
+use crate::common::{self, leading_to, pairs};
 use crate::invariant::tamper;
-use crate::peers::shown_to;
+use crate::peers::shown_to_all;
 
 /// The results of a search among configurations with short queues.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,23 +52,8 @@ fn fair_safe(machines: &[Fsm], left: &[StateId], bound: usize, room: usize) -> K
         }
         steps.push(own);
     }
-    let mut incoming = vec![vec![]; nodes.len()];
-    for (from, own) in steps.iter().enumerate() {
-        own.iter().for_each(|&(_, to)| incoming[to].push(from));
-    }
-    let reach = |is_goal: &dyn Fn(usize) -> bool| {
-        let mut open: Vec<usize> = (0..nodes.len()).filter(|&node| is_goal(node)).collect();
-        let mut reached = vec![false; nodes.len()];
-        open.iter().for_each(|&node| reached[node] = true);
-        while let Some(node) = open.pop() {
-            for &from in &incoming[node] {
-                if !std::mem::replace(&mut reached[from], true) {
-                    open.push(from);
-                }
-            }
-        }
-        reached
-    };
+    let targets = |own: &Vec<(_, usize)>| own.iter().map(|(_, to)| *to).collect();
+    let targets: Vec<Vec<usize>> = steps.iter().map(targets).collect();
     let receives = |machine: usize, state: StateId| {
         let mut own = machines[machine].transitions_from(state);
         own.any(|t| t.action.direction == Direction::Receive)
@@ -82,7 +67,7 @@ fn fair_safe(machines: &[Fsm], left: &[StateId], bound: usize, room: usize) -> K
     }
     for machine in 0..machines.len() {
         let moves = |node: usize| steps[node].iter().any(|(step, _)| step.machine == machine);
-        let moved = reach(&moves);
+        let moved = leading_to(&targets, moves);
         let waits = |node: &usize| receives(machine, nodes[*node].states[machine]);
         if let Some(node) = near().filter(waits).find(|&node| !moved[node]) {
             return Known::Wrong(format!("{machine} waits in {:?}", nodes[node]));
@@ -94,13 +79,13 @@ fn fair_safe(machines: &[Fsm], left: &[StateId], bound: usize, room: usize) -> K
             let length = |node: usize| nodes[node].queues.get(&channel).map_or(0, |q| q.len());
             steps[node].iter().any(|&(_, to)| length(to) < length(node))
         };
-        let taken = reach(&takes);
+        let taken = leading_to(&targets, takes);
         let holds = |node: &usize| nodes[*node].queues.contains_key(&channel);
         if let Some(node) = near().filter(holds).find(|&node| !taken[node]) {
             return Known::Wrong(format!("{channel:?} is not read in {:?}", nodes[node]));
         }
     }
-    let leaves = reach(&|node| !receives(0, nodes[node].states[0]));
+    let leaves = leading_to(&targets, |node| !receives(0, nodes[node].states[0]));
     if let Some(node) = near().find(|&n| left.contains(&nodes[n].states[0]) && !leaves[n]) {
         return Known::Wrong(format!("a loop of receives is not left in {:?}", nodes[node]));
     }
@@ -254,9 +239,7 @@ fn small_pairs_are_as_the_definition_says() {
 
 /// Peers that may not do exactly what the machine shows to them, and tell each other something.
 fn random_context(machine: &Fsm, rng: &mut Rng) -> Option<Vec<Fsm>> {
-    let peers: BTreeSet<&Role> = machine.transitions().map(|t| &t.action.peer).collect();
-    let mut peers: Vec<Fsm> =
-        peers.into_iter().map(|peer| shown_to(peer, machine)).collect::<Option<_>>()?;
+    let mut peers = shown_to_all(machine)?;
     for _ in 0..rng.usize(..3) {
         let peer = rng.choice(&mut peers)?;
         if let Some(mutated) = mutate(peer, Mutation::any(rng), rng) {

@@ -6,9 +6,14 @@ use rumpsteak_fsm::{Action, Fsm, Role, StateId};
 
 use crate::common::dual;
 
-/// The view of `machine` by `peer`: the duals of their common actions, the others invisible. `None`
-/// if the peer could not tell what to do.
-pub(crate) fn shown_to(peer: &Role, machine: &Fsm) -> Option<Fsm> {
+/// The views of a machine by each of its peers. `None` if a peer could not tell what to do.
+pub(crate) fn shown_to_all(machine: &Fsm) -> Option<Vec<Fsm>> {
+    let peers: BTreeSet<&Role> = machine.transitions().map(|t| &t.action.peer).collect();
+    peers.into_iter().map(|peer| shown_to(peer, machine)).collect()
+}
+
+/// The view of `machine` by `peer`: the duals of their common actions, the others invisible.
+fn shown_to(peer: &Role, machine: &Fsm) -> Option<Fsm> {
     let close = |starts: BTreeSet<StateId>| {
         let mut seen = BTreeSet::new();
         let mut open: Vec<StateId> = starts.into_iter().collect();

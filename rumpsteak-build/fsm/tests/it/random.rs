@@ -5,16 +5,14 @@
 //! what the machine shows to it. So they reach corners that protocols do not. The explorer and the
 //! mutations come from `rumpsteak-oracle`, which shares no code with the crate.
 
-use std::collections::BTreeSet;
-
 use fastrand::Rng;
 use rumpsteak_fsm::system::{self, explore};
 use rumpsteak_fsm::text::{Form, print};
 use rumpsteak_fsm::verify::{Evidence, verify};
-use rumpsteak_fsm::{Fsm, Limits, Role, StateId, Verdict, dot};
+use rumpsteak_fsm::{Fsm, Limits, StateId, Verdict, dot};
 use rumpsteak_oracle::{self as oracle, Coverage, FaultKind, Mutation, action, mutate, seeds};
 
-use crate::peers::shown_to;
+use crate::peers::shown_to_all;
 
 const PEERS: [&str; 3] = ["p", "q", "r"];
 const LABELS: [&str; 3] = ["x", "y", "z"];
@@ -41,9 +39,9 @@ fn machine(rng: &mut Rng) -> Fsm {
     builder.build(ids[0])
 }
 
-fn safe_peers(machine: &Fsm) -> Option<Vec<Fsm>> {
-    let peers: BTreeSet<&Role> = machine.transitions().map(|t| &t.action.peer).collect();
-    let peers: Vec<Fsm> = peers.into_iter().map(|p| shown_to(p, machine)).collect::<Option<_>>()?;
+/// Peers that do what a machine shows to them, if they are safe with it.
+pub(crate) fn safe_peers(machine: &Fsm) -> Option<Vec<Fsm>> {
+    let peers = shown_to_all(machine)?;
     let (_, report) = report(machine, &peers)?;
     (report.findings.is_empty() && report.coverage > Coverage::Partial).then_some(peers)
 }
@@ -174,11 +172,7 @@ fn the_exploration_agrees_with_the_naive_one() {
     let (mut safe, mut bad, mut open) = (0, 0, 0);
     while safe + bad + open < 2_000 {
         let sup = machine(&mut rng);
-        let peers: BTreeSet<&Role> = sup.transitions().map(|t| &t.action.peer).collect();
-        let Some(peers) = peers.into_iter().map(|p| shown_to(p, &sup)).collect::<Option<Vec<_>>>()
-        else {
-            continue;
-        };
+        let Some(peers) = shown_to_all(&sup) else { continue };
         let sub = mutate(&sup, Mutation::any(&mut rng), &mut rng).unwrap_or(sup);
         let Some((naive, report)) = report(&sub, &peers) else { continue };
         let machines: Vec<Fsm> = std::iter::once(&sub).chain(&peers).cloned().collect();

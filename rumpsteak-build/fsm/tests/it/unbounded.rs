@@ -1,15 +1,12 @@
 //! Subtyping where more and more may be pending.
 
-use std::collections::BTreeSet;
-
 use fastrand::Rng;
 use rumpsteak_fsm::verify::certified;
-use rumpsteak_fsm::{Action, Direction, Fsm, Limits, Role, Verdict, dot, text};
-use rumpsteak_oracle::{self as oracle, Coverage, Mutation, corpus, mutate, seeds};
-
-use crate::peers::shown_to;
+use rumpsteak_fsm::{Action, Direction, Fsm, Limits, Verdict, dot, text};
+use rumpsteak_oracle::{self as oracle, Mutation, corpus, mutate, seeds};
 
 use crate::common;
+use crate::random::safe_peers;
 
 fn walks(sub: &Fsm, sup: &Fsm) {
     let mut rng = Rng::with_seed(5);
@@ -136,25 +133,6 @@ fn the_binary_corpus_is_decided() {
     );
 }
 
-fn explore(machine: &Fsm, peers: &[Fsm], queue: usize, configurations: usize) -> oracle::Report {
-    let machines = std::iter::once(machine).chain(peers).cloned().collect();
-    oracle::System::new(machines).unwrap().explore(&oracle::Limits {
-        queue,
-        configurations,
-        steps: usize::MAX,
-    })
-}
-
-fn safe_peers(machine: &Fsm) -> Option<Vec<Fsm>> {
-    let peers: BTreeSet<&Role> = machine.transitions().map(|t| &t.action.peer).collect();
-    let peers: Vec<Fsm> = peers.into_iter().map(|p| shown_to(p, machine)).collect::<Option<_>>()?;
-    [1, 2, 4]
-        .iter()
-        .map(|&queue| explore(machine, &peers, queue, 500))
-        .any(|report| report.findings.is_empty() && report.coverage > Coverage::Partial)
-        .then_some(peers)
-}
-
 #[test]
 fn what_only_this_engine_accepts_is_safe_among_safe_peers() {
     let mut rng = Rng::with_seed(7);
@@ -201,8 +179,11 @@ fn what_only_this_engine_accepts_is_safe_among_safe_peers() {
             let sends = |t: &rumpsteak_fsm::Transition<'_>| t.action.direction == Direction::Send;
             sup.transitions_from(state).filter(sends).count() > 1
         });
+        let machines = std::iter::once(&sub).chain(&peers).cloned().collect();
+        let system = oracle::System::new(machines).unwrap();
         for queue in [1, 3, 6] {
-            let report = explore(&sub, &peers, queue, 2_000);
+            let limits = oracle::Limits { queue, configurations: 2_000, steps: usize::MAX };
+            let report = system.explore(&limits);
             // A choice of the supertype that is narrowed may leave others waiting.
             let unsound = report
                 .findings
