@@ -2,7 +2,7 @@
 
 use rumpsteak_build::command::Check;
 
-use crate::support::{check_files, headlines, only, says};
+use crate::support::{check_module, headlines, only, says};
 
 const PUSH: &str = "global protocol P(role a, role b) {
   chunk() from a to b; part() from b to a; chunk() from a to b; part() from b to a;
@@ -12,9 +12,7 @@ const AHEAD: &str =
 #[session(B)] type Eager = Send<A, Part, Send<A, Part, Receive<A, Chunk, Receive<A, Chunk, End>>>>;";
 
 fn check(name: &str, protocol: &str, settings: &str, items: &str) -> Check {
-    let source = format!("#[rumpsteak::protocol(P{settings})] mod m {{\n{items}\n}}\n");
-    let files = [("protocols/p.scr", protocol), ("src/lib.rs", &*source)];
-    check_files(&format!("declared/{name}"), &files)
+    check_module(&format!("declared/{name}"), protocol, &format!("P{settings}"), items)
 }
 
 #[test]

@@ -2,13 +2,11 @@
 
 use rumpsteak_build::command::Check;
 
-use crate::support::{begins, check_files, ends, headlines, only, says};
+use crate::support::{begins, check_module, ends, headlines, only, says};
 
 /// A package of this protocol and of its module, with settings in the attribute.
 fn check(name: &str, protocol: &str, attribute: &str, items: &str) -> Check {
-    let source = format!("#[rumpsteak::protocol({attribute})]\nmod m {{\n{items}}}\n");
-    let files = [("protocols/p.scr", protocol), ("src/lib.rs", &*source)];
-    check_files(&format!("liveness/{name}"), &files)
+    check_module(&format!("liveness/{name}"), protocol, attribute, items)
 }
 
 /// The Hospital of CONCUR'19 and LMCS'21.
@@ -102,7 +100,7 @@ fn a_role_that_its_protocol_neglects_is_warned_of_or_refused() {
             &problem.text,
             &format!("`Waits` follows `Proto1`, which is not live in every run: {neglected}\n\n"),
         );
-        assert_eq!((problem.line, problem.column), (5, 20));
+        assert_eq!((problem.line, problem.column), (4, 20));
     }
     // `C` hears in every round, but that takes longer queues than are explored.
     let check = asked("unfair", ", every_run(C)");

@@ -80,6 +80,13 @@ pub(crate) fn check_files(name: &str, files: &[(&str, &str)]) -> Check {
     check(&package(name, files))
 }
 
+/// Checks a package of this protocol and a module, whose attribute has these arguments, with these
+/// items on lines of their own.
+pub(crate) fn check_module(name: &str, protocol: &str, arguments: &str, items: &str) -> Check {
+    let source = format!("#[rumpsteak::protocol({arguments})] mod m {{\n{items}\n}}\n");
+    check_files(name, &[("protocols/p.scr", protocol), ("src/lib.rs", &source)])
+}
+
 pub(crate) fn headlines(check: &Check) -> Vec<String> {
     let headline = |problem: &Problem| {
         let headline = problem.text.lines().next().unwrap_or_default();

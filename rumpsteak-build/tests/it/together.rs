@@ -2,13 +2,11 @@
 
 use rumpsteak_build::command::Check;
 
-use crate::support::{check_files, ends, headlines as problems, says};
+use crate::support::{check_module, ends, headlines as problems, says};
 
 /// Checks a package with this protocol and its module, with settings in the attribute.
 fn check_with(name: &str, protocol: &str, settings: &str, items: &str) -> Check {
-    let source = format!("#[rumpsteak::protocol(P{settings})] mod m {{\n{items}\n}}\n");
-    let files = [("protocols/p.scr", protocol), ("src/lib.rs", &*source)];
-    check_files(&format!("together/{name}"), &files)
+    check_module(&format!("together/{name}"), protocol, &format!("P{settings}"), items)
 }
 
 fn check(name: &str, protocol: &str, items: &str) -> Check {
