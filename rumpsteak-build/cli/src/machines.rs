@@ -13,7 +13,6 @@ use rumpsteak_scribble::{Projection, parse};
 use crate::input::Reader;
 use crate::modules::{self, Module};
 use crate::options::Scribble;
-use crate::outcome::Outcome;
 use crate::terminal::Terminal;
 
 /// A machine, with its places in the source.
@@ -81,7 +80,10 @@ pub(crate) fn read(
             && !parse(&source.text).module.protocols.is_empty();
     if is_scribble {
         let module = modules::load(reader, source, path, &scribble.reading);
-        return projections(&module, scribble.protocol.as_deref(), terminal);
+        let projected = module.projected(scribble.protocol.as_deref(), terminal)?;
+        let (protocol, projections) =
+            projected.map_err(|_| Notice::error(format!("`{}` has errors", module.name())))?;
+        return Ok(of_projections(&module, protocol.judged(projections)));
     }
     let machines = text::parse_named(&source.text, form).map_err(|error| {
         Notice::of_error(&error.message)
@@ -102,25 +104,6 @@ pub(crate) fn read(
         }
     };
     Ok(machines.into_iter().map(machine).collect())
-}
-
-/// The projections of a protocol onto all of its roles.
-fn projections(
-    module: &Module,
-    protocol: Option<&str>,
-    terminal: &mut Terminal,
-) -> Result<Vec<Machine>, Notice> {
-    let broken = || Notice::error(format!("`{}` has errors", module.name()));
-    module.warn(terminal);
-    if module.complain(&module.contents.diagnostics, terminal) != Outcome::Holds {
-        return Err(broken());
-    }
-    let protocol = module.pick(protocol)?;
-    let projections = protocol.project_all().map_err(|diagnostics| {
-        module.complain(&diagnostics, terminal);
-        broken()
-    })?;
-    Ok(of_projections(module, protocol.judged(projections)))
 }
 
 /// The machines of projections. The places of actions are the module's interactions.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rumpsteak_build::command::{NamedText, Notice, ScrModule, gravest, list, meant, root_of};
 use rumpsteak_fsm::Role;
-use rumpsteak_scribble::{Diagnostic, Protocol, file_of_module, parse};
+use rumpsteak_scribble::{Diagnostic, Projection, Protocol, file_of_module, parse};
 
 use crate::input::Reader;
 use crate::options::Reading;
@@ -26,6 +26,10 @@ pub(crate) struct Module {
     /// The errors for imported files that exist and cannot be read.
     pub(crate) unreadable: Vec<Notice>,
 }
+
+/// A protocol with its projections, or the errors in it; an error if it cannot be picked.
+pub(crate) type Projected<'a> =
+    Result<Result<(&'a Protocol, Vec<Projection>), Vec<Diagnostic>>, Notice>;
 
 /// Reads and checks a module, or standard input for `-`.
 ///
@@ -108,6 +112,22 @@ impl Module {
         let protocols = &self.contents.protocols;
         let names: Vec<&str> = protocols.iter().map(|protocol| protocol.name().as_str()).collect();
         Ok(&protocols[pick(self.name(), &names, wanted, "projected")?])
+    }
+
+    /// The protocol of this name, or the only one, with the projections onto all of its roles. Its
+    /// errors are reported and returned, as those of the module.
+    pub(crate) fn projected(&self, wanted: Option<&str>, terminal: &mut Terminal) -> Projected<'_> {
+        self.warn(terminal);
+        let mut found = self.contents.diagnostics.clone();
+        if found.is_empty() {
+            let protocol = self.pick(wanted)?;
+            match protocol.project_all() {
+                Ok(projections) => return Ok(Ok((protocol, projections))),
+                Err(diagnostics) => found = diagnostics,
+            }
+        }
+        self.complain(&found, terminal);
+        Ok(Err(found))
     }
 
     pub(crate) fn reports(&self, diagnostics: &[Diagnostic]) -> impl Iterator<Item = Notice> {

@@ -5,18 +5,18 @@ use std::path::PathBuf;
 
 use clap::Args;
 use rumpsteak_build::command::{
-    Notice, among_peers, either, list, proven, proven_among, split_way_out, visible,
+    Notice, among_peers, either, gravest, list, proven, proven_among, split_way_out, visible,
 };
 use rumpsteak_fsm::verify::together::{Part, together};
 use rumpsteak_fsm::verify::{Accepted, Evidence, VerifyError};
 use rumpsteak_fsm::{Fsm, Limits, Role, Verdict, verify};
-use rumpsteak_scribble::{Diagnostic, Protocol};
+use rumpsteak_scribble::Protocol;
 use serde_json::{Value, json};
 
 use crate::comparison::{Comparison, undecided};
 use crate::input::Reader;
 use crate::machines::{Machine, of_projections};
-use crate::modules::{self, Module};
+use crate::modules;
 use crate::options::{Output, Scribble};
 use crate::outcome::{Answer, Outcome, Reply};
 use crate::terminal::Terminal;
@@ -50,28 +50,22 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     let Scribble { protocol, reading } = &arguments.scribble;
     let mut read = |path| modules::read(&mut reader, path, reading);
     let modules = [read(&arguments.old)?, read(&arguments.new)?];
-    let broken = |outcome| Answer::because(outcome, "a version has errors of its own");
-    let mut wrong = Outcome::Holds;
+    let (mut versions, mut wrong) = (vec![], Outcome::Holds);
     for module in &modules {
-        module.warn(terminal);
-        wrong = wrong.max(complain(module, &module.contents.diagnostics, terminal));
-    }
-    if wrong != Outcome::Holds {
-        return Ok(broken(wrong));
-    }
-    let mut versions = vec![];
-    for module in &modules {
-        let protocol = module.pick(protocol.as_deref())?;
-        match protocol.project_all() {
-            Ok(projections) => versions.push(Version {
+        match module.projected(protocol.as_deref(), terminal)? {
+            Ok((protocol, projections)) => versions.push(Version {
                 name: module.name(),
                 protocol,
                 machines: of_projections(module, protocol.judged(projections)),
             }),
-            Err(found) => wrong = wrong.max(complain(module, &found, terminal)),
+            Err(found) => wrong = wrong.max(gravest(&found)),
         }
     }
-    let [old, new] = &versions[..] else { return Ok(broken(wrong)) };
+    let [old, new] = &versions[..] else {
+        // Only versions that are safe by themselves can be compared.
+        let outcome = if wrong == Outcome::Fails { Outcome::BadInput } else { wrong };
+        return Ok(Answer::because(outcome, "a version has errors of its own"));
+    };
     let fixed = |of: &Version<'_>, role| of.protocol.members(role).filter(|number| *number > 0);
     let numbers = |role| Some((role, fixed(old, role)?, fixed(new, role)?));
     let mut numbers = old.protocol.roles().iter().filter_map(numbers);
@@ -118,14 +112,6 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
         mix.report.iter().for_each(|report| terminal.say_notice(report));
     }
     Ok(gravest.with("old", old.name).with("new", new.name).with("roles", objects))
-}
-
-fn complain(module: &Module, diagnostics: &[Diagnostic], terminal: &mut Terminal) -> Outcome {
-    match module.complain(diagnostics, terminal) {
-        // Only versions that are safe by themselves can be compared.
-        Outcome::Fails => Outcome::BadInput,
-        outcome => outcome,
-    }
 }
 
 struct Version<'a> {

@@ -5,7 +5,9 @@ mod data;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use rumpsteak_build::command::{Notice, chart, count, list, optimised_items, split_way_out};
+use rumpsteak_build::command::{
+    Notice, chart, count, gravest, list, optimised_items, split_way_out,
+};
 use rumpsteak_fsm::run::Step;
 use rumpsteak_fsm::verify::VerifyError;
 use rumpsteak_fsm::{Action, Defect, Fsm, Role, TransitionId, dot};
@@ -13,7 +15,7 @@ use rumpsteak_optimise::cost::{Event, Work};
 use rumpsteak_optimise::{
     Costs, Options, Proposal, Proposals, Together, propose, propose_together,
 };
-use rumpsteak_scribble::{Diagnostic, Projection, Protocol};
+use rumpsteak_scribble::{Projection, Protocol};
 use serde_json::{Value, json};
 
 use self::data::Data;
@@ -112,11 +114,13 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     terminal.is_json = arguments.format == Some(Format::Json);
     let Scribble { protocol, reading } = &arguments.scribble;
     let module = modules::read(&mut Reader::default(), &arguments.file, reading)?;
-    module.warn(terminal);
-    if !module.contents.diagnostics.is_empty() {
-        return Ok(refuse(&module, &module.contents.diagnostics, terminal));
-    }
-    let protocol = module.pick(protocol.as_deref())?;
+    let (protocol, projections) = match module.projected(protocol.as_deref(), terminal)? {
+        Ok(projected) => projected,
+        Err(found) => {
+            let first = found.first().map(|found| found.message.as_str());
+            return Ok(Answer::because(gravest(&found), first.unwrap_or_default()));
+        }
+    };
     let known = |role: &Role| {
         let message = format!("`{}` has no role `{role}`", protocol.name());
         modules::position(role, protocol.roles(), message)
@@ -133,10 +137,6 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
         let link = all().find(|latency| latency.between.as_ref().is_some_and(is_link));
         let default = || all().find(|latency| latency.between.is_none());
         link.or_else(default).map_or(1, |latency| latency.time)
-    };
-    let projections = match protocol.project_all() {
-        Ok(projections) => projections,
-        Err(found) => return Ok(refuse(&module, &found, terminal)),
     };
     if !protocol.counts(&projections) {
         let reason = "undecided: the fixed number of members is judged in the protocol's order";
@@ -163,12 +163,6 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
         None => optimiser.all(terminal),
     };
     Ok(reply.unwrap_or_else(|error| impossible(&error, terminal)))
-}
-
-fn refuse(module: &Module, diagnostics: &[Diagnostic], terminal: &mut Terminal) -> Answer {
-    let outcome = module.complain(diagnostics, terminal);
-    let first = diagnostics.first().map(|found| found.message.as_str());
-    Answer::because(outcome, first.unwrap_or_default())
 }
 
 /// The answer for a role that cannot be judged.
