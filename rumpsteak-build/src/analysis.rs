@@ -86,8 +86,7 @@ impl Analysis {
     }
 
     fn protocol_of(&self, module: &Module) -> Option<usize> {
-        let name = module.arguments.protocol.as_ref()?;
-        scope::protocol(&self.protocols, &name.to_string()).ok()
+        scope::own(module, &self.protocols)?.ok()
     }
 
     /// True if a module names a protocol of the file.

@@ -78,7 +78,7 @@ pub fn unwritable(
     let (files, protocols) = (vec![file], vec![loaded]);
     let protocols = Protocols { files, protocols, limits: *limits, ..Protocols::default() };
     let cause = codegen::write(&Scope::new(&module, None, &protocols, Some(0)), &[]).err()?;
-    Some(wording::told(&cause.at(Span::call_site()), &protocols))
+    Some(wording::told(&cause.at(Span::call_site()), &protocols, None))
 }
 
 /// An empty module for a protocol. `None` if the protocol's name is not valid in Rust.
@@ -158,7 +158,7 @@ fn code(protocols: &Protocols, position: usize) -> Code {
         let reason =
             format!("`{protocol}` is not a valid name in Rust\n\nhelp: rename the protocol");
         let cause = Cause::Unwritable { protocol: protocol.clone(), reason };
-        let problem = wording::told(&cause.at(Span::call_site()), protocols);
+        let problem = wording::told(&cause.at(Span::call_site()), protocols, None);
         return Code { protocol, problems: vec![problem], ..Code::default() };
     };
     let Findings { verdict, told, .. } = Findings::of(&module, protocols);

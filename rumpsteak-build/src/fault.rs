@@ -11,7 +11,7 @@ use rumpsteak_fsm::verify::{Refused, VerifyError};
 use rumpsteak_fsm::{Action, Defect, Limit, Message, Role, Run, StateId, TransitionId};
 
 use crate::named_text::TextPlace;
-use crate::protocols::{Outcome, ProtocolRole};
+use crate::protocols::Outcome;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
@@ -21,7 +21,8 @@ pub(crate) struct Fault {
     pub(crate) note: Option<Note>,
 }
 
-/// The cause of a mistake. Files, protocols and roles are positions; names are as written in Rust.
+/// The cause of a mistake. Files are positions, roles are positions in the module's
+/// protocol, and names are as written in Rust.
 #[derive(Clone, Debug)]
 pub(crate) enum Cause {
     /// Two options of a choice have the same label.
@@ -45,9 +46,9 @@ pub(crate) enum Cause {
     /// A role has no route to a peer of its session.
     NoRoute { role: String, peer: String, message: String },
     /// The protocol is not live for the role of a session, or not provably, and has to be.
-    NotLive { name: String, protocol: usize, reason: String },
+    NotLive { name: String, reason: String },
     /// A label carries another payload than the messages of its name.
-    OtherPayload { name: String, carried: Vec<String>, messages: Vec<Message>, protocol: usize },
+    OtherPayload { name: String, carried: Vec<String>, messages: Vec<Message> },
     /// A role names another protocol than the module.
     OtherProtocol { found: String, module: Option<String> },
     /// A session goes on as a part of another role's session: their names, and the name to write.
@@ -75,11 +76,11 @@ pub(crate) enum Cause {
     /// The projections make no system.
     Unjudged { subject: Box<Subject>, error: VerifyError },
     /// No message of the protocol has the name of the label.
-    UnknownLabel { name: String, label: String, protocol: usize },
+    UnknownLabel { name: String, label: String },
     /// No protocol has this name.
     UnknownProtocol { wanted: String },
     /// The protocol has no such role, or several and none with this spelling.
-    UnknownRole { wanted: String, protocol: usize },
+    UnknownRole { wanted: String },
     /// The protocol can only be called by others.
     UnplayableProtocol { wanted: String },
     /// A closed system is unsafe: the run, and the sessions and lines to blame.
@@ -134,7 +135,8 @@ pub(crate) enum NameProblem {
 pub(crate) struct Subject {
     /// The session's name, or the machine's file.
     pub(crate) name: String,
-    pub(crate) linked: ProtocolRole,
+    /// The position of the role in the protocol.
+    pub(crate) role: usize,
     /// The structs of the roles. Empty for a machine.
     pub(crate) roles: BTreeMap<Role, String>,
     pub(crate) labels: BTreeMap<Message, String>,
@@ -252,7 +254,7 @@ impl Cause {
 }
 
 impl Subject {
-    pub(crate) fn role<'a>(&'a self, role: &'a Role) -> &'a str {
+    pub(crate) fn player<'a>(&'a self, role: &'a Role) -> &'a str {
         self.roles.get(role).map_or(role.as_str(), String::as_str)
     }
 

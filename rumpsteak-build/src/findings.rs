@@ -39,7 +39,10 @@ pub struct Findings {
 impl Findings {
     pub(crate) fn of(module: &Module, protocols: &Protocols) -> Self {
         let mut findings = Self::default();
-        let mut faults = findings.judge(module, protocols);
+        let (own, mut faults) = match scope::own(module, protocols).transpose() {
+            Ok(own) => (own, findings.judge(module, protocols, own)),
+            Err(fault) => (None, findings.leave_out_all(module, vec![*fault])),
+        };
         if !module.errors.is_empty() {
             faults.retain(|fault| !fault.cause.is_of_missing_item());
         }
@@ -47,7 +50,7 @@ impl Findings {
         // Several tokens may have the same mistake.
         let mut said = BTreeSet::new();
         for fault in &faults {
-            let told = wording::told(fault, protocols);
+            let told = wording::told(fault, protocols, own);
             if said.insert(told.headline().to_owned()) {
                 findings.told.push((fault.span, told));
             }
@@ -55,14 +58,13 @@ impl Findings {
         findings
     }
 
-    fn judge(&mut self, module: &Module, protocols: &Protocols) -> Vec<Fault> {
-        let protocol = match &module.arguments.protocol {
-            None => None,
-            Some(name) => match scope::protocol(protocols, &name.to_string()) {
-                Ok(protocol) => Some(protocol),
-                Err(cause) => return self.leave_out_all(module, vec![cause.at(name.span())]),
-            },
-        };
+    /// Judges a module for the protocol at this position.
+    fn judge(
+        &mut self,
+        module: &Module,
+        protocols: &Protocols,
+        protocol: Option<usize>,
+    ) -> Vec<Fault> {
         let loaded = protocol.map(|position| &protocols.protocols[position]);
         let (settings, mut faults) = Settings::new(&module.arguments, protocols.limits, loaded);
         let written = Scope::new(module, None, protocols, protocol);
@@ -77,7 +79,9 @@ impl Findings {
             return self.leave_out_all(module, faults);
         }
         for machine in &machines {
-            self.warnings.extend(machine.cut_off().into_iter().chain(machine.raced(protocols)));
+            self.warnings.extend(
+                machine.cut_off().into_iter().chain(loaded.and_then(|of| machine.raced(of))),
+            );
         }
         let text = match codegen::write(&written, &machines) {
             Ok(text) => text,
@@ -99,7 +103,7 @@ impl Findings {
         let scope = Scope::new(module, Some(&generated), protocols, protocol);
         let mut judgement = sessions::judge(&scope, &settings, &machines);
         let is_generated = |machine: &&Machine| {
-            let plays = |root: &Root| scope.roles[root.role].position == Some(machine.linked.role);
+            let plays = |root: &Root| scope.roles[root.role].position == Some(machine.role);
             judgement.roots.iter().any(|root| plays(root) && scope.is_generated(root.item))
         };
         self.warnings.extend(machines.iter().filter(|machine| !is_generated(machine)).map(|it| {

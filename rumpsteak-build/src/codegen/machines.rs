@@ -22,12 +22,13 @@ use rumpsteak_scribble::similar;
 use crate::fault::Cause;
 use crate::named_text::NamedText;
 use crate::package_root;
-use crate::protocols::{ProtocolRole, Protocols, form_of, role_part};
+use crate::protocols::{Loaded, Protocols, form_of, role_part};
 use crate::words::{list, meant};
 
 #[derive(Debug)]
 pub(crate) struct Machine {
-    pub(crate) linked: ProtocolRole,
+    /// The position of the role in its protocol.
+    pub(crate) role: usize,
     pub(crate) fsm: Fsm,
     pub(crate) text: Arc<NamedText>,
     /// The place of each transition in the text.
@@ -54,9 +55,9 @@ impl Machine {
     }
 
     /// A warning if the machine races, but not the protocol: probably a receive is too early.
-    pub(crate) fn raced(&self, protocols: &Protocols) -> Option<String> {
-        let Self { linked, fsm, text, actions, .. } = self;
-        let projection = &protocols.protocols[linked.protocol].projections[linked.role].fsm;
+    pub(crate) fn raced(&self, protocol: &Loaded) -> Option<String> {
+        let Self { role, fsm, text, actions, .. } = self;
+        let projection = &protocol.projections[*role].fsm;
         let is_raced = matches!(projection.check_directed(), Err(Defect::Mixed { .. }));
         let Err(Defect::Mixed { send, receive, .. }) = fsm.check_directed() else { return None };
         let (line, _) = text.position(actions.get(receive.index())?.start);
@@ -79,8 +80,8 @@ pub(crate) fn load(protocols: &Protocols, position: usize) -> (Vec<Machine>, Vec
     let mut owned: BTreeMap<usize, Vec<_>> = BTreeMap::new();
     for (path, text) in &protocols.files[protocol.file].machines {
         match owner(path, protocols, protocol.file) {
-            Ok(linked) if linked.protocol == position => {
-                owned.entry(linked.role).or_default().push((path, text));
+            Ok((protocol, role)) if protocol == position => {
+                owned.entry(role).or_default().push((path, text));
             }
             Err(Misnamed { reason, help, is_machine: true }) => {
                 let file = protocols.base.show(path);
@@ -99,7 +100,7 @@ pub(crate) fn load(protocols: &Protocols, position: usize) -> (Vec<Machine>, Vec
             Err(Cause::Machine { headline, place: None, help })
         } else {
             let (path, text) = own[0];
-            read(path, text, protocols, ProtocolRole { protocol: position, role })
+            read(path, text, protocols, (protocol, role))
         };
         match read {
             Ok(machine) => machines.push(machine),
@@ -121,10 +122,10 @@ pub(crate) fn unused(protocols: &Protocols, is_included: &dyn Fn(usize) -> bool)
         let is_said = own.any(|(protocol, _)| is_included(protocol));
         for (path, _) in &file.machines {
             let reason = match owner(path, protocols, position) {
-                Ok(linked) if is_included(linked.protocol) => continue,
-                Ok(linked) => format!(
+                Ok((protocol, _)) if is_included(protocol) => continue,
+                Ok((protocol, _)) => format!(
                     "no module is for the protocol `{0}`: `#[rumpsteak::protocol({0})] mod …`",
-                    protocols.protocols[linked.protocol].name()
+                    protocols.protocols[protocol].name()
                 ),
                 Err(Misnamed { is_machine: true, .. }) if is_said => continue,
                 Err(Misnamed { reason, help, .. }) => format!("{reason}; {help}"),
@@ -170,13 +171,13 @@ struct Misnamed {
     is_machine: bool,
 }
 
-/// The role that a file beside a `.scr` file belongs to.
-fn owner(path: &Path, protocols: &Protocols, file: usize) -> Result<ProtocolRole, Misnamed> {
-    let mut known: BTreeMap<String, Option<ProtocolRole>> = BTreeMap::new();
+/// The positions of the protocol and of the role that a file beside a `.scr` file belongs to.
+fn owner(path: &Path, protocols: &Protocols, file: usize) -> Result<(usize, usize), Misnamed> {
+    let mut known: BTreeMap<String, Option<(usize, usize)>> = BTreeMap::new();
     let own = protocols.protocols.iter().enumerate().filter(|(_, loaded)| loaded.file == file);
     for (protocol, loaded) in own {
         for (role, name) in loaded.protocol.roles().iter().enumerate() {
-            let linked = Some(ProtocolRole { protocol, role });
+            let linked = Some((protocol, role));
             known.insert(format!("{}.{name}", loaded.name()), linked);
             // The role of several protocols needs the longer name.
             known.entry(name.to_string()).and_modify(|linked| *linked = None).or_insert(linked);
@@ -200,10 +201,9 @@ fn read(
     path: &Path,
     text: &io::Result<Arc<NamedText>>,
     protocols: &Protocols,
-    linked: ProtocolRole,
+    (loaded, position): (&Loaded, usize),
 ) -> Result<Machine, Cause> {
-    let loaded = &protocols.protocols[linked.protocol];
-    let role = loaded.role_at(linked.role);
+    let role = loaded.role_at(position);
     let file = protocols.base.show(path);
     let wrong = |headline, help| Cause::Machine { headline, place: None, help };
     let text =
@@ -249,5 +249,5 @@ fn read(
             return lacks("", &message, &messages, id);
         }
     }
-    Ok(Machine { linked, fsm, text: Arc::clone(text), actions, states })
+    Ok(Machine { role: position, fsm, text: Arc::clone(text), actions, states })
 }

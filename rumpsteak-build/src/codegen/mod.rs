@@ -63,7 +63,7 @@ fn items(
         if names.roles[role].has_session {
             continue;
         }
-        let machine = machines.iter().find(|machine| machine.linked.role == role);
+        let machine = machines.iter().find(|machine| machine.role == role);
         let fsm = machine.map_or(&projection.fsm, |machine| &machine.fsm);
         let base = names.roles[role].ty.clone();
         let is_projected = machine.is_none();

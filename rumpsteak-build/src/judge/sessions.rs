@@ -34,10 +34,6 @@ pub(crate) struct Judgement {
     pub(crate) capacities: String,
     /// The roles that may wait for ever, if the attribute does not mention that.
     pub(crate) neglected: Vec<Neglected>,
-    /// True if a projection refuses a session, but the sessions are an accepted closed system.
-    pub(crate) is_accepted: bool,
-    /// The result for the closed system, otherwise.
-    pub(crate) note: Option<Note>,
 }
 
 impl Judgement {
@@ -79,9 +75,11 @@ pub(crate) fn judge(scope: &Scope<'_>, settings: &Settings, machines: &[Machine]
         Some((protocol, _)) => {
             // Another version is compared with one member of each family.
             judge.found.is_closed = !protocol.counts();
-            judge.protocol(protocol);
+            let is_accepted = judge.protocol(protocol);
             judge.liveness(protocol);
-            judge.together(protocol);
+            if !is_accepted {
+                judge.together(protocol);
+            }
         }
         None => judge.set(),
     }
@@ -115,7 +113,7 @@ impl Judge<'_> {
         }
         if let (Some((protocol, _)), Some(own)) = (scope.loaded(), role.position) {
             machine.fsm = machine.fsm.played_like(&protocol.projections[own].fsm);
-            match subtype::judge(scope, (id, role), &machine, self.settings) {
+            match subtype::judge(scope, (protocol, own), (id, role), &machine, self.settings) {
                 Ok(accepted) => root.accepted = Some(accepted),
                 Err(refusal) => root.refusal = Some(*refusal),
             }
@@ -131,7 +129,7 @@ impl Judge<'_> {
     /// The machine beside the protocol that a session is generated from.
     fn machine(&self, root: &Root) -> Option<&Machine> {
         let role = self.played(root).filter(|_| self.scope.is_generated(root.item))?;
-        self.machines.iter().find(|machine| machine.linked.role == role)
+        self.machines.iter().find(|machine| machine.role == role)
     }
 
     /// The mistake of a session that is safe with one member of a family, and perhaps with no other
@@ -172,11 +170,12 @@ impl Judge<'_> {
         self.scope.roles[root.role].position
     }
 
-    /// Judges the sessions of the protocol as a closed system if one of them is refused.
-    fn protocol(&mut self, protocol: &Loaded) {
+    /// Judges the sessions of the protocol as a closed system if one of them is refused. Returns
+    /// true if they are an accepted one.
+    fn protocol(&mut self, protocol: &Loaded) -> bool {
         let refusals = || self.found.roots.iter().filter_map(|root| root.refusal.as_ref());
         if refusals().next().is_none() {
-            return;
+            return false;
         }
         // A closed system may have another order, but not other messages.
         let is_advised = refusals().all(|(_, cause)| !cause.is_wrong_anywhere());
@@ -186,13 +185,13 @@ impl Judge<'_> {
             closed_system::judge(self.scope, &sessions, Some(protocol), self.settings)
         });
         let is_accepted = self.settings.accepts_closed_system;
-        self.found.note = match judged {
+        let note = match judged {
             Some(Ok(_)) if is_accepted => {
-                (self.found.is_accepted, self.found.is_closed) = (true, true);
+                self.found.is_closed = true;
                 for root in &mut self.found.roots {
                     root.refused &= root.refusal.take().is_none();
                 }
-                return;
+                return true;
             }
             Some(Ok(bound)) if is_advised => {
                 Some(Note::Acceptable { protocol: protocol.name().to_owned(), bound })
@@ -201,13 +200,13 @@ impl Judge<'_> {
             // A module that did not ask for a closed system is not told that it is useless.
             _ => None,
         };
-        self.refuse_all(protocol);
+        self.refuse_all(protocol, note.as_ref());
+        false
     }
 
-    /// Reports the refused sessions of the protocol.
-    fn refuse_all(&mut self, protocol: &Loaded) {
+    /// Reports the refused sessions of the protocol, with a note about all of them.
+    fn refuse_all(&mut self, protocol: &Loaded, note: Option<&Note>) {
         let scope = self.scope;
-        let note = self.found.note.clone();
         // A message that no session knows is one mistake.
         let mut said: BTreeSet<&Message> = BTreeSet::new();
         let mut refused: Vec<(Place, Cause)> = Vec::new();
@@ -222,7 +221,7 @@ impl Judge<'_> {
             let Some(role) = self.played(root) else { continue };
             if let Some(machine) = self.machine(root) {
                 let place = Place { span: scope.anchor(), ..place };
-                cause = machines::cause(machine, scope.protocols, self.settings, cause);
+                cause = machines::cause(machine, protocol, self.settings, cause);
                 refused.push((place, cause));
                 continue;
             }
@@ -266,7 +265,7 @@ impl Judge<'_> {
                     _ => continue,
                 }
             }
-            self.found.faults.push(Fault { note: note.clone(), ..cause.at(place.span) });
+            self.found.faults.push(Fault { note: note.cloned(), ..cause.at(place.span) });
         }
     }
 
@@ -313,8 +312,8 @@ impl Judge<'_> {
         let own = self.found.roots.iter().position(|root| self.played(root) == Some(role));
         let root = &mut self.found.roots[own.unwrap_or(0)];
         root.refused = true;
-        let (item, protocol) = (root.item, self.scope.protocol.unwrap_or_default());
-        let cause = Cause::NotLive { name: self.scope.name_of(item), protocol, reason };
+        let item = root.item;
+        let cause = Cause::NotLive { name: self.scope.name_of(item), reason };
         self.found.faults.push(cause.at(self.place(item)));
     }
 
@@ -328,9 +327,6 @@ impl Judge<'_> {
 
     /// Judges together the sessions that the protocol accepts one by one.
     fn together(&mut self, protocol: &Loaded) {
-        if self.found.is_accepted {
-            return;
-        }
         let mut sessions = vec![Vec::new(); protocol.projections.len()];
         for (index, root) in self.found.roots.iter().enumerate() {
             if let Some(role) = self.played(root)

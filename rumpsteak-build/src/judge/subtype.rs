@@ -15,23 +15,27 @@ use rumpsteak_fsm::verify::{Accepted, Evidence, Refused, VerifyError, verify_fai
 use rumpsteak_fsm::{Defect, Fsm, Message, StateId, TransitionId, Verdict, verify};
 
 use crate::fault::{Cause, Hint, Refusal, Subject};
-use crate::protocols::{Loaded, ProtocolRole, Protocols};
+use crate::protocols::Loaded;
 use crate::scope::session::SessionMachine;
 use crate::scope::{ItemId, Place, Scope, ScopedRole};
 use crate::settings::Settings;
 
+/// Judges a session of a struct that plays the role at the position `own`.
 pub(crate) fn judge(
     scope: &Scope<'_>,
+    (protocol, own): (&Loaded, usize),
     (root, role): (ItemId, &ScopedRole<'_>),
     session: &SessionMachine,
     settings: &Settings,
 ) -> Result<(Accepted, bool), Box<(Place, Cause)>> {
-    let linked = scope.linked(role);
     let subject = || subject(scope, root, role);
     let machine = (&session.fsm, &*session.parts);
-    judge_machine(scope.protocols, subject, linked, machine, settings).map_err(|mut cause| {
+    judge_machine(protocol, subject, own, machine, settings).map_err(|mut cause| {
         let place = match &mut *cause {
-            Cause::Refused(refusal) => refused_at(scope, (root, linked), session, refusal),
+            Cause::Refused(refusal) => {
+                let projection = &protocol.projections[own].fsm;
+                refused_at(scope, root, projection, session, refusal)
+            }
             Cause::AmbiguousChoice {
                 defect: Defect::Nondeterministic { transitions, .. }, ..
             } => Some(session.origins[transitions[1].index()]),
@@ -44,11 +48,11 @@ pub(crate) fn judge(
 /// The token of a refusal. Also looks for a part that would fit.
 fn refused_at(
     scope: &Scope<'_>,
-    (root, linked): (ItemId, ProtocolRole),
+    root: ItemId,
+    projection: &Fsm,
     session: &SessionMachine,
     refusal: &mut Refusal,
 ) -> Option<Place> {
-    let projection = &scope.protocols.protocols[linked.protocol].projections[linked.role].fsm;
     let Some((id, _)) = refusal.action else { return blamed_at(session, &refusal.refused) };
     let (origin, behind) = (session.origins[id.index()], session.behind[id.index()]);
     let place = match &refusal.misfit {
@@ -96,15 +100,14 @@ pub(super) fn name(scope: &Scope<'_>, root: ItemId) -> Place {
 /// Judges a machine of a role. True if it is compared with the projection whose parts come in any
 /// order: the other one refuses it, or accepts it with a condition only.
 pub(crate) fn judge_machine(
-    protocols: &Protocols,
+    protocol: &Loaded,
     subject: impl Fn() -> Subject,
-    linked: ProtocolRole,
+    role: usize,
     machine: (&Fsm, &[StateId]),
     settings: &Settings,
 ) -> Result<(Accepted, bool), Box<Cause>> {
-    let protocol = &protocols.protocols[linked.protocol];
-    let against = |due: &Fsm| judge_against(due, protocol, &subject, linked, machine, settings);
-    let own = &protocol.projections[linked.role];
+    let against = |due: &Fsm| judge_against(due, protocol, &subject, role, machine, settings);
+    let own = &protocol.projections[role];
     let first = against(&own.fsm);
     if first.as_ref().is_ok_and(|found| found.condition.is_none()) {
         return first.map(|found| (found, false));
@@ -119,12 +122,12 @@ fn judge_against(
     projection: &Fsm,
     protocol: &Loaded,
     subject: &impl Fn() -> Subject,
-    linked: ProtocolRole,
+    role: usize,
     (fsm, parts): (&Fsm, &[StateId]),
     settings: &Settings,
 ) -> Result<Accepted, Box<Cause>> {
     let subject = || Box::new(subject());
-    let others = protocol.projections.iter().enumerate().filter(|(role, _)| *role != linked.role);
+    let others = protocol.projections.iter().enumerate().filter(|(other, _)| *other != role);
     let peers: Vec<&Fsm> = others.map(|(_, other)| &other.fsm).collect();
     let limits = &settings.limits.scribble.verifier;
     let judged = verify(fsm, projection, &peers, limits);
@@ -138,7 +141,7 @@ fn judge_against(
     let refused = judged.as_ref().ok().and_then(Verdict::refusal);
     let neglected = refused.and_then(|refused| refused.neglected());
     let neglected = protocol.protocol.roles().iter().position(|own| Some(own) == neglected);
-    let required = settings.required[neglected.unwrap_or(linked.role)];
+    let required = settings.required[neglected.unwrap_or(role)];
     let fair = match fair {
         Ok(Some(accepted)) if required == Some(Liveness::Fair) => return Ok(accepted),
         Ok(fair) => fair.is_some(),
@@ -227,8 +230,8 @@ pub(super) fn subject(scope: &Scope<'_>, root: ItemId, role: &ScopedRole<'_>) ->
             labels.entry(message.clone()).or_insert_with(|| label.ty.to_string());
         }
     }
-    let linked = scope.linked(role);
+    let own = role.position.unwrap_or_default();
     let players = scope.roles.iter().rev();
     let roles = players.map(|player| (player.role.clone(), player.item.name.to_string()));
-    Subject { name: scope.name_of(root), linked, roles: roles.collect(), labels }
+    Subject { name: scope.name_of(root), role: own, roles: roles.collect(), labels }
 }

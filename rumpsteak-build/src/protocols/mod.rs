@@ -68,13 +68,6 @@ pub(crate) struct Loaded {
     text: OnceCell<String>,
 }
 
-/// A role of a usable protocol, by position.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct ProtocolRole {
-    pub(crate) protocol: usize,
-    pub(crate) role: usize,
-}
-
 impl Protocols {
     /// Reads the files at `paths`, and the `.scr` files below paths of folders.
     ///

@@ -161,6 +161,11 @@ pub fn proven_among(condition: Option<&Condition>) -> String {
 
 /// The behaviour with these peers.
 pub fn among_peers(evidence: &Evidence) -> String {
+    without_run(evidence, "among these very peers")
+}
+
+/// The behaviour with these `peers`, mostly if no run goes wrong.
+pub(super) fn without_run(evidence: &Evidence, peers: &str) -> String {
     match evidence {
         Evidence::Run(run) => format!("among these peers, {}; {}", run.failure, shortest(run)),
         Evidence::NoRun(coverage) => {
@@ -169,9 +174,7 @@ pub fn among_peers(evidence: &Evidence) -> String {
             } else {
                 format!(" as long as no queue holds more than {}", count(coverage.bound, "message"))
             };
-            format!(
-                "among these very peers nothing goes wrong{how_far}, but others may follow the same protocol"
-            )
+            format!("{peers} nothing goes wrong{how_far}, but others may follow the same protocol")
         }
         Evidence::NoSystem(error) => error.to_string(),
     }

@@ -5,24 +5,23 @@ use std::fmt::Write as _;
 use rumpsteak_fsm::repair::Misfit;
 use rumpsteak_fsm::run::Failure;
 use rumpsteak_fsm::subtype::{self, Rule};
-use rumpsteak_fsm::system::Coverage;
 use rumpsteak_fsm::verify::Evidence;
 use rumpsteak_fsm::verify::together::Condition;
 use rumpsteak_fsm::{Action, Fsm, Role, StateId, TransitionId};
 use rumpsteak_scribble::{Projection, Span};
 
+use super::comparison::without_run;
 use super::excerpt::Excerpt;
 use super::failure;
 use super::reordering::{ActionText, BrokenRule, one_of};
 use crate::fault::{Hint, Refusal, Subject};
-use crate::protocols::{Loaded, Protocols, ScrFile};
+use crate::protocols::{Loaded, ScrFile};
 use crate::settings::{attribute, fair as fairness};
 use crate::words::list;
 
 /// The text for a session or a machine that is not a subtype of its projection.
-pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
+pub(crate) fn text(refusal: &Refusal, (protocol, file): (&Loaded, &ScrFile)) -> String {
     let Refusal { subject, action, misfit, with, refused, fair, others, machine, .. } = refusal;
-    let protocol = &protocols.protocols[subject.linked.protocol];
     let in_machine = machine.as_ref().map(|it| Excerpt::of_place(it, "here in the machine"));
     let in_machine = in_machine.map(|excerpt| excerpt.to_string());
     let Some(found) = &refused.refusal else {
@@ -42,12 +41,12 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
             let _ = write!(text, "\n\n{}", excerpt.trim_end());
         }
         evidence(&mut text, &refused.evidence, with);
-        return text + &help + &fair_note(*fair, refused.neglected(), subject, protocols);
+        return text + &help + &fair_note(*fair, refused.neglected(), subject, protocol);
     };
-    let projection = &protocol.projections[subject.linked.role];
+    let projection = &protocol.projections[subject.role];
     let sub = action.as_ref().map(|(_, action)| action);
     let deed = |action: &Action| {
-        ActionText::new(action, subject.label(&action.message), subject.role(&action.peer))
+        ActionText::new(action, subject.label(&action.message), subject.player(&action.peer))
     };
     let due = |id: TransitionId| deed(projection.fsm.transition(id).action);
     let due_actions = due_actions(&projection.fsm, found, misfit.is_some());
@@ -59,7 +58,7 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
         refusal: found,
         action: sub,
         place: "the protocol",
-        role: protocol.role_at(subject.linked.role).as_str(),
+        role: protocol.role_at(subject.role).as_str(),
         is_machine: machine.is_some(),
         comes_again: comes_again(&projection.fsm, found.sup_state, &refused.evidence),
         done: sub.map(deed),
@@ -72,13 +71,12 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
     if let Some(excerpt) = in_machine {
         let _ = writeln!(text, "{excerpt}");
     }
-    let file = &protocols.files[protocol.file];
     text.push_str(&excerpt(&broken, projection, (protocol, file)));
     // A fair subtype makes no peer get stuck.
     if others.is_none() && !(*fair && matches!(refused.evidence, Evidence::NoRun(_))) {
         evidence(&mut text, &refused.evidence, with);
     }
-    let fair = fair_note(*fair, None, subject, protocols);
+    let fair = fair_note(*fair, None, subject, protocol);
     let help = match &refusal.hint {
         Some(Hint::RightPart(part)) => format!("write `{part}` here: then the session fits"),
         _ => advice + &further_help(refusal, found, protocol).unwrap_or_default(),
@@ -129,7 +127,7 @@ fn comes_again(fsm: &Fsm, state: StateId, evidence: &Evidence) -> bool {
 /// one of which may be a part of another.
 fn further_help(refusal: &Refusal, found: &subtype::Refusal, protocol: &Loaded) -> Option<String> {
     let Refusal { subject, misfit, hint, .. } = refusal;
-    let (name, role) = (&subject.name, subject.role(protocol.role_at(subject.linked.role)));
+    let (name, role) = (&subject.name, subject.player(protocol.role_at(subject.role)));
     match (hint, misfit) {
         (Some(Hint::Begins), _) => Some(
             "\nhelp: or, if it begins in the wrong state, name the right one first: `STATE;` before all edges"
@@ -151,13 +149,12 @@ pub(super) fn fair_note(
     fair: bool,
     waiting: Option<&Role>,
     subject: &Subject,
-    protocols: &Protocols,
+    protocol: &Loaded,
 ) -> String {
     if !fair {
         return String::new();
     }
-    let protocol = &protocols.protocols[subject.linked.protocol];
-    let role = waiting.unwrap_or(protocol.role_at(subject.linked.role));
+    let role = waiting.unwrap_or(protocol.role_at(subject.role));
     let script = attribute(protocol.name(), &fairness(role));
     format!(
         "\n\nnote: it holds if choices are fair: what is put off can always still be done, but need not be in every run\n\
@@ -177,7 +174,7 @@ fn beyond_subtyping(
         && let Failure::Never { action, after, .. } = &run.failure
     {
         let told = |action: &Action| {
-            [subject.label(&action.message), subject.role(&action.peer).to_owned()]
+            [subject.label(&action.message), subject.player(&action.peer).to_owned()]
         };
         let [label, peer] = told(action);
         let headline = format!(
@@ -192,7 +189,7 @@ fn beyond_subtyping(
     }
     match condition {
         Condition::NarrowedChoice(_, option) => {
-            let (label, peer) = (subject.label(&option.message), subject.role(&option.peer));
+            let (label, peer) = (subject.label(&option.message), subject.player(&option.peer));
             let headline = format!(
                 "unsafe choice: `{name}` leaves out an option that other roles rely on: it does \
                  not send `{label}` to `{peer}` here"
@@ -207,7 +204,7 @@ fn beyond_subtyping(
             let headline = format!(
                 "unsafe reordering: `{name}` does something before its turn, and `{}` hears several \
                  roles at once, so that it may take the one for the other",
-                subject.role(peer)
+                subject.player(peer)
             );
             (headline, "keep the order of the protocol".to_owned())
         }
@@ -216,12 +213,12 @@ fn beyond_subtyping(
                 "unsafe order: `{name}` does not do everything at its turn, and where a role \
                  chooses among several peers, or between sending and receiving, that goes wrong"
             );
-            let own = protocol.role_at(subject.linked.role);
+            let own = protocol.role_at(subject.role);
             let help = if let Evidence::Run(run) = evidence
                 && let Failure::UnspecifiedReception { from, to } = &run.failure
                 && to == own
             {
-                let from = subject.role(from);
+                let from = subject.player(from);
                 format!(
                     "handle the message from `{from}` there as well: it may be under way already"
                 )
@@ -249,20 +246,9 @@ fn evidence(text: &mut String, evidence: &Evidence, with: &[String]) {
                 run.chart().trim_end()
             );
         }
-        Evidence::NoRun(Coverage { exhaustive, bound, configurations }) => {
-            let how_far = if *exhaustive {
-                format!("all {configurations} configurations were explored")
-            } else {
-                format!("explored were all runs with at most {bound} messages in each queue")
-            };
-            let _ = write!(
-                text,
-                "\n\nnote: with the other roles exactly as the protocol has them, no run goes wrong ({how_far});\n      \
-                 but each may be replaced by one that keeps to the protocol too, and it is not proven that none then does"
-            );
-        }
-        Evidence::NoSystem(error) => {
-            let _ = write!(text, "\n\nnote: {error}");
+        _ => {
+            let peers = "with the other roles exactly as the protocol has them";
+            let _ = write!(text, "\n\nnote: {}", without_run(evidence, peers));
         }
     }
 }

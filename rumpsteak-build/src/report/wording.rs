@@ -47,9 +47,10 @@ impl ErrorText {
     }
 }
 
-pub(crate) fn told(fault: &Fault, protocols: &Protocols) -> ErrorText {
+/// The text for a mistake in a module for the protocol at the position `own`.
+pub(crate) fn told(fault: &Fault, protocols: &Protocols, own: Option<usize>) -> ErrorText {
     let Fault { cause, note, .. } = fault;
-    let mut text = cause_text(cause, protocols);
+    let mut text = cause_text(cause, protocols, own);
     if let Some(note) = note {
         // One run is enough.
         let is_shown = matches!(cause, Cause::Refused(refusal) if matches!(refusal.refused.evidence, Evidence::Run(_)));
@@ -68,9 +69,9 @@ fn file_text(file: &ScrFile) -> String {
 }
 
 /// The text for a cause. Long because it has one arm for each cause.
-fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
-    let loaded = |protocol: usize| {
-        let loaded = &protocols.protocols[protocol];
+fn cause_text(cause: &Cause, protocols: &Protocols, own: Option<usize>) -> String {
+    let own = || {
+        let loaded = &protocols.protocols[own.unwrap_or_default()];
         (loaded, &protocols.files[loaded.file])
     };
     match cause {
@@ -113,15 +114,13 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
              help: if another role runs it, name that role in `#[session(…)]`; if not, add the field `#[route({peer})] {}: Channel<{message}>`",
             name::snake(peer)
         ),
-        Cause::NotLive { name, protocol, reason } => {
-            let protocol = loaded(*protocol).0.name();
-            format!(
-                "`{name}` follows `{protocol}`, which is not live in every run: {reason}\n\n\
-                 help: have the role told of each choice, or write `fair` in place of `every_run`: choices are fair then"
-            )
-        }
-        Cause::OtherPayload { name, carried, messages, protocol } => {
-            other_payload(name, carried, messages, loaded(*protocol))
+        Cause::NotLive { name, reason } => format!(
+            "`{name}` follows `{}`, which is not live in every run: {reason}\n\n\
+             help: have the role told of each choice, or write `fair` in place of `every_run`: choices are fair then",
+            own().0.name()
+        ),
+        Cause::OtherPayload { name, carried, messages } => {
+            other_payload(name, carried, messages, own())
         }
         Cause::OtherProtocol { found, module } => {
             let (of, help) = match module {
@@ -160,7 +159,7 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
             "the `type` alias `{name}` contains itself\n\n\
              help: write `struct {name}(…);`, with `Self` where it starts again"
         ),
-        Cause::Refused(refusal) => refusal::text(refusal, protocols),
+        Cause::Refused(refusal) => refusal::text(refusal, own()),
         Cause::Setting { name, known } => {
             format!("`{name}` does not exist\n\nhelp: {}", meant(name, known, "there are"))
         }
@@ -194,8 +193,8 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
                  note: it may be safe, but the search for a proof was stopped\n\
                  help: keep the session closer to the protocol, or raise the limit:\n      {}{}",
                 subject.name,
-                attribute(loaded(subject.linked.protocol).0.name(), &raised),
-                refusal::fair_note(*fair, None, subject, protocols)
+                attribute(own().0.name(), &raised),
+                refusal::fair_note(*fair, None, subject, own().0)
             )
         }
         Cause::UndecidedCapacities { set, reason } => format!(
@@ -210,11 +209,9 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
         Cause::Unjudged { subject, error } => {
             format!("`{}` could not be verified: {error}", subject.name)
         }
-        Cause::UnknownLabel { name, label, protocol } => {
-            unknown_label(name, label, loaded(*protocol))
-        }
+        Cause::UnknownLabel { name, label } => unknown_label(name, label, own()),
         Cause::UnknownProtocol { wanted } => unknown_protocol(wanted, protocols),
-        Cause::UnknownRole { wanted, protocol } => unknown_role(wanted, loaded(*protocol)),
+        Cause::UnknownRole { wanted } => unknown_role(wanted, own()),
         Cause::UnplayableProtocol { wanted } => format!(
             "the protocol `{wanted}` is there to be called by others: it is `aux` or has parameters\n\n\
              help: name a protocol that calls it"

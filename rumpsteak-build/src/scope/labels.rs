@@ -35,9 +35,9 @@ pub(crate) struct Label<'a> {
     pub(crate) checks: Vec<PayloadCheck>,
 }
 
-/// A protocol with its file and its position. True if the module has items that rumpsteak does not
+/// A protocol with its file. True if the module has items that rumpsteak does not
 /// read, which may give the name of a primitive type another meaning.
-pub(super) type Own<'a> = (&'a Loaded, &'a ScrFile, usize, bool);
+pub(super) type Own<'a> = (&'a Loaded, &'a ScrFile, bool);
 
 /// The labels of a message type, by the names of their types. `find` looks up items of the module.
 pub(super) fn of<'a>(
@@ -82,12 +82,11 @@ type Written<'a> = (&'a str, &'a Ident, Option<&'a [Type]>);
 fn against(
     own @ (label, ty, fields): Written<'_>,
     is_here: bool,
-    (protocol, file, position, is_open): Own<'_>,
+    (protocol, file, is_open): Own<'_>,
 ) -> (Result<Message, Cause>, Vec<PayloadCheck>) {
     let Some(alike) = protocol.messages.get(&name::normalise(label)) else {
         let (name, label) = (ty.to_string(), label.to_owned());
-        let cause = Cause::UnknownLabel { name, label, protocol: position };
-        return (Err(cause), Vec::new());
+        return (Err(Cause::UnknownLabel { name, label }), Vec::new());
     };
     let named = name::find(label, alike.iter().collect(), |message| message.label.as_str());
     let compared = named.iter().filter_map(|message| {
@@ -106,7 +105,7 @@ fn against(
                 None => vec![ty.to_string()],
             };
             let (name, messages) = (ty.to_string(), named.into_iter().cloned().collect());
-            (Err(Cause::OtherPayload { name, carried, messages, protocol: position }), Vec::new())
+            (Err(Cause::OtherPayload { name, carried, messages }), Vec::new())
         }
     }
 }

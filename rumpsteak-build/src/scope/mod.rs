@@ -27,7 +27,7 @@ use syn::ext::IdentExt as _;
 
 use self::labels::Label;
 use crate::fault::{Cause, Fault, NameProblem};
-use crate::protocols::{Loaded, ProtocolRole, Protocols, ScrFile};
+use crate::protocols::{Loaded, Protocols, ScrFile};
 use crate::words::{did_you_mean, meant};
 
 /// The position of an item among the written and then the generated items of a module.
@@ -111,12 +111,6 @@ impl<'a> Scope<'a> {
     pub(crate) fn loaded(&self) -> Option<(&'a Loaded, &'a ScrFile)> {
         let loaded = &self.protocols.protocols[self.protocol?];
         Some((loaded, &self.protocols.files[loaded.file]))
-    }
-
-    /// The role of the protocol that a struct plays, in a module with a protocol.
-    pub(crate) fn linked(&self, role: &ScopedRole<'_>) -> ProtocolRole {
-        let protocol = self.protocol.unwrap_or_default();
-        ProtocolRole { protocol, role: role.position.unwrap_or_default() }
     }
 
     /// The item with a name. Private, so that no other folder looks a name up.
@@ -223,12 +217,11 @@ impl<'a> Scope<'a> {
 
     /// The labels of a message type, by the names of their types.
     pub(crate) fn labels(&self, message: &str) -> BTreeMap<String, Label<'a>> {
-        let own = self.loaded().zip(self.protocol);
         let is_open = self.module.items.iter().any(|item| {
             let named = item.named();
             named.is_none_or(|(name, _)| labels::PRIMITIVES.contains(&&*name.to_string()))
         });
-        let own = own.map(|((protocol, file), position)| (protocol, file, position, is_open));
+        let own = self.loaded().map(|(protocol, file)| (protocol, file, is_open));
         let message = self.message_items().find(|item| item.name == message);
         let labels = message.map(|message| labels::of(message, &|name| self.find_item(name), own));
         labels.unwrap_or_default()
@@ -258,10 +251,7 @@ impl<'a> Scope<'a> {
         let Some((loaded, _)) = self.loaded() else { return Ok((wanted.as_str().into(), None)) };
         match loaded.roles(&wanted)[..] {
             [position] => Ok((loaded.role_at(position).clone(), Some(position))),
-            _ => {
-                let protocol = self.protocol.unwrap_or_default();
-                Err(Box::new(Cause::UnknownRole { wanted, protocol }.at(span)))
-            }
+            _ => Err(Box::new(Cause::UnknownRole { wanted }.at(span))),
         }
     }
 
@@ -348,6 +338,12 @@ impl<'a> Scope<'a> {
         let hint = (!known.is_empty()).then(|| meant(&text, &known, "known are"));
         Cause::Name { name: text, problem, hint }.at(name.span())
     }
+}
+
+/// The position of the protocol of a module, if it is for one.
+pub(crate) fn own(module: &Module, protocols: &Protocols) -> Option<Result<usize, Box<Fault>>> {
+    let name = module.arguments.protocol.as_ref()?;
+    Some(protocol(protocols, &name.to_string()).map_err(|cause| Box::new(cause.at(name.span()))))
 }
 
 /// Finds the protocol that a name refers to: the protocol with exactly this name, or else with the
