@@ -1,7 +1,7 @@
 //! The answers of `subtype` and `compat` about one machine in the place of another.
 
 use rumpsteak_build::command::{self, Explanation, Notice, among_peers};
-use rumpsteak_fsm::subtype::{InputError, Refusal, Side};
+use rumpsteak_fsm::subtype::{Refusal, Side};
 use rumpsteak_fsm::verify::{Evidence, Refused};
 use rumpsteak_fsm::{Limit, Role, TransitionId};
 use serde_json::Value;
@@ -21,16 +21,16 @@ pub(crate) struct Told {
     /// The rule that is broken, in words, if subtyping refuses.
     pub(crate) explanation: Option<Explanation>,
     pub(crate) notice: Notice,
-    /// Its run is the actions of the subtype until the rule is broken.
+    /// Its run is the actions of the subtype until the rule is broken, and its system the run
+    /// among the peers.
     pub(crate) answer: Answer,
-    pub(crate) system: Value,
     /// The peers of the actions that it shows.
     pub(crate) peers: Vec<Role>,
 }
 
 impl Comparison {
-    pub(crate) fn blamed(&self, error: &InputError) -> &Machine {
-        match error.side {
+    pub(crate) fn machine(&self, side: Side) -> &Machine {
+        match side {
             Side::Sub => &self.sub,
             Side::Sup => &self.sup,
         }
@@ -50,11 +50,8 @@ impl Comparison {
             Some(found) => {
                 let notice = Notice::error(format!("{title}: {}", found.sentence));
                 let mut notice = notice.with_code(Some(found.code));
-                if let Some((id, label)) = found.own {
-                    notice = self.sub.mark(notice, id, label);
-                }
-                for (id, label) in &found.due {
-                    notice = self.sup.mark(notice, *id, label);
+                for (side, id, label) in &found.marks {
+                    notice = self.machine(*side).mark(notice, *id, label);
                 }
                 found.notes.iter().fold(notice, Notice::remark)
             }
@@ -66,10 +63,8 @@ impl Comparison {
         if let Some(among) = among {
             notice = notice.remark(among_peers(&among.evidence));
         }
-        let shown = explanation.iter().flat_map(|found| {
-            let own = found.own.map(|(id, _)| self.sub.fsm.transition(id));
-            own.into_iter().chain(found.due.iter().map(|(id, _)| self.sup.fsm.transition(*id)))
-        });
+        let shown = explanation.iter().flat_map(|found| &found.marks);
+        let shown = shown.map(|(side, id, _)| self.machine(*side).fsm.transition(*id));
         let peers = shown.map(|shown| shown.action.peer.clone()).collect();
         let run = among.and_then(|among| match &among.evidence {
             Evidence::Run(run) => Some(run),
@@ -78,13 +73,9 @@ impl Comparison {
         let sentence = explanation.as_ref().map(|found| found.sentence.clone());
         let reason = sentence.or_else(|| run.map(|run| run.failure.to_string()));
         let path = refusal.map(|of| of.path.iter().map(|id| self.action(id)).collect::<Value>());
-        Told {
-            answer: Answer::new(Outcome::Fails).with("run", path).with("reason", reason),
-            explanation,
-            notice,
-            system: run.map(|run| json::run(run)).into(),
-            peers,
-        }
+        let answer = Answer::new(Outcome::Fails).with("run", path).with("reason", reason);
+        let answer = answer.with("system", run.map(|run| json::run(run)));
+        Told { answer, explanation, notice, peers }
     }
 
     pub(crate) fn action(&self, id: &TransitionId) -> Value {

@@ -3,7 +3,7 @@
 
 use rumpsteak_front::name::snake;
 use rumpsteak_fsm::repair;
-use rumpsteak_fsm::subtype::{Proof, Refusal, Rule};
+use rumpsteak_fsm::subtype::{Proof, Refusal, Rule, Side};
 use rumpsteak_fsm::verify::Evidence;
 use rumpsteak_fsm::verify::together::Condition;
 use rumpsteak_fsm::{Action, Fsm, TransitionId};
@@ -48,10 +48,8 @@ pub struct Explanation {
     pub code: &'static str,
     /// The mistake, with "it" for the subtype.
     pub sentence: String,
-    /// The action of the subtype to blame, and its label.
-    pub own: Option<(TransitionId, &'static str)>,
-    /// The relevant actions of the supertype and their labels; first the action that is due.
-    pub due: Vec<(TransitionId, String)>,
+    /// The relevant actions and their labels: the action to blame, and then those that are due.
+    pub marks: Vec<(Side, TransitionId, String)>,
     /// The actions before the mistake.
     pub notes: Vec<String>,
     /// The advice.
@@ -105,13 +103,15 @@ pub fn explain(sub: &Fsm, (sup, name): (&Fsm, &str), refusal: &Refusal) -> Expla
         done: refusal.sub.map(|id| deed(sub.transition(id).action)),
         due: refusal.sup.map(due),
     };
+    let own = own.map(|id| (id, "here")).or_else(last);
+    let own = own.map(|(id, label)| (Side::Sub, id, label.to_owned()));
+    let due = broken.marks().into_iter().map(|(id, label)| (Side::Sup, id, label));
     let [sentence, help] = broken.texts();
     Explanation {
         rule: snake(&format!("{rule:?}")).replace('_', "-"),
         code: of_rule(rule, refusal.sup.is_some(), misfit.as_ref()),
         sentence,
-        own: own.map(|id| (id, "here")).or_else(last),
-        due: broken.marks(),
+        marks: own.into_iter().chain(due).collect(),
         notes: notes.into_iter().flatten().collect(),
         help,
     }
@@ -164,7 +164,7 @@ pub fn among_peers(evidence: &Evidence) -> String {
     without_run(evidence, "among these very peers")
 }
 
-/// The behaviour with these `peers`, mostly if no run goes wrong.
+/// The behaviour with these `peers`; of a run, what goes wrong.
 pub(super) fn without_run(evidence: &Evidence, peers: &str) -> String {
     match evidence {
         Evidence::Run(run) => format!("among these peers, {}; {}", run.failure, shortest(run)),

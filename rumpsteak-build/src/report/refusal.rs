@@ -247,7 +247,7 @@ fn evidence(text: &mut String, evidence: &Evidence, with: &[String]) {
             );
         }
         _ => {
-            let peers = "with the other roles exactly as the protocol has them";
+            let peers = "with the other roles exactly as the protocol has them,";
             let _ = write!(text, "\n\nnote: {}", without_run(evidence, peers));
         }
     }

@@ -32,16 +32,13 @@ pub(super) struct BrokenRule<'a> {
 pub(super) struct ActionText {
     pub(super) direction: Direction,
     pub(super) message: String,
-    /// The message with its payload, as the protocol writes it.
-    pub(super) whole: String,
     pub(super) peer: String,
 }
 
 impl ActionText {
     /// The text of an action with these names.
     pub(super) fn new(action: &Action, message: String, peer: &str) -> Self {
-        let (direction, whole) = (action.direction, action.message.to_string());
-        Self { direction, message, whole, peer: peer.to_owned() }
+        Self { direction: action.direction, message, peer: peer.to_owned() }
     }
 
     /// "receives `Value` from `S`"
@@ -188,7 +185,10 @@ impl BrokenRule<'_> {
             }
             Misfit::OtherPayload(id) => [
                 format!(" with another payload than {place} has"),
-                format!("the message there is `{}`: change the one or the other", deed(*id).whole),
+                format!(
+                    "the message there is `{}`: change the one or the other",
+                    self.sup.transition(*id).action.message
+                ),
             ],
             Misfit::OtherDirection(id) | Misfit::Unknown(Some(id)) => {
                 let (ActionText { message, .. }, order) = (deed(*id), deed(*id).order());

@@ -70,6 +70,7 @@ fn file_text(file: &ScrFile) -> String {
 
 /// The text for a cause. Long because it has one arm for each cause.
 fn cause_text(cause: &Cause, protocols: &Protocols, own: Option<usize>) -> String {
+    // Some causes are only found in a module for a protocol.
     let own = || {
         let loaded = &protocols.protocols[own.unwrap_or_default()];
         (loaded, &protocols.files[loaded.file])

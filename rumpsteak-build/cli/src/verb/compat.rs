@@ -243,7 +243,7 @@ impl Upgrade<'_> {
                 let is_in_both = |role| sub.machine(role).and(sup.machine(role)).is_some();
                 let strangers = met.filter(|role| !is_in_both(role)).cloned().collect();
                 let rule = told.explanation.map(|found| found.rule);
-                let answer = told.answer.with("rule", rule).with("system", told.system);
+                let answer = told.answer.with("rule", rule);
                 return Question { strangers, ..Question::other((told.notice, answer)) };
             }
             Ok(Verdict::Undecided(limit)) => {
@@ -251,7 +251,7 @@ impl Upgrade<'_> {
             }
             // A machine that receives from several peers at once.
             Err(VerifyError::Machine(error)) => {
-                (comparison.blamed(&error).file.clone(), error.defect.to_string())
+                (comparison.machine(error.side).file.clone(), error.defect.to_string())
             }
             Err(error) => (sup_name.to_owned(), error.to_string()),
         };

@@ -71,10 +71,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     let peers: Vec<Fsm> = others.filter(|fsm| fsm.role() != sup.fsm.role()).cloned().collect();
     let comparison = Comparison { sub, sup };
     let verdict = judge(&comparison, &peers, &limits, terminal)?;
-    let fair = match &verdict {
-        Verdict::Safe(_) => None,
-        Verdict::Unsafe(_) | Verdict::Undecided(_) => judge_fair(&comparison, &peers, &limits)?,
-    };
+    let fair = if verdict.is_safe() { None } else { judge_fair(&comparison, &peers, &limits)? };
     let Comparison { sub, sup } = &comparison;
     let (role, place) = (sub.fsm.role(), sup.fsm.role());
     if role != place {
@@ -160,7 +157,7 @@ fn among(
     let (sub, sup) = (&comparison.sub.fsm, &comparison.sup.fsm);
     let bad = |error| match error {
         VerifyError::Machine(error) => {
-            let (machine, defect) = (comparison.blamed(&error), &error.defect);
+            let (machine, defect) = (comparison.machine(error.side), &error.defect);
             let text = format!("the machine of `{}`: {defect}", machine.fsm.role());
             machine.mark_defect(Notice::of_error(&text), defect)
         }
@@ -230,5 +227,5 @@ fn refusal(
         notice = notice.help(explanation.help);
     }
     let rendered = paragraph(&notice, false);
-    (notice, answer.with("system", told.system).with("rendered", rendered))
+    (notice, answer.with("rendered", rendered))
 }
