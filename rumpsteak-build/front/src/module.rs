@@ -64,8 +64,14 @@ pub struct Module {
 
 /// An item of a module.
 pub enum Item {
-    /// An item with a mistake, which is among [`Module::errors`].
-    Broken(BrokenItem),
+    /// An item of ours with a mistake, which is among [`Module::errors`]. Something takes its place,
+    /// so that rustc has nothing to follow up.
+    Broken {
+        /// The name, if there is one.
+        name: Option<Ident>,
+        /// The kind that the item was to have.
+        kind: ItemKind,
+    },
     /// A struct or an enum that may be a label.
     Label(LabelItem),
     /// A message type.
@@ -86,7 +92,7 @@ impl Item {
     /// The name and the kind, unless the item stays as it is.
     pub fn named(&self) -> Option<(&Ident, ItemKind)> {
         Some(match self {
-            Self::Broken(item) => (item.name.as_ref()?, item.kind),
+            Self::Broken { name, kind } => (name.as_ref()?, *kind),
             Self::Label(item) => (&item.name, ItemKind::Label),
             Self::Message(item) => (&item.name, ItemKind::Message),
             Self::Other(_) | Self::Use(_) => return None,
@@ -122,14 +128,6 @@ impl Item {
         let Self::Session(session) = self else { return None };
         Some(session)
     }
-}
-
-/// An item of ours with a mistake: what takes its place, so that rustc has nothing to follow up.
-pub struct BrokenItem {
-    /// The name, if there is one.
-    pub name: Option<Ident>,
-    /// The kind that the item was to have.
-    pub kind: ItemKind,
 }
 
 /// The kind of an item.
@@ -223,16 +221,15 @@ pub fn items(content: TokenStream) -> (Vec<Item>, Vec<Error>) {
         }
         let item = session.map_or_else(|| item(cut, kind), |session| session.map(Item::Session));
         let name = cut.name().filter(|_| kind != ItemKind::Other);
-        let broken = |name, kind| Item::Broken(BrokenItem { name, kind });
         items.push(match (item, name) {
             (Ok(_), Some(name)) if !seen.insert(name.to_string()) => {
                 errors.push(Error::new(name.span(), format!("a second `{name}` in this module")));
-                broken(None, ItemKind::Other)
+                Item::Broken { name: None, kind: ItemKind::Other }
             }
             (Ok(item), _) => item,
             (Err(error), _) => {
                 errors.push(error);
-                broken(cut.name(), kind)
+                Item::Broken { name: cut.name(), kind }
             }
         });
     }

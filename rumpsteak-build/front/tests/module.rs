@@ -24,9 +24,9 @@ fn module(source: &str) -> Module {
 fn show(source: &str) -> (String, Vec<String>) {
     let (items, errors) = items(tokens(source));
     let items = items.iter().map(|item| match item {
-        Item::Broken(item) => {
-            let name = item.name.as_ref().map_or("-".to_owned(), ToString::to_string);
-            format!("{:?}? {name}", item.kind)
+        Item::Broken { name, kind } => {
+            let name = name.as_ref().map_or("-".to_owned(), ToString::to_string);
+            format!("{kind:?}? {name}")
         }
         Item::Label(item) => format!("Label {}", item.name),
         Item::Message(item) => format!("Message {}", item.name),

@@ -387,7 +387,8 @@ impl Judge<'_> {
     /// The mistakes of all sessions together. `None` if they cannot be judged.
     fn set_faults(&self) -> Option<Vec<Fault>> {
         let (scope, found) = (self.scope, &self.found);
-        if !found.faults.is_empty() || scope.items().any(|item| matches!(item, Item::Broken(_))) {
+        if !found.faults.is_empty() || scope.items().any(|item| matches!(item, Item::Broken { .. }))
+        {
             return None;
         }
         let (set, at) = (scope.module.name.to_string(), scope.module.name.span());

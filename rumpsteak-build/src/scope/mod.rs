@@ -131,7 +131,7 @@ impl<'a> Scope<'a> {
     /// The fault of a session of something other than a role. `None` for a role with a mistake.
     pub(crate) fn roleless(&self, name: &Ident) -> Option<Fault> {
         let problem = match self.find_item(name) {
-            Some(Item::Broken(_) | Item::Role(_)) => return None,
+            Some(Item::Broken { .. } | Item::Role(_)) => return None,
             Some(_) => NameProblem::NoRole,
             None => NameProblem::Unresolved,
         };
@@ -179,7 +179,7 @@ impl<'a> Scope<'a> {
     }
 
     fn has_broken(&self, kind: ItemKind) -> bool {
-        self.items().any(|item| matches!(item, Item::Broken(broken) if broken.kind == kind))
+        self.items().any(|item| matches!(item, Item::Broken { kind: own, .. } if *own == kind))
     }
 
     /// The name of the message type of a role: the one that it names, or the only one.
@@ -272,7 +272,7 @@ impl<'a> Scope<'a> {
                 faults.push(self.role_fault(&route.peer, NameProblem::Unresolved));
             }
             let is_missing = |message: &Ident| match self.find_item(message) {
-                Some(found) => !matches!(found, Item::Message(_) | Item::Broken(_)),
+                Some(found) => !matches!(found, Item::Message(_) | Item::Broken { .. }),
                 None => self.is_whole,
             };
             if let Some(message) = item.message.as_ref().filter(|message| is_missing(message)) {
@@ -284,7 +284,7 @@ impl<'a> Scope<'a> {
             let fields = set.fields.iter().map(|field| &field.role);
             for name in fields.filter(|name| self.role(name).is_none()) {
                 match self.find_item(name) {
-                    Some(Item::Broken(_) | Item::Role(_)) => {}
+                    Some(Item::Broken { .. } | Item::Role(_)) => {}
                     Some(_) => faults.push(self.name_fault(name, NameProblem::NoRole, Vec::new())),
                     None if self.items.len() == self.module.items.len() => {}
                     None => faults.push(self.role_fault(name, NameProblem::Unresolved)),

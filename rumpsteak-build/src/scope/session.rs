@@ -148,7 +148,7 @@ impl Builder<'_> {
             Some((_, Item::Session(session))) if session.chain().is_none() => {
                 self.problem(name, NameProblem::Choice);
             }
-            Some((found, Item::Broken(_))) => _ = self.is_broken(found),
+            Some((found, Item::Broken { .. })) => _ = self.is_broken(found),
             _ => {
                 let message = scope.message_of(self.role.item);
                 // A message type that is missing or has a mistake is reported there.
@@ -327,7 +327,7 @@ impl Builder<'_> {
 
     /// True if the item has a mistake, which the macro reports.
     fn is_broken(&mut self, found: ItemId) -> bool {
-        let is_broken = matches!(self.scope.items[found], Item::Broken(_));
+        let is_broken = matches!(self.scope.items[found], Item::Broken { .. });
         // Not `|=`: rustc up to 1.97 miscompiles that in an optimised build, if this function is
         // inlined: the flag is then always set.
         if is_broken {

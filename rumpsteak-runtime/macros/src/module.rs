@@ -23,7 +23,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, quote};
 use rumpsteak_build::expansion::{Findings, Judged, judge, runtime_crate};
-use rumpsteak_front::module::{BrokenItem, Item, ItemKind};
+use rumpsteak_front::module::{Item, ItemKind};
 use rumpsteak_front::name::snake;
 use rumpsteak_front::{Module, ModuleKind};
 use syn::parse::{ParseStream, Parser as _};
@@ -126,7 +126,7 @@ fn generated_item(of: &Item, judged: &Judged, scope: &Scope<'_>) -> TokenStream 
 
 fn item(item: &Item, scope: &Scope<'_>) -> TokenStream {
     match item {
-        Item::Broken(item) => broken(item, scope),
+        Item::Broken { name, kind } => broken(name.as_ref(), *kind, scope),
         Item::Label(label) if scope.is_named_message(&label.name) => {
             // It lacks the derive, which is an error already.
             let (krate, tokens, name) = (scope.krate, &label.tokens, &label.name);
@@ -145,7 +145,7 @@ fn item(item: &Item, scope: &Scope<'_>) -> TokenStream {
 }
 
 /// The stub of an item that could not be parsed.
-fn broken(BrokenItem { name, kind }: &BrokenItem, scope: &Scope<'_>) -> TokenStream {
+fn broken(name: Option<&Ident>, kind: ItemKind, scope: &Scope<'_>) -> TokenStream {
     let (krate, Some(name)) = (scope.krate, name) else { return TokenStream::new() };
     match kind {
         ItemKind::Message => quote!(pub enum #name {} #krate::private::stub!(message #name);),
