@@ -59,18 +59,13 @@ impl Findings {
     }
 
     /// Judges a module for the protocol at this position.
-    fn judge(
-        &mut self,
-        module: &Module,
-        protocols: &Protocols,
-        protocol: Option<usize>,
-    ) -> Vec<Fault> {
-        let loaded = protocol.map(|position| &protocols.protocols[position]);
+    fn judge(&mut self, module: &Module, protocols: &Protocols, own: Option<usize>) -> Vec<Fault> {
+        let loaded = own.map(|position| &protocols.protocols[position]);
         let (settings, mut faults) = Settings::new(&module.arguments, protocols.limits, loaded);
-        let written = Scope::new(module, None, protocols, protocol);
+        let written = Scope::new(module, None, protocols, own);
         let anchor = written.anchor();
         let (machines, problems) =
-            protocol.map(|position| machines::load(protocols, position)).unwrap_or_default();
+            own.map(|position| machines::load(protocols, position)).unwrap_or_default();
         faults.extend(problems.into_iter().map(|cause| cause.at(anchor)));
         let two_structs = |fault: &Fault| matches!(fault.cause, Cause::TwoStructs { .. });
         if written.faults.iter().any(two_structs) {
@@ -79,9 +74,8 @@ impl Findings {
             return self.leave_out_all(module, faults);
         }
         for machine in &machines {
-            self.warnings.extend(
-                machine.cut_off().into_iter().chain(loaded.and_then(|of| machine.raced(of))),
-            );
+            let raced = loaded.and_then(|protocol| machine.raced(protocol));
+            self.warnings.extend(machine.cut_off().into_iter().chain(raced));
         }
         let text = match codegen::write(&written, &machines) {
             Ok(text) => text,
@@ -100,7 +94,7 @@ impl Findings {
         // begins so: no name, sort or string of a protocol has a line break.
         let lines = text.split_inclusive('\n').filter(|it| !it.trim_start().starts_with("///"));
         let generated = parse(&lines.collect::<String>());
-        let scope = Scope::new(module, Some(&generated), protocols, protocol);
+        let scope = Scope::new(module, Some(&generated), protocols, own);
         let mut judgement = sessions::judge(&scope, &settings, &machines);
         let is_generated = |machine: &&Machine| {
             let plays = |root: &Root| scope.roles[root.role].position == Some(machine.role);
@@ -141,7 +135,7 @@ impl Findings {
         self.verdict.protocol = ProtocolFacts {
             protocol: loaded.map_or(module, |loaded| loaded.name().to_owned()),
             system,
-            projections: loaded.map_or_else(String::new, |loaded| loaded.text().to_owned()),
+            projections: loaded.map_or_else(String::new, Loaded::text),
             on_demand: loaded.map_or_else(Vec::new, Loaded::on_demand),
             late: loaded.map_or_else(Vec::new, Loaded::late).iter().map(names).collect(),
             differ: loaded.is_some_and(|of| of.protocol.differ(&of.projections)),

@@ -5,7 +5,6 @@
 
 pub(crate) mod scr_module;
 
-use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -65,7 +64,6 @@ pub(crate) struct Loaded {
     pub(crate) projections: Vec<Projection>,
     /// The messages of the protocol, by their [normalised](name::normalise) labels.
     pub(crate) messages: BTreeMap<String, BTreeSet<Message>>,
-    text: OnceCell<String>,
 }
 
 impl Protocols {
@@ -289,7 +287,7 @@ impl Loaded {
             let alike = messages.entry(name::normalise(message.label.as_str())).or_default();
             alike.insert(message.clone());
         }
-        Self { file, protocol, projections, messages, text: OnceCell::new() }
+        Self { file, protocol, projections, messages }
     }
 
     pub(crate) fn labels(&self) -> BTreeSet<&str> {
@@ -307,14 +305,12 @@ impl Loaded {
         found.into_iter().map(|(at, _)| at).collect()
     }
 
-    pub(crate) fn text(&self) -> &str {
-        self.text.get_or_init(|| {
-            let projections = self.projections.iter();
-            let machines: Vec<Fsm> = projections.map(|found| found.fsm.clone()).collect();
-            // DOT can express every machine; the other form is shorter.
-            let printed = text::print(Form::Cfsm, &machines);
-            printed.or_else(|_| text::print(Form::Dot, &machines)).unwrap_or_default()
-        })
+    /// The projections as text.
+    pub(crate) fn text(&self) -> String {
+        let machines: Vec<Fsm> = self.projections.iter().map(|found| found.fsm.clone()).collect();
+        // DOT can express every machine; the other form is shorter.
+        let printed = text::print(Form::Cfsm, &machines);
+        printed.or_else(|_| text::print(Form::Dot, &machines)).unwrap_or_default()
     }
 
     pub(crate) fn on_demand(&self) -> Vec<String> {
