@@ -62,16 +62,9 @@ impl Iterator for Pieces {
 
 /// Identifies the text of a file by a hash of 64 bits, in hexadecimal.
 ///
-/// Every change of at most eight bytes in a row changes the hash, because each step is invertible.
 /// The hash detects stale files. It does not protect against forged ones.
 pub fn stamp(text: &str) -> String {
-    let (words, rest) = text.as_bytes().as_chunks();
-    let mut last = [0; 8];
-    last[..rest.len()].copy_from_slice(rest);
-    let words = words.iter().chain([&last]).map(|word| u64::from_le_bytes(*word));
-    let step =
-        |hash: u64, word: u64| (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
-    format!("{:016x}", words.fold(text.len() as u64, step))
+    format!("{:016x}", number(&[text]))
 }
 
 /// Numbers a list of names with a [`Hasher`].
