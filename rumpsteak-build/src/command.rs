@@ -109,13 +109,13 @@ impl Configuration {
         Ok(positions.map(|position| code(&protocols, position)).collect())
     }
 
-    /// The machines of all sessions of the package in `folder` whose names can be resolved.
-    pub fn sessions(self, folder: &Path, limits: &Limits) -> Vec<Session> {
+    /// The machines of all sessions of the package in `folder` whose names can be resolved, each
+    /// with the names of its module and of the session.
+    pub fn sessions(self, folder: &Path, limits: &Limits) -> Vec<([String; 2], Fsm)> {
         let analysis = self.analyse(folder, limits);
         let sessions = analysis.modules().flat_map(|(module, findings)| {
             findings.verdict.roots.iter().filter_map(|(name, root)| {
-                let (module, name) = (module.name.to_string(), name.clone());
-                Some(Session { module, name, fsm: root.fsm()? })
+                Some(([module.name.to_string(), name.clone()], root.fsm()?))
             })
         });
         sessions.collect()
@@ -135,18 +135,6 @@ impl Configuration {
         let problems = problems(&analysis);
         Check { problems, reports, warnings: analysis.warnings(), summary: analysis.summary }
     }
-}
-
-/// A session of a package.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Session {
-    /// The name of the module.
-    pub module: String,
-    /// The name of the session in the module.
-    pub name: String,
-    /// The machine.
-    pub fsm: Fsm,
 }
 
 fn code(protocols: &Protocols, position: usize) -> Code {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use rumpsteak_build::command::{Notice, Session, either, meant};
+use rumpsteak_build::command::{Notice, either, meant};
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::{Fsm, Role};
 use rumpsteak_scribble::{Diagnostic, Protocol};
@@ -93,28 +93,29 @@ fn session_of_package(wanted: &str, arguments: &Arguments) -> Result<Vec<Fsm>, N
     let folder = package_folder()?;
     let (configuration, _) = settings::read(&folder);
     let sessions = configuration.sessions(&folder, &arguments.scribble.reading.limits.build(None));
-    let path = |of: &Session| format!("{}::{}", of.module, of.name);
-    let found = sessions.iter().filter(|of| of.name == wanted || path(of) == wanted);
+    let path = |of: &[String; 2]| of.join("::");
+    let found = sessions.iter().filter(|(of, _)| of[1] == wanted || path(of) == wanted);
     match found.collect::<Vec<_>>()[..] {
         [] => {
             let is_short = !wanted.contains("::");
-            let name = |of: &Session| if is_short { of.name.clone() } else { path(of) };
-            let help = meant(wanted, sessions.iter().map(name), "the sessions are");
+            let name = |of: &[String; 2]| if is_short { of[1].clone() } else { path(of) };
+            let names = sessions.iter().map(|(of, _)| name(of));
+            let help = meant(wanted, names, "the sessions are");
             Err(Notice::error(format!("the package has no session `{wanted}`")).help(help))
         }
-        [session] => {
-            let mut machines = vec![session.fsm.clone()];
+        [([module, _], fsm)] => {
+            let mut machines = vec![fsm.clone()];
             // CFSM text numbers the participants, so the peers' sessions follow.
-            let peers = sessions.iter().filter(|of| of.module == session.module);
-            for peer in peers.filter(|_| arguments.format == Format::Cfsm) {
-                if machines.iter().all(|machine| machine.role() != peer.fsm.role()) {
-                    machines.push(peer.fsm.clone());
+            let peers = sessions.iter().filter(|([of, _], _)| of == module);
+            for (_, peer) in peers.filter(|_| arguments.format == Format::Cfsm) {
+                if machines.iter().all(|machine| machine.role() != peer.role()) {
+                    machines.push(peer.clone());
                 }
             }
             Ok(machines)
         }
         ref several => {
-            let which = either(several.iter().map(|of| path(of)));
+            let which = either(several.iter().map(|(of, _)| path(of)));
             let notice = Notice::error(format!("the package has several sessions `{wanted}`"));
             Err(notice.help(format!("say which one: {which}")))
         }
