@@ -87,12 +87,8 @@ impl Arguments {
     }
 }
 
-/// `5`, or `s:k=5`.
-#[derive(Clone, Debug)]
-struct Latency {
-    between: Option<(Role, Role)>,
-    time: u64,
-}
+/// `5`, or `s:k=5`: the roles, and the time.
+type Latency = (Option<(Role, Role)>, u64);
 
 fn latency(text: &str) -> Result<Latency, String> {
     let number = |text: &str| {
@@ -101,11 +97,11 @@ fn latency(text: &str) -> Result<Latency, String> {
         time.ok_or_else(|| format!("`{text}` is not a time between 0 and 1000000000"))
     };
     match text.split_once('=') {
-        None => Ok(Latency { between: None, time: number(text)? }),
+        None => Ok((None, number(text)?)),
         Some((link, time)) => {
             let unnamed = || format!("`{link}` does not name two roles: write `FROM:TO=N`");
             let (from, to) = link.split_once(':').ok_or_else(unnamed)?;
-            Ok(Latency { between: Some((from.into(), to.into())), time: number(time)? })
+            Ok((Some((from.into(), to.into())), number(time)?))
         }
     }
 }
@@ -126,7 +122,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
         modules::position(role, protocol.roles(), message)
     };
     let role = arguments.role.as_deref().map(|role| known(&role.into())).transpose()?;
-    for (from, to) in arguments.latency.iter().filter_map(|latency| latency.between.as_ref()) {
+    for (from, to) in arguments.latency.iter().filter_map(|(between, _)| between.as_ref()) {
         known(from)?;
         known(to)?;
     }
@@ -134,9 +130,9 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     let latency = |from: &Role, to: &Role| {
         let is_link = |(a, b): &(Role, Role)| (a, b) == (from, to);
         let all = || arguments.latency.iter().rev();
-        let link = all().find(|latency| latency.between.as_ref().is_some_and(is_link));
-        let default = || all().find(|latency| latency.between.is_none());
-        link.or_else(default).map_or(1, |latency| latency.time)
+        let link = all().find(|(between, _)| between.as_ref().is_some_and(is_link));
+        let default = || all().find(|(between, _)| between.is_none());
+        link.or_else(default).map_or(1, |(_, time)| *time)
     };
     if !protocol.counts(&projections) {
         let reason = "undecided: the fixed number of members is judged in the protocol's order";
