@@ -17,17 +17,6 @@ pub(crate) struct Comparison {
     pub(crate) sup: Machine,
 }
 
-pub(crate) struct Told {
-    /// The rule that is broken, in words, if subtyping refuses.
-    pub(crate) explanation: Option<Explanation>,
-    pub(crate) notice: Notice,
-    /// Its run is the actions of the subtype until the rule is broken, and its system the run
-    /// among the peers.
-    pub(crate) answer: Answer,
-    /// The peers of the actions that it shows.
-    pub(crate) peers: Vec<Role>,
-}
-
 impl Comparison {
     pub(crate) fn machine(&self, side: Side) -> &Machine {
         match side {
@@ -36,14 +25,23 @@ impl Comparison {
         }
     }
 
+    /// The peers of the actions that an explanation shows.
+    pub(crate) fn peers<'a>(&'a self, found: &'a Explanation) -> impl Iterator<Item = &'a Role> {
+        let shown = found.marks.iter();
+        let shown = shown.map(|(side, id, _)| self.machine(*side).fsm.transition(*id));
+        shown.map(|shown| &shown.action.peer)
+    }
+
     /// Explains a refusal by subtyping, by a run among the peers, or by both. `title` says that the
-    /// one may not take the place of the other.
+    /// one may not take the place of the other. Also returns the rule that is broken, in words, if
+    /// subtyping refuses. The answer's run is the actions of the subtype until then, and its system
+    /// the run among the peers.
     pub(crate) fn refused(
         &self,
         title: String,
         refusal: Option<&Refusal>,
         among: Option<&Refused>,
-    ) -> Told {
+    ) -> (Option<Explanation>, Notice, Answer) {
         let sup = (&self.sup.fsm, &*self.sup.file);
         let explanation = refusal.map(|refusal| command::explain(&self.sub.fsm, sup, refusal));
         let mut notice = match &explanation {
@@ -63,9 +61,6 @@ impl Comparison {
         if let Some(among) = among {
             notice = notice.remark(among_peers(&among.evidence));
         }
-        let shown = explanation.iter().flat_map(|found| &found.marks);
-        let shown = shown.map(|(side, id, _)| self.machine(*side).fsm.transition(*id));
-        let peers = shown.map(|shown| shown.action.peer.clone()).collect();
         let run = among.and_then(|among| match &among.evidence {
             Evidence::Run(run) => Some(run),
             _ => None,
@@ -74,8 +69,7 @@ impl Comparison {
         let reason = sentence.or_else(|| run.map(|run| run.failure.to_string()));
         let path = refusal.map(|of| of.path.iter().map(|id| self.action(id)).collect::<Value>());
         let answer = Answer::new(Outcome::Fails).with("run", path).with("reason", reason);
-        let answer = answer.with("system", run.map(|run| json::run(run)));
-        Told { answer, explanation, notice, peers }
+        (explanation, notice, answer.with("system", run.map(|run| json::run(run))))
     }
 
     pub(crate) fn action(&self, id: &TransitionId) -> Value {

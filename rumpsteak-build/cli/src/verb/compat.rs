@@ -238,13 +238,14 @@ impl Upgrade<'_> {
                         "`{role}` has no part in `{sub_name}`, and peers that run `{sup_name}` cannot do without it"
                     ),
                 };
-                let told = comparison.refused(title, refused.refusal.as_ref(), Some(&refused));
-                let met = told.peers.iter().chain([role]);
+                let (explanation, notice, answer) =
+                    comparison.refused(title, refused.refusal.as_ref(), Some(&refused));
+                let met = explanation.iter().flat_map(|found| comparison.peers(found));
+                let met = met.chain([role]);
                 let is_in_both = |role| sub.machine(role).and(sup.machine(role)).is_some();
                 let strangers = met.filter(|role| !is_in_both(role)).cloned().collect();
-                let rule = told.explanation.map(|found| found.rule);
-                let answer = told.answer.with("rule", rule);
-                return Question { strangers, ..Question::other((told.notice, answer)) };
+                let answer = answer.with("rule", explanation.map(|found| found.rule));
+                return Question { strangers, ..Question::other((notice, answer)) };
             }
             Ok(Verdict::Undecided(limit)) => {
                 return Question::other(undecided(&claim, limit));

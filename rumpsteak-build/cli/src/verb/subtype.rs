@@ -211,10 +211,10 @@ fn refusal(
     let Comparison { sub, sup } = comparison;
     let title = format!("`{}` may not take the place of `{}`", sub.file, sup.file);
     let refusal = refused.as_ref().map_or_else(Some, |among| among.refusal.as_ref());
-    let told = comparison.refused(title, refusal, refused.as_ref().ok());
-    let mut notice = hint(told.notice);
-    let mut answer = told.answer.with("refusal", Value::Null);
-    if let (Some(refusal), Some(explanation)) = (refusal, told.explanation) {
+    let among = refused.as_ref().ok();
+    let (explanation, notice, answer) = comparison.refused(title, refusal, among);
+    let (mut notice, mut answer) = (hint(notice), answer.with("refusal", Value::Null));
+    if let (Some(refusal), Some(explanation)) = (refusal, explanation) {
         let own = |id| comparison.action(id);
         answer.object["refusal"] = json!({
             "rule": explanation.rule,
