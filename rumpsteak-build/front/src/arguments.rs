@@ -95,8 +95,7 @@ impl Arguments {
             "capacity" | "unbounded" if self.room.is_some() => {
                 return refuse(word.span(), "`capacity` and `unbounded` exclude each other");
             }
-            "capacity" => self.room = Some(Room::capacity(input)?),
-            "unbounded" => self.room = Some(Room::Unbounded),
+            "capacity" | "unbounded" => self.room = Some(Room::of(word, input)?),
             "crate" => self.krate = Some(runtime(input)?),
             "derive" => self.derives = list(input, EXPECTED_DERIVES, Path::parse_mod_style)?,
             "limits" => {
@@ -140,15 +139,15 @@ impl Room {
         }
         input.parse::<Token![,]>()?;
         let word = ident(input, EXPECTED_ROOM)?;
-        match word.to_string().as_str() {
-            "capacity" => Self::capacity(input).map(Some),
-            "unbounded" => Ok(Some(Self::Unbounded)),
-            _ => refuse(word.span(), EXPECTED_ROOM),
-        }
+        Self::of(&word, input).map(Some)
     }
 
-    /// Parses `= 4`.
-    pub(crate) fn capacity(input: ParseStream<'_>) -> Result<Self> {
+    /// Parses what follows the word.
+    fn of(word: &Ident, input: ParseStream<'_>) -> Result<Self> {
+        if word == "unbounded" {
+            return Ok(Self::Unbounded);
+        }
+        ensure(word == "capacity", word.span(), EXPECTED_ROOM)?;
         expect::<Token![=]>(input, EXPECTED_CAPACITY)?;
         let place = input.span();
         match input.parse::<LitInt>().and_then(|literal| literal.base10_parse::<u32>()) {

@@ -44,8 +44,6 @@ use crate::set::SetItem;
 
 /// A module of a protocol.
 pub struct Module {
-    /// The attribute.
-    pub kind: ModuleKind,
     /// The arguments of the attribute.
     pub arguments: Arguments,
     /// The other attributes of the module.
@@ -188,7 +186,7 @@ impl Module {
         }
         let (items, errors) = items(content.iter().cloned().collect());
         let hash = hasher.finish();
-        Ok(Self { kind, arguments, attributes, visibility, name, items, errors, hash })
+        Ok(Self { arguments, attributes, visibility, name, items, errors, hash })
     }
 }
 

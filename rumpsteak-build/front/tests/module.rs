@@ -181,7 +181,8 @@ fn modules_are_found_at_any_depth() {
 fn the_header_of_a_module() {
     let module =
         module("#[protocol(P)] #[allow(x)] pub mod p { //! Words.\n #![warn(y)] struct A; }");
-    assert_eq!((module.kind, module.name.to_string()), (ModuleKind::Protocol, "p".to_owned()));
+    let names = [module.arguments.protocol.unwrap(), module.name].map(|name| name.to_string());
+    assert_eq!(names, ["P", "p"]);
     let attributes: Vec<_> =
         module.attributes.iter().map(|it| it.to_token_stream().to_string()).collect();
     assert_eq!(attributes, ["# [allow (x)]", "# [doc = \" Words.\"]", "# [warn (y)]"]);
