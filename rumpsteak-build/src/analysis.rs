@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use rumpsteak_front::Module;
-use rumpsteak_front::name::snake;
+use rumpsteak_front::name::{same, snake};
 
 use crate::codegen::machines;
 use crate::fault::Cause;
@@ -99,7 +99,7 @@ impl Analysis {
     pub(crate) fn is_of(&self, name: &str, file: usize) -> bool {
         let found = scope::protocol(&self.protocols, name);
         matches!(found, Err(Cause::BrokenFile { file: own }) if own == file)
-            || self.protocols.declares(file, name)
+            || self.protocols.declared().any(|(own, it)| own == file && same(it, name))
     }
 
     /// The files with errors, those whose protocols have modules or the others.

@@ -18,7 +18,7 @@ use crate::protocols::{Loaded, Outcome, Protocols};
 use crate::report::comparison::beyond_subtyping;
 use crate::report::wording::{self, ErrorText};
 use crate::scope::{self, ItemId, Scope};
-use crate::settings::{self, Settings, attribute};
+use crate::settings::{Settings, attribute};
 use crate::verdict::{ProtocolFacts, RoleFacts, RootFacts, Verdict};
 
 /// The result for a module.
@@ -210,7 +210,7 @@ fn warnings(scope: &Scope<'_>, judgement: &Judgement) -> Vec<String> {
             format!(
                 "{file}: in `{name}`, {shown}{more} [V0413]\n  {}\n  `{}` accepts that, `every_run` refuses it",
                 shown.meaning(),
-                attribute(name, &settings::fair(&neglected.role))
+                attribute(name, &format!("fair({})", neglected.role))
             )
         }));
     }

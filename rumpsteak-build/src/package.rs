@@ -136,7 +136,7 @@ impl Package {
     /// Lists the files of each protocol, unless two files declare it: then the macro reports that.
     pub(crate) fn list(&self, protocols: &Protocols) -> io::Result<()> {
         for (file, own) in protocols.declared() {
-            if protocols.names().filter(|other| name::same(other, own)).count() == 1 {
+            if protocols.declared().filter(|(_, other)| name::same(other, own)).count() == 1 {
                 let inputs = Inputs::of(&protocols.files[file]);
                 // Relative to the package: another checkout may share this `OUT_DIR`.
                 let paths = [&inputs.imports].into_iter().chain(inputs.paths());

@@ -60,8 +60,3 @@ impl Settings {
 pub(crate) fn attribute(protocol: &str, setting: &str) -> String {
     format!("#[protocol({protocol}, {setting})]")
 }
-
-/// The setting that accepts liveness under fair choices for a role.
-pub(crate) fn fair(role: &Role) -> String {
-    format!("fair({role})")
-}

@@ -157,10 +157,8 @@ pub(crate) fn mark(
     transition: TransitionId,
     label: &str,
 ) -> Notice {
-    match machines.iter().find(|machine| machine.fsm.role() == role) {
-        Some(machine) => machine.mark(notice, transition, label),
-        None => notice,
-    }
+    let own = machines.iter().filter(|machine| machine.fsm.role() == role);
+    own.fold(notice, |notice, machine| machine.mark(notice, transition, label))
 }
 
 /// The error of machines that are not a system, at its place.

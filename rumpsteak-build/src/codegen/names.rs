@@ -103,7 +103,8 @@ impl Names {
         let messages = messages(loaded);
         let declared_here = names.payloads(scope, &messages, file)?;
         for (position, role) in loaded.protocol.roles().iter().enumerate() {
-            let written = scope.player(position).map(|role| role.item.name.to_string());
+            let player = scope.roles.iter().find(|role| role.position == Some(position));
+            let written = player.map(|role| role.item.name.to_string());
             names.add_role(role, written);
             names.roles[position].is_family = loaded.protocol.members(role).is_some();
         }

@@ -15,7 +15,7 @@ use crate::judge::closed_system::{self, Session};
 use crate::judge::together::{self, Combined};
 use crate::judge::{machines, subtype, wrong_part};
 use crate::protocols::Loaded;
-use crate::scope::session::{Resolved, SessionMachine};
+use crate::scope::session::SessionMachine;
 use crate::scope::{ItemId, Place, Scope};
 use crate::settings::Settings;
 
@@ -103,14 +103,14 @@ impl Judge<'_> {
             return;
         };
         let role = &scope.roles[position];
-        let Resolved { items, faults, is_broken, mut machine } = scope.resolve(id, role);
-        let refused = is_broken || !faults.is_empty();
-        let mut root = Root { item: id, role: position, items, refused, faults, ..Root::default() };
-        if root.refused {
+        let (items, faults, machine) = scope.resolve(id, role);
+        let mut root = Root { item: id, role: position, items, faults, ..Root::default() };
+        let Some(mut machine) = machine else {
+            root.refused = true;
             self.found.left_out.extend(&root.items);
             self.found.roots.push(root);
             return;
-        }
+        };
         if let (Some((protocol, _)), Some(own)) = (scope.loaded(), role.position) {
             machine.fsm = machine.fsm.played_like(&protocol.projections[own].fsm);
             match subtype::judge(scope, (protocol, own), (id, role), &machine, self.settings) {

@@ -164,15 +164,6 @@ impl Protocols {
         })
     }
 
-    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        self.declared().map(|(_, name)| name)
-    }
-
-    /// True if the file at a position declares the protocol that a Rust name refers to.
-    pub(crate) fn declares(&self, file: usize, wanted: &str) -> bool {
-        self.declared().any(|(own, name)| own == file && name::same(name, wanted))
-    }
-
     /// True if the file at a position has errors and this word, perhaps the name of a protocol.
     pub(crate) fn may_declare(&self, file: usize, wanted: &str) -> bool {
         let ScrModule { texts, diagnostics, .. } = &self.files[file].module;
@@ -288,10 +279,6 @@ impl Loaded {
             alike.insert(message.clone());
         }
         Self { file, protocol, projections, messages }
-    }
-
-    pub(crate) fn labels(&self) -> BTreeSet<&str> {
-        self.messages.values().flatten().map(|message| message.label.as_str()).collect()
     }
 
     pub(crate) fn name(&self) -> &str {

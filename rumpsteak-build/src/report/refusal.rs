@@ -16,7 +16,7 @@ use super::failure;
 use super::reordering::{ActionText, BrokenRule, one_of};
 use crate::fault::{Hint, Refusal, Subject};
 use crate::protocols::{Loaded, ScrFile};
-use crate::settings::{attribute, fair as fairness};
+use crate::settings::attribute;
 use crate::words::list;
 
 /// The text for a session or a machine that is not a subtype of its projection.
@@ -155,7 +155,7 @@ pub(super) fn fair_note(
         return String::new();
     }
     let role = waiting.unwrap_or(protocol.role_at(subject.role));
-    let script = attribute(protocol.name(), &fairness(role));
+    let script = attribute(protocol.name(), &format!("fair({role})"));
     format!(
         "\n\nnote: it holds if choices are fair: what is put off can always still be done, but need not be in every run\n\
          help: if that is enough, accept it:\n      {script}"

@@ -295,7 +295,7 @@ fn name_text(name: &str, problem: NameProblem, hint: Option<&str>) -> String {
 }
 
 fn unknown_protocol(wanted: &str, protocols: &Protocols) -> String {
-    let known: Vec<&str> = protocols.names().collect();
+    let known: Vec<&str> = protocols.declared().map(|(_, name)| name).collect();
     let advice = match &protocols.folders[..] {
         _ if !known.is_empty() => meant(wanted, &known, "the protocols are"),
         [] => "no folder of protocols is named: `.protocols(\"protocols\")` in build.rs".to_owned(),
@@ -319,7 +319,8 @@ fn unknown_role(wanted: &str, (protocol, file): (&Loaded, &ScrFile)) -> String {
 }
 
 fn unknown_label(ty: &str, label: &str, (protocol, file): (&Loaded, &ScrFile)) -> String {
-    let known: Vec<&str> = protocol.labels().into_iter().collect();
+    let known = protocol.messages.values().flatten().map(|message| message.label.as_str());
+    let known: Vec<&str> = known.collect::<BTreeSet<_>>().into_iter().collect();
     let advice = match similar(label, &known) {
         Some(name) => format!(
             "did you mean `{name}`? A label is named by its variant, or by `#[label(\"{name}\")]` on the variant"

@@ -153,11 +153,6 @@ impl<'a> Scope<'a> {
         Some((most, span))
     }
 
-    /// The struct that plays a role of the protocol.
-    pub(crate) fn player(&self, position: usize) -> Option<&ScopedRole<'a>> {
-        self.roles.iter().find(|role| role.position == Some(position))
-    }
-
     pub(crate) fn session(&self, id: ItemId) -> Option<&'a SessionItem> {
         self.items[id].session()
     }

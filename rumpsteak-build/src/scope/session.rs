@@ -14,19 +14,6 @@ use rumpsteak_fsm::{Action, Direction, Fsm, FsmBuilder, Message, Role, StateId};
 use super::{ItemId, Place, Scope, ScopedRole};
 use crate::fault::{Cause, Fault, NameProblem};
 
-/// A session of a role, with all of its names resolved.
-#[derive(Debug)]
-pub(crate) struct Resolved {
-    /// The items that the session reaches, including itself.
-    pub(crate) items: BTreeSet<ItemId>,
-    /// The mistakes in its names.
-    pub(crate) faults: Vec<Fault>,
-    /// True if an item with a mistake gives a name its meaning.
-    pub(crate) is_broken: bool,
-    /// The machine, which only counts without mistakes.
-    pub(crate) machine: SessionMachine,
-}
-
 /// The machine of a session, with the places of its parts in the source.
 #[derive(Debug)]
 pub(crate) struct SessionMachine {
@@ -42,8 +29,14 @@ pub(crate) struct SessionMachine {
 }
 
 impl Scope<'_> {
-    /// Resolves all names of the session `root` of a role, even after a mistake.
-    pub(crate) fn resolve(&self, root: ItemId, role: &ScopedRole<'_>) -> Resolved {
+    /// Resolves all names of the session `root` of a role, even after a mistake. Returns the items
+    /// that the session reaches, including itself, the mistakes in its names, and the machine if
+    /// neither these nor items with mistakes stand in the way.
+    pub(crate) fn resolve(
+        &self,
+        root: ItemId,
+        role: &ScopedRole<'_>,
+    ) -> (BTreeSet<ItemId>, Vec<Fault>, Option<SessionMachine>) {
         let mut builder = Builder {
             scope: self,
             role,
@@ -74,7 +67,8 @@ impl Scope<'_> {
             builder;
         let parts = chains.into_values().collect();
         let machine = SessionMachine { fsm: fsm.build(initial), origins, behind, states, parts };
-        Resolved { items, faults, is_broken, machine }
+        let is_right = faults.is_empty() && !is_broken;
+        (items, faults, is_right.then_some(machine))
     }
 }
 

@@ -131,10 +131,8 @@ fn undecided(machines: &[Machine], limit: Limit, obstacle: Option<&Obstacle>) ->
     match obstacle {
         Obstacle::Bound(witness) => witnessed(report, machines, witness),
         Obstacle::Machine(role, defect) => {
-            match machines.iter().find(|machine| machine.fsm.role() == role) {
-                Some(machine) => machine.mark_defect(report, defect),
-                None => report,
-            }
+            let own = machines.iter().filter(|machine| machine.fsm.role() == role);
+            own.fold(report, |report, machine| machine.mark_defect(report, defect))
         }
         _ => report,
     }
