@@ -10,7 +10,7 @@ use rumpsteak_fsm::certificate::invariant::{Judgement, Step};
 use rumpsteak_fsm::certificate::{self, Certificate, FairInvariant, Fault};
 use rumpsteak_fsm::subtype::{self, Proof};
 use rumpsteak_fsm::system::{System, explore, live_in_every_run};
-use rumpsteak_fsm::{Action, Direction, Fsm, Limits, Role, StateId, Verdict, dot};
+use rumpsteak_fsm::{Action, Direction, Fsm, Limits, StateId, Verdict, dot};
 use rumpsteak_oracle::{self as oracle, Configuration, Coverage, Mutation, mutate, seeds};
 
 use crate::common::{self, leading_to, pairs};
