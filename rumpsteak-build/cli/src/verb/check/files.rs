@@ -7,7 +7,7 @@ use rumpsteak_fsm::{Run, Verdict};
 use rumpsteak_scribble::Protocol;
 use serde_json::{Value, json};
 
-use super::{Arguments, Form};
+use super::arguments::{Arguments, Form};
 use crate::input::Reader;
 use crate::json;
 use crate::liveness::tell;

@@ -1,49 +1,14 @@
 //! `check`: the checks of the build script, for protocol files or for a package.
 
+mod arguments;
 mod files;
 pub(crate) mod package;
 pub(crate) mod settings;
 
-use std::path::PathBuf;
-
-use clap::{Args, ValueEnum};
-
-use crate::options::{Liveness, Reading};
+pub(crate) use self::arguments::Arguments;
+use self::arguments::Form;
 use crate::outcome::Reply;
 use crate::terminal::Terminal;
-
-/// Checks protocol files, or without files the package in this folder
-#[derive(Debug, Args)]
-#[command(after_help = include_str!("check.txt").trim_ascii_end())]
-pub(crate) struct Arguments {
-    /// Scribble files; `-` is standard input
-    #[arg(value_name = "FILE.scr")]
-    files: Vec<PathBuf>,
-    /// The protocols of the package, as its build script names them [default: protocols]
-    #[arg(long, value_name = "PATH", conflicts_with = "files")]
-    protocols: Vec<PathBuf>,
-    #[command(flatten)]
-    reading: Reading,
-    /// Let the Rust code of a protocol have at most N lines [default: 25000]
-    #[arg(long, value_name = "N")]
-    generated_lines: Option<usize>,
-    /// Which liveness the protocols must have [default: every-run, with a warning for an error]
-    #[arg(long, value_enum, value_name = "WHICH", requires = "files")]
-    liveness: Option<Liveness>,
-    /// How to print diagnostics and verdicts
-    #[arg(long, value_enum, default_value = "text", value_name = "FORM")]
-    format: Form,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Form {
-    /// For people: verdicts on standard output, diagnostics on standard error
-    Text,
-    /// One JSON object at the end; diagnostics for people on standard error
-    Json,
-    /// One JSON object on each line, for each diagnostic and verdict
-    JsonLines,
-}
 
 pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     terminal.is_json = arguments.format == Form::Json;

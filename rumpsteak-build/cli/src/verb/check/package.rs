@@ -6,7 +6,8 @@ use std::{env, fs};
 use rumpsteak_build::command::{Check, Notice, count, visible};
 use serde_json::{Value, json};
 
-use super::{Arguments, Form, settings};
+use super::arguments::{Arguments, Form};
+use super::settings;
 use crate::json;
 use crate::outcome::{Answer, Outcome, Reply};
 use crate::terminal::Terminal;
