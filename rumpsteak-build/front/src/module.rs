@@ -62,8 +62,8 @@ pub struct Module {
 
 /// An item of a module.
 pub enum Item {
-    /// An item of ours with a mistake, which is among [`Module::errors`]. Something takes its place,
-    /// so that rustc has nothing to follow up.
+    /// An item of ours with a mistake, which is among [`Module::errors`]. Another item takes its
+    /// place, so that rustc has nothing to follow up.
     Broken {
         /// The name, if there is one.
         name: Option<Ident>,
