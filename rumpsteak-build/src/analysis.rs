@@ -79,24 +79,17 @@ impl Analysis {
             .modules()
             .filter(|(module, findings)| module.errors.is_empty() && findings.told.is_empty());
         package.store(judged.map(|(module, findings)| {
-            let file = self.protocol_of(module).map(|own| self.protocols.protocols[own].file);
-            let inputs = file.map(|file| Inputs::of(&self.protocols.files[file]));
+            let own = scope::own(module, &self.protocols).and_then(Result::ok);
+            let file = |own: usize| &self.protocols.files[self.protocols.protocols[own].file];
+            let inputs = own.map(|own| Inputs::of(file(own)));
             (package::key(module, inputs.as_ref()), &findings.verdict)
         }))
     }
 
-    fn protocol_of(&self, module: &Module) -> Option<usize> {
-        scope::own(module, &self.protocols)?.ok()
-    }
-
-    /// True if a module names a protocol of the file.
-    fn is_named(&self, file: usize) -> bool {
-        let mut names = self.modules().filter_map(|(module, _)| module.arguments.protocol.as_ref());
-        names.any(|name| self.is_of(&name.to_string(), file))
-    }
-
-    /// True if the file has the protocol that a module calls `name`, even if it does not parse.
-    pub(crate) fn is_of(&self, name: &str, file: usize) -> bool {
+    /// True if the file has the protocol that a module names, even if it does not parse.
+    pub(crate) fn is_of(&self, module: &Module, file: usize) -> bool {
+        let Some(name) = &module.arguments.protocol else { return false };
+        let name = &name.to_string();
         let found = scope::protocol(&self.protocols, name);
         matches!(found, Err(Cause::BrokenFile { file: own }) if own == file)
             || self.protocols.declared().any(|(own, it)| own == file && same(it, name))
@@ -106,7 +99,8 @@ impl Analysis {
     pub(crate) fn broken(&self, is_named: bool) -> impl Iterator<Item = &ScrFile> {
         let files = self.protocols.files.iter().enumerate();
         let broken = files.filter(|(_, file)| !file.module.diagnostics.is_empty());
-        broken.filter(move |(at, _)| self.is_named(*at) == is_named).map(|(_, file)| file)
+        let has_module = |file| self.modules().any(|(module, _)| self.is_of(module, file));
+        broken.filter(move |(at, _)| has_module(*at) == is_named).map(|(_, file)| file)
     }
 
     /// The errors that no module can show.
@@ -175,7 +169,7 @@ impl Analysis {
         let is_right = |judged: &Result<(Module, Findings), _>| matches!(judged, Ok((module, of)) if module.errors.is_empty() && of.told.is_empty());
         let is_right = self.judged.iter().flatten().all(is_right);
         let mut warnings = Vec::new();
-        let named = self.modules().filter_map(|(module, _)| self.protocol_of(module));
+        let named = self.modules().filter_map(|(module, _)| scope::own(module, protocols)?.ok());
         let named: BTreeSet<usize> = named.collect();
         for (position, protocol) in protocols.protocols.iter().enumerate() {
             let (file, name) = (protocols.files[protocol.file].shown(), protocol.name());

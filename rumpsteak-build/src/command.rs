@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+use proc_macro2::Span;
 use quote::{format_ident, quote};
 use rumpsteak_front::Module;
 use rumpsteak_front::module::ModuleKind;
@@ -29,7 +29,7 @@ pub use crate::protocols::scr_module::{ScrModule, root_of};
 pub use crate::protocols::{Outcome, gravest};
 pub use crate::report::code::explanations;
 pub use crate::report::comparison::{
-    Explanation, among_peers, decided_by_run, explain, fair_among, proven, proven_among,
+    Explanation, among_peers, decided_by_run, explain, fair_among, proven,
 };
 pub use crate::report::excerpt::{Excerpt, Mark};
 pub use crate::report::notice::{Notice, Severity};
@@ -219,19 +219,10 @@ impl Code {
     /// A process to fill in for each role, by the role's name in the protocol; and a program that
     /// runs them. Empty without a text.
     pub fn skeleton(&self) -> (Vec<(String, String)>, String) {
-        let Some(Ok(tokens)) = self.text.as_ref().map(|text| text.parse::<TokenStream>()) else {
-            return Default::default();
-        };
-        // The attributes are about the text.
-        let is_attribute = |tree: &TokenTree| match tree {
-            TokenTree::Punct(punct) => punct.as_char() == '#',
-            TokenTree::Group(group) => group.delimiter() == Delimiter::Bracket,
-            _ => false,
-        };
-        let item: TokenStream = tokens.into_iter().skip_while(is_attribute).collect();
         let name = format_ident!("{}", self.protocol);
-        let module = Module::parse(ModuleKind::Protocol, quote!(#name), item);
-        let Ok(module) = module else { return Default::default() };
+        let parse = |item| Module::parse(ModuleKind::Protocol, quote!(#name), item).ok();
+        let item = self.text.as_ref().and_then(|text| text.parse().ok());
+        let Some(module) = item.and_then(parse) else { return Default::default() };
         let program = skeleton::program(&self.protocol, &module, self.sizes, &self.on_demand);
         (skeleton::processes(&module), program)
     }
@@ -295,11 +286,9 @@ fn problems(analysis: &Analysis) -> Vec<Problem> {
             }
             let outcome = findings.outcome.unwrap_or(Outcome::Fails);
             // The errors of a file are reported with it, unless the module's own limits cause them.
-            let is_reported = module.arguments.protocol.as_ref().is_some_and(|name| {
-                let files = analysis.protocols.files.iter().enumerate();
-                let mut broken = files.filter(|(_, file)| !file.module.diagnostics.is_empty());
-                broken.any(|(file, _)| analysis.is_of(&name.to_string(), file))
-            });
+            let files = analysis.protocols.files.iter().enumerate();
+            let mut broken = files.filter(|(_, file)| !file.module.diagnostics.is_empty());
+            let is_reported = broken.any(|(file, _)| analysis.is_of(module, file));
             let told = findings.told.iter();
             let told = told.filter(|(_, told)| told.code.is_some() || !is_reported);
             told.for_each(|(span, told)| add(place(*span), told, outcome));

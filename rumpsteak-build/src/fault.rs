@@ -185,7 +185,7 @@ impl Refusal {
 #[derive(Clone, Debug)]
 pub(crate) enum Note {
     /// They are a safe closed system with this bound, which the module may accept.
-    Acceptable { protocol: String, bound: usize },
+    Acceptable(usize),
     /// The module accepts a closed system that is not known to be safe.
     Useless(Gap),
 }

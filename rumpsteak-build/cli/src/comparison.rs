@@ -27,9 +27,7 @@ impl Comparison {
 
     /// The peers of the actions that an explanation shows.
     pub(crate) fn peers<'a>(&'a self, found: &'a Explanation) -> impl Iterator<Item = &'a Role> {
-        let shown = found.marks.iter();
-        let shown = shown.map(|(side, id, _)| self.machine(*side).fsm.transition(*id));
-        shown.map(|shown| &shown.action.peer)
+        found.marks.iter().map(|(side, id, _)| &self.machine(*side).fsm.transition(*id).action.peer)
     }
 
     /// Explains a refusal by subtyping, by a run among the peers, or by both. `title` says that the

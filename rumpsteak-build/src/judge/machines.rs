@@ -24,8 +24,7 @@ pub(super) fn cause(
     of_session: Cause,
 ) -> Cause {
     let Machine { role, fsm, .. } = machine;
-    let subject = || subject(machine);
-    let judged = subtype::judge_machine(protocol, subject, *role, (fsm, &[]), settings);
+    let judged = subtype::judge_machine(protocol, || subject(machine), *role, (fsm, &[]), settings);
     judged.err().map_or(of_session, |cause| marked(*cause, machine, None))
 }
 

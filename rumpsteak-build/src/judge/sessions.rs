@@ -193,9 +193,7 @@ impl Judge<'_> {
                 }
                 return true;
             }
-            Some(Ok(bound)) if is_advised => {
-                Some(Note::Acceptable { protocol: protocol.name().to_owned(), bound })
-            }
+            Some(Ok(bound)) if is_advised => Some(Note::Acceptable(bound)),
             Some(Err((gap, _))) if is_accepted => Some(Note::Useless(gap)),
             // A module that did not ask for a closed system is not told that it is useless.
             _ => None,

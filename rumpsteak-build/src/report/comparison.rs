@@ -4,8 +4,8 @@
 use rumpsteak_front::name::snake;
 use rumpsteak_fsm::repair;
 use rumpsteak_fsm::subtype::{Proof, Refusal, Rule, Side};
-use rumpsteak_fsm::verify::Evidence;
 use rumpsteak_fsm::verify::together::Condition;
+use rumpsteak_fsm::verify::{Accepted, Evidence};
 use rumpsteak_fsm::{Action, Fsm, TransitionId};
 
 use super::code::of_rule;
@@ -130,9 +130,14 @@ fn actions(fsm: &Fsm, path: &[TransitionId]) -> String {
     }
 }
 
-/// The size of a proof, and the number of actions that the subtype does early.
-pub fn proven(proof: Option<&Proof>) -> String {
-    let Some(proof) = proof else { return "explored with its peers".to_owned() };
+/// The size of a proof, the number of actions that the subtype does early, and the peers that the
+/// proof is about, if it is not about all peers.
+pub fn proven(Accepted { proof, condition }: &Accepted) -> String {
+    let among = condition.as_ref().map_or_else(String::new, |condition| {
+        let why = beyond_subtyping(condition);
+        format!("; proven for peers that are exactly these, because {why}")
+    });
+    let Some(proof) = proof else { return format!("explored with its peers{among}") };
     let ahead = match proof.anticipation {
         _ if proof.is_fair() => {
             "what is put off can always still be done, if choices are fair".to_owned()
@@ -141,7 +146,7 @@ pub fn proven(proof: Option<&Proof>) -> String {
         Some(pending) => format!("at most {} pending", count(pending, "action")),
         None => "more and more actions may be pending".to_owned(),
     };
-    format!("{} compared, {ahead}", count(proof.situations, "situation"))
+    format!("{} compared, {ahead}{among}", count(proof.situations, "situation"))
 }
 
 /// The peers that the fair relation is about, if only the two machines are known.
@@ -149,14 +154,6 @@ pub fn fair_among(proof: &Proof, sup: &Fsm) -> String {
     let Some(state) = proof.left().first() else { return String::new() };
     let actions = list(sup.transitions_from(*state).map(|found| found.action));
     format!("; among peers with which it cannot be kept for ever at {actions}")
-}
-
-/// The peers that a proof is about, if it is not about all peers.
-pub fn proven_among(condition: Option<&Condition>) -> String {
-    condition.map_or_else(String::new, |condition| {
-        let why = beyond_subtyping(condition);
-        format!("; proven for peers that are exactly these, because {why}")
-    })
 }
 
 /// The behaviour with these peers.

@@ -54,7 +54,8 @@ pub(crate) fn told(fault: &Fault, protocols: &Protocols, own: Option<usize>) -> 
     if let Some(note) = note {
         // One run is enough.
         let is_shown = matches!(cause, Cause::Refused(refusal) if matches!(refusal.refused.evidence, Evidence::Run(_)));
-        text.push_str(&note_text(note, !is_shown));
+        let name = own.map_or("", |own| protocols.protocols[own].name());
+        text.push_str(&note_text(note, name, !is_shown));
     }
     ErrorText { code: code(cause), text }
 }
@@ -446,9 +447,9 @@ fn hangs(Hangs { queue, most, hang, roles, enough, with }: &Hangs) -> String {
     )
 }
 
-fn note_text(note: &Note, shows_run: bool) -> String {
+fn note_text(note: &Note, protocol: &str, shows_run: bool) -> String {
     let reason = match note {
-        Note::Acceptable { protocol, bound } => {
+        Note::Acceptable(bound) => {
             return format!(
                 "\n\nnote: together with the sessions of all other roles as they are written here, it is safe \
                  ({bound}-multiparty compatible)\n\

@@ -35,8 +35,8 @@ pub(crate) struct Label<'a> {
     pub(crate) checks: Vec<PayloadCheck>,
 }
 
-/// A protocol with its file. True if the module has items that rumpsteak does not
-/// read, which may give the name of a primitive type another meaning.
+/// A protocol with its file. True if the module has items that rumpsteak does not read, which may
+/// give the name of a primitive type another meaning.
 pub(super) type Own<'a> = (&'a Loaded, &'a ScrFile, bool);
 
 /// The labels of a message type, by the names of their types. `find` looks up items of the module.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use rumpsteak_build::command::{
-    Notice, among_peers, either, gravest, list, proven, proven_among, split_way_out, visible,
+    Notice, among_peers, either, gravest, list, proven, split_way_out, visible,
 };
 use rumpsteak_fsm::verify::together::{Part, together};
 use rumpsteak_fsm::verify::{Accepted, Evidence, VerifyError};
@@ -203,9 +203,7 @@ impl Upgrade<'_> {
             join.report = join.report.map(|report| report.help(way_out));
         }
         let (old, new) = (visible(old.name), visible(new.name));
-        let proof = join.accepted.as_ref().map_or(String::new(), |found| {
-            proven(found.proof.as_ref()) + &proven_among(found.condition.as_ref())
-        });
+        let proof = join.accepted.as_ref().map_or_else(String::new, proven);
         let line = match change {
             "same" => format!("`{role}` is the same in both\n"),
             "removed" => format!("`{role}` has no part in {new}, and does nothing in {old}\n"),
@@ -240,10 +238,9 @@ impl Upgrade<'_> {
                 };
                 let (explanation, notice, answer) =
                     comparison.refused(title, refused.refusal.as_ref(), Some(&refused));
-                let met = explanation.iter().flat_map(|found| comparison.peers(found));
-                let met = met.chain([role]);
+                let peers = explanation.iter().flat_map(|found| comparison.peers(found));
                 let is_in_both = |role| sub.machine(role).and(sup.machine(role)).is_some();
-                let strangers = met.filter(|role| !is_in_both(role)).cloned().collect();
+                let strangers = peers.chain([role]).filter(|it| !is_in_both(it)).cloned().collect();
                 let answer = answer.with("rule", explanation.map(|found| found.rule));
                 return Question { strangers, ..Question::other((notice, answer)) };
             }

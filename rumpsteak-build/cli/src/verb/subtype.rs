@@ -4,7 +4,7 @@ use std::iter;
 use std::path::PathBuf;
 
 use clap::Args;
-use rumpsteak_build::command::{Notice, fair_among, proven, proven_among, shortest, visible};
+use rumpsteak_build::command::{Notice, fair_among, proven, shortest, visible};
 use rumpsteak_fsm::subtype::Refusal;
 use rumpsteak_fsm::system::explore;
 use rumpsteak_fsm::verify::{
@@ -93,7 +93,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
         }
     };
     let answer = match &verdict {
-        Verdict::Safe(Accepted { proof, condition }) => {
+        Verdict::Safe(accepted) => {
             // A machine without its peers is not a system.
             let system = System::new(iter::once(&sub.fsm).chain(&peers).cloned().collect()).ok();
             let starvation = system.and_then(|system| explore(&system, &limits).starvation);
@@ -101,12 +101,11 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
                 let note = Notice::note(format!("among these peers, {}", run.failure));
                 terminal.report(&note.remark(shortest(run)));
             }
-            let bound = proof.as_ref().and_then(|proof| proof.anticipation);
-            let words = proven(proof.as_ref()) + &proven_among(condition.as_ref());
-            let words = words + among.as_deref().unwrap_or_default();
+            let proof = accepted.proof.as_ref();
+            let words = proven(accepted) + among.as_deref().unwrap_or_default();
             terminal.say(&format!("{}: {}\n", visible(&claim), visible(&words)));
-            Answer::holds(bound)
-                .with("situations", proof.as_ref().map(|proof| proof.situations))
+            Answer::holds(proof.and_then(|proof| proof.anticipation))
+                .with("situations", proof.map(|proof| proof.situations))
                 .with("starvation", starvation.as_ref().map(json::run))
         }
         Verdict::Unsafe(refused) => {
