@@ -58,5 +58,5 @@ impl Settings {
 
 /// The attribute of a module with one more setting.
 pub(crate) fn attribute(protocol: &str, setting: &str) -> String {
-    format!("#[protocol({protocol}, {setting})]")
+    format!("#[rumpsteak::protocol({protocol}, {setting})]")
 }

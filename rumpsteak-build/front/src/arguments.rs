@@ -163,8 +163,9 @@ fn protocol(input: ParseStream<'_>) -> Result<Ident> {
         let name = file.rsplit('/').next().and_then(|name| name.split('.').next());
         let name = name.map(name::camel).filter(|name| !name.is_empty());
         let name = name.unwrap_or_else(|| "DoubleBuffering".to_owned());
-        let text =
-            format!("expected the name of the protocol, without quotes: `#[protocol({name})]`");
+        let text = format!(
+            "expected the name of the protocol, without quotes: `#[rumpsteak::protocol({name})]`"
+        );
         return refuse(input.span(), text);
     }
     let is_option = input.peek2(Token![=]) || input.peek2(token::Paren);
@@ -206,7 +207,8 @@ fn runtime(input: ParseStream<'_>) -> Result<Path> {
     path.map_err(|_| Error::new(literal.span(), EXPECTED_RUNTIME))
 }
 
-const EXPECTED: &str = "expected the name of the protocol first: `#[protocol(DoubleBuffering)]`";
+const EXPECTED: &str =
+    "expected the name of the protocol first: `#[rumpsteak::protocol(DoubleBuffering)]`";
 const EXPECTED_CAPACITY: &str =
     "expected the number of messages that a queue has room for, at least 1: `capacity = 4`";
 const EXPECTED_DERIVES: &str = "expected derives of messages: `derive(Clone, Debug)`";

@@ -284,7 +284,7 @@ fn all_arguments() {
 
 #[test]
 fn refused_arguments() {
-    let name = "expected the name of the protocol first: `#[protocol(DoubleBuffering)]`";
+    let name = "expected the name of the protocol first: `#[rumpsteak::protocol(DoubleBuffering)]`";
     let option = "expected nothing more, or one of these, after a comma";
     let closed = "a closed system has no protocol: expected nothing, or one of these";
     let runtime = "expected the path of the runtime: `crate = \"rumpsteak_runtime\"`";
@@ -297,7 +297,7 @@ fn refused_arguments() {
         (
             "\"protocols/double_buffering.scr\"",
             "\"protocols/double_buffering.scr\"",
-            "expected the name of the protocol, without quotes: `#[protocol(DoubleBuffering)]`",
+            "expected the name of the protocol, without quotes: `#[rumpsteak::protocol(DoubleBuffering)]`",
         ),
         ("P Q", "Q", option),
         ("P, Q", "Q", option),

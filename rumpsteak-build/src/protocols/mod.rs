@@ -193,7 +193,7 @@ pub(crate) fn role_part<'a>(scr: &Path, path: &'a Path) -> Option<&'a str> {
 /// search.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Outcome {
-    /// There is no mistake.
+    /// Nothing is wrong.
     Holds,
     /// The answer is unknown: a limit stopped the proof, or another error is in the way.
     Undecided,

@@ -132,7 +132,9 @@ fn cause_text(cause: &Cause, protocols: &Protocols, own: Option<usize>) -> Strin
                 ),
                 None => (
                     "has no protocol".to_owned(),
-                    format!("take this out, or write `#[protocol({found})]` on the module"),
+                    format!(
+                        "take this out, or write `#[rumpsteak::protocol({found})]` on the module"
+                    ),
                 ),
             };
             format!("this role plays a role of `{found}`, and the module {of}\n\nhelp: {help}")
@@ -232,7 +234,8 @@ fn name_text(name: &str, problem: NameProblem, hint: Option<&str>) -> String {
         NameProblem::Choice => (
             "is a choice, which is neither a session nor a message",
             format!(
-                "write `Select<Role, {name}>` if this role chooses, `Branch<Role, {name}>` if the other one does"
+                "write `Select<Role, {name}>` if this role chooses, `Branch<Role, {name}>` if the other one does; \
+                 rename the enum if `{name}` is a message here"
             ),
         ),
         NameProblem::ChoiceAmongPeers(constructor) => (

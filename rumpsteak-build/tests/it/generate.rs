@@ -277,7 +277,7 @@ fn a_machine_that_is_not_decided_is_no_failure() {
         "`protocols/double_buffering.k.dot` could not be verified: more than 1 actions would have to be compared (limit `steps`)\n\n\
              note: it may be safe, but the search for a proof was stopped\n\
              help: keep the session closer to the protocol, or raise the limit:\n      \
-             #[protocol(DoubleBuffering, limits(steps = 10))]",
+             #[rumpsteak::protocol(DoubleBuffering, limits(steps = 10))]",
     );
     assert_eq!(undecided.gravest(), Outcome::Undecided);
     assert_eq!(check("").gravest(), Outcome::Holds);
@@ -305,7 +305,7 @@ fn machines_that_are_safe_together_only_are_accepted_together() {
     let both = [("protocols/swap.a.dot", LATE), ("protocols/swap.b.dot", EARLY)];
     let said = check(&both, "");
     assert_eq!(said.gravest(), Outcome::Fails);
-    ends(&said.problems[0].text, "#[protocol(Swap, accept_closed_system)]");
+    ends(&said.problems[0].text, "#[rumpsteak::protocol(Swap, accept_closed_system)]");
     let accepted = check(&both, ", accept_closed_system");
     assert!(accepted.holds(), "{:?}", accepted.problems);
     assert_eq!((accepted.summary.sessions, accepted.summary.verified), (2, 2));

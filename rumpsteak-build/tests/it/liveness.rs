@@ -37,7 +37,7 @@ fn a_session_that_may_put_off_for_ever_what_it_receives_is_accepted_by_name() {
             text,
             "\n\nhelp: receive `OkMessage` from `H` somewhere in the loop\n\n\
              note: it holds if choices are fair: what is put off can always still be done, but need not be in every run\n\
-             help: if that is enough, accept it:\n      #[protocol(Hospital, fair(p))]",
+             help: if that is enough, accept it:\n      #[rumpsteak::protocol(Hospital, fair(p))]",
         );
         assert!(!text.contains("others may follow the same protocol"), "{text}");
     }
@@ -83,7 +83,7 @@ fn a_role_that_its_protocol_neglects_is_warned_of_or_refused() {
     let expected = format!(
         "protocols/p.scr: in `Proto1`, {neglected} [V0413]\n  \
          no deadlock: the others go on, and none of them ever has to send to `B`\n  \
-         `#[protocol(Proto1, fair(B))]` accepts that, `every_run` refuses it"
+         `#[rumpsteak::protocol(Proto1, fair(B))]` accepts that, `every_run` refuses it"
     );
     assert_eq!(told(&check), [expected]);
 
@@ -157,7 +157,7 @@ fn what_is_judged_together_is_received_in_every_run() {
         );
         says(text, "in the queue from b to c: y\n");
         says(text, "note: it holds if choices are fair");
-        says(text, "#[protocol(P, fair(c))]");
+        says(text, "#[rumpsteak::protocol(P, fair(c))]");
     }
     for settings in [", fair", ", fair(c)"] {
         assert_eq!(put_off("par", par, settings), [""; 0]);

@@ -58,7 +58,7 @@ enum Choose { L(L, Receive<C, N, Send<C, R, Send<B, Fin, Receive<C, Fin, End>>>>
     assert_eq!(
         found,
         [
-            "protocols/p.scr: `First` is proven safe with the sessions of this module, but not with every role that follows `P`, since it does something early, and `c` hears several roles at once\n  if every process is built from this module, write `#[protocol(P, accept_closed_system)]`"
+            "protocols/p.scr: `First` is proven safe with the sessions of this module, but not with every role that follows `P`, since it does something early, and `c` hears several roles at once\n  if every process is built from this module, write `#[rumpsteak::protocol(P, accept_closed_system)]`"
         ]
     );
     let meant = check_with("undirected-meant", &told, ", accept_closed_system", last);
