@@ -129,8 +129,8 @@ pub fn unended<M: 'static, L: Link>(
     link: &L,
     [role, peer]: [&'static str; 2],
 ) -> Option<ErrorKind> {
-    let is_again = link.mark().completed() > 0 && !link.keeps_sessions_apart::<M>();
-    is_again.then_some(ErrorKind::SecondSession { role, peer })
+    let tells = L::TELLS_ENDS && link.keeps_sessions_apart::<M>();
+    (link.mark().completed() > 0 && !tells).then_some(ErrorKind::SecondSession { role, peer })
 }
 
 /// Returns true if the role can run no further session over its routes.

@@ -61,6 +61,8 @@ impl<R: Role> Mock<R> {
             script(&mut self).await;
             let is_done = self.due().next().is_none();
             assert!(is_done, "the script at {at} ends too early: {}", self.told());
+            // It leaves in order.
+            self.role.complete();
         }
     }
 

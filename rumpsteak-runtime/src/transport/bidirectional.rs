@@ -143,6 +143,8 @@ impl<Tx, Rx> Drop for Bidirectional<Tx, Rx> {
 impl_debug!([Tx, Rx] Bidirectional<Tx, Rx>, "closed": |it| it.is_closed(), "in_session": |it| it.mark.in_session());
 
 impl<Tx: 'static, Rx: 'static> Link for Bidirectional<Tx, Rx> {
+    const TELLS_ENDS: bool = true;
+
     #[inline]
     fn mark(&self) -> &Mark {
         &self.mark

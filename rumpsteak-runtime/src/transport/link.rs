@@ -37,6 +37,10 @@ pub trait Link: 'static {
     #[doc(hidden)]
     const IS_FAMILY: bool = false;
 
+    /// True if the route [tells ends](Self::end) where it keeps sessions apart.
+    #[doc(hidden)]
+    const TELLS_ENDS: bool = false;
+
     /// The mark of the route. Always the same one.
     fn mark(&self) -> &Mark;
 

@@ -218,13 +218,19 @@ impl Upgrade<'_> {
         let comparison =
             Comparison { sub: sub.machine_or_idle(role), sup: sup.machine_or_idle(role) };
         let (own, place) = (&comparison.sub.fsm, &comparison.sup.fsm);
-        if own == place {
+        let drops_others = self.drops_others(role);
+        if own == place && drops_others.is_none() {
             return Question::holds(None);
         }
         let others = self.roles.iter().filter(|other| *other != role);
         let peers: Vec<Fsm> = others.map(|other| sup.machine_or_idle(other).fsm).collect();
         let (sub_name, sup_name) = (sub.name, sup.name);
         let claim = format!("`{role}` of `{sub_name}` may join peers that run `{sup_name}`");
+        if let Some(other) = drops_others {
+            let reason = format!("`{other}` drops other late messages");
+            let notice = Notice::error(format!("undecided whether {claim}: {reason}"));
+            return Question::other((notice, Answer::because(Outcome::Undecided, reason)));
+        }
         let (file, text) = match verify(own, place, &peers, &self.limits) {
             Ok(Verdict::Safe(accepted)) => return Question::holds(Some(accepted)),
             Ok(Verdict::Unsafe(refused)) => {
@@ -257,6 +263,15 @@ impl Upgrade<'_> {
         let notice = Notice::error(format!("undecided whether {claim}"));
         let notice = notice.remark(format!("in `{file}`, {reason}"));
         Question::other((notice, Answer::because(Outcome::Undecided, reason)))
+    }
+
+    /// The role, or one that it sends to, that drops other late messages in the other version.
+    fn drops_others(&self, role: &Role) -> Option<&Role> {
+        let late = |version: &Version<'_>, to| {
+            let late = version.machine_or_idle(to).fsm.late().clone();
+            late.into_iter().filter(|(from, _)| to == role || from == role).collect::<Vec<_>>()
+        };
+        self.roles.iter().find(|to| late(self.old, to) != late(self.new, to))
     }
 
     /// Prints the answers. A refusal that several roles share is printed once.

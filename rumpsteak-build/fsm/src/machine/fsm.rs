@@ -69,9 +69,8 @@ impl Fsm {
 
     /// The same machine for a role that drops these messages if they come when it has ended.
     ///
-    /// Such a role begins its next session once each sender has ended this one, and so has sent all
-    /// of them. In a [`System`](crate::System) a message stands for the end of a sender; at run time
-    /// the queue tells it.
+    /// It begins its next session once each sender has ended this one, and so has sent all of them.
+    /// In a [`System`](crate::System), a message stands for that; at run time, the queue tells it.
     #[must_use]
     pub fn dropping(self, late: Late) -> Self {
         Self { late, ..self }

@@ -225,10 +225,28 @@ impl Run {
     /// The run with these steps. `None` if a step is not possible or the failure is not there.
     pub(crate) fn of(system: &System, steps: Vec<Step>, failure: Failure) -> Option<Self> {
         let end = Replay::new(system, &steps).filter(|end| end.shows(&failure))?;
-        let (states, queues, mut waits) = (end.states(), end.queues(), end.waits());
-        // A role that has ended waits for nothing that the reader knows.
-        waits.retain(|wait| wait.transitions.iter().all(|(_, due)| !is_end(&due.message)));
-        Some(Self { failure, steps, states, queues, waits })
+        let (states, queues, waits) = (end.states(), end.queues(), end.waits());
+        Some(Self { failure, steps, states, queues, waits }.without_ends())
+    }
+
+    /// The run without the messages that stand for ends: the reader knows none of them.
+    fn without_ends(mut self) -> Self {
+        let waits_for_end =
+            |wait: &Wait| wait.transitions.iter().any(|(_, due)| is_end(&due.message));
+        if let Failure::UnspecifiedReception { from, to } = &self.failure {
+            let (from, to) = (from.clone(), to.clone());
+            let has_ended = |of: &Queue| of.from == from && of.to == to && is_end(&of.messages[0]);
+            if self.waits.iter().any(|wait| wait.role == to && waits_for_end(wait)) {
+                self.failure = Failure::Orphan { from, to };
+            } else if self.queues.iter().any(has_ended) {
+                self.failure = Failure::Starvation(to);
+            }
+        }
+        self.steps.retain(|step| !is_end(&step.action.message));
+        self.waits.retain(|wait| !waits_for_end(wait));
+        self.queues.iter_mut().for_each(|queue| queue.messages.retain(|of| !is_end(of)));
+        self.queues.retain(|queue| !queue.messages.is_empty());
+        self
     }
 }
 

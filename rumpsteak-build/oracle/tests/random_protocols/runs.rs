@@ -88,8 +88,14 @@ fn candidates(system: &System, end: &Configuration, failure: &Failure) -> Vec<Fa
 }
 
 fn steps(machines: &[Fsm], run: &Run) -> Result<Vec<Step>, String> {
-    run.steps
-        .iter()
+    // A machine that has ended tells so, or drops what is late: not a step here.
+    let is_late = machines.iter().any(|machine| !machine.late().is_empty());
+    let is_step = |step: &&rumpsteak_fsm::run::Step| {
+        let machine = machines.iter().find(|machine| *machine.role() == step.role);
+        !is_late || machine.is_none_or(|of| step.transition.index() < of.transition_count())
+    };
+    let steps = run.steps.iter().filter(is_step);
+    steps
         .map(|step| {
             let machine = machines.iter().position(|m| *m.role() == step.role);
             let machine = machine.ok_or_else(|| format!("no machine plays {}", step.role))?;

@@ -600,19 +600,9 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         let is_large = |frame: &Bytes| frame.len() > GREETING;
         self.must_acknowledge |= self.state.granted.bytes == 0
             && self.unacknowledged.get(self.sent).is_some_and(is_large);
-        let mut is_behind;
         loop {
             let (taken, is_due) = self.reports.poll(self.state.granted.messages);
-            let here = match &self.incoming {
-                Some(Incoming::Messages(queue, _)) => queue.completed(),
-                Some(Incoming::Frames(queue)) => queue.completed(),
-                None => 0,
-            };
-            let mut completed = (self.state.completed + here as u64).max(self.told_completed);
-            is_behind = completed > self.told_completed && self.is_behind();
-            if is_behind {
-                completed = self.told_completed;
-            }
+            let completed = self.completed();
             // After the end, the peer sends nothing, and knows the completed sessions.
             let is_due = is_due || completed > self.told_completed;
             if !self.must_acknowledge && (!is_due || self.state.has_ended) {
@@ -644,18 +634,22 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             self.put(connection, frame)?;
             self.sent += 1;
         }
-        if is_behind && !self.is_behind() {
+        if self.completed() > self.told_completed && !self.state.has_ended {
             return self.poll_write(connection, context);
         }
         Ok(())
     }
 
-    /// True if the peer waits for the end of a session, and something that the role has sent before
-    /// its end may not be on the way.
-    fn is_behind(&mut self) -> bool {
+    /// The number of sessions that the role has completed, as far as the peer may know. If it waits
+    /// for the end of a session, all that was sent before is on the way.
+    fn completed(&mut self) -> u64 {
+        let here = self.incoming.as_ref().map_or(0, Incoming::completed);
         let is_written = self.split.is_none() && self.sent == self.unacknowledged.len();
-        let Some(outgoing) = &mut self.outgoing else { return false };
-        outgoing.left_after() > 0 && !(is_written && outgoing.is_empty())
+        let is_sent = self
+            .outgoing
+            .as_mut()
+            .is_none_or(|outgoing| outgoing.left_after() == 0 || is_written && outgoing.is_empty());
+        (self.state.completed + if is_sent { here as u64 } else { 0 }).max(self.told_completed)
     }
 
     /// Returns true if the peer has not begun the session in which the role moved to this host.

@@ -80,6 +80,14 @@ pub(crate) enum Incoming<M> {
 }
 
 impl<M> Incoming<M> {
+    /// The number of sessions that the role has completed here.
+    pub(crate) fn completed(&self) -> usize {
+        match self {
+            Self::Messages(queue, _) => queue.completed(),
+            Self::Frames(queue) => queue.completed(),
+        }
+    }
+
     /// The peer has ended so many sessions, and all that it has sent in them is in the queue.
     pub(crate) fn end(&mut self, sessions: usize) {
         match self {

@@ -150,7 +150,7 @@ impl<M> Outgoing<M> {
         }
     }
 
-    /// True if there is no message now.
+    /// True if nothing waits for the task.
     pub(crate) fn is_empty(&mut self) -> bool {
         let context = Context::from_waker(Waker::noop());
         match self {

@@ -55,6 +55,7 @@ fn refines(new: &[Fsm], old: &[Fsm]) -> Result<(), String> {
         let role = own.role();
         let peers: Vec<&Fsm> = old.iter().filter(|peer| peer.role() != role).collect();
         let difference = match verify(own, place, &peers, &limits) {
+            Ok(_) if own.late() != place.late() => "drops other late messages".to_owned(),
             Ok(Verdict::Safe(Accepted { condition: None, .. })) => continue,
             Ok(Verdict::Safe(_)) => "is safe only with some versions of the other roles".to_owned(),
             Ok(Verdict::Unsafe(refused)) => refused.refusal.map_or_else(
@@ -143,6 +144,15 @@ mod tests {
                  `k` does `s!ready`, `s` does `k?ready`, `s` does `k!none`, \
                  and then k cannot receive the next message from s".to_owned())
         );
+        let drops = |label: &str| {
+            let edge =
+                |role: &str, action: &str| format!("digraph {role} {{0 -> 1 [label=\"{action}\"]");
+            let late = format!("1 [label=\"drops k?{label}\"]");
+            format!("{}}} {}{late}}}", edge("k", "s!go"), edge("s", "k?go"))
+        };
+        assert_eq!(fit(&drops("stop"), &drops("stop")), Ok(()));
+        let other = fit(&drops("stop"), &drops("none"));
+        assert_eq!(other, Err("`s` drops other late messages".to_owned()));
         let other = "k: t!ready; end\nt: k?ready; end";
         assert_eq!(fit(OLD, other), Err("they have different roles".to_owned()));
         assert!(fit(OLD, "digraph").is_err());

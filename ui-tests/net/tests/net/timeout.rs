@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::future::pending;
 use std::sync::{Arc, Mutex};
 
-use rumpsteak::testing::explore;
+use rumpsteak::machine::Machine;
+use rumpsteak::states::Until;
+use rumpsteak::testing::{Mock, explore};
 use rumpsteak::{ErrorKind, Result, try_run};
 use rumpsteak_net::Host;
 use tokio::sync::Notify;
@@ -165,7 +167,6 @@ async fn a_timeout_to_a_server_that_has_left_is_dropped() {
     use fetch::{
         ClientReplyChoiceAfterTimeout, ClientSession, Request, Roles, ServerSession, Timeout,
     };
-    use rumpsteak::states::Until;
 
     let Roles { mut client, mut server } = Roles::default();
     let asked = try_run(&mut client, async |s: ClientSession<'_>| {
@@ -188,4 +189,62 @@ async fn a_timeout_to_a_server_that_has_left_is_dropped() {
             .await
             .unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Closed { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_timeout_to_a_mock_that_has_ended_is_dropped() {
+    use fetch::{Client, ClientReplyChoiceAfterTimeout, ClientSession, Label, Reply, Request};
+    use fetch::{Roles, ServerSession, Timeout};
+
+    let Roles { mut client, server } = Roles::default();
+    let serves = Mock::new(server, Machine::of::<ServerSession<'_>>()).play(async |server| {
+        let Label::Request(Request(number)) = server.receive::<Client>().await else { panic!() };
+        server.send::<Client, _>(Reply(number)).await;
+    });
+    let asked = try_run(&mut client, async |s: ClientSession<'_>| {
+        let s = s.select(Request(7)).await?;
+        let Until::Wished((), s) = s.until(async {}).await? else { panic!("nothing has come") };
+        serves.await;
+        match s.select(Timeout).await?.branch().await? {
+            ClientReplyChoiceAfterTimeout::Reply(Reply(of), end) => end.end(of),
+            ClientReplyChoiceAfterTimeout::Timeout(..) => panic!("it has replied"),
+        }
+    });
+    assert_eq!(asked.await.unwrap(), 7);
+}
+
+#[tokio::test]
+async fn over_tcp_a_timeout_to_a_server_that_has_left_is_dropped() {
+    use apart::{Client, ClientReplyChoiceAfterTimeout, ClientSession, Reply, Request, Timeout};
+    use apart::{Server, ServerSession};
+
+    let hosts = [(); 2].map(|()| Host::new());
+    let at = hosts[1].listen("tcp://127.0.0.1:0").await.unwrap().to_string();
+    let client = hosts[0].join::<Client>("1").peer("server", [&at]);
+    let (client, server) =
+        tokio::try_join!(client.connect(), hosts[1].join::<Server>("1").connect()).unwrap();
+    let (leave, left) = tokio::sync::oneshot::channel();
+    let client = client.play(async |role: &mut Client| {
+        try_run(role, async |s: ClientSession<'_>| {
+            let s = s.select(Request(7)).await?;
+            let Until::Wished((), s) = s.until(async {}).await? else { panic!("nothing has come") };
+            left.await.unwrap();
+            match s.select(Timeout).await?.branch().await? {
+                ClientReplyChoiceAfterTimeout::Reply(Reply(of), end) => end.end(of),
+                ClientReplyChoiceAfterTimeout::Timeout(..) => panic!("it has replied"),
+            }
+        })
+        .await
+    });
+    let serving = async {
+        let play = server.play(async |role: &mut Server| {
+            try_run(role, async |s: ServerSession<'_>| apart::server(s, async {}).await).await
+        });
+        let replied = play.await;
+        // The client's host hears of it.
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        leave.send(()).unwrap();
+        replied
+    };
+    assert_eq!(tokio::try_join!(client, serving).unwrap(), (7, Some(7)));
 }
