@@ -9,7 +9,7 @@
 //! copied or allocated.
 
 use num_complex::Complex32;
-use rumpsteak::states::{End, Receive, Send, Session, State};
+use rumpsteak::states::{End, NotAFamily, Receive, Send, Session, State};
 use rumpsteak::transport::Route;
 use rumpsteak::{Channel, Ended, Result, Role};
 
@@ -158,9 +158,9 @@ where
         + Route<A, Link = Channel<Label>>
         + Route<B, Link = Channel<Label>>
         + Route<C, Link = Channel<Label>>,
-    A: Role,
-    B: Role,
-    C: Role,
+    A: NotAFamily,
+    B: NotAFamily,
+    C: NotAFamily,
 {
     let mut rows = Rows { copy: row.clone(), row };
     let session = exchange(session, &mut rows, number, 0).await?;
@@ -184,7 +184,7 @@ async fn exchange<'s, R, P, C>(
 ) -> Result<C>
 where
     R: Role<Message = Label> + Route<P, Link = Channel<Label>>,
-    P: Role,
+    P: NotAFamily,
     C: Session<State = State<'s, R>>,
 {
     let session = session.send(Column(std::mem::take(&mut rows.copy))).await?;

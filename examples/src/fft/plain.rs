@@ -6,7 +6,7 @@
 //!
 //! Each butterfly keeps one of two processes busy.
 
-use rumpsteak::states::{Receive, Send, Session, State};
+use rumpsteak::states::{NotAFamily, Receive, Send, Session, State};
 use rumpsteak::transport::Route;
 use rumpsteak::{Channel, Ended, Result, Role};
 
@@ -141,7 +141,7 @@ async fn ask<'s, R, P, C>(
 ) -> Result<(Row, C)>
 where
     R: Role<Message = Label> + Route<P, Link = Channel<Label>>,
-    P: Role,
+    P: NotAFamily,
     C: Session<State = State<'s, R>>,
 {
     let (Column(row), session) = session.send(Column(row)).await?.receive().await?;
@@ -156,7 +156,7 @@ async fn answer<'s, R, P, C>(
 ) -> Result<(Row, C)>
 where
     R: Role<Message = Label> + Route<P, Link = Channel<Label>>,
-    P: Role,
+    P: NotAFamily,
     C: Session<State = State<'s, R>>,
 {
     let (Column(mut theirs), session) = session.receive().await?;

@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use super::action::{poll_accept, unexpected};
-use super::choice::{AnyPeer, Choice, Peer};
+use super::choice::{AnyPeer, BranchOrBranchEach, Choice, DrainOrDrainEach, Peer};
 use super::implement::state_with_choice;
 use super::receive_any::{Peers, receive_any};
 use super::state::{Names, Session, State};
@@ -27,7 +27,7 @@ pub struct Branch<'s, R: Role, P, C> {
     names: Names<(P, C)>,
 }
 
-impl<'s, R: Role, P: Role, C> Branch<'s, R, P, C> {
+impl<'s, R: Role, P: BranchOrBranchEach, C> Branch<'s, R, P, C> {
     /// Waits for a label and returns its variant of the choice, which holds the label and the next
     /// state. Errors and cancel safety are as in [`Receive::receive`](super::Receive::receive),
     /// with any label of the choice.
@@ -43,7 +43,7 @@ impl<'s, R: Role, P: Role, C> Branch<'s, R, P, C> {
     }
 }
 
-impl<'s, R: Role, P: Role, C> Branch<'s, R, P, C>
+impl<'s, R: Role, P: DrainOrDrainEach, C> Branch<'s, R, P, C>
 where
     C: Choice<State = State<'s, R>, Message = R::Message>,
     C: Drains<R::Message, Rest: Session<State = State<'s, R>>>,

@@ -79,6 +79,25 @@ pub trait Offers<L, P = AnyPeer> {
 #[derive(Clone, Copy, Debug)]
 pub enum AnyPeer {}
 
+/// A role that is not a [family](crate::guide::families). A function with any peer `P` asks for it.
+// If this bound of an `impl` fails, rustc says so once, and has no type to go on with. It prints no
+// text for the bound, only its name and the line of the trait with its comment.
+pub trait NotAFamily: Role {} // For a family, call the method that ends in `_each`.
+
+macro_rules! or_each {
+    ($($Bound:ident)*) => {
+        $(#[doc(hidden)] pub trait $Bound: NotAFamily {} impl<P: NotAFamily> $Bound for P {})*
+    };
+}
+or_each!(SendOrSendEach ReceiveOrReceiveEach SelectOrSelectEach BranchOrBranchEach DrainOrDrainEach);
+
+/// The peers of a race that has no family.
+pub trait RaceOrUntilEach {}
+
+impl RaceOrUntilEach for () {}
+
+impl<P: NotAFamily, Others: RaceOrUntilEach> RaceOrUntilEach for (P, Others) {}
+
 /// The other end of a choice: a role, or [`AnyPeer`].
 pub trait Peer {
     /// The name of the role.

@@ -2,7 +2,7 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
 
-use super::choice::{AnyPeer, Choice, Offers, Peer};
+use super::choice::{AnyPeer, Choice, Offers, Peer, RaceOrUntilEach};
 use super::implement::state_with_choice;
 use super::receive_any::{Peers, receive_any};
 use super::select::Select;
@@ -40,7 +40,7 @@ pub enum Until<C, T, S> {
     Wished(T, S),
 }
 
-impl<'s, R: Role, C> Race<'s, R, AnyPeer, C> {
+impl<'s, R: Role, C: Choice<Peers: RaceOrUntilEach>> Race<'s, R, AnyPeer, C> {
     /// Waits for a message, as [`Branch::branch`](super::Branch::branch) does, and for the future
     /// `wish`. If `wish` completes first, sends its label, as
     /// [`Select::select`](super::Select::select) does.

@@ -3,6 +3,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use super::action::poll_label;
+use super::choice::ReceiveOrReceiveEach;
 use super::implement::state_with_label;
 use super::state::{Names, Session, State};
 use crate::error::Result;
@@ -20,7 +21,7 @@ pub struct Receive<'s, R: Role, P, L, C> {
     names: Names<(P, L, C)>,
 }
 
-impl<'s, R: Role, P, L, C> Receive<'s, R, P, L, C> {
+impl<'s, R: Role, P: ReceiveOrReceiveEach, L, C> Receive<'s, R, P, L, C> {
     /// Waits for the label and returns it with the next state.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 use std::marker::PhantomData;
 
-use super::choice::{AnyPeer, Choice, Offers, Peer};
+use super::choice::{AnyPeer, Choice, Offers, Peer, SelectOrSelectEach};
 use super::implement::state_with_choice;
 use super::send::{Follows, Returning, Sending};
 use super::state::{Names, Session, State};
@@ -19,7 +19,7 @@ pub struct Select<'s, R: Role, P, C> {
     names: Names<(P, C)>,
 }
 
-impl<'s, R: Role, P: Role, C> Select<'s, R, P, C> {
+impl<'s, R: Role, P: SelectOrSelectEach, C> Select<'s, R, P, C> {
     /// Sends `label` and returns the next state, with the errors and cancel safety of
     /// [`Send::send`](super::Send::send). If it fails, the label is lost; use
     /// [`select_or_return`](Select::select_or_return) to get it back.

@@ -3,6 +3,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use super::action::poll_transmit;
+use super::choice::SendOrSendEach;
 use super::implement::state_with_label;
 use super::state::{Names, Session, State};
 use crate::error::{Result, Unsent};
@@ -20,8 +21,8 @@ pub struct Send<'s, R: Role, P, L, C> {
     names: Names<(P, L, C)>,
 }
 
-// The bounds are on the methods, so that rustc reports the failing bound and not a missing method.
-impl<'s, R: Role, P, L, C> Send<'s, R, P, L, C> {
+// Other bounds are on the methods, so that rustc reports the failing bound, not a missing method.
+impl<'s, R: Role, P: SendOrSendEach, L, C> Send<'s, R, P, L, C> {
     /// Sends `label` and returns the next state.
     ///
     /// Over a [`Channel`](crate::Channel) this only waits if [waiting was proven

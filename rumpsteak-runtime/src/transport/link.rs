@@ -133,7 +133,6 @@ pub trait Movable: Link + Sized {
 /// A route that can send messages of type `M`.
 #[diagnostic::on_unimplemented(
     message = "the route to this peer cannot send `{M}` to one role",
-    label = "if the peer is a family, call `send_each` or `select_each`",
     note = "the first half of a route to one role must be a `Sink<{M}> + Unpin` whose error is a \
             `std::error::Error + Send + Sync`"
 )]
@@ -176,7 +175,6 @@ pub trait Outgoing<M>: Link {
 /// A route that can receive messages of type `M`.
 #[diagnostic::on_unimplemented(
     message = "the route to this peer cannot receive `{M}` from one role",
-    label = "if the peer is a family, call `receive_each`, `branch_each` or `drain_each`",
     note = "the second half of a route to one role must be a `Stream + Unpin` of `{M}` or of `Result<{M}, E>`"
 )]
 pub trait Incoming<M: 'static>: Link {
