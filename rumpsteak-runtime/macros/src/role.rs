@@ -162,35 +162,31 @@ fn session(name: &Ident, route: &Route, message: &Ident, scope: &Scope<'_>) -> [
     let (member, krate) = (at(&route.member.to_token_stream(), span), at(scope.krate, span));
     let counts = quote_spanned!(span=> #krate::private::counts_sessions::<#name, #with>());
     let names = quote_spanned!(span=> [<Self as #krate::Role>::NAME, #peer]);
-    let mut begins = quote_spanned! {span=>
-        let ready = #krate::private::poll_begin::<#message, _>(
-            &mut self.#member,
-            const { #counts },
-            waker,
-            ready,
-        );
-    };
-    let mut ends = quote_spanned! {span=>
-        #krate::private::complete::<#message, _>(&mut self.#member, const { #counts });
-    };
-    let mut unfit = TokenStream::new();
     let late = |from: &Ident, to: &Ident| {
         let role = |name: &Ident| scope.role(name).map_or("", |facts| &facts.role);
         let mut late = scope.protocol().late.iter();
         late.any(|late| (&*late.0, &*late.1) == (role(from), role(to)))
     };
-    if late(with, name) {
-        begins.extend(quote_spanned! {span=>
-            let ready = #krate::private::poll_end::<#message, _>(&mut self.#member, waker, ready);
-        });
-        ends = quote_spanned!(span=> #krate::private::complete_later(&self.#member););
+    let (drops, tells) = (late(with, name), late(name, with));
+    let begins = quote_spanned! {span=>
+        let ready = #krate::private::poll_begin::<#message, _>(
+            &mut self.#member,
+            [const { #counts }, #drops],
+            waker,
+            ready,
+        );
+    };
+    let ends = quote_spanned! {span=>
+        #krate::private::complete::<#message, _>(
+            &mut self.#member,
+            [const { #counts }, #drops, #tells],
+        );
+    };
+    let mut unfit = TokenStream::new();
+    if drops {
         unfit.extend(quote_spanned! {span=>
             .or_else(|| #krate::private::unended::<#message, _>(&self.#member, #names))
         });
-    }
-    if late(name, with) {
-        let end = quote_spanned!(span=> #krate::private::end::<#message, _>(&mut self.#member););
-        ends = quote!(#end #ends);
     }
     if let Some(Room::Capacity(most, _)) = scope.room(route) {
         unfit.extend(quote_spanned! {span=>

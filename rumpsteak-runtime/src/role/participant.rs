@@ -80,48 +80,36 @@ pub fn other_number<L>(
     (members != fixed).then_some(ErrorKind::Members { role, peer, fixed, members })
 }
 
-/// Begins the next session on a route if both ends count the same sessions. `others` is the result
-/// for the other routes.
+/// Begins the next session on a route if both ends count the same sessions. A role that drops what
+/// comes too late waits until the peer has ended the last one, too. `others` is the result for the
+/// other routes.
 #[inline]
 pub fn poll_begin<M: 'static, L: Link>(
     link: &mut L,
-    counts: bool,
+    [counts, drops]: [bool; 2],
     waker: &Waker,
     others: Poll<()>,
 ) -> Poll<()> {
-    if counts && link.poll_begin::<M>(link.mark().completed(), waker).is_pending() {
+    let sessions = link.mark().completed();
+    if drops && sessions > 0 && link.poll_end::<M>(sessions, waker).is_pending()
+        || counts && link.poll_begin::<M>(sessions, waker).is_pending()
+    {
         return Poll::Pending;
     }
     others
 }
 
-/// Ends a session on a route. `counts` is true if both ends count the same sessions.
+/// Ends a session on a route. `counts` is true if both ends count the same sessions, `drops` if the
+/// role drops what comes too late, and `tells` if the peer does.
 #[inline]
-pub fn complete<M: 'static, L: Link>(link: &mut L, counts: bool) {
+pub fn complete<M: 'static, L: Link>(link: &mut L, [counts, drops, tells]: [bool; 3]) {
     let sessions = link.mark().complete();
-    if counts {
+    if tells {
+        link.end::<M>(sessions);
+    }
+    if counts && !drops {
         link.complete::<M>(sessions);
     }
-}
-
-/// Tells a peer that drops what comes too late that a session has ended.
-pub fn end<M: 'static, L: Link>(link: &mut L) {
-    link.end::<M>(link.mark().completed() + 1);
-}
-
-/// Ends a session on a route whose peer may still send. [`poll_end`] completes it.
-pub fn complete_later<L: Link>(link: &L) {
-    link.mark().complete();
-}
-
-/// Completes the last session on a route once the peer has ended it, too. `others` is the result
-/// for the other routes.
-pub fn poll_end<M: 'static, L: Link>(link: &mut L, waker: &Waker, others: Poll<()>) -> Poll<()> {
-    let sessions = link.mark().completed();
-    if sessions > 0 && link.poll_end::<M>(sessions, waker).is_pending() {
-        return Poll::Pending;
-    }
-    others
 }
 
 /// An error if the next session could receive what comes too late for the last one.

@@ -218,7 +218,9 @@ impl Upgrade<'_> {
         let comparison =
             Comparison { sub: sub.machine_or_idle(role), sup: sup.machine_or_idle(role) };
         let (own, place) = (&comparison.sub.fsm, &comparison.sup.fsm);
-        let drops_others = self.drops_others(role);
+        // Such a role waits until its peers tell their ends.
+        let late = |of: &Version<'_>, role| of.machine_or_idle(role).fsm.late().clone();
+        let drops_others = self.roles.iter().find(|role| late(sub, role) != late(sup, role));
         if own == place && drops_others.is_none() {
             return Question::holds(None);
         }
@@ -263,15 +265,6 @@ impl Upgrade<'_> {
         let notice = Notice::error(format!("undecided whether {claim}"));
         let notice = notice.remark(format!("in `{file}`, {reason}"));
         Question::other((notice, Answer::because(Outcome::Undecided, reason)))
-    }
-
-    /// The role, or one that it sends to, that drops other late messages in the other version.
-    fn drops_others(&self, role: &Role) -> Option<&Role> {
-        let late = |version: &Version<'_>, to| {
-            let late = version.machine_or_idle(to).fsm.late().clone();
-            late.into_iter().filter(|(from, _)| to == role || from == role).collect::<Vec<_>>()
-        };
-        self.roles.iter().find(|to| late(self.old, to) != late(self.new, to))
     }
 
     /// Prints the answers. A refusal that several roles share is printed once.
