@@ -86,7 +86,9 @@ impl<M> Shared<M> {
 
     /// Marks that the receiver is gone, after its role has completed some sessions.
     pub(super) fn leave(&self) {
-        self.completed.fetch_max(LEAVING_AFTER.get(), Ordering::Release);
+        if let completed @ 1.. = LEAVING_AFTER.get() {
+            self.completed.store(completed, Ordering::Release);
+        }
         self.obstacle.store(GONE, Ordering::Release);
     }
 
