@@ -231,19 +231,19 @@ impl Run {
 
     /// The run without the messages that stand for ends: the reader knows none of them.
     fn without_ends(mut self) -> Self {
-        let waits_for_end =
-            |wait: &Wait| wait.transitions.iter().any(|(_, due)| is_end(&due.message));
+        let waits = |of: &Wait| of.transitions.iter().any(|(_, due)| is_end(&due.message));
         if let Failure::UnspecifiedReception { from, to } = &self.failure {
             let (from, to) = (from.clone(), to.clone());
-            let has_ended = |of: &Queue| of.from == from && of.to == to && is_end(&of.messages[0]);
-            if self.waits.iter().any(|wait| wait.role == to && waits_for_end(wait)) {
-                self.failure = Failure::Orphan { from, to };
-            } else if self.queues.iter().any(has_ended) {
+            let mut ended = self.queues.iter().filter(|of| of.to == to && is_end(&of.messages[0]));
+            let is_over = self.waits.iter().any(|of| of.role == to && waits(of));
+            if ended.clone().any(|queue| queue.from == from) {
                 self.failure = Failure::Starvation(to);
+            } else if is_over || ended.next().is_some() {
+                self.failure = Failure::Orphan { from, to };
             }
         }
         self.steps.retain(|step| !is_end(&step.action.message));
-        self.waits.retain(|wait| !waits_for_end(wait));
+        self.waits.retain(|wait| !waits(wait));
         self.queues.iter_mut().for_each(|queue| queue.messages.retain(|of| !is_end(of)));
         self.queues.retain(|queue| !queue.messages.is_empty());
         self
