@@ -114,8 +114,8 @@ impl Module {
         Ok(&protocols[pick(self.name(), &names, wanted, "projected")?])
     }
 
-    /// The protocol of this name, or the only one, with the projections onto all of its roles. Its
-    /// errors are reported and returned, as those of the module.
+    /// The protocol of this name, or the only one, with the projections onto all of its roles.
+    /// Reports and returns errors in the module and in the protocol.
     pub(crate) fn projected(&self, wanted: Option<&str>, terminal: &mut Terminal) -> Projected<'_> {
         self.warn(terminal);
         let mut found = self.contents.diagnostics.clone();
