@@ -74,10 +74,10 @@ errors! {
         "`{to}` has to drop what `{from}` sends in this block, up to its last message"
         help "let the last message of `{from}` to `{to}` have a label of its own";
 
-    inner_via(block: Span) = OpenInterrupt at block,
+    via_without_effect(block: Span) = OpenInterrupt at block,
         "an interrupt with `via` has no effect here",
-        "an interrupt may end the block around too, or the role takes no part in this one"
-        help "interrupt the block around, or let the role take part in this one";
+        "the role that interrupts takes no part in this block"
+        help "let it take part in this block";
 
     /// A recursion without a `continue`.
     done_once(rec: Span, name: &str) = DoneOnce at rec,

@@ -386,7 +386,7 @@ impl Composer<'_> {
         if self.late_sets.is_empty() {
             return Ok(local);
         }
-        local.settled(&self.global.roles, role, &self.late_sets, self.rounds).map_err(|found| {
+        local.settled(self.global, role, &self.late_sets, self.rounds).map_err(|found| {
             let name = |role: u32| self.global.roles[role as usize].as_str();
             let Block { span: block, interrupts, .. } = &self.global.blocks[found.block as usize];
             let is_own = interrupts.iter().any(|of| of.by == found.by);
@@ -473,8 +473,7 @@ impl Composer<'_> {
     /// The machines of a block whose interrupts may be late.
     ///
     /// # Errors
-    /// These errors, or one that says what is wrong: it is inside a block that may be interrupted,
-    /// or a role does not know what it has to wait for.
+    /// These errors, or one that says which role does not know what it has to wait for.
     fn late(
         &mut self,
         interruption: &Interruption<'_>,
@@ -483,7 +482,6 @@ impl Composer<'_> {
         closed: &Closed,
         errors: Vec<Diagnostic>,
     ) -> Result<Vec<Local>, Vec<Diagnostic>> {
-        let is_outermost = self.interrupters[interruption.number as usize].is_empty();
         // The interrupters that tell all others when they are done.
         open.retain(|&by, open| {
             let others = interruption.members.iter();
@@ -496,11 +494,10 @@ impl Composer<'_> {
                 || (open[0] || interruption.is_routed()) && others.all(is_told)
         });
         let known =
-            if is_outermost { Lateness::new(interruption, machines, &open) } else { Err(None) };
-        let known = known.map_err(|pair| match &errors[..] {
-            [] => vec![interruption.unclear_last(pair)],
-            _ => errors.clone(),
-        })?;
+            Lateness::new(interruption, machines, &open).map_err(|pair| match &errors[..] {
+                [] => vec![interruption.unclear_last(pair)],
+                _ => errors.clone(),
+            })?;
         self.open_ends.insert(interruption.number, errors);
         let mut late = machines.to_vec();
         for &role in &interruption.members {

@@ -72,7 +72,7 @@ impl<'a> Interruption<'a> {
         for (role, machine) in (0..).zip(machines) {
             for (_, Edge { action, .. }) in machine.all_edges() {
                 let peer = roles.iter().position(|known| *known == action.peer).map_or(NONE, index);
-                if action.direction == Direction::Send {
+                if action.direction == Direction::Send && peer != role {
                     pairs.entry((role, peer)).or_default().insert(action.message.clone());
                 }
             }
@@ -252,10 +252,12 @@ impl<'a> Interruption<'a> {
         Some(self.open_interrupt(by, role, last))
     }
 
-    /// An error about a block with `via`: it is inside another block, or the second role does not
-    /// know the last message of the first one.
+    /// An error about a block with `via`: its interrupter takes no part, or the second role does
+    /// not know the last message of the first one.
     pub(super) fn unclear_last(&self, pair: Option<(u32, u32)>) -> Diagnostic {
-        let Some((from, to)) = pair else { return global_errors::inner_via(self.block.span) };
+        let Some((from, to)) = pair else {
+            return global_errors::via_without_effect(self.block.span);
+        };
         global_errors::unclear_last(self.block.span, self.name(from), self.name(to))
     }
 

@@ -26,6 +26,9 @@
 //! interrupter is done: in every run that comes before its own last action. If only an interrupt
 //! ends the block, no role is done before, so it tells all its hops and waits for them.
 //!
+//! In a block inside another one, the marks are steps of the outer block's machine like others. A
+//! role that drops all up to an interrupt of the outer block also drops late ones of the inner.
+//!
 //! # Interrupts that are passed on
 //! With `cancel() by c via g`, a *hop* P → Q is a pair such that P tells Q in any case: c → g, and
 //! g → Q if Q may send for ever without waiting, so that nothing else would stop it, and g has a
@@ -47,6 +50,8 @@ use rumpsteak_fsm::{Action, Direction, Label, Message, Role};
 use super::interruption::{Interrupt, Interruption};
 use super::local::{Edge, Local};
 use super::rounds::{Rounds, Rule, TooLate};
+use crate::diagnostics::span::Span;
+use crate::global::automaton::Global;
 use crate::index::{IndexSet, index};
 use crate::limits::Limits;
 
@@ -90,7 +95,7 @@ impl Lateness {
         let learns =
             |by: u32, role: u32| of.learn(by, told.contains_key(&by)).contains(role as usize);
         let (mut last, mut sends, mut hears) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        let mut closing: BTreeMap<(u32, u32), BTreeSet<Message>> = BTreeMap::new();
+        let mut closing = BTreeMap::new();
         let pairs =
             of.members.iter().flat_map(|&from| of.members.iter().map(move |&to| (from, to)));
         for pair @ (from, to) in pairs.filter(|pair| pair.0 != pair.1) {
@@ -103,6 +108,8 @@ impl Lateness {
                 |&by: &u32| by == from || !of.block.ends || is_strict && learns(by, from);
             let is_told = of.hops.contains_key(&pair) && of.interrupters.iter().all(is_caught);
             let (mut final_ones, mut others) = (BTreeSet::new(), BTreeSet::new());
+            // The messages by which the receiver itself says that there is no more.
+            let mut said = BTreeSet::new();
             let counts = |source: u32| may[source as usize] && !is_told;
             for (_, edge) in sender.all_edges().filter(|(source, _)| counts(*source)) {
                 let is_more = may[edge.target as usize];
@@ -111,22 +118,24 @@ impl Lateness {
                     true => final_ones.insert(edge.action.message.clone()),
                     false if is_more => continue,
                     false => {
-                        // The receiver itself says that there is no more.
                         if !of.is(edge, Direction::Receive, to) {
                             return Err(Some(pair));
                         }
-                        if of.hears_of_others(from, to) {
-                            let message = edge.action.message.clone();
-                            closing.entry(pair).or_default().insert(message);
-                        }
-                        continue;
+                        said.insert(&edge.action.message)
                     }
                 };
             }
             if !final_ones.is_disjoint(&others) {
                 return Err(Some(pair));
             }
-            let hearing = receiver.leads_to(|_| true, receiver.states_with(is_received));
+            let is_said = |edge: &Edge| {
+                of.is(edge, Direction::Send, from) && said.contains(&edge.action.message)
+            };
+            let hearing = receiver.states_with(|edge| is_received(edge) || is_said(edge));
+            let hearing = receiver.leads_to(|_| true, hearing);
+            if !said.is_empty() && of.hears_of_others(from, to) {
+                closing.insert(pair, said.into_iter().cloned().collect());
+            }
             hears.insert(pair, hearing.into_iter().map(|hears| hears || is_told).collect());
             last.insert(pair, final_ones);
             sends.insert(pair, may.into_iter().map(|may| may || is_told).collect());
@@ -422,7 +431,7 @@ impl Local {
     /// that may be late, until it hears something else from the same role.
     pub(super) fn settled(
         &self,
-        roles: &[Role],
+        Global { roles, blocks, .. }: &Global,
         role: u32,
         late_sets: &IndexSet<Late>,
         rounds: &Rounds<'_>,
@@ -458,7 +467,10 @@ impl Local {
                 Err(TooLate { block, by, role, message, confused })
             };
             for Edge { action, target, origins } in self.edges(state) {
-                if let Some(late) = late_as(action) {
+                // A late interrupt is dropped, too, after an interrupt of a block around.
+                let is_of_block = |place: &Span| blocks.iter().any(|block| block.span == *place);
+                let drops = *target == state && origins.iter().all(is_of_block);
+                if let Some(late) = late_as(action).filter(|_| !drops) {
                     let is_later =
                         |&block| rounds.rule(block, late.1, role) == Some(Rule::AfterMessage);
                     match origins.iter().all(is_later) {
@@ -484,10 +496,13 @@ impl Local {
                 if late.iter().any(|(of, from, text)| of < block && (from, text) == (by, message)) {
                     continue;
                 }
-                let rest = late.iter().filter(|(of, from, _)| from != by || of > block).cloned();
-                let target = index(found.insert_full((state, rest.collect())).0);
                 let action =
                     Action { peer, direction: Direction::Receive, message: message.clone() };
+                if local.edges(source).iter().any(|edge| edge.action == action) {
+                    continue;
+                }
+                let rest = late.iter().filter(|(of, from, _)| from != by || of > block).cloned();
+                let target = index(found.insert_full((state, rest.collect())).0);
                 local.connect(source, action, target, Vec::new());
             }
         }
