@@ -149,6 +149,9 @@ impl Findings {
                 role: role.role.to_string(),
                 queues,
                 members: loaded.and_then(|loaded| loaded.protocol.members(&role.role)),
+                connects: loaded
+                    .and_then(|loaded| loaded.protocol.connected_by(&role.role))
+                    .map(Role::to_string),
             };
             payloads.extend(role.labels.values().flat_map(|label| &label.checks).cloned());
             declared.extend(role.labels.values().filter_map(|label| {

@@ -40,6 +40,8 @@ pub struct RoleFacts {
     pub queues: Vec<(String, String)>,
     /// The number of members of a family: 0 if the program gives it.
     pub members: Option<u32>,
+    /// The family whose members this role connects, if it is a ring.
+    pub connects: Option<String>,
 }
 
 /// Facts about a session with a role.

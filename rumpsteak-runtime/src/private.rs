@@ -8,7 +8,7 @@ pub use crate::role::{fingerprint::Structure, on_demand::*, participant::*, wiri
 pub use crate::run::{RunningFamily, Shared, family, root_cause, running};
 pub use crate::seal::{ByMacro, Label, Played, Seals};
 pub use crate::states::{Plays, Process, choice::NeverReceived, proof::Unnamed};
-pub use crate::transport::to_family;
+pub use crate::transport::{JoinsRing, to_family};
 pub use crate::watch::{Watch, connection, print};
 
 /// The names that a module has without an import. Its own items take precedence.

@@ -19,6 +19,8 @@ pub struct Played {
     pub role: &'static str,
     /// True for a family, which many members play.
     pub is_family: bool,
+    /// True if a ring connects the role to other members of its family.
+    pub is_in_ring: bool,
     /// True if the members of families may send different messages.
     pub differ: bool,
     /// True if roles may send where they have heard some of the members.

@@ -36,6 +36,17 @@ pub fn check(fsm: &Fsm, is_family: impl Fn(&Role) -> bool) -> Result<(), (StateI
     differing.map_or(Ok(()), |state| Err((state, "members could receive in different orders")))
 }
 
+/// Checks that each state waits for one role or sends, as a [ring](self#rings) needs it.
+///
+/// # Errors
+/// The first state that may not, and why.
+pub fn waits_for_one(fsm: &Fsm) -> Result<(), (StateId, &'static str)> {
+    let other = fsm.reachable().find(|&state| !has_one_peer(fsm, state));
+    other.map_or(Ok(()), |state| {
+        Err((state, "beside a ring, each role waits for one role at a time"))
+    })
+}
+
 /// True if a machine may send or receive, whichever is first: members may do different things.
 pub fn differs(fsm: &Fsm) -> bool {
     fsm.states().any(|state| fsm.mixed(state).is_some())

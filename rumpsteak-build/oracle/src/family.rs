@@ -3,17 +3,18 @@
 use fastrand::Rng;
 
 /// A random protocol among `m`, `q` and the family `w` of this size. In `indices` percent of its
-/// steps a role asks some member, or each member sends to its neighbour in a ring.
+/// steps a role asks some member, or each member sends to its neighbour in the ring `r`.
 pub fn with_family(rng: &mut Rng, size: &str, indices: usize) -> String {
     let steps = 2 + rng.usize(..4);
     let with_one = rng.bool();
     let body = Generator { rng, indices, with_one, loops: 0 }.steps(steps);
-    format!("global protocol P(role m, role q, role w[{size}]) {{\n{body}}}\n")
+    let ring = if body.contains("to r;") { ", role r[w]" } else { "" };
+    format!("global protocol P(role m, role q, role w[{size}]{ring}) {{\n{body}}}\n")
 }
 
 /// The protocol with so many single roles in the place of the family, which are named like it and
 /// numbered. Each message is on a line of its own, but a question to some member and its answer are
-/// on one.
+/// on one, and so are both sides of a ring.
 pub fn written_singly(text: &str, family: &str, members: usize) -> String {
     let names: Vec<String> = (0..members).map(|index| format!("{family}{index}")).collect();
     let [each, some] = ["each", "some"].map(|word| format!("{word} {family}"));
@@ -23,16 +24,10 @@ pub fn written_singly(text: &str, family: &str, members: usize) -> String {
     let line = |line: &str| {
         if let Some((before, after)) = line.split_once(&format!("role {family}[")) {
             let after = after.split_once(']').map_or("", |(_, after)| after);
+            let after = after.replace(", role r[w]", "");
             return format!("{before}role {}{after}\n", names.join(", role "));
         }
-        if line.contains(&format!("from {each}")) {
-            return beside("par", "and", &as_each(&each, line));
-        }
-        if let Some((_, by)) = line.split_once(&format!("from {some} to ")) {
-            let choice = format!("choice at {}", by.trim_end_matches(';'));
-            return beside(&choice, "or", &as_each(&some, line));
-        }
-        if let Some((label, _)) = line.split_once(&format!(" from {family}[i]")) {
+        if let Some((label, _)) = line.split_once(&format!(" from {each} to r;")) {
             // A role does not talk to itself.
             let pairs = names.iter().zip(names.iter().cycle().skip(1)).filter(|(a, b)| a != b);
             let next = pairs.map(|(from, to)| format!("{label} from {from} to {to};"));
@@ -41,6 +36,13 @@ pub fn written_singly(text: &str, family: &str, members: usize) -> String {
                 true => beside("par", "and", &next),
                 false => next.concat(),
             };
+        }
+        if line.contains(&format!("from {each}")) {
+            return beside("par", "and", &as_each(&each, line));
+        }
+        if let Some((_, by)) = line.split_once(&format!("from {some} to ")) {
+            let choice = format!("choice at {}", by.trim_end_matches(';'));
+            return beside(&choice, "or", &as_each(&some, line));
         }
         line.replace(&each, &names.join(", ")) + "\n"
     };
@@ -67,7 +69,11 @@ impl Generator<'_> {
         let step = |left| match self.rng.usize(..100) {
             0..20 if left > 0 => self.choice(left),
             20..30 if !self.with_one => {
-                format!("par {{\n{}}} and {{\n{}}}\n", self.step('p'), self.step('l'))
+                // A ring in a `par` is not supported.
+                let indices = std::mem::take(&mut self.indices);
+                let parts = ['p', 'l'].map(|letter| self.step(letter));
+                self.indices = indices;
+                format!("par {{\n{}}} and {{\n{}}}\n", parts[0], parts[1])
             }
             25..40 if self.with_one => self.block(),
             _ => self.step('l'),
@@ -132,8 +138,8 @@ impl Generator<'_> {
         let label = format!("{letter}{}()", self.rng.usize(..4));
         let (one, other) = self.pair();
         if self.rng.usize(..100) < self.indices {
-            return match self.rng.bool() {
-                true => format!("{label} from w[i] to w[i + 1];\n"),
+            return match self.rng.bool() && !self.with_one {
+                true => format!("{label} from each w to r; {label} from r to each w;\n"),
                 false => format!("{label} from {one} to some w; a{label} from some w to {one};\n"),
             };
         }

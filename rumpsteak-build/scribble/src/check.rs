@@ -100,6 +100,8 @@ fn check_sources(sources: &[Source], limits: &Limits, mut diagnostics: Vec<Diagn
             part.messages = Arc::clone(&messages);
         }
         let role_names: Vec<Name> = decl.roles.iter().map(|role| role.name.clone()).collect();
+        let rings: Vec<Option<usize>> =
+            decl.roles.iter().map(|role| decl.connected_by(role)).collect();
         let together = if !global.blocks.is_empty() {
             Some(blocks::project_all(&global, decl, &role_names, &raced, limits))
         } else if !alone.is_empty() {
@@ -108,11 +110,16 @@ fn check_sources(sources: &[Source], limits: &Limits, mut diagnostics: Vec<Diagn
             None
         };
         let endings = if together.is_none() { decl.body.endings() } else { Vec::new() };
-        let members = decl.roles.iter().map(|role| family_size(role.members.as_ref()?)).collect();
+        let members = decl.roles.iter().zip(&rings).map(|(role, ring)| {
+            let size = role.members.as_ref().filter(|_| ring.is_none());
+            family_size(size?)
+        });
+        let members = members.collect();
         let protocol = Protocol {
             name: decl.name.clone(),
             role_names,
             members,
+            rings,
             endings,
             global: Arc::new(global),
             together: together.map(Arc::new),
@@ -138,6 +145,8 @@ pub struct Protocol {
     role_names: Vec<Name>,
     /// See [`members`](Self::members).
     members: Vec<Option<u32>>,
+    /// The position of the family that each role connects, if it is a ring.
+    rings: Vec<Option<usize>>,
     endings: Vec<Ending>,
     global: Arc<Global>,
     /// The machines of all roles, if they are built together: for blocks and roles on demand.
@@ -232,13 +241,16 @@ impl Protocol {
         };
         let found = self.project_at(position).map_err(|errors| self.explained(errors))?;
         match self.undecided_family(&found) {
-            None => Ok(found),
+            None if !self.has_ring() => Ok(found),
             // The number of members is judged with all machines.
-            Some(_) => self.project_all().map(|mut all| all.swap_remove(position)),
+            _ => self.project_all().map(|mut all| all.swap_remove(position)),
         }
     }
 
     fn project_at(&self, position: usize) -> Result<Projection, Vec<Diagnostic>> {
+        if let Some(family) = self.rings[position] {
+            return Ok(projection::ring(&self.global, index(position), index(family)));
+        }
         match self.together.as_deref() {
             Some(together) => Ok(together.as_ref().map_err(Vec::clone)?.0[position].clone()),
             None => {
@@ -253,9 +265,19 @@ impl Protocol {
         self.members[self.position(role)?]
     }
 
-    /// True if the judgement of these projections counts for each number of members of families.
+    /// The family whose members this role connects, each to the next one, if it is a ring.
+    pub fn connected_by(&self, ring: &Role) -> Option<&Role> {
+        self.rings[self.position(ring)?].map(|family| &self.roles()[family])
+    }
+
+    fn has_ring(&self) -> bool {
+        self.rings.iter().any(Option::is_some)
+    }
+
+    /// True if the judgement of these projections counts for each number of members of families,
+    /// and for the queues of each member.
     pub fn counts(&self, found: &[Projection]) -> bool {
-        found.iter().all(|of| self.undecided_family(of).is_none())
+        !self.has_ring() && found.iter().all(|of| self.undecided_family(of).is_none())
     }
 
     /// The machines to judge instead of these projections: if the number of members
@@ -297,6 +319,12 @@ impl Protocol {
     /// If the program gives a number of members, the runtime cannot run a machine, or the machines
     /// have too many transitions.
     fn singly(&self, found: &[Projection]) -> Result<Vec<Projection>, Vec<Diagnostic>> {
+        if self.has_ring() {
+            return all(found.iter().map(|of| match self.undecided_family(of) {
+                None => Ok(of.clone()),
+                Some(error) => Err(vec![error]),
+            }));
+        }
         let (differ, stops) = (self.differ(found), self.stops(found));
         let members = |role: &Role| {
             let (number, own) = (self.members(role)?, &found[self.position(role)?].fsm);
@@ -329,7 +357,10 @@ impl Protocol {
         self.members.iter().flatten().next()?;
         let fsm = &found.fsm;
         let is_family = |role: &Role| self.members(role).is_some();
-        let (state, obstacle) = family::check(fsm, is_family).err()?;
+        let checked = family::check(fsm, is_family);
+        let checked =
+            if self.has_ring() { checked.and(family::waits_for_one(fsm)) } else { checked };
+        let (state, obstacle) = checked.err()?;
         let action = fsm.transitions_from(state).next()?;
         let own = self.position(fsm.role())?;
         let with = fsm.transitions_from(state).map(|found| &found.action.peer);

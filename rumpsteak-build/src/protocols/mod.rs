@@ -302,7 +302,8 @@ impl Loaded {
 
     pub(crate) fn on_demand(&self) -> Vec<String> {
         let machines = self.projections.iter().map(|projection| &projection.fsm);
-        machines.filter(|fsm| fsm.is_on_demand()).map(|fsm| fsm.role().to_string()).collect()
+        let others = machines.filter(|fsm| self.protocol.connected_by(fsm.role()).is_none());
+        others.filter(|fsm| fsm.is_on_demand()).map(|fsm| fsm.role().to_string()).collect()
     }
 
     /// The senders and receivers of messages that are dropped if they come too late.

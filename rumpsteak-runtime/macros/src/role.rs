@@ -63,6 +63,7 @@ fn participant(
     let ProtocolFacts { protocol, system, projections, on_demand, differ, stops, closed, .. } =
         scope.protocol();
     let (role, is_family) = (&facts.role, facts.members.is_some());
+    let is_in_ring = !scope.rings(name).is_empty();
     let (krate, number) = (scope.krate, hash::number(&[protocol, role]));
     let methods = methods(name, routes, message, scope);
     let not_a_family = (!is_family).then(|| quote!(impl #krate::states::NotAFamily for #name {}));
@@ -74,6 +75,7 @@ fn participant(
                     protocol: #protocol,
                     role: #role,
                     is_family: #is_family,
+                    is_in_ring: #is_in_ring,
                     differ: #differ,
                     stops: #stops,
                     number: #number,

@@ -41,6 +41,14 @@ impl<'a> Scope<'a> {
         self.role(name).is_some_and(|facts| facts.members.is_some())
     }
 
+    /// The rings that connect the members of a family.
+    pub(crate) fn rings(&self, family: &Ident) -> Vec<Ident> {
+        let Some(RoleFacts { role, .. }) = self.role(family) else { return Vec::new() };
+        let roles = self.judged.findings.verdict.roles.iter();
+        let rings = roles.filter(|(_, facts)| facts.connects.as_ref() == Some(role));
+        rings.map(|(name, _)| Ident::new(name, family.span())).collect()
+    }
+
     pub(crate) fn root(&self, name: &Ident) -> Option<&RootFacts> {
         self.judged.findings.verdict.roots.get(&name.to_string())
     }

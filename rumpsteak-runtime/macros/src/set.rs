@@ -98,7 +98,12 @@ fn family(scope: &Scope<'_>, role: &Ident, size: &Ident, wired: &TokenStream) ->
 /// `Default` or, if the program gives the sizes of families, `sized`: wires the roles in turn.
 fn wiring(set: &SetItem, scope: &Scope<'_>, parameters: &[Ident]) -> TokenStream {
     let (krate, name) = (scope.krate, &set.name);
-    let seats = set.fields.iter().map(|SetField { role, .. }| {
+    let rings = set
+        .fields
+        .iter()
+        .flat_map(|of| scope.rings(&of.role).into_iter().map(|ring| (of.member.clone(), ring)));
+    let (connected, rings): (Vec<_>, Vec<_>) = rings.unzip();
+    let seats = set.fields.iter().map(|of| &of.role).chain(&rings).map(|role| {
         let krate = at(krate, role.span());
         quote_spanned! {role.span()=>
             #[diagnostic::do_not_recommend]
@@ -127,7 +132,11 @@ fn wiring(set: &SetItem, scope: &Scope<'_>, parameters: &[Ident]) -> TokenStream
     let body = match scope.is_whole() {
         true => quote! {
             let mut wiring = #krate::private::wiring::Wiring::new();
-            let set = Self { #(#wires),* };
+            let mut set = Self { #(#wires),* };
+            #(
+                let routes = set.#connected.iter_mut().map(#krate::transport::Route::<#rings>::route);
+                #krate::private::JoinsRing::join(routes.collect());
+            )*
             if let ::core::option::Option::Some(watch) = #krate::private::Watch::from_environment() {
                 set.__watch(&watch);
             }
@@ -146,7 +155,7 @@ fn wiring(set: &SetItem, scope: &Scope<'_>, parameters: &[Ident]) -> TokenStream
         #(#seats)*
 
         #[automatically_derived]
-        #[allow(unused_variables, reason = "a module with a mistake has no roles")]
+        #[allow(unused_mut, unused_variables, reason = "there may be no ring, or a mistake and no roles")]
         impl #implemented #name {
             /// The roles, wired to each other. Panics if a family has no members.
             #head -> Self {

@@ -311,7 +311,7 @@ where
     let due: &mut Vec<_> = due.get_or_insert_with(|| (0..links.len()).collect());
     state.acts(true, labels, |role| {
         let links = Route::<P>::route(role).links();
-        let waits = due.iter().all(|&member| links[member].is_empty(&is_wanted, context));
+        let waits = due.iter().any(|&member| links[member].is_empty(&is_wanted, context));
         (waits, vec![P::NAME])
     })?;
     let links = Route::<P>::route(state.role()?).links();

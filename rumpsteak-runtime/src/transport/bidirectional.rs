@@ -127,6 +127,11 @@ impl<Tx, Rx> Bidirectional<Tx, Rx> {
         self.halves.take()
     }
 
+    /// Replaces the halves of a route that is unused.
+    pub(super) fn replace(&mut self, halves: (Tx, Rx), abilities: fn() -> (Half<Tx>, Half<Rx>)) {
+        (self.halves, self.abilities) = (Some(halves), abilities);
+    }
+
     /// Drops both halves, in order unless a session has not ended.
     fn leave(&mut self) {
         let completed = if self.mark.in_session() { 0 } else { self.mark.completed() };

@@ -118,3 +118,24 @@ where
         (link, Members::from_iter([far]))
     }
 }
+
+/// A route to the ring of a family, `role next[worker]` in Scribble.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a route to a ring",
+    label = "a ring connects members in one process: each has a `Channel<M>`"
+)]
+pub trait JoinsRing: Sized {
+    /// Connects the routes of all members: each sends to the next one.
+    fn join(routes: Vec<&mut Self>);
+}
+
+impl<Tx: Pair<Rx>, Rx> JoinsRing for Bidirectional<Tx, Rx> {
+    fn join(routes: Vec<&mut Self>) {
+        let queues = routes.iter().map(|_| Tx::pair());
+        let (senders, mut receivers): (Vec<_>, Vec<_>) = queues.unzip();
+        receivers.rotate_right(1);
+        for (route, halves) in routes.into_iter().zip(senders.into_iter().zip(receivers)) {
+            route.replace(halves, || Tx::HALVES);
+        }
+    }
+}

@@ -25,9 +25,9 @@ pub use self::bidirectional::{Bidirectional, Half, Nil};
 pub use self::capacity::{KnownRoom, known_room};
 pub use self::link::{Arrival, Incoming, Left, Link, Movable, Outgoing, RouteError};
 pub use self::mark::Mark;
-#[doc(hidden)]
-pub use self::members::to_family;
 pub use self::members::{Each, Members};
+#[doc(hidden)]
+pub use self::members::{JoinsRing, to_family};
 pub use self::pair::Pair;
 pub use crate::message::Labelled;
 pub use crate::role::Route;

@@ -6,7 +6,7 @@ use rumpsteak_fsm::{Label, Message};
 
 use super::code::Code;
 use super::diagnostic::Diagnostic;
-use super::span::Span;
+use super::span::{Name, Span};
 
 errors! {
     /// `again` is the interaction that leads back to the start.
@@ -62,6 +62,11 @@ errors! {
         "blocks and connections are not supported together",
         "parts that run side by side need their connections throughout"
         help "connect all roles from the start: remove `explicit` and `connect`";
+
+    block_beside_ring(block: Span, ring: &Name) = UndecidedFamily at block,
+        "blocks and rings are not supported together", "this block"
+        [ring.span => "a ring"]
+        help "do what is in the block before or after what is in the other parts";
 
     /// `by` interrupts, and `role` may hear of it when this label means something else.
     late_interrupt(block: Span, by: &str, role: &str, label: &str) = OpenInterrupt at block,

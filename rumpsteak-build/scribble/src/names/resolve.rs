@@ -187,7 +187,10 @@ impl<'m> Resolver<'_, 'm> {
         }
         for RoleDecl { name, members, .. } in &decl.roles {
             let Some(size) = members else { continue };
-            if family_size(size).is_none() {
+            let family = self.ring(name).map(|(_, family)| &family.name);
+            if let Some(family) = family.filter(|family| self.family(family).is_none()) {
+                self.error(name_errors::each_of_one(size, family.span));
+            } else if family.is_none() && family_size(size).is_none() {
                 self.error(name_errors::family_size(size));
             } else if decl.explicit {
                 self.error(name_errors::of_one_role(name, "connect", name.span));
@@ -298,12 +301,20 @@ impl<'m> Resolver<'_, 'm> {
     }
 
     fn family(&self, name: &Name) -> Option<&'m RoleDecl> {
-        self.declared(name).filter(|role| role.members.is_some())
+        self.declared(name).filter(|role| role.members.is_some() && self.ring(name).is_none())
     }
 
-    /// Reports a family in the place of one role.
+    /// A ring, and the role that it connects.
+    fn ring(&self, name: &Name) -> Option<(&'m RoleDecl, &'m RoleDecl)> {
+        let ring = self.declared(name)?;
+        Some((ring, &self.decl.roles[self.decl.connected_by(ring)?]))
+    }
+
+    /// Reports a family or a ring in the place of one role.
     fn one(&mut self, role: &Name, does: &str) {
-        if let Some(family) = self.family(role) {
+        if let Some((ring, family)) = self.ring(role) {
+            self.error(name_errors::ring(&ring.name, &family.name, role.span));
+        } else if let Some(family) = self.family(role) {
             self.error(name_errors::of_one_role(role, does, family.name.span));
         }
     }
@@ -315,9 +326,19 @@ impl<'m> Resolver<'_, 'm> {
         error.into_iter().for_each(|error| self.error(error));
     }
 
-    /// Checks that `each` is before all families among the roles of a message, and that members of
-    /// families do not talk to each other.
+    /// Checks that `each` is before all families among the roles of a message, that a ring talks to
+    /// its family only, and that members of families do not talk to each other.
     fn families(&mut self, from: &Name, to: &[Name], each: &[Span], link: Link) {
+        for name in [from].into_iter().chain(to) {
+            let Some((_, family)) = self.ring(name) else { continue };
+            let is_alone = [from]
+                .into_iter()
+                .chain(to)
+                .all(|other| other.span == name.span || other.text == family.name.text);
+            if !is_alone || to.len() > 1 || link != Link::Needs {
+                return self.one(name, "");
+            }
+        }
         let sends = self.family(from).is_some();
         for name in [from].into_iter().chain(to) {
             let is_each = each.contains(&name.span);
@@ -519,6 +540,7 @@ impl<'m> Resolver<'_, 'm> {
             roles[place] = Some((role, name.span));
             let wanted = decl.roles.get(place).and_then(|wanted| wanted.members.as_ref());
             match (self.family(name), wanted) {
+                _ if self.ring(name).is_some() => self.one(name, ""),
                 // Another number of roles is reported already.
                 (Some(_), None) if place < decl.roles.len() => self.one(name, "play one role"),
                 (None, Some(_)) => self.several(name),

@@ -93,6 +93,9 @@ pub(crate) fn project_all(
     raced: &HashSet<Span>,
     limits: &Limits,
 ) -> Together {
+    if let Some(ring) = decl.roles.iter().find(|role| decl.connected_by(role).is_some()) {
+        return Err(vec![global_errors::block_beside_ring(global.blocks[0].span, &ring.name)]);
+    }
     let has_families = decl.roles.iter().any(|role| role.members.is_some());
     if !has_families && global.blocks.iter().any(|block| !block.interrupts.is_empty()) {
         let drops = Cell::new(false);

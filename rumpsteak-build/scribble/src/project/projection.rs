@@ -53,8 +53,10 @@
 //! subsets, and the set `M` can be exponential too (the problem is PSPACE-complete). [`Limits`]
 //! stop both.
 
+use std::collections::BTreeMap;
+
 use hashbrown::HashSet;
-use rumpsteak_fsm::{Fsm, Role, StateId, TransitionId, family};
+use rumpsteak_fsm::{Action, Direction, Fsm, Role, StateId, TransitionId, family};
 
 use super::collector::collects;
 use super::explain::explain;
@@ -161,6 +163,28 @@ pub(super) fn local(
             .ok_or_else(|| explain(&subsets, &problems, |other| is_projectable(other, limits))),
         Err(limit) => Err(vec![too_large(global, role, declared, limit)]),
     }
+}
+
+/// The machine of a ring: it passes on what each member of the family sends.
+pub(crate) fn ring(global: &Global, ring: u32, family: u32) -> Projection {
+    let mut local = Local::default();
+    let (own, peer) = (&global.roles[ring as usize], &global.roles[family as usize]);
+    let start = local.add();
+    let mut passed: BTreeMap<u32, Vec<Span>> = BTreeMap::new();
+    for edge in global.all_edges().filter(|edge| global.letter(edge).to == ring) {
+        passed.entry(global.letter(edge).message).or_default().extend(&edge.origins);
+    }
+    for (message, origins) in passed {
+        let (next, message) = (local.add(), global.messages[message as usize].clone());
+        for (from, direction, to) in
+            [(start, Direction::Receive, next), (next, Direction::Send, start)]
+        {
+            let action = Action { peer: peer.clone(), direction, message: message.clone() };
+            local.connect(from, action, to, origins.clone());
+        }
+    }
+    let found = Projection::of(local, own);
+    Projection { fsm: found.fsm.on_demand(true), ..found }
 }
 
 pub(crate) fn is_projectable(global: &Global, limits: &Limits) -> bool {

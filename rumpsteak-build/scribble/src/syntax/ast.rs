@@ -97,7 +97,7 @@ pub struct ProtocolDecl {
     pub span: Span,
 }
 
-/// `role A`, `role A as B`, or the family `role A[N]`.
+/// `role A`, `role A as B`, the family `role A[N]`, or the ring `role B[A]` of that family.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoleDecl {
     /// The name of the role.
@@ -105,8 +105,16 @@ pub struct RoleDecl {
     /// A second name for it in the body.
     pub alias: Option<Name>,
     /// The number of members of a family: `4`, or a name such as `N` for a number that is given
-    /// when the roles are made.
+    /// when the roles are made. For a ring, the name of its family.
     pub members: Option<Name>,
+}
+
+impl ProtocolDecl {
+    /// The position of the role that is connected by a ring: `role next[worker]`.
+    pub(crate) fn connected_by(&self, ring: &RoleDecl) -> Option<usize> {
+        let name = ring.members.as_ref()?;
+        self.roles.iter().position(|role| role.name.text == name.text)
+    }
 }
 
 /// `sig M`, `type T`

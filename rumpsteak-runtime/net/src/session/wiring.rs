@@ -115,6 +115,7 @@ pub(super) struct Facts {
 
 impl Facts {
     pub(super) fn of<R: Joins, C: Codec>() -> Self {
+        const { assert!(!R::PLAYED.0.is_in_ring, "a ring connects members in one process") };
         Self {
             role: TypeId::of::<R>(),
             played: &R::PLAYED.0,

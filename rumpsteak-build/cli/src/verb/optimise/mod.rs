@@ -135,7 +135,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
         link.or_else(default).map_or(1, |(_, time)| *time)
     };
     if !protocol.counts(&projections) {
-        let reason = "undecided: the fixed number of members is judged in the protocol's order";
+        let reason = "undecided: the members of the family are judged in the protocol's order";
         terminal.say_notice(&Notice::error(reason));
         return Ok(Answer::because(Outcome::Undecided, reason));
     }
