@@ -36,15 +36,18 @@ pub fn check(fsm: &Fsm, is_family: impl Fn(&Role) -> bool) -> Result<(), (StateI
     differing.map_or(Ok(()), |state| Err((state, "members could receive in different orders")))
 }
 
-/// Checks that each state waits for one role or sends, as a [ring](self#rings) needs it.
+/// Checks that each state sends, or waits for one role: beside a ring this has to hold.
 ///
 /// # Errors
 /// The first state that may not, and why.
 pub fn waits_for_one(fsm: &Fsm) -> Result<(), (StateId, &'static str)> {
-    let other = fsm.reachable().find(|&state| !has_one_peer(fsm, state));
-    other.map_or(Ok(()), |state| {
-        Err((state, "beside a ring, each role waits for one role at a time"))
-    })
+    let waits = |state| {
+        let mut actions = fsm.transitions_from(state).map(|by| by.action);
+        actions.any(|action| action.direction == Direction::Receive)
+    };
+    let found = fsm.reachable().find(|&state| waits(state) && !has_one_peer(fsm, state));
+    let reason = "beside a ring, each role waits for one role at a time";
+    found.map_or(Ok(()), |state| Err((state, reason)))
 }
 
 /// True if a machine may send or receive, whichever is first: members may do different things.

@@ -364,7 +364,9 @@ impl Protocol {
         let action = fsm.transitions_from(state).next()?;
         let own = self.position(fsm.role())?;
         let with = fsm.transitions_from(state).map(|found| &found.action.peer);
-        let of = [fsm.role()].into_iter().chain(with).find(|role| is_family(role))?;
+        // Beside a ring, any state may be one.
+        let known = [fsm.role()].into_iter().chain(with).chain(self.roles());
+        let of = known.into_iter().find(|role| is_family(role))?;
         let (own, of) = (&self.role_names[own], &self.role_names[self.position(of)?]);
         let at = *found.origins(action.id).first()?;
         Some(projection_errors::undecided_family(own, obstacle, at, of))

@@ -71,7 +71,7 @@ errors! {
     ring(ring: &Name, family: &Name, place: Span) = Family at place,
         "only the family `{family}` talks to the ring `{ring}`", "not supported here"
         [ring.span => "`{ring}` connects each `{family}` to the next one"]
-        help "write `m() from each {family} to {ring};` and `m() from {ring} to each {family};`";
+        help "write `from each {family} to {ring}` or `from {ring} to each {family}`";
 
     self_message(role: &Name, sender: Span) = SelfMessage at role.span,
         "`{role}` sends a message to itself", "the receiver is the sender"

@@ -28,7 +28,7 @@ impl Construct {
         Self("`introduces` is", "remove it, or write `connect A to B;` in an `explicit` protocol");
     pub(crate) const FAMILY: Self = Self(
         "indices as in `worker[1..N]`, and `some worker`, are",
-        "write `role worker[N]`, and `to each worker` or `from each worker`",
+        "write `role worker[N]`, `each worker`, or a ring: `role next[worker]`",
     );
     pub(crate) const TIME: Self = Self(
         "times and clocks (`timed`, `within`) are",

@@ -384,7 +384,7 @@ impl<'m> Resolver<'_, 'm> {
         let mut receivers: Vec<u32> = Vec::with_capacity(to.len());
         for name in to {
             let Some(receiver) = self.role(name) else { continue };
-            if sender == Some(receiver) {
+            if sender == Some(receiver) && self.family(name).is_none() {
                 self.error(name_errors::self_message(name, from.span));
             } else if let Some(first) = receivers.iter().position(|&other| other == receiver) {
                 self.error(name_errors::repeated_receiver(name, to[first].span));
