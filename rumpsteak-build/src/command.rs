@@ -140,8 +140,8 @@ impl Configuration {
 fn code(protocols: &Protocols, position: usize) -> Code {
     let loaded = &protocols.protocols[position];
     let protocol = loaded.name().to_owned();
-    let roles = loaded.protocol.roles().iter();
-    let sizes = roles.filter(|role| loaded.protocol.members(role) == Some(0)).count();
+    let roles = (0..).zip(loaded.protocol.roles()).filter(|(at, _)| loaded.has_process(*at));
+    let sizes = roles.filter(|(_, role)| loaded.protocol.members(role) == Some(0)).count();
     let Some(module) = empty_module(&protocol) else {
         let reason =
             format!("`{protocol}` is not a valid name in Rust\n\nhelp: rename the protocol");

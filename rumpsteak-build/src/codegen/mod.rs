@@ -60,7 +60,7 @@ fn items(
     print_labels(&mut text, scope, protocol, &names);
     let mut lines = 0;
     for (role, projection) in protocol.projections.iter().enumerate() {
-        if names.roles[role].has_session || names.roles[role].is_ring {
+        if names.roles[role].has_session || !names.roles[role].has_process {
             continue;
         }
         let machine = machines.iter().find(|machine| machine.role == role);

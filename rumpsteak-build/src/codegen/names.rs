@@ -55,8 +55,8 @@ pub(super) struct RoleName {
     pub(super) field: String,
     /// True for a family, which many members play.
     pub(super) is_family: bool,
-    /// True for a ring, which the members of a family play together.
-    pub(super) is_ring: bool,
+    /// True if the set has the role, and it has a session.
+    pub(super) has_process: bool,
     pub(super) is_written: bool,
     /// True if the module writes a session of the role.
     pub(super) has_session: bool,
@@ -109,7 +109,7 @@ impl Names {
             let written = player.map(|role| role.item.name.to_string());
             names.add_role(role, written);
             names.roles[position].is_family = loaded.protocol.members(role).is_some();
-            names.roles[position].is_ring = loaded.protocol.connected_by(role).is_some();
+            names.roles[position].has_process = loaded.has_process(position);
         }
         names.roles.iter_mut().for_each(|role| role.has_session = roots.contains(&role.ty));
         let carried = { scope.messages() }.flat_map(|message| scope.labels(&message)).collect();
@@ -204,8 +204,9 @@ impl Names {
         let is_written = written.is_some();
         let ty = written.unwrap_or_else(|| self.fresh(&name::camel(&scribble), "Role"));
         let field = self.fresh(&name::snake(&scribble), "_role");
-        let [is_family, is_ring, has_session] = [false; 3];
-        let name = RoleName { scribble, ty, field, is_family, is_ring, is_written, has_session };
+        let [is_family, has_process, has_session] = [false, true, false];
+        let name =
+            RoleName { scribble, ty, field, is_family, has_process, is_written, has_session };
         self.roles.push(name);
     }
 

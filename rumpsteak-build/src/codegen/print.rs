@@ -38,7 +38,7 @@ pub(super) fn print_set(text: &mut String, protocol: &Loaded, file: &ScrFile, na
         print_fence(text, "scribble", source);
     }
     text.push_str("#[derive(Roles)]\n");
-    let roles = names.roles.iter().filter(|role| !role.is_ring);
+    let roles = names.roles.iter().filter(|role| role.has_process);
     let roles = roles.map(|RoleName { scribble, ty, field, is_family, .. }| {
         let (what, ty) = match is_family {
             true => ("members of the family", format!("Vec<{ty}>")),
@@ -58,7 +58,7 @@ pub(super) fn print_role(text: &mut String, protocol: &Loaded, position: usize, 
     let peers: Vec<&RoleName> = names.roles.iter().filter(is_peer).collect();
     let scribble = &role.scribble;
     let _ = match &peers[..] {
-        [family] if role.is_ring => {
+        [family] if !role.has_process => {
             let family = &family.scribble;
             writeln!(text, "\n/// The ring `{scribble}`, from each `{family}` to the next one.")
         }

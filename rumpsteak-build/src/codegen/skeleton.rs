@@ -61,7 +61,10 @@ pub(crate) fn processes(module: &Module) -> Vec<(String, String)> {
 /// members of so many families. Roles on demand may never be asked.
 pub(crate) fn program(name: &str, module: &Module, sizes: usize, on_demand: &[String]) -> String {
     let functions: Vec<String> = processes(module).into_iter().map(|(_, text)| text).collect();
-    let roles = module.items.iter().filter_map(Item::role).map(|role| function(&role.name));
+    let played = module.items.iter().filter_map(|item| item.session()?.role.as_ref());
+    let played: BTreeSet<&Ident> = played.collect();
+    let roles = module.items.iter().filter_map(Item::role).map(|role| &role.name);
+    let roles = roles.filter(|name| played.contains(name)).map(function);
     let (roles, module_name) = (roles.collect::<Vec<_>>().join(", "), &module.name);
     let made = match sizes {
         0 => "default()".to_owned(),

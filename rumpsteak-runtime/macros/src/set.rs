@@ -28,14 +28,19 @@ pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
     let SetItem { attributes, visibility, name, fields } = set;
     let krate = scope.krate;
     let written: Vec<_> = fields.iter().map(|of| &of.field).collect();
-    let is_wrong = |of: &&SetField| scope.is_family(&of.role) != of.is_family;
-    let wrong = fields.iter().filter(|of| scope.role(&of.role).is_some() && is_wrong(of));
-    let wrong = wrong.map(|SetField { role, is_family, .. }| {
-        let text = match is_family {
-            true => format!("`{role}` is one role, not a family: write `{role}`"),
-            false => format!("`{role}` is a family: write `Vec<{role}>`, which has its members"),
+    let wrong = fields.iter().filter_map(|SetField { role, is_family, .. }| {
+        let facts = scope.role(role)?;
+        let text = match (is_family, facts.members.is_some()) {
+            _ if facts.connects.is_some() => {
+                format!("`{role}` is a ring, which has no process: remove this field")
+            }
+            (true, false) => format!("`{role}` is one role, not a family: write `{role}`"),
+            (false, true) => {
+                format!("`{role}` is a family: write `Vec<{role}>`, which has its members")
+            }
+            _ => return None,
         };
-        quote_spanned!(role.span()=> ::core::compile_error!(#text);)
+        Some(quote_spanned!(role.span()=> ::core::compile_error!(#text);))
     });
     let wrong: TokenStream = wrong.collect();
     let body = body(&written);

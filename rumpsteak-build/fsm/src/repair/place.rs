@@ -6,7 +6,7 @@
 //!                ?stop ─ end
 //! ```
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet, VecDeque};
 
 use crate::machine::interned::IndexSet;
 use crate::machine::{Action, Direction, Fsm, StateId, Transition, TransitionId};
@@ -115,7 +115,29 @@ pub fn on_run(sub: &Fsm, sup: &Fsm, run: &Run) -> Option<(Refusal, Option<Misfit
     let misplaced = misplaced(sub, sup, run);
     let misfit = misplaced.or_else(|| turned(sub, sup, sub.initial(), path(sub, run)));
     let misfit = misfit.map(|(refusal, misfit)| (refusal, Some(misfit)));
-    misfit.or_else(|| Some((unhandled(sub, sup, run)?, None)))
+    misfit.or_else(|| Some((unhandled(sub, sup, run).or_else(|| forgotten(sub, sup))?, None)))
+}
+
+/// The first end of the subtype where the supertype, which has done the same, goes on.
+fn forgotten(sub: &Fsm, sup: &Fsm) -> Option<Refusal> {
+    let mut pending = VecDeque::from([(sub.initial(), sup.initial(), Vec::new())]);
+    let mut seen = HashSet::from([(sub.initial(), sup.initial())]);
+    while let Some((sub_state, sup_state, path)) = pending.pop_front() {
+        let due = sup.transitions_from(sup_state).next();
+        if let Some(due) = due.filter(|_| sub.is_terminal(sub_state)) {
+            let (rule, cycle, sup) = (Rule::Forgotten, Vec::new(), Some(due.id));
+            return Some(Refusal { rule, path, sub_state, sub: None, sup_state, sup, cycle });
+        }
+        for own in sub.transitions_from(sub_state) {
+            let same = sup.transitions_from(sup_state).find(|due| due.action == own.action);
+            let Some(same) = same.filter(|due| seen.insert((own.target, due.target))) else {
+                continue;
+            };
+            let path = path.iter().copied().chain([own.id]).collect();
+            pending.push_back((own.target, same.target, path));
+        }
+    }
+    None
 }
 
 /// An action from a state on that the supertype has with another peer, direction or payload only.
