@@ -31,6 +31,10 @@ pub trait Choice: Sized {
     #[doc(hidden)]
     const VERIFIED: ByMacro<&'static [&'static str]>;
 
+    /// The labels that it may receive, if the role may also send one.
+    #[doc(hidden)]
+    const HEARD: ByMacro<&'static [&'static str]> = Self::VERIFIED;
+
     /// The number of labels that come from members, if options name their peers.
     #[doc(hidden)]
     const OF_MEMBERS: ByMacro<usize> = ByMacro(0);

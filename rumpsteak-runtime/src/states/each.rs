@@ -274,7 +274,7 @@ where
     let is_wanted = |message: &R::Message| is_begun || C::takes(message, number);
     let take = |member, message: R::Message| {
         let label = message.label();
-        if *decided.get_or_insert(label) != label || !C::LABELS.contains(&label) {
+        if *decided.get_or_insert(label) != label || !C::HEARD.0.contains(&label) {
             return Err(message);
         }
         match member {
@@ -283,11 +283,11 @@ where
         }
         Ok(())
     };
-    let state = ready!(poll_each::<R, P>(state, due, C::LABELS, is_wanted, take, context))?;
+    let state = ready!(poll_each::<R, P>(state, due, C::HEARD.0, is_wanted, take, context))?;
     Poll::Ready(match kept.take() {
-        None => Err(failed(state, peer, RouteError::Closed, Action::Receive(C::LABELS))),
+        None => Err(failed(state, peer, RouteError::Closed, Action::Receive(C::HEARD.0))),
         Some(message) => C::decide(state, message, number)
-            .map_err(|(state, message)| unexpected(state, peer, message, C::LABELS)),
+            .map_err(|(state, message)| unexpected(state, peer, message, C::HEARD.0)),
     })
 }
 

@@ -267,7 +267,7 @@ where
         crate::watch::trace::<R>("receive", P::NAME, crate::message::Labelled::label(&message));
         let state = state.take();
         let decided = C::decide(state, message, P::NUMBER.0)
-            .map_err(|(state, message)| unexpected(state, <P as Role>::NAME, message, C::LABELS));
+            .map_err(|(state, message)| unexpected(state, <P as Role>::NAME, message, C::HEARD.0));
         ControlFlow::Break(decided)
     }
 }
@@ -294,7 +294,7 @@ pub(super) fn receive_any<'s, R: Role, O: Peers<R>, C: Of<'s, R>>(
     context: &mut Context<'_>,
 ) -> Poll<Result<C>> {
     const { assert!(O::COUNT < usize::BITS as usize, "a choice has at most 63 peers") };
-    state.acts(true, C::LABELS, |role| {
+    state.acts(true, C::HEARD.0, |role| {
         let peers = (0..O::COUNT).map(O::name);
         (O::are_empty::<C>(role, u64::MAX, context), peers.collect())
     })?;
@@ -382,6 +382,6 @@ fn without<'s, R: Role, O: Peers<R>, C: Of<'s, R>>(
         }
     }
     let (index, error) = first?;
-    let action = Action::Receive(C::LABELS);
+    let action = Action::Receive(C::HEARD.0);
     Some(Err(failed(state.take(), O::name(index), error, action)))
 }

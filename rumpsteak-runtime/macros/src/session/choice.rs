@@ -45,6 +45,17 @@ impl Expansion<'_> {
         let of_members = of_members
             .filter(|of| of.direction == Direction::Receive && self.scope.is_family(&of.peer))
             .count();
+        let is_heard = |of: &&Variant| {
+            of.head.action().is_none_or(|action| action.direction == Direction::Receive)
+        };
+        let heard: Vec<_> = variants.iter().filter(is_heard).map(|of| of.head.label()).collect();
+        let is_race = 0 < heard.len() && heard.len() < variants.len();
+        let heard = is_race.then(|| {
+            quote! {
+                const HEARD: #krate::private::ByMacro<&'static [&'static str]> =
+                    #krate::private::ByMacro(&[#(<#message as #krate::Message<#heard>>::NAME),*]);
+            }
+        });
         let (all, gathers) = rest.map(|rest| self.rest_of_gather(rest)).unzip();
         let drains = self.drains();
         let offers = variants.iter().zip(&thens).map(|(variant, then)| self.offers(variant, then));
@@ -82,6 +93,8 @@ impl Expansion<'_> {
 
                 const VERIFIED: #krate::private::ByMacro<&'static [&'static str]> =
                     #krate::private::ByMacro(&[#(<#message as #krate::Message<#labels>>::NAME),*]);
+
+                #heard
 
                 #decide
             }
