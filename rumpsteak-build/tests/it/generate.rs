@@ -457,7 +457,7 @@ fn files_that_are_no_machine_of_the_role() {
             "mixed",
             "p.k.dot",
             "digraph k { 0 -> 1 [label=\"s!ready\"]; 0 -> 1 [label=\"s?value(i32)\"]; }",
-            "unsafe order: `protocols/p.k.dot` does not do everything at its turn",
+            "`protocols/p.k.dot` ends, but the protocol goes on: `k` still receives `value(i32)` from `s`",
         ),
         (
             "undecided",
