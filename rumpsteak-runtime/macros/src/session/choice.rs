@@ -45,17 +45,7 @@ impl Expansion<'_> {
         let of_members = of_members
             .filter(|of| of.direction == Direction::Receive && self.scope.is_family(&of.peer))
             .count();
-        let is_heard = |of: &&Variant| {
-            of.head.action().is_none_or(|action| action.direction == Direction::Receive)
-        };
-        let heard: Vec<_> = variants.iter().filter(is_heard).map(|of| of.head.label()).collect();
-        let is_race = 0 < heard.len() && heard.len() < variants.len();
-        let heard = is_race.then(|| {
-            quote! {
-                const HEARD: #krate::private::ByMacro<&'static [&'static str]> =
-                    #krate::private::ByMacro(&[#(<#message as #krate::Message<#heard>>::NAME),*]);
-            }
-        });
+        let heard = self.heard(variants);
         let (all, gathers) = rest.map(|rest| self.rest_of_gather(rest)).unzip();
         let drains = self.drains();
         let offers = variants.iter().zip(&thens).map(|(variant, then)| self.offers(variant, then));
@@ -103,6 +93,22 @@ impl Expansion<'_> {
             #drains
             #(#offers)*
         }
+    }
+
+    /// The labels of the options that receive, if others send.
+    fn heard(&self, variants: &[Variant]) -> Option<TokenStream> {
+        let (krate, message) = (self.krate, self.message());
+        let sends = |of: &&Variant| {
+            of.head.action().is_some_and(|action| action.direction == Direction::Send)
+        };
+        let (sent, heard): (Vec<_>, Vec<_>) = variants.iter().partition(sends);
+        let labels = heard.iter().map(|of| of.head.label());
+        (!sent.is_empty() && !heard.is_empty()).then(|| {
+            quote! {
+                const HEARD: #krate::private::ByMacro<&'static [&'static str]> =
+                    #krate::private::ByMacro(&[#(<#message as #krate::Message<#labels>>::NAME),*]);
+            }
+        })
     }
 
     /// The implementation that drops what it receives, if the options lead to one session.
