@@ -17,7 +17,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use indexmap::IndexSet;
-use rumpsteak_fsm::{Action, Direction, Fsm, Role, StateId, Transition, TransitionId};
+use rumpsteak_fsm::{Action, Fsm, Role, StateId, Transition, TransitionId};
 
 /// True if the payload of a send (the first action) is made from a receive (the second one), so
 /// that it must come later.
@@ -71,7 +71,7 @@ impl Reordering<'_> {
     fn steps(&self, (state, ahead): &(StateId, Early)) -> Vec<(Action, (StateId, Early))> {
         let after = |state: StateId, ahead: &Early| self.skip(state, ahead.clone());
         let mut own = self.machine.transitions_from(*state);
-        let waits = own.any(|transition| transition.action.direction == Direction::Receive);
+        let waits = own.any(|transition| !transition.action.is_send());
         if waits {
             for (group, (_, window)) in self.windows.iter().enumerate() {
                 if ahead[group].len() >= *window {
@@ -109,7 +109,7 @@ impl Reordering<'_> {
         sent: impl Fn(usize) -> Option<TransitionId>,
     ) -> Option<(usize, StateId)> {
         let first = self.machine.transitions_from(state).next()?.action;
-        if first.direction != Direction::Send {
+        if !first.is_send() {
             return None;
         }
         let group = self.group(first)?;
@@ -147,7 +147,7 @@ impl Reordering<'_> {
                 // The protocol is over on this way.
                 return Vec::new();
             };
-            let sends = first.action.direction == Direction::Send;
+            let sends = first.action.is_send();
             if sends && self.group(first.action) == Some(group) {
                 let is_here =
                     |one: &Transition<'_>| leaving.iter().any(|it| it.action == one.action);

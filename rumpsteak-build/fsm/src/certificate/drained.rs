@@ -294,8 +294,7 @@ impl<'a> Checker<'a> {
                 let words = at.queues.get(&(from, to)).ok_or(Fault::WrongRule)?;
                 let receives = || {
                     self.machines[to].transitions_from(at.states[to]).filter(|by| {
-                        by.action.direction == Direction::Receive
-                            && by.action.peer == *self.machines[from].role()
+                        !by.action.is_send() && by.action.peer == *self.machines[from].role()
                     })
                 };
                 let is_taken = |&letter: &TransitionId| {

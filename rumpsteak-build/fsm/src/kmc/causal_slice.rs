@@ -5,8 +5,7 @@
 //! O(n²) configurations for a run of n moves.
 
 use super::violation::{Violation, definite};
-use crate::system::explorer::Explorer;
-use crate::system::interned::InternedSystem;
+use crate::system::{Explorer, InternedSystem};
 
 const LONGEST: usize = 1_000;
 

@@ -4,10 +4,7 @@ use super::report::{Flaw, Obstacle, Properties, Property, Report, Verdict, Witne
 use super::violation::{Explored, Violation, Violations, first_definite};
 use super::{causal_slice, full, reduced};
 use crate::machine::{Defect, Fsm, Role, StateId};
-use crate::system::explorer::{Node, Paths};
-use crate::system::interned::InternedSystem;
-use crate::system::run::{Failure, Run};
-use crate::system::{self, System};
+use crate::system::{self, Failure, InternedSystem, Node, Paths, Run, System};
 use crate::verdict::{Limit, Limits};
 
 /// Which configurations are explored.
@@ -48,7 +45,8 @@ pub fn check(system: &System, limits: &Limits) -> Report {
 
 /// Judges each part at the bound that decides it.
 pub(crate) fn judge(parts: &[InternedSystem<'_>], limits: &Limits) -> Vec<Evaluated> {
-    let mut search = Search::new(Reduction::PartialOrder, limits);
+    let (reduction, budget) = (Reduction::PartialOrder, limits.configurations);
+    let mut search = Search { reduction, limits, budget };
     let judge = |part| {
         let judged = search.first(part);
         if reduces(part) { search.least(part, judged) } else { judged }
@@ -64,7 +62,8 @@ pub fn check_at(
     limits: &Limits,
 ) -> Properties {
     let parts = InternedSystem::parts(system);
-    let (bound, mut search) = (bound.max(1), Search::new(reduction, limits));
+    let bound = bound.max(1);
+    let mut search = Search { reduction, limits, budget: limits.configurations };
     properties(system, bound, parts.iter().map(|part| (part, search.evaluate(part, bound))))
 }
 
@@ -118,11 +117,7 @@ struct Search<'a> {
     budget: usize,
 }
 
-impl<'a> Search<'a> {
-    fn new(reduction: Reduction, limits: &'a Limits) -> Self {
-        Self { reduction, limits, budget: limits.configurations }
-    }
-
+impl Search<'_> {
     fn evaluate(&mut self, part: &InternedSystem<'_>, bound: usize) -> Evaluated {
         let explored = explore(part, &part.uniform(bound), self.reduction, self.budget);
         let limit = explored.explorer.limit(self.budget, self.limits);

@@ -11,9 +11,8 @@
 //! to look at these. There, a machine that does not move never will.
 
 use super::violation::{Explored, Violation, Violations, definite, first_definite};
-use crate::system::explorer::{Explorer, Node};
-use crate::system::interned::{InternedSystem, MachineIndex, StateKind};
 use crate::system::partial_order::{self, Terminal, Visitor};
+use crate::system::{Explorer, InternedSystem, MachineIndex, Node, StateKind};
 
 /// Explores a directed system under these bounds.
 pub(crate) fn explore<'a>(

@@ -65,6 +65,11 @@ impl Action {
         Self::new(peer.into(), Direction::Receive, label.into(), payload)
     }
 
+    /// True if it sends, false if it receives.
+    pub fn is_send(&self) -> bool {
+        self.direction == Direction::Send
+    }
+
     fn new(peer: Role, direction: Direction, label: Label, payload: &[&str]) -> Self {
         let payload = payload.iter().map(|&sort| sort.into()).collect();
         Self { peer, direction, message: Message { label, payload } }

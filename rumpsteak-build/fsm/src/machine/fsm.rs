@@ -90,7 +90,7 @@ impl Fsm {
     /// True if the machine sends nothing in its initial state and never comes back to it.
     pub fn waits_to_be_asked(&self) -> bool {
         self.transitions().all(|Transition { source, action, target, .. }| {
-            let is_asked = source != self.initial || action.direction == Direction::Receive;
+            let is_asked = source != self.initial || !action.is_send();
             is_asked && target != self.initial
         })
     }
@@ -126,6 +126,11 @@ impl Fsm {
         let known = (state.index() < self.len()).then(|| self.outgoing.of(state.index() as u32));
         let ids = known.unwrap_or_default().iter();
         ids.map(|&id| self.transition(TransitionId::from_index(id as usize)))
+    }
+
+    /// The transitions that leave `state` and send.
+    pub(crate) fn sends_from(&self, state: StateId) -> impl Iterator<Item = Transition<'_>> {
+        self.transitions_from(state).filter(|by| by.action.is_send())
     }
 
     /// The actions of the transitions that leave `state`.

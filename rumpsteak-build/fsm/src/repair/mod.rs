@@ -28,7 +28,7 @@ use std::collections::HashSet;
 use self::edit::Edit;
 pub use self::place::{Misfit, on_run};
 use self::place::{difference, displaced, does, early, order, turned, walk};
-use crate::machine::{Direction, Fsm, StateId, Transition, TransitionId};
+use crate::machine::{Fsm, StateId, Transition, TransitionId};
 use crate::subtype::{self, Refusal};
 use crate::verdict::Limits;
 
@@ -139,10 +139,9 @@ impl<'a> Search<'a> {
         let Self { sub, sup, refusal, walk, last, most, .. } = self;
         let due = single(sup, walk[last])?;
         let (edge, own) = self.at(last);
-        let sends =
-            |own: Transition<'_>| own.action.direction == Direction::Send && does(sup, own.action);
+        let sends = |own: Transition<'_>| own.action.is_send() && does(sup, own.action);
         let is_ahead = edge.is_some() && !sub.is_terminal(own);
-        let is_answer = due.action.direction == Direction::Receive;
+        let is_answer = !due.action.is_send();
         let between = (due.source, due.target);
         let insert = |at| (at, Edit::Insert { edge: self.at(at).0, is_of_state: false, between });
         let is_due = is_ahead && is_answer && sub.transitions_from(own).all(sends);

@@ -8,10 +8,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::machine::interned::IndexSet;
-use crate::machine::{Action, Direction, Fsm, StateId, Transition, TransitionId};
-use crate::run::{Failure, Run};
+use crate::machine::{Action, Direction, Fsm, IndexSet, StateId, Transition, TransitionId};
 use crate::subtype::{Refusal, Rule};
+use crate::system::{Failure, Run};
 
 /// Why an action of a subtype has no place. Transitions are transitions of the supertype.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -184,7 +183,7 @@ fn misplaced(sub: &Fsm, sup: &Fsm, run: &Run) -> Option<(Refusal, Misfit)> {
     let due = sup.transitions_from(sup_state).next().map(|due| due.id);
     let refusal =
         Refusal { rule, path, sub_state, sub: Some(early.id), sup_state, sup: due, cycle };
-    let is_cause = early.action.direction == Direction::Send || is_awaited;
+    let is_cause = early.action.is_send() || is_awaited;
     let found = order(sub, sup, &walk, &refusal).filter(|_| is_cause);
     // An option that never comes does no harm.
     found.filter(|(_, misfit)| !is_awaited || !matches!(misfit, Misfit::Unknown(_)))
@@ -238,7 +237,7 @@ pub(super) fn displaced(
     let is_it = |due: Transition<'_>| due.action == wanted;
     let here = || sup.transitions_from(state);
     let unused: Vec<_> = here().filter(|due| !does(sub, due.action)).map(|due| due.id).collect();
-    if wanted.direction == Direction::Receive && here().any(is_it) && !unused.is_empty() {
+    if !wanted.is_send() && here().any(is_it) && !unused.is_empty() {
         return Some(Misfit::NoOption(unused));
     }
     if let Some(due) = other_branch(sub, sup, path, walk, wanted) {

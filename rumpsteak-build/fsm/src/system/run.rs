@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-use super::composition::{System, is_end};
-use crate::machine::interned::IndexSet;
-use crate::machine::{Action, Direction, Fsm, Message, Role, StateId, TransitionId};
+use super::System;
+use super::composition::is_end;
+use crate::machine::{Action, Direction, Fsm, IndexSet, Message, Role, StateId, TransitionId};
 
 /// A run of a [`System`] that ends badly.
 ///
@@ -311,8 +311,7 @@ impl<'a> Replay<'a> {
         let machine = &self.system.machines()[mover];
         machine.transitions_from(self.states[mover]).any(|transition| {
             let action = transition.action;
-            action.direction == Direction::Send
-                || self.head(&action.peer, mover) == Some(&action.message)
+            action.is_send() || self.head(&action.peer, mover) == Some(&action.message)
         })
     }
 

@@ -7,8 +7,7 @@ use super::form::PrintError;
 use super::lexer::{Kind, Lexer, is_name};
 use super::named::{Named, NamedBuilder};
 use super::types::{payload, unquoted};
-use crate::machine::interned::IndexSet;
-use crate::machine::{Action, Fsm, Role, StateId, Transition};
+use crate::machine::{Action, Fsm, IndexSet, Role, StateId, Transition};
 
 /// A machine before all participants are known.
 struct Machine<'a> {

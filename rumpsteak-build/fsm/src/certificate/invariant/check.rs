@@ -192,7 +192,7 @@ impl<'a> Checker<'a> {
         }
         let Judgement { rule, next, .. } = &judgements[index];
         let own = || self.sub.transitions_from(goal.sub);
-        let sends = own().any(|own| own.action.direction == Direction::Send);
+        let sends = own().any(|own| own.action.is_send());
         let is_match = *rule == Step::Match;
         if is_match && sends && own().count() != self.sup.transitions_from(goal.sup).count() {
             return Err(Fault::LeftOut);
