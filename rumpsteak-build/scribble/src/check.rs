@@ -5,10 +5,9 @@ use std::sync::Arc;
 use rumpsteak_fsm::{Fsm, Message, Role, family};
 
 use crate::annotations;
-use crate::diagnostics::diagnostic::{self, Diagnostic, all};
-use crate::diagnostics::projection_errors;
-use crate::diagnostics::span::{Name, Span};
-use crate::diagnostics::syntax_errors::{self, Construct};
+use crate::diagnostics::{
+    Construct, Diagnostic, Name, Span, all, diagnostic, projection_errors, syntax_errors,
+};
 use crate::global::automaton::{Edge, Global};
 use crate::global::connections::connect;
 use crate::global::determinise::determinise;

@@ -1,7 +1,6 @@
 //! One mistake in one place.
 
-use super::code::Code;
-use super::span::Span;
+use super::{Code, Span};
 
 /// One error or warning. The caller renders it.
 ///

@@ -13,9 +13,7 @@ use std::collections::BTreeSet;
 use fixedbitset::FixedBitSet;
 
 use super::automaton::{Edge, Global, Letter};
-use crate::diagnostics::diagnostic::Diagnostic;
-use crate::diagnostics::global_errors;
-use crate::diagnostics::span::Name;
+use crate::diagnostics::{Diagnostic, Name, global_errors};
 use crate::index::{IndexSet, index};
 use crate::syntax::ast::Link;
 

@@ -39,10 +39,8 @@ use rumpsteak_fsm::Role;
 use super::automaton::{Block, Edge, Global, Letter};
 use super::blocks;
 use super::unfold::{self, Step, TooLarge, Unfolding};
-use crate::diagnostics::code::Code;
-use crate::diagnostics::diagnostic::Diagnostic;
 use crate::diagnostics::global_errors::{self, equal_beginning};
-use crate::diagnostics::span::Span;
+use crate::diagnostics::{Code, Diagnostic, Span};
 use crate::index::{IndexMap, IndexSet, NONE, Sets, index, insert_set};
 use crate::names::program::Program;
 

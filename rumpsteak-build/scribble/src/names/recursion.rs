@@ -17,7 +17,7 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::diagnostics::span::{Name, Span};
+use crate::diagnostics::{Name, Span};
 use crate::index::{NONE, index};
 use crate::syntax::ast::{BlockId, Body, Interaction, InteractionId, InteractionKind};
 

@@ -11,9 +11,7 @@ use rumpsteak_fsm::{Label, Message, Sort};
 use super::program::{self, END, Node, NodeKind, Program, ResolvedProtocol, Source, Template};
 use super::recursion::Recursions;
 use super::scope::Scope;
-use crate::diagnostics::diagnostic::Diagnostic;
-use crate::diagnostics::span::{Name, Span};
-use crate::diagnostics::{global_errors, name_errors, rust_types};
+use crate::diagnostics::{Diagnostic, Name, Span, global_errors, name_errors, rust_types};
 use crate::index::{IndexSet, NONE, index};
 use crate::syntax::ast::{
     BlockId, Declaration, DeclarationKind, Interaction, InteractionId, InteractionKind, Interrupt,

@@ -66,9 +66,9 @@ use super::local::{Edge, Local};
 use super::projection::{self, Projection};
 use super::rounds::{Rounds, TooLate};
 use super::shuffle::{Order, shuffle};
-use crate::diagnostics::diagnostic::{self, Diagnostic, all};
-use crate::diagnostics::span::{Name, Span};
-use crate::diagnostics::{global_errors, projection_errors};
+use crate::diagnostics::{
+    Diagnostic, Name, Span, all, diagnostic, global_errors, projection_errors,
+};
 use crate::global::automaton::{Block, Edge as Step, Global, Letter};
 use crate::index::{IndexSet, NONE, index};
 use crate::limits::Limits;

@@ -11,14 +11,11 @@ use rumpsteak_fsm::{Action, Direction, Message, Role};
 
 use super::local::{Edge, Local};
 use super::rounds::{Rounds, Rule};
-use crate::diagnostics::diagnostic::Diagnostic;
-use crate::diagnostics::global_errors;
-use crate::diagnostics::span::Span;
+use crate::diagnostics::{Diagnostic, Span, global_errors};
 use crate::global::automaton::{Block, Global, Letter};
-use crate::index::{NONE, index};
+use crate::index::{NONE, index, reached};
 use crate::limits::Limits;
 use crate::names::program;
-use crate::search::reached;
 
 pub(super) struct Interruption<'a> {
     roles: &'a [Role],
@@ -72,7 +69,7 @@ impl<'a> Interruption<'a> {
         for (role, machine) in (0..).zip(machines) {
             for (_, Edge { action, .. }) in machine.all_edges() {
                 let peer = roles.iter().position(|known| *known == action.peer).map_or(NONE, index);
-                if action.direction == Direction::Send {
+                if action.is_send() {
                     pairs.entry((role, peer)).or_default().insert(action.message.clone());
                 }
             }
@@ -144,7 +141,7 @@ impl<'a> Interruption<'a> {
             return vec![true; machine.states.len()];
         }
         let mut looks = sends_on(machine);
-        let waits = machine.states_with(|edge| edge.action.direction == Direction::Receive);
+        let waits = machine.states_with(|edge| !edge.action.is_send());
         // If only an interrupt ends the block, a role that has nothing left to do waits for it.
         let waits = waits.chain(machine.end().filter(|_| !self.block.ends));
         waits.for_each(|state| looks[state as usize] = true);
@@ -402,7 +399,7 @@ impl<'a> Interruption<'a> {
 
 /// Returns for each state of a role true if it may send for ever without waiting.
 fn sends_on(machine: &Local) -> Vec<bool> {
-    let is_sent = |edge: &Edge| edge.action.direction == Direction::Send;
+    let is_sent = |edge: &Edge| edge.action.is_send();
     let sent = machine.all_edges().filter(|(_, edge)| is_sent(edge));
     let graph = DiGraph::<(), ()>::from_edges(sent.map(|(state, edge)| (state, edge.target)));
     let rounds = kosaraju_scc(&graph).into_iter();

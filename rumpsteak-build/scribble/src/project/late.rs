@@ -222,7 +222,7 @@ fn open(
         let is_first =
             |&&role: &&u32| of.rounds.rule(of.block.span, by, role) == Some(Rule::AfterMessage);
         let first: Vec<u32> = of.members.iter().filter(is_first).copied().collect();
-        let waits = machine.states_with(|edge| edge.action.direction == Direction::Receive);
+        let waits = machine.states_with(|edge| !edge.action.is_send());
         let waits: Vec<usize> = waits.map(|state| state as usize).collect();
         for &role in &first {
             let before = machine.reached(|edge| !of.is(edge, Direction::Send, role), [0]);
@@ -448,7 +448,7 @@ impl Local {
                 others.cloned().collect::<Late>()
             };
             let late_as = |action: &Action| {
-                let mut late = late.iter().filter(|_| action.direction == Direction::Receive);
+                let mut late = late.iter().filter(|_| !action.is_send());
                 late.find(|(_, by, message)| {
                     action.peer == roles[*by as usize] && action.message.label == message.label
                 })
@@ -466,7 +466,7 @@ impl Local {
                         false => return too_late(late, Some(origins.clone())),
                     }
                 }
-                let is_heard = action.direction == Direction::Receive;
+                let is_heard = !action.is_send();
                 let late = if is_heard { without(&action.peer) } else { late.clone() };
                 let target = index(found.insert_full(settle(*target, late)).0);
                 local.connect(source, action.clone(), target, origins.clone());

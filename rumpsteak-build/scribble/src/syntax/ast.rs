@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::diagnostics::span::{Name, Span};
+use crate::diagnostics::{Name, Span};
 use crate::index::index;
 
 /// One source file.

@@ -6,9 +6,7 @@
 //! `2a` are common. No word is reserved here. Each run of characters that belong to no token is
 //! reported once, and skipped.
 
-use crate::diagnostics::diagnostic::Diagnostic;
-use crate::diagnostics::span::{SourceId, Span};
-use crate::diagnostics::syntax_errors;
+use crate::diagnostics::{Diagnostic, SourceId, Span, syntax_errors};
 use crate::index::index;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

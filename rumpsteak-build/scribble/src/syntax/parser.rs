@@ -16,9 +16,7 @@ use super::ast::{Declaration, DeclarationKind, Import, Module, Parameter, Protoc
 use super::body::body;
 use super::cursor::{Cursor, Result};
 use super::lexer::{self, TokenKind};
-use crate::diagnostics::diagnostic::{self, Diagnostic};
-use crate::diagnostics::span::{SourceId, Span};
-use crate::diagnostics::syntax_errors::{self, Construct};
+use crate::diagnostics::{Construct, Diagnostic, SourceId, Span, diagnostic, syntax_errors};
 use crate::index::index;
 
 /// A module and its errors.
