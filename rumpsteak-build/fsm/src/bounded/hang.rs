@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use super::network::View;
-use super::search::{At, Search};
-use super::topology::{Place, Queue};
+use super::{At, Place, Queue, Search, View};
 use crate::machine::{Action, Message, Role, TransitionId, lasso};
 use crate::system::{Failure, MachineIndex, Node, Step};
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use fixedbitset::FixedBitSet;
 
-use super::topology::{Place, Topology};
+use super::{Place, Topology};
 use crate::machine::{IndexSet, Message, Role};
 use crate::system::{InternedSystem, MachineIndex, Move, StateIndex, StateKind, Step, System};
 

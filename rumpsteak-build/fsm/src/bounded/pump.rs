@@ -42,7 +42,7 @@ use std::iter;
 
 use hashbrown::HashSet;
 
-use super::network::{Event, Network, View};
+use super::{Event, Network, View};
 use crate::system::{MachineIndex, StateIndex};
 
 const MOST_CONFIGURATIONS: usize = 4_000;

@@ -1,7 +1,7 @@
 //! Breadth-first search for a configuration in which roles are stuck, and what can happen after
 //! each configuration.
 
-use super::network::{Event, Network, View};
+use super::{Event, Network, View};
 use crate::machine::digraph;
 use crate::system::store::{EMPTY, QueueContents, Rows};
 use crate::system::{Continuations, Failure, MOST_WORDS, MachineIndex, Node, Paths};

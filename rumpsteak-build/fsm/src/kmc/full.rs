@@ -7,30 +7,16 @@ use hashbrown::HashMap;
 use petgraph::visit::{Dfs, EdgeFiltered, Reversed, Visitable};
 
 use super::causality::Causality;
-use super::violation::{Explored, Violation, Violations};
+use super::violation::{Explored, Violation};
 use crate::machine::IndexSet;
 use crate::system::{
     ChannelIndex, Continuations, ExploredStep, Explorer, InternedSystem, MachineIndex, Node,
     StateKind, index,
 };
 
-/// Explores a system under these bounds, and judges it if the budget suffices.
-pub(crate) fn explore<'a>(
-    system: &'a InternedSystem<'a>,
-    bounds: &[u32],
-    budget: usize,
-) -> Explored<'a> {
-    let explorer = Explorer::all(system, bounds, budget);
-    let mut full =
-        Explored { hits_bounds: explorer.is_truncated, explorer, found: Violations::default() };
-    if !full.explorer.is_truncated {
-        full.judge();
-    }
-    full
-}
-
 impl Explored<'_> {
-    fn judge(&mut self) {
+    /// Judges all configurations.
+    pub(super) fn judge(&mut self) {
         let (explorer, found) = (&self.explorer, &mut self.found);
         let system = explorer.system;
 

@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use super::ids::{StateId, TransitionId};
-use super::names::{Label, Role, Sort};
+use super::{Label, Role, Sort, StateId, TransitionId};
 
 /// The direction of a message, seen from the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -7,11 +7,11 @@ use std::sync::{Arc, OnceLock};
 use hashbrown::HashMap;
 use petgraph::graph::DiGraph;
 
-use super::action::{Action, Direction, Message, Transition};
-use super::defect::Defect;
-use super::ids::{StateId, TransitionId};
-use super::interned::{Groups, IndexSet, InternedMachine, digraph};
-use super::names::Role;
+use super::interned::InternedMachine;
+use super::{
+    Action, Defect, Direction, Groups, IndexSet, Message, Role, StateId, Transition, TransitionId,
+    digraph,
+};
 
 /// The machine of one role: any finite graph of actions. [`check_directed`](Self::check_directed)
 /// checks that it stands for a local type, which the algorithms need.

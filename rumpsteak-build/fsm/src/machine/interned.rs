@@ -7,8 +7,7 @@ use std::sync::{Arc, OnceLock};
 use hashbrown::{DefaultHashBuilder, HashMap};
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use super::action::{Action, Transition};
-use super::ids::{StateId, TransitionId};
+use super::{Action, StateId, Transition, TransitionId};
 
 /// A peer and a direction, `p?` or `p!`. Dense.
 pub(crate) type Kind = u32;

@@ -26,8 +26,8 @@ mod tests;
 use std::collections::HashSet;
 
 use self::edit::Edit;
+use self::place::{Cause, difference, displaced, does, early, order, turned, walk};
 pub use self::place::{Misfit, on_run};
-use self::place::{difference, displaced, does, early, order, turned, walk};
 use crate::machine::{Fsm, StateId, Transition, TransitionId};
 use crate::subtype::{self, Refusal};
 use crate::verdict::Limits;
@@ -157,7 +157,7 @@ impl<'a> Search<'a> {
 
     /// The actions that are due where the two part, if the subtype never does them, and does
     /// nothing unknown there. Other things may be wrong, too.
-    fn unmet(self) -> Option<(Refusal, Misfit)> {
+    fn unmet(self) -> Option<Cause> {
         let Self { sub, sup, path, walk, last, .. } = self;
         let ((edge, own), due) = (self.at(last), walk[last]);
         let is_due = !sub.is_terminal(own) && !sup.is_terminal(due) && self.is_new(due);
@@ -234,7 +234,7 @@ impl<'a> Search<'a> {
     }
 
     /// The cause that an edit shows, with its refusal. `None` if an action has to come later.
-    fn explain(self, at: usize, edit: Edit<'a>) -> Option<(Refusal, Misfit)> {
+    fn explain(self, at: usize, edit: Edit<'a>) -> Option<Cause> {
         let Self { sub, sup, path, walk, refusal, .. } = self;
         let why = |done| displaced(sub, sup, &path[..at], walk, done);
         let (own, due, misfit) = match edit {

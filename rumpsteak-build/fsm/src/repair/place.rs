@@ -42,14 +42,12 @@ pub enum Misfit {
     Repeated(TransitionId),
 }
 
+/// A refusal at the place of its cause, and why the action there has no place.
+pub(super) type Cause = (Refusal, Misfit);
+
 /// The misplaced action, and why. `None` if it comes later whatever happens: then its order is
 /// wrong.
-pub(super) fn order(
-    sub: &Fsm,
-    sup: &Fsm,
-    walk: &[StateId],
-    refusal: &Refusal,
-) -> Option<(Refusal, Misfit)> {
+pub(super) fn order(sub: &Fsm, sup: &Fsm, walk: &[StateId], refusal: &Refusal) -> Option<Cause> {
     let mut here = sub.transitions_from(refusal.sub_state);
     // A message that is not handled may have another name in the subtype.
     let is_blamed = |id| refusal.sub.map_or(refusal.rule == Rule::InputNotHandled, |own| own == id);
@@ -86,12 +84,7 @@ pub(super) fn order(
 /// supertype   (!yes ─ !go | !no)
 /// subtype     !go ─ (!yes | !no)             subtyping stops at `!no`, but `!go` is to blame
 /// ```
-pub(super) fn early(
-    sub: &Fsm,
-    sup: &Fsm,
-    walk: &[StateId],
-    refusal: &Refusal,
-) -> Option<(Refusal, Misfit)> {
+pub(super) fn early(sub: &Fsm, sup: &Fsm, walk: &[StateId], refusal: &Refusal) -> Option<Cause> {
     let mut path = refusal.path.clone();
     let early = sub.transition(*path.get(walk.len() - 1)?);
     path.truncate(walk.len() - 1);
@@ -123,7 +116,7 @@ pub(super) fn turned(
     sup: &Fsm,
     from: StateId,
     path: Vec<TransitionId>,
-) -> Option<(Refusal, Misfit)> {
+) -> Option<Cause> {
     let ahead = sub.reachable_from(from).flat_map(|state| sub.transitions_from(state));
     ahead.filter(|own| !does(sup, own.action)).find_map(|own| {
         let misfit = unknown(sub, sup, own.action);
@@ -167,7 +160,7 @@ fn unhandled(sub: &Fsm, sup: &Fsm, run: &Run) -> Option<Refusal> {
 
 /// The first action of the subtype in a run that the supertype does not do there. A receive is not
 /// to blame unless it is awaited in the end.
-fn misplaced(sub: &Fsm, sup: &Fsm, run: &Run) -> Option<(Refusal, Misfit)> {
+fn misplaced(sub: &Fsm, sup: &Fsm, run: &Run) -> Option<Cause> {
     let mut path = path(sub, run);
     let walk = walk(sub, sup, &path);
     let (at, sup_state) = (walk.len() - 1, walk[walk.len() - 1]);

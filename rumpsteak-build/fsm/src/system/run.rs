@@ -225,7 +225,9 @@ impl Run {
     /// The run with these steps. `None` if a step is not possible or the failure is not there.
     pub(crate) fn of(system: &System, steps: Vec<Step>, failure: Failure) -> Option<Self> {
         let end = Replay::new(system, &steps).filter(|end| end.shows(&failure))?;
-        let (states, queues, waits) = (end.states(), end.queues(), end.waits());
+        let roles = system.machines().iter().map(|machine| machine.role().clone());
+        let states = roles.zip(end.states.iter().copied()).collect();
+        let (queues, waits) = (end.queues(), end.waits());
         Some(Self { failure, steps, states, queues, waits }.without_ends())
     }
 
@@ -285,11 +287,6 @@ impl<'a> Replay<'a> {
         }
         self.states[mover] = by.target;
         Some(())
-    }
-
-    fn states(&self) -> Vec<(Role, StateId)> {
-        let roles = self.system.machines().iter().map(|machine| machine.role().clone());
-        roles.zip(self.states.iter().copied()).collect()
     }
 
     fn queues(&self) -> Vec<Queue> {

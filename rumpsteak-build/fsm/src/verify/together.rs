@@ -75,8 +75,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::certified::{VerifyError, certified};
-use super::decide::{Decision, decide};
+use super::{Decision, VerifyError, certified, decide};
 use crate::machine::{Action, Defect, Fsm, IndexSet, Role, StateId, Transition};
 use crate::subtype::Proof;
 use crate::system::{

@@ -320,10 +320,8 @@ impl<'a> Checker<'a> {
     /// The subtype receives what is promised, over inputs from others: \[ref-in\] or \[ref-A\].
     fn receive(&self, goal: &mut Goal) -> Result<(), Fault> {
         let inputs = || self.sub.transitions_from(goal.state);
-        let kind = match inputs().next() {
-            Some(input) if !input.action.is_send() => self.sub_acts[input.id.index()].kind,
-            _ => return Err(Fault::WrongRule),
-        };
+        let first = inputs().next().filter(|input| !input.action.is_send());
+        let kind = self.sub_acts[first.ok_or(Fault::WrongRule)?.id.index()].kind;
         let spine = &mut goal.tree.spine;
         let (place, act) = spine.first(kind).ok_or(Fault::Order)?;
         if spine.first_send().is_some_and(|send| send < place) {
