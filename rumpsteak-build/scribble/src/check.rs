@@ -6,7 +6,7 @@ use rumpsteak_fsm::{Fsm, Message, Role, family};
 
 use crate::annotations;
 use crate::diagnostics::{
-    Construct, Diagnostic, Name, Span, all, diagnostic, projection_errors, syntax_errors,
+    Construct, Diagnostic, Found, Name, Span, all, diagnostic, projection_errors, syntax_errors,
 };
 use crate::global::automaton::{Edge, Global};
 use crate::global::connections::connect;
@@ -237,7 +237,7 @@ impl Protocol {
         }
     }
 
-    fn project_at(&self, position: usize) -> Result<Projection, Vec<Diagnostic>> {
+    fn project_at(&self, position: usize) -> Found<Projection> {
         match self.together.as_deref() {
             Some(together) => Ok(together.as_ref().map_err(Vec::clone)?.0[position].clone()),
             None => {
@@ -295,7 +295,7 @@ impl Protocol {
     /// # Errors
     /// If the program gives a number of members, the runtime cannot run a machine, or the machines
     /// have too many transitions.
-    fn singly(&self, found: &[Projection]) -> Result<Vec<Projection>, Vec<Diagnostic>> {
+    fn singly(&self, found: &[Projection]) -> Found<Vec<Projection>> {
         let (differ, stops) = (self.differ(found), self.stops(found));
         let members = |role: &Role| {
             let (number, own) = (self.members(role)?, &found[self.position(role)?].fsm);

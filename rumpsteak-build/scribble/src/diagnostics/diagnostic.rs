@@ -80,10 +80,11 @@ impl Diagnostic {
     }
 }
 
+/// A value, or errors.
+pub(crate) type Found<T> = Result<T, Vec<Diagnostic>>;
+
 /// All values, or else all errors.
-pub(crate) fn all<T>(
-    found: impl IntoIterator<Item = Result<T, Vec<Diagnostic>>>,
-) -> Result<Vec<T>, Vec<Diagnostic>> {
+pub(crate) fn all<T>(found: impl IntoIterator<Item = Found<T>>) -> Found<Vec<T>> {
     let (mut values, mut diagnostics) = (Vec::new(), Vec::new());
     for found in found {
         match found {

@@ -38,7 +38,7 @@ pub(crate) mod syntax_errors;
 
 pub use self::code::Code;
 pub use self::diagnostic::Diagnostic;
-pub(crate) use self::diagnostic::all;
+pub(crate) use self::diagnostic::{Found, all};
 pub use self::similar::similar;
 pub use self::span::{Name, SourceId, Span};
 pub(crate) use self::syntax_errors::Construct;

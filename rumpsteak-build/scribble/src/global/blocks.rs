@@ -9,7 +9,7 @@ use rumpsteak_fsm::{Label, Message};
 
 use super::automaton::{Edge, Global, Letter};
 use crate::diagnostics::global_errors::shared_label;
-use crate::diagnostics::{Diagnostic, Span};
+use crate::diagnostics::{Diagnostic, Found, Span};
 use crate::index::{IndexSet, NONE, index, reached};
 use crate::names::program::Interrupt;
 
@@ -21,7 +21,7 @@ pub(super) fn finish(
     global: &mut Global,
     letters: Vec<Letter>,
     messages: &IndexSet<Message>,
-) -> Result<(), Vec<Diagnostic>> {
+) -> Found<()> {
     let mut participants =
         vec![FixedBitSet::with_capacity(global.roles.len()); global.blocks.len()];
     // The letters of the interactions in each block, at any depth.

@@ -53,9 +53,8 @@ pub(super) fn collects(subsets: &Subsets<'_>, problems: &[Problem], machine: &Lo
     };
     let mut seen = BTreeSet::new();
     while let Some(state) = work.pop() {
-        let is_receive = |edge: &&Edge| !edge.action.is_send();
         let edges = machine.edges(state);
-        let receives: Vec<&Edge> = edges.iter().filter(is_receive).collect();
+        let receives: Vec<&Edge> = edges.iter().filter(|edge| !edge.action.is_send()).collect();
         if !seen.insert(state) || receives.is_empty() {
             continue;
         }

@@ -42,14 +42,6 @@ pub(super) struct Interrupt {
     answer: Option<Message>,
 }
 
-impl Interrupt {
-    /// The message that tells `to` of the interrupt, which the role has heard of from `heard`.
-    fn for_role(&self, to: u32, heard: u32) -> &Message {
-        let answer = self.answer.as_ref().filter(|_| to == heard || self.by == [to]);
-        answer.unwrap_or(&self.message)
-    }
-}
-
 /// For each interrupter and other role, the states of the other role in which it is [sure that no
 /// interrupt comes](Interruption::closed).
 pub(super) type Closed = HashMap<(u32, u32), Vec<bool>>;
@@ -330,7 +322,8 @@ impl<'a> Interruption<'a> {
         machine.connect(from, action, to, vec![self.block.span]);
     }
 
-    /// A state from which these roles are told of an interrupt, before the state `next`.
+    /// A state from which these roles are told of an interrupt, before the state `next`. The role
+    /// has heard of it from `heard`, which gets the answer if there is one.
     pub(super) fn tell(
         &self,
         machine: &mut Local,
@@ -338,9 +331,11 @@ impl<'a> Interruption<'a> {
         (interrupt, heard): (&Interrupt, u32),
         next: u32,
     ) -> u32 {
+        let Interrupt { message, by, answer } = interrupt;
         to.iter().rev().fold(next, |next, &to| {
             let state = machine.add();
-            let action = (to, Direction::Send, interrupt.for_role(to, heard));
+            let answer = answer.as_ref().filter(|_| to == heard || *by == [to]);
+            let action = (to, Direction::Send, answer.unwrap_or(message));
             self.connect(machine, state, action, next);
             state
         })

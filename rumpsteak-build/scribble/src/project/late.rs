@@ -466,8 +466,7 @@ impl Local {
                         false => return too_late(late, Some(origins.clone())),
                     }
                 }
-                let is_heard = !action.is_send();
-                let late = if is_heard { without(&action.peer) } else { late.clone() };
+                let late = if action.is_send() { late.clone() } else { without(&action.peer) };
                 let target = index(found.insert_full(settle(*target, late)).0);
                 local.connect(source, action.clone(), target, origins.clone());
             }

@@ -49,14 +49,7 @@ pub fn parse(source: &str) -> Parsed {
 
 /// [`parse`], for one of several texts.
 pub(crate) fn parse_source(text: &str, source: SourceId) -> Parsed {
-    let mut module = Module {
-        header: None,
-        imports: Vec::new(),
-        declarations: Vec::new(),
-        protocols: Vec::new(),
-        complete: false,
-        span: Span::new(source, 0, 0),
-    };
+    let mut module = Module { span: Span::new(source, 0, 0), ..Module::default() };
     let mut diagnostics = Vec::new();
     if text.len() > MOST_MEBIBYTES << 20 {
         diagnostics.push(syntax_errors::text_too_long(module.span, MOST_MEBIBYTES));
