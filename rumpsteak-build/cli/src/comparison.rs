@@ -7,8 +7,7 @@ use rumpsteak_fsm::{Limit, Role, TransitionId};
 use serde_json::Value;
 
 use crate::machines::Machine;
-use crate::options::raise;
-use crate::{Answer, Outcome, json};
+use crate::{Answer, Outcome, json, raise};
 
 /// The machine that takes the place, and the one whose place it takes.
 pub(crate) struct Comparison {

@@ -11,8 +11,7 @@ use rumpsteak_fsm::{Defect, Fsm, Role, Run, TransitionId};
 use rumpsteak_scribble::{Projection, parse};
 
 use crate::modules::{self, Module};
-use crate::options::Scribble;
-use crate::{Reader, Terminal};
+use crate::{Reader, Scribble, Terminal};
 
 /// A machine, with its places in the source.
 #[derive(Clone, Debug)]

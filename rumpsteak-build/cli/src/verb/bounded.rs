@@ -8,8 +8,7 @@ use rumpsteak_fsm::{Fsm, Limit, Limits, Role, Verdict};
 use serde_json::{Value, json};
 
 use crate::machines::{Machine, mark, no_system};
-use crate::options::raise;
-use crate::{Answer, Outcome, Reply, Terminal, json};
+use crate::{Answer, Outcome, Reply, Terminal, json, raise};
 
 /// The options about queues.
 #[derive(Debug, Args)]

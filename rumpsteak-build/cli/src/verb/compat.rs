@@ -15,8 +15,7 @@ use serde_json::{Value, json};
 
 use crate::comparison::{Comparison, undecided};
 use crate::machines::{Machine, of_projections};
-use crate::options::{Output, Scribble};
-use crate::{Answer, Outcome, Reader, Reply, Terminal, modules};
+use crate::{Answer, Outcome, Output, Reader, Reply, Scribble, Terminal, modules};
 
 /// Tells whether roles built from NEW may join peers that still run OLD
 #[derive(Debug, Args)]

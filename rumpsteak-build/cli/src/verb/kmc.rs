@@ -15,8 +15,9 @@ use serde_json::{Value, json};
 use super::bounded::{self, Queues};
 use crate::liveness::tell;
 use crate::machines::{self, Machine, mark, mark_waits, no_system};
-use crate::options::{Liveness, Output, Scribble, positive, raise};
-use crate::{Answer, Outcome, Reader, Reply, Terminal, json};
+use crate::{
+    Answer, Liveness, Outcome, Output, Reader, Reply, Scribble, Terminal, json, positive, raise,
+};
 
 /// Tells whether a system of machines is safe: k-multiparty compatibility
 #[derive(Debug, Args)]

@@ -14,9 +14,8 @@ use rumpsteak_fsm::{Fsm, Limits, System, Verdict, verify};
 use serde_json::{Value, json};
 
 use crate::comparison::{Comparison, undecided};
-use crate::options::{Output, Scribble};
 use crate::terminal::paragraph;
-use crate::{Answer, Outcome, Reader, Reply, Terminal, json, machines};
+use crate::{Answer, Outcome, Output, Reader, Reply, Scribble, Terminal, json, machines};
 
 /// Tells whether SUB may take the place of SUP: asynchronous subtyping of two machines
 #[derive(Debug, Args)]

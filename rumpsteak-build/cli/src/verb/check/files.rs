@@ -11,8 +11,7 @@ use super::arguments::{Arguments, Form};
 use crate::liveness::tell;
 use crate::machines::{Machine, mark_waits, of_projections};
 use crate::modules::{self, Module};
-use crate::options::Liveness;
-use crate::{Answer, Outcome, Reader, Terminal, json};
+use crate::{Answer, Liveness, Outcome, Reader, Terminal, json};
 
 /// Checks all files, and goes on after one that is bad.
 pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Answer {

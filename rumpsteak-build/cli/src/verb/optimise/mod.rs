@@ -20,8 +20,7 @@ use serde_json::{Value, json};
 
 use self::data::Data;
 use crate::modules::{self, Module};
-use crate::options::{Scribble, positive};
-use crate::{Answer, Outcome, Reader, Reply, Terminal, json};
+use crate::{Answer, Outcome, Reader, Reply, Scribble, Terminal, json, positive};
 
 /// Proposes orders of a role's sends and receives that are faster, and proven safe
 #[derive(Debug, Args)]
