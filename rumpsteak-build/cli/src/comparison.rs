@@ -6,10 +6,8 @@ use rumpsteak_fsm::verify::{Evidence, Refused};
 use rumpsteak_fsm::{Limit, Role, TransitionId};
 use serde_json::Value;
 
-use crate::json;
 use crate::machines::Machine;
-use crate::options::raise;
-use crate::outcome::{Answer, Outcome};
+use crate::{Answer, Outcome, json, raise};
 
 /// The machine that takes the place, and the one whose place it takes.
 pub(crate) struct Comparison {

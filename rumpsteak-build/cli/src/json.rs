@@ -6,8 +6,8 @@ use rumpsteak_fsm::run::{Run, Step};
 use rumpsteak_fsm::{Action, Fsm, Sort};
 use serde_json::{Map, Value, json};
 
-use crate::outcome::{Answer, Outcome};
 use crate::terminal::paragraph;
+use crate::{Answer, Outcome};
 
 pub(crate) fn line(kind: &str, value: Value) -> String {
     format!("{}\n", joined(json!({"kind": kind}), value))

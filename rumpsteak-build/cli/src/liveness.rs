@@ -3,8 +3,7 @@
 use rumpsteak_build::command::Notice;
 use rumpsteak_fsm::system::EveryRun;
 
-use crate::options::raise;
-use crate::outcome::{Answer, Outcome};
+use crate::{Answer, Outcome, raise};
 
 /// Reports the roles that some run neglects, or the limit that ended the search for them, about a
 /// protocol of this name or about the system. Adds the roles to the answer, and the verdict if this

@@ -10,10 +10,8 @@ use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::{Defect, Fsm, Role, Run, TransitionId};
 use rumpsteak_scribble::{Projection, parse};
 
-use crate::input::Reader;
 use crate::modules::{self, Module};
-use crate::options::Scribble;
-use crate::terminal::Terminal;
+use crate::{Reader, Scribble, Terminal};
 
 /// A machine, with its places in the source.
 #[derive(Clone, Debug)]

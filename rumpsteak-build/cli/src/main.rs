@@ -25,7 +25,9 @@ use std::process::ExitCode;
 
 use clap::{ColorChoice, CommandFactory as _, Parser};
 
-use self::outcome::status;
+use self::input::Reader;
+use self::options::{Liveness, Output, Reading, Scribble, positive, raise};
+use self::outcome::{Answer, Outcome, Reply, status};
 use self::terminal::Terminal;
 use self::verb::Verb;
 

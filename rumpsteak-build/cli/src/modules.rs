@@ -9,10 +9,7 @@ use rumpsteak_build::command::{NamedText, Notice, ScrModule, gravest, list, mean
 use rumpsteak_fsm::Role;
 use rumpsteak_scribble::{Diagnostic, Projection, Protocol, file_of_module, parse};
 
-use crate::input::Reader;
-use crate::options::Reading;
-use crate::outcome::Outcome;
-use crate::terminal::Terminal;
+use crate::{Outcome, Reader, Reading, Terminal};
 
 /// A description of a file of protocols, for messages.
 const SCRIBBLE: &str =

@@ -7,7 +7,7 @@ use std::io::{self, IsTerminal, Write};
 use clap::ColorChoice;
 use rumpsteak_build::command::Notice;
 
-use crate::outcome::Outcome;
+use crate::Outcome;
 
 /// Standard output for answers, standard error for diagnostics.
 ///

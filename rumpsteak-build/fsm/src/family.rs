@@ -6,7 +6,7 @@ use petgraph::algo::is_cyclic_directed;
 use petgraph::graph::DiGraph;
 use petgraph::unionfind::UnionFind;
 
-use crate::machine::{Action, Direction, Fsm, Message, Role, StateId, Transition, TransitionId};
+use crate::machine::{Action, Fsm, Message, Role, StateId, Transition, TransitionId};
 
 /// Checks that a deterministic machine is safe with every number of members if it is safe with one.
 /// Costs O(transitions), and O(states) more for each pair of receives from different peers.
@@ -17,7 +17,7 @@ pub fn check(fsm: &Fsm, is_family: impl Fn(&Role) -> bool) -> Result<(), (StateI
     let is_member = is_family(fsm.role());
     for state in fsm.reachable() {
         let actions: Vec<_> = fsm.transitions_from(state).map(|found| found.action).collect();
-        let sends = actions.iter().filter(|it| it.direction == Direction::Send).count();
+        let sends = actions.iter().filter(|it| it.is_send()).count();
         let with_family = actions.iter().any(|action| is_family(&action.peer));
         let obstacle = match is_member {
             true if with_family => "members of two families talk to each other",
@@ -43,7 +43,7 @@ pub fn check(fsm: &Fsm, is_family: impl Fn(&Role) -> bool) -> Result<(), (StateI
 pub fn waits_for_one(fsm: &Fsm) -> Result<(), (StateId, &'static str)> {
     let waits = |state| {
         let mut actions = fsm.transitions_from(state).map(|by| by.action);
-        actions.any(|action| action.direction == Direction::Receive)
+        actions.any(|action| !action.is_send())
     };
     let found = fsm.reachable().find(|&state| waits(state) && !has_one_peer(fsm, state));
     let reason = "beside a ring, each role waits for one role at a time";
@@ -71,7 +71,7 @@ pub fn may_stop(fsm: &Fsm, is_family: impl Fn(&Role) -> bool) -> bool {
     fsm.states().filter(|&state| !has_one_peer(fsm, state)).all(|state| {
         let mut heard = fsm.transitions_from(state).filter(|by| is_heard(by, &is_family));
         heard.all(|heard| {
-            sends(fsm, state).all(|by| {
+            fsm.sends_from(state).all(|by| {
                 let mut after = fsm.transitions_from(heard.target);
                 after.any(|of| (of.action, of.target) == (by.action, by.target))
             })
@@ -80,11 +80,7 @@ pub fn may_stop(fsm: &Fsm, is_family: impl Fn(&Role) -> bool) -> bool {
 }
 
 fn is_heard(by: &Transition<'_>, is_family: impl Fn(&Role) -> bool) -> bool {
-    by.action.direction == Direction::Receive && is_family(&by.action.peer)
-}
-
-fn sends(fsm: &Fsm, state: StateId) -> impl Iterator<Item = Transition<'_>> {
-    fsm.transitions_from(state).filter(|by| by.action.direction == Direction::Send)
+    !by.action.is_send() && is_family(&by.action.peer)
 }
 
 /// True if a state receives from one role what leads back to it, or on to one other state.
@@ -132,7 +128,7 @@ pub fn singly(
         let mut done = 0;
         while let Some(&(start, Transition { id, source: state, action, target })) = due.get(done) {
             done += 1;
-            let (peers, receives) = (each(&action.peer), action.direction == Direction::Receive);
+            let (peers, receives) = (each(&action.peer), !action.is_send());
             let is_drained = differ && receives && drains(fsm, state);
             let any_is_first = receives && !has_one_peer(fsm, state);
             for first in 0..if any_is_first { peers.len() } else { 1 } {
@@ -150,7 +146,7 @@ pub fn singly(
                     stands_for.push(id);
                     source = next;
                     if stops && any_is_first && !is_last {
-                        due.extend(sends(fsm, state).map(|by| (source, by)));
+                        due.extend(fsm.sends_from(state).map(|by| (source, by)));
                     }
                 }
             }
@@ -195,7 +191,7 @@ fn step<'f>(fsm: &'f Fsm, by: Transition<'f>, mut sent: Sent<'f>) -> Option<(Sta
     let mut state = by.target;
     for _ in 0..fsm.len() {
         let next = fsm.transitions_from(state).next();
-        let Some(next) = next.filter(|it| it.action.direction == Direction::Send) else {
+        let Some(next) = next.filter(|it| it.action.is_send()) else {
             return Some((state, sent));
         };
         sent.entry(&next.action.peer).or_default().push(&next.action.message);

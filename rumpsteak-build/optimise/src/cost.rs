@@ -16,7 +16,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use rumpsteak_fsm::{Action, Direction, Fsm, Message, Role, StateId, Transition};
+use rumpsteak_fsm::{Action, Fsm, Message, Role, StateId, Transition};
 
 /// The costs of messages and actions, in a unit of the caller's choice.
 #[derive(Clone, Copy)]
@@ -67,7 +67,7 @@ impl Work {
         for machine in machines {
             for state in machine.states() {
                 let leaving: Vec<Transition<'_>> = machine.transitions_from(state).collect();
-                if leaving.len() < 2 || leaving[0].action.direction != Direction::Send {
+                if leaving.len() < 2 || !leaving[0].action.is_send() {
                     continue;
                 }
                 let returns = |transition: &&Transition<'_>| {
@@ -145,7 +145,7 @@ impl Work {
         let leaving: Vec<Transition<'m>> = machine.transitions_from(player.state).collect();
         let work = costs.map_or(1, |costs| costs.work);
         let Some(first) = leaving.first() else { return false };
-        let taken = if first.action.direction == Direction::Send {
+        let taken = if first.action.is_send() {
             let taken = self.choose(player, &leaving);
             player.clock += work;
             let peer = &taken.action.peer;

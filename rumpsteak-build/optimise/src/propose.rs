@@ -5,7 +5,7 @@ use rumpsteak_fsm::subtype::{InputError, Side};
 use rumpsteak_fsm::verdict::{Limits, Verdict};
 use rumpsteak_fsm::verify::together::{Part, together};
 use rumpsteak_fsm::verify::{VerifyError, certified};
-use rumpsteak_fsm::{Action, Defect, Direction, Fsm, Role};
+use rumpsteak_fsm::{Action, Defect, Fsm, Role};
 
 use super::cost::{Costs, Work};
 use super::reorder::{Depends, anticipate};
@@ -164,7 +164,7 @@ fn search(
     projection.check_directed().map_err(error)?;
     let mut found = Proposals { time: work.time(changed, costs), ..Proposals::default() };
     let actions = projection.transitions().map(|by| by.action);
-    let sends = actions.filter(|action| action.direction == Direction::Send);
+    let sends = actions.filter(|action| action.is_send());
     let receivers: IndexSet<&Role> = sends.map(|action| &action.peer).collect();
 
     for windows in windows(receivers.len(), options.window) {

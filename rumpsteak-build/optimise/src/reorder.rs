@@ -17,7 +17,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use indexmap::IndexSet;
-use rumpsteak_fsm::{Action, Direction, Fsm, Role, StateId, Transition, TransitionId};
+use rumpsteak_fsm::{Action, Fsm, Role, StateId, Transition, TransitionId};
 
 /// True if the payload of a send (the first action) is made from a receive (the second one), so
 /// that it must come later.
@@ -71,8 +71,7 @@ impl Reordering<'_> {
     fn steps(&self, (state, ahead): &(StateId, Early)) -> Vec<(Action, (StateId, Early))> {
         let after = |state: StateId, ahead: &Early| self.skip(state, ahead.clone());
         let mut own = self.machine.transitions_from(*state);
-        let waits = own.any(|transition| transition.action.direction == Direction::Receive);
-        if waits {
+        if own.any(|transition| !transition.action.is_send()) {
             for (group, (_, window)) in self.windows.iter().enumerate() {
                 if ahead[group].len() >= *window {
                     continue;
@@ -108,11 +107,8 @@ impl Reordering<'_> {
         state: StateId,
         sent: impl Fn(usize) -> Option<TransitionId>,
     ) -> Option<(usize, StateId)> {
-        let first = self.machine.transitions_from(state).next()?.action;
-        if first.direction != Direction::Send {
-            return None;
-        }
-        let group = self.group(first)?;
+        let mut own = self.machine.transitions_from(state).map(|by| by.action);
+        let group = self.group(own.next().filter(|first| first.is_send())?)?;
         let done = self.machine.transition(sent(group)?).action;
         let mut leaving = self.machine.transitions_from(state);
         // It is there: the message was found on every way.
@@ -147,7 +143,7 @@ impl Reordering<'_> {
                 // The protocol is over on this way.
                 return Vec::new();
             };
-            let sends = first.action.direction == Direction::Send;
+            let sends = first.action.is_send();
             if sends && self.group(first.action) == Some(group) {
                 let is_here =
                     |one: &Transition<'_>| leaving.iter().any(|it| it.action == one.action);
@@ -167,10 +163,10 @@ impl Reordering<'_> {
             let targets = leaving.iter().map(|transition| transition.target);
             work.extend(targets.map(|target| (target, taken.clone())));
         }
-        let found = found.unwrap_or_default();
-        let blocked = found
-            .iter()
-            .any(|send| passed.iter().any(|receive| (self.depends)(send.action, receive)));
-        if blocked { Vec::new() } else { found.iter().map(|transition| transition.id).collect() }
+        let is_blocked = |send: &Transition<'_>| {
+            passed.iter().any(|receive| (self.depends)(send.action, receive))
+        };
+        let found = found.filter(|found| !found.iter().any(is_blocked));
+        found.into_iter().flatten().map(|transition| transition.id).collect()
     }
 }

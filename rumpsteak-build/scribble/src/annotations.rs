@@ -5,10 +5,7 @@ use std::iter;
 
 use hashbrown::HashSet;
 
-use crate::diagnostics::diagnostic::Diagnostic;
-use crate::diagnostics::name_errors;
-use crate::diagnostics::similar::similar;
-use crate::diagnostics::span::Span;
+use crate::diagnostics::{Diagnostic, Span, name_errors, similar};
 use crate::global::automaton::Global;
 use crate::names::program::Source;
 use crate::syntax::ast::{Interaction, Module};

@@ -5,10 +5,9 @@ use std::sync::Arc;
 use rumpsteak_fsm::{Fsm, Message, Role, family};
 
 use crate::annotations;
-use crate::diagnostics::diagnostic::{self, Diagnostic, all};
-use crate::diagnostics::projection_errors;
-use crate::diagnostics::span::{Name, Span};
-use crate::diagnostics::syntax_errors::{self, Construct};
+use crate::diagnostics::{
+    Construct, Diagnostic, Found, Name, Span, all, diagnostic, projection_errors, syntax_errors,
+};
 use crate::global::automaton::{Edge, Global};
 use crate::global::connections::connect;
 use crate::global::determinise::determinise;
@@ -247,7 +246,7 @@ impl Protocol {
         }
     }
 
-    fn project_at(&self, position: usize) -> Result<Projection, Vec<Diagnostic>> {
+    fn project_at(&self, position: usize) -> Found<Projection> {
         if let Some(family) = self.rings[position] {
             return Ok(projection::ring(&self.global, index(position), index(family)));
         }
@@ -318,7 +317,7 @@ impl Protocol {
     /// # Errors
     /// If the program gives a number of members, the runtime cannot run a machine, or the machines
     /// have too many transitions.
-    fn singly(&self, found: &[Projection]) -> Result<Vec<Projection>, Vec<Diagnostic>> {
+    fn singly(&self, found: &[Projection]) -> Found<Vec<Projection>> {
         if self.has_ring() {
             return all(found.iter().map(|of| match self.undecided_family(of) {
                 None => Ok(of.clone()),

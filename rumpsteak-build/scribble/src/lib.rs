@@ -27,14 +27,10 @@ mod index;
 mod limits;
 mod names;
 mod project;
-mod search;
 mod syntax;
 
 pub use self::check::{Checked, Protocol, check};
-pub use self::diagnostics::code::Code;
-pub use self::diagnostics::diagnostic::Diagnostic;
-pub use self::diagnostics::similar::similar;
-pub use self::diagnostics::span::{Name, SourceId, Span};
+pub use self::diagnostics::{Code, Diagnostic, Name, SourceId, Span, similar};
 pub use self::limits::Limits;
 pub use self::names::modules::{Modules, file_of_module};
 pub use self::project::projection::Projection;

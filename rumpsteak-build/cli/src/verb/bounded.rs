@@ -7,11 +7,8 @@ use rumpsteak_fsm::run::fold;
 use rumpsteak_fsm::{Fsm, Limit, Limits, Role, Verdict};
 use serde_json::{Value, json};
 
-use crate::json;
 use crate::machines::{Machine, mark, no_system};
-use crate::options::raise;
-use crate::outcome::{Answer, Outcome, Reply};
-use crate::terminal::Terminal;
+use crate::{Answer, Outcome, Reply, Terminal, json, raise};
 
 /// The options about queues.
 #[derive(Debug, Args)]

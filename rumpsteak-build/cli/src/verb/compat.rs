@@ -14,12 +14,8 @@ use rumpsteak_scribble::Protocol;
 use serde_json::{Value, json};
 
 use crate::comparison::{Comparison, undecided};
-use crate::input::Reader;
 use crate::machines::{Machine, of_projections};
-use crate::modules;
-use crate::options::{Output, Scribble};
-use crate::outcome::{Answer, Outcome, Reply};
-use crate::terminal::Terminal;
+use crate::{Answer, Outcome, Output, Reader, Reply, Scribble, Terminal, modules};
 
 /// Tells whether roles built from NEW may join peers that still run OLD
 #[derive(Debug, Args)]

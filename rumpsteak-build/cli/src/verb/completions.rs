@@ -4,8 +4,7 @@ use clap::{Args, Command};
 use clap_complete::Shell;
 use rumpsteak_build::command::{Notice, meant};
 
-use crate::outcome::{Answer, Outcome, Reply};
-use crate::terminal::Terminal;
+use crate::{Answer, Outcome, Reply, Terminal};
 
 /// Prints a script for a shell that completes `cargo-rumpsteak`
 #[derive(Debug, Args)]

@@ -4,9 +4,7 @@ use clap::Args;
 use rumpsteak_build::command::{Notice, did_you_mean, explanations};
 use serde_json::{Map, json};
 
-use crate::options::Output;
-use crate::outcome::{Answer, Outcome, Reply};
-use crate::terminal::Terminal;
+use crate::{Answer, Outcome, Output, Reply, Terminal};
 
 /// Explains a diagnostic by its code; lists all codes with a given beginning, or all
 #[derive(Debug, Args)]

@@ -7,10 +7,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use rumpsteak_build::command::{Code, Notice, is_untouched};
 
-use crate::modules;
 use crate::options::Limits;
-use crate::outcome::{Answer, Outcome, Reply};
-use crate::terminal::Terminal;
+use crate::{Answer, Outcome, Reply, Terminal, modules};
 
 /// Prints the Rust module of a protocol: its roles, messages and sessions
 ///

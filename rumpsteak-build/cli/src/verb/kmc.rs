@@ -13,13 +13,11 @@ use rumpsteak_fsm::{Defect, Fsm, Limit, Limits, Role, System};
 use serde_json::{Value, json};
 
 use super::bounded::{self, Queues};
-use crate::input::Reader;
-use crate::json;
 use crate::liveness::tell;
 use crate::machines::{self, Machine, mark, mark_waits, no_system};
-use crate::options::{Liveness, Output, Scribble, positive, raise};
-use crate::outcome::{Answer, Outcome, Reply};
-use crate::terminal::Terminal;
+use crate::{
+    Answer, Liveness, Outcome, Output, Reader, Reply, Scribble, Terminal, json, positive, raise,
+};
 
 /// Tells whether a system of machines is safe: k-multiparty compatibility
 #[derive(Debug, Args)]

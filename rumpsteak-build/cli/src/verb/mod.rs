@@ -15,9 +15,7 @@ mod subtype;
 
 use clap::{Command, Subcommand};
 
-use crate::json;
-use crate::outcome::{Answer, Outcome};
-use crate::terminal::Terminal;
+use crate::{Answer, Outcome, Terminal, json};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {

@@ -9,14 +9,9 @@ use rumpsteak_fsm::{Fsm, Role};
 use rumpsteak_scribble::{Diagnostic, Protocol};
 use serde_json::{Value, json};
 
-use crate::input::Reader;
-use crate::json;
-use crate::modules;
-use crate::options::Scribble;
-use crate::outcome::{Answer, Outcome, Reply};
-use crate::terminal::Terminal;
 use crate::verb::check::package::package_folder;
 use crate::verb::check::settings;
+use crate::{Answer, Outcome, Reader, Reply, Scribble, Terminal, json, modules};
 
 /// Prints the machine of each role of a protocol, or of a session of a package
 #[derive(Debug, Args)]

@@ -7,8 +7,7 @@ use rumpsteak_build::command::{Notice, meant};
 
 use super::generate;
 use crate::options::Limits;
-use crate::outcome::{Answer, Outcome, Reply};
-use crate::terminal::Terminal;
+use crate::{Answer, Outcome, Reply, Terminal};
 
 /// Prints a process to fill in for a role of a protocol, or a program with a process for each role
 ///

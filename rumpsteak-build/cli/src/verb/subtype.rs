@@ -14,12 +14,8 @@ use rumpsteak_fsm::{Fsm, Limits, System, Verdict, verify};
 use serde_json::{Value, json};
 
 use crate::comparison::{Comparison, undecided};
-use crate::input::Reader;
-use crate::json;
-use crate::machines;
-use crate::options::{Output, Scribble};
-use crate::outcome::{Answer, Outcome, Reply};
-use crate::terminal::{Terminal, paragraph};
+use crate::terminal::paragraph;
+use crate::{Answer, Outcome, Output, Reader, Reply, Scribble, Terminal, json, machines};
 
 /// Tells whether SUB may take the place of SUP: asynchronous subtyping of two machines
 #[derive(Debug, Args)]

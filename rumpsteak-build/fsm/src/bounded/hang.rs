@@ -2,14 +2,9 @@
 
 use std::fmt;
 
-use super::network::View;
-use super::search::{At, Search};
-use super::topology::{Place, Queue};
-use crate::machine::interned::lasso;
-use crate::machine::{Action, Message, Role, TransitionId};
-use crate::system::explorer::Node;
-use crate::system::interned::MachineIndex;
-use crate::system::run::{Failure, Step};
+use super::{At, Place, Queue, Search, View};
+use crate::machine::{Action, Message, Role, TransitionId, lasso};
+use crate::system::{Failure, MachineIndex, Node, Step};
 
 /// A run after which a role waits for ever, or a message is never received.
 #[derive(Clone, Debug, PartialEq, Eq)]

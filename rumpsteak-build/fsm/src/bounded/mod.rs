@@ -54,9 +54,7 @@ pub use self::topology::{Queue, Topology, TopologyError};
 use crate::capacity::{self, Occupancy};
 use crate::kmc::check::reduces;
 use crate::machine::{Fsm, Role};
-use crate::system::System;
-use crate::system::interned::{InternedSystem, StateKind};
-use crate::system::run::{Failure, Step};
+use crate::system::{Failure, InternedSystem, StateKind, Step, System};
 use crate::verdict::{Limit, Limits, Verdict};
 
 /// Machines over the queues of a [`Topology`].

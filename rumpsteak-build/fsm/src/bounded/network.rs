@@ -4,12 +4,9 @@ use std::ops::Range;
 
 use fixedbitset::FixedBitSet;
 
-use super::topology::{Place, Topology};
-use crate::machine::interned::IndexSet;
-use crate::machine::{Direction, Message, Role};
-use crate::system::System;
-use crate::system::interned::{InternedSystem, MachineIndex, Move, StateIndex, StateKind};
-use crate::system::run::Step;
+use super::{Place, Topology};
+use crate::machine::{IndexSet, Message, Role};
+use crate::system::{InternedSystem, MachineIndex, Move, StateIndex, StateKind, Step, System};
 
 /// The machines of a system over the queues of a [`Topology`].
 ///
@@ -47,7 +44,7 @@ impl<'a> Network<'a> {
         let (mut queues, mut peers) = (IndexSet::default(), vec![]);
         let roles = (0..system.machines().len()).collect();
         let machines = InternedSystem::over(system, roles, |role, action, (from, to)| {
-            peers.push(if action.direction == Direction::Send { to } else { from });
+            peers.push(if action.is_send() { to } else { from });
             queues.insert_full(topology.queue_of(role, action)).0 as u32
         });
         let commits = |&state: &usize| {

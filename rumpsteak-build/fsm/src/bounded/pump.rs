@@ -38,10 +38,12 @@
 //! At most 4,000 symbolic configurations, with words of at most two messages. A longer search finds
 //! little more. If it finds nothing, nothing is said.
 
+use std::iter;
+
 use hashbrown::HashSet;
 
-use super::network::{Event, Network, View};
-use crate::system::interned::{MachineIndex, StateIndex};
+use super::{Event, Network, View};
+use crate::system::{MachineIndex, StateIndex};
 
 const MOST_CONFIGURATIONS: usize = 4_000;
 /// The longest word, and the most free places of a pumped queue.
@@ -179,14 +181,12 @@ impl Pump {
 
     /// The run to the last node.
     fn to(nodes: &[Node]) -> Self {
-        let (mut at, mut parts) = (nodes.len() - 1, vec![]);
-        let from = nodes[at].least;
-        while at > 0 {
-            parts.push(nodes[at].part.clone());
-            at = nodes[at].parent;
-        }
+        let last = nodes.len() - 1;
+        let way = iter::successors(Some(last), |&at| Some(nodes[at].parent));
+        let way = way.take_while(|&at| at > 0);
+        let mut parts: Vec<Part> = way.map(|at| nodes[at].part.clone()).collect();
         parts.reverse();
-        Self { from, parts }
+        Self { from: nodes[last].least, parts }
     }
 }
 

@@ -1,12 +1,10 @@
 //! Breadth-first search for a configuration in which roles are stuck, and what can happen after
 //! each configuration.
 
-use super::network::{Event, Network, View};
-use crate::machine::interned::digraph;
-use crate::system::explorer::{Continuations, MOST_WORDS, Node, Paths};
-use crate::system::interned::MachineIndex;
-use crate::system::run::Failure;
+use super::{Event, Network, View};
+use crate::machine::digraph;
 use crate::system::store::{EMPTY, QueueContents, Rows};
+use crate::system::{Continuations, Failure, MOST_WORDS, MachineIndex, Node, Paths};
 use crate::verdict::{Limit, Limits};
 
 /// The configurations met so far. Node 0 is the initial one.

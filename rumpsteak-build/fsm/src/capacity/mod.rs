@@ -60,9 +60,9 @@ use crate::kmc::check::{conclude, explore, judge, reduces};
 use crate::kmc::violation::Violations;
 use crate::kmc::{Reduction, Verdict};
 use crate::machine::{Fsm, Role};
-use crate::system::System;
-use crate::system::explorer::{Explorer, Node, components, index};
-use crate::system::interned::{ChannelIndex, InternedSystem, MachineIndex};
+use crate::system::{
+    ChannelIndex, Explorer, InternedSystem, MachineIndex, Node, System, components, index,
+};
 use crate::verdict::{Limit, Limits};
 
 /// The channels of a system.

@@ -58,7 +58,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use super::fault::{Fault, Invalid};
-use crate::machine::{Action, Direction, Fsm, Message, StateId, TransitionId};
+use crate::machine::{Action, Fsm, Message, StateId, TransitionId};
 
 /// A queue: its sender and its receiver, as positions of machines.
 pub type Channel = (usize, usize);
@@ -196,17 +196,13 @@ impl<'a> Checker<'a> {
         contains.then_some(found).ok_or(Fault::OtherClaim)
     }
 
-    /// The position of the peer of a transition, and the transition.
-    fn action(
-        &self,
-        machine: usize,
-        by: TransitionId,
-    ) -> Result<(usize, Direction, StateId), Fault> {
+    /// The position of the peer of a transition, true if the transition sends, and its target.
+    fn action(&self, machine: usize, by: TransitionId) -> Result<(usize, bool, StateId), Fault> {
         let fsm = self.machines.get(machine).filter(|fsm| by.index() < fsm.transition_count());
         let found = fsm.ok_or(Fault::Unknown)?.transition(by);
         let is_peer = |fsm: &Fsm| *fsm.role() == found.action.peer;
         let peer = self.machines.iter().position(is_peer).ok_or(Fault::Unknown)?;
-        Ok((peer, found.action.direction, found.target))
+        Ok((peer, found.action.is_send(), found.target))
     }
 
     fn message(&self, machine: usize, by: TransitionId) -> &Message {
@@ -215,7 +211,7 @@ impl<'a> Checker<'a> {
 
     /// The goals behind a move, for each first letter that it can take.
     fn goals(&self, at: &Situation, machine: usize, by: TransitionId) -> Result<Vec<Goal>, Fault> {
-        let (peer, direction, target) = self.action(machine, by)?;
+        let (peer, is_send, target) = self.action(machine, by)?;
         let mut states = at.states.clone();
         states[machine] = target;
         let goal = |channel: Channel, words: Option<Words>| {
@@ -224,7 +220,7 @@ impl<'a> Checker<'a> {
             queues.extend(words.map(|words| (channel, words)));
             (states.clone(), queues)
         };
-        if direction == Direction::Send {
+        if is_send {
             let channel = (machine, peer);
             let mut words = at.queues.get(&channel).cloned().unwrap_or_default();
             if words.first.is_empty() {
@@ -280,9 +276,9 @@ impl<'a> Checker<'a> {
         let (progress, taken, goals) = match &at.plan {
             Plan::Empty(runs) => return self.goes_on(at, runs),
             &Plan::Send(machine, by, progress) => {
-                let (peer, direction, _) = self.action(machine, by)?;
+                let (peer, is_send, _) = self.action(machine, by)?;
                 let source = self.machines[machine].transition(by).source;
-                if direction != Direction::Send || source != at.states[machine] {
+                if !is_send || source != at.states[machine] {
                     return Err(Fault::WrongRule);
                 }
                 if (machine, peer) == progress.queue {
@@ -294,8 +290,7 @@ impl<'a> Checker<'a> {
                 let words = at.queues.get(&(from, to)).ok_or(Fault::WrongRule)?;
                 let receives = || {
                     self.machines[to].transitions_from(at.states[to]).filter(|by| {
-                        by.action.direction == Direction::Receive
-                            && by.action.peer == *self.machines[from].role()
+                        !by.action.is_send() && by.action.peer == *self.machines[from].role()
                     })
                 };
                 let is_taken = |&letter: &TransitionId| {
@@ -329,11 +324,11 @@ impl<'a> Checker<'a> {
             let mut states = at.states.clone();
             let mut queues: HashMap<Channel, VecDeque<TransitionId>> = HashMap::new();
             for &(machine, by) in run {
-                let (peer, direction, target) = self.action(machine, by)?;
+                let (peer, is_send, target) = self.action(machine, by)?;
                 if self.machines[machine].transition(by).source != states[machine] {
                     return Err(Fault::WrongRule);
                 }
-                if direction == Direction::Send {
+                if is_send {
                     queues.entry((machine, peer)).or_default().push_back(by);
                 } else {
                     let sent = queues.get_mut(&(peer, machine)).and_then(VecDeque::pop_front);

@@ -4,9 +4,8 @@
 //! that depended on it. A run stays a run, with unbounded queues, if an event and all that depends
 //! on it are left out.
 
-use crate::system::explorer::{ExploredStep, Explorer, Node};
-use crate::system::interned::MachineIndex;
 use crate::system::store::Rows;
+use crate::system::{ExploredStep, Explorer, MachineIndex, Node};
 
 /// Configurations together with the machines that depend on an event. In each channel, the messages
 /// that do not depend on it come first.

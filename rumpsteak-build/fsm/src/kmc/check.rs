@@ -1,13 +1,9 @@
 //! The judgement of a system: bounds are tried until one decides.
 
 use super::report::{Flaw, Obstacle, Properties, Property, Report, Verdict, Witness};
-use super::violation::{Explored, Violation, Violations, first_definite};
-use super::{causal_slice, full, reduced};
+use super::violation::{Explored, Violation, Violations, definite, first_definite};
 use crate::machine::{Defect, Fsm, Role, StateId};
-use crate::system::explorer::{Node, Paths};
-use crate::system::interned::InternedSystem;
-use crate::system::run::{Failure, Run};
-use crate::system::{self, System};
+use crate::system::{self, Explorer, Failure, InternedSystem, Node, Paths, Run, System};
 use crate::verdict::{Limit, Limits};
 
 /// Which configurations are explored.
@@ -48,7 +44,8 @@ pub fn check(system: &System, limits: &Limits) -> Report {
 
 /// Judges each part at the bound that decides it.
 pub(crate) fn judge(parts: &[InternedSystem<'_>], limits: &Limits) -> Vec<Evaluated> {
-    let mut search = Search::new(Reduction::PartialOrder, limits);
+    let (reduction, budget) = (Reduction::PartialOrder, limits.configurations);
+    let mut search = Search { reduction, limits, budget };
     let judge = |part| {
         let judged = search.first(part);
         if reduces(part) { search.least(part, judged) } else { judged }
@@ -64,7 +61,8 @@ pub fn check_at(
     limits: &Limits,
 ) -> Properties {
     let parts = InternedSystem::parts(system);
-    let (bound, mut search) = (bound.max(1), Search::new(reduction, limits));
+    let bound = bound.max(1);
+    let mut search = Search { reduction, limits, budget: limits.configurations };
     properties(system, bound, parts.iter().map(|part| (part, search.evaluate(part, bound))))
 }
 
@@ -78,10 +76,17 @@ pub(crate) fn explore<'a>(
     reduction: Reduction,
     budget: usize,
 ) -> Explored<'a> {
-    match reduction {
-        Reduction::PartialOrder if reduces(part) => reduced::explore(part, bounds, budget),
-        _ => full::explore(part, bounds, budget),
+    let is_reduced = reduction == Reduction::PartialOrder && reduces(part);
+    let start = if is_reduced { Explorer::new } else { Explorer::all };
+    let explorer = start(part, bounds, budget);
+    let hits_bounds = is_reduced || explorer.is_truncated;
+    let mut explored = Explored { explorer, found: Violations::default(), hits_bounds };
+    if is_reduced {
+        explored.reduce();
+    } else if !hits_bounds {
+        explored.judge();
     }
+    explored
 }
 
 /// A part at a bound.
@@ -118,11 +123,7 @@ struct Search<'a> {
     budget: usize,
 }
 
-impl<'a> Search<'a> {
-    fn new(reduction: Reduction, limits: &'a Limits) -> Self {
-        Self { reduction, limits, budget: limits.configurations }
-    }
-
+impl Search<'_> {
     fn evaluate(&mut self, part: &InternedSystem<'_>, bound: usize) -> Evaluated {
         let explored = explore(part, &part.uniform(bound), self.reduction, self.budget);
         let limit = explored.explorer.limit(self.budget, self.limits);
@@ -257,7 +258,7 @@ fn refuse(part: &InternedSystem<'_>, at: &Evaluated, limits: &Limits) -> Verdict
         let faults = [at.found.definite, at.found.progress, at.found.reception];
         faults.into_iter().flatten().find_map(|(node, fault)| {
             let path = at.paths.to(node);
-            let sliced = causal_slice::slice(part, &path);
+            let sliced = slice(part, &path);
             let sliced = sliced.and_then(|(path, fault)| run(part, &path, fault));
             sliced.or_else(|| run(part, &path, fault))
         })
@@ -267,6 +268,30 @@ fn refuse(part: &InternedSystem<'_>, at: &Evaluated, limits: &Limits) -> Verdict
         // Not reached: every unsafe part has one of the three, and each shows on the system.
         None => Verdict::Undecided(Limit::Configurations(limits.configurations)),
     }
+}
+
+/// A part of the run that ends with a fault and needs each of its moves.
+///
+/// From the last move to the first, each move is left out if the rest is a run with the same fault
+/// at its end. With unbounded queues a move needs only earlier moves, so one pass is enough. Cost:
+/// O(n²) configurations for a run of n moves.
+fn slice(part: &InternedSystem<'_>, path: &[u32]) -> Option<(Vec<u32>, Violation)> {
+    const LONGEST: usize = 1_000;
+    let bounds = part.uniform(usize::MAX);
+    let end = |path: &[u32]| {
+        let mut explorer = Explorer::new(part, &bounds, path.len().saturating_add(2));
+        let node = explorer.walk(path)?;
+        definite(&explorer, node)
+    };
+    let fault = end(path).filter(|_| path.len() <= LONGEST)?;
+    let mut sliced = path.to_vec();
+    for at in (0..path.len()).rev() {
+        let by = sliced.remove(at);
+        if end(&sliced) != Some(fault) {
+            sliced.insert(at, by);
+        }
+    }
+    Some((sliced, fault))
 }
 
 /// The run of the system for a violation of progress or reception.

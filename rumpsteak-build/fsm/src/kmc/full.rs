@@ -7,28 +7,16 @@ use hashbrown::HashMap;
 use petgraph::visit::{Dfs, EdgeFiltered, Reversed, Visitable};
 
 use super::causality::Causality;
-use super::violation::{Explored, Violation, Violations};
-use crate::machine::interned::IndexSet;
-use crate::system::explorer::{Continuations, ExploredStep, Explorer, Node, index};
-use crate::system::interned::{ChannelIndex, InternedSystem, MachineIndex, StateKind};
-
-/// Explores a system under these bounds, and judges it if the budget suffices.
-pub(crate) fn explore<'a>(
-    system: &'a InternedSystem<'a>,
-    bounds: &[u32],
-    budget: usize,
-) -> Explored<'a> {
-    let explorer = Explorer::all(system, bounds, budget);
-    let mut full =
-        Explored { hits_bounds: explorer.is_truncated, explorer, found: Violations::default() };
-    if !full.explorer.is_truncated {
-        full.judge();
-    }
-    full
-}
+use super::violation::{Explored, Violation};
+use crate::machine::IndexSet;
+use crate::system::{
+    ChannelIndex, Continuations, ExploredStep, Explorer, InternedSystem, MachineIndex, Node,
+    StateKind, index,
+};
 
 impl Explored<'_> {
-    fn judge(&mut self) {
+    /// Judges all configurations.
+    pub(super) fn judge(&mut self) {
         let (explorer, found) = (&self.explorer, &mut self.found);
         let system = explorer.system;
 
@@ -39,7 +27,7 @@ impl Explored<'_> {
         let sends = |index: usize| system.machines() + system.channels() + index;
         let events = |by| {
             let by = system.get(by as usize);
-            let sent = || competing.index(by.channel, by.message).map(sends);
+            let sent = || competing.0.get_index_of(&(by.channel, by.message)).map(sends);
             let other = by.received().map(receives).or_else(sent);
             other.into_iter().chain([by.machine as MachineIndex])
         };
@@ -205,10 +193,6 @@ impl Competing {
         Self(moves.map(|by| (by.channel, by.message)).collect())
     }
 
-    fn index(&self, channel: u32, message: u32) -> Option<usize> {
-        self.0.get_index_of(&(channel, message))
-    }
-
     /// A reception in `node` that another one competes with: now, or later if `sent(after,
     /// message)`.
     fn overtaken(
@@ -229,12 +213,9 @@ impl Competing {
             }
             for number in explorer.moves(node, machine) {
                 let rival = system.get(number);
-                let competes = rival.channel != by.channel
-                    && (explorer.is_enabled(node, rival)
-                        || self
-                            .index(rival.channel, rival.message)
-                            .is_some_and(|index| sent(step.to, index)));
-                if competes {
+                let index = || self.0.get_index_of(&(rival.channel, rival.message));
+                let comes = || index().is_some_and(|index| sent(step.to, index));
+                if rival.channel != by.channel && (explorer.is_enabled(node, rival) || comes()) {
                     return Some((node, Violation::Competing(step.by as usize, number)));
                 }
             }

@@ -59,7 +59,6 @@
 //! time (`system::partial_order`), which leaves only choices as branching.
 //! [`Limits::configurations`](crate::Limits::configurations) counts over all bounds.
 
-mod causal_slice;
 pub(crate) mod causality;
 pub(crate) mod check;
 mod full;

@@ -10,26 +10,19 @@
 //! from a configuration can happen in all terminal components below, or not at all. So it is enough
 //! to look at these. There, a machine that does not move never will.
 
-use super::violation::{Explored, Violation, Violations, definite, first_definite};
-use crate::system::explorer::{Explorer, Node};
-use crate::system::interned::{InternedSystem, MachineIndex, StateKind};
+use super::violation::{Explored, Violation, definite, first_definite};
 use crate::system::partial_order::{self, Terminal, Visitor};
+use crate::system::{Explorer, MachineIndex, Node, StateKind};
 
-/// Explores a directed system under these bounds.
-pub(crate) fn explore<'a>(
-    system: &'a InternedSystem<'a>,
-    bounds: &[u32],
-    budget: usize,
-) -> Explored<'a> {
-    // OBI, IBI, SIBI and CIBI hold: each state has one channel, so its moves are possible or
-    // blocked together.
-    let explorer = Explorer::new(system, bounds, budget);
-    let mut explored = Explored { explorer, found: Violations::default(), hits_bounds: true };
-    partial_order::explore(&mut explored);
-    if explored.explorer.is_truncated {
-        explored.found.definite = first_definite(&explored.explorer);
+impl Explored<'_> {
+    /// Explores a directed system, and judges it. OBI, IBI, SIBI and CIBI hold: each state has one
+    /// channel, so its moves are possible or blocked together.
+    pub(super) fn reduce(&mut self) {
+        partial_order::explore(self);
+        if self.explorer.is_truncated {
+            self.found.definite = first_definite(&self.explorer);
+        }
     }
-    explored
 }
 
 impl Visitor for Explored<'_> {

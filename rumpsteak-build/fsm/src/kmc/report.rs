@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::machine::{Defect, Role, TransitionId};
-use crate::system::run::{Run, Step};
+use crate::system::{Run, Step};
 use crate::verdict::Limit;
 
 /// The result of [`check`](super::check).

@@ -1,7 +1,6 @@
 //! The violations of a configuration under bounds, and those that hold under any bounds.
 
-use crate::system::explorer::{Explorer, Node};
-use crate::system::interned::{ChannelIndex, MachineIndex, StateKind};
+use crate::system::{ChannelIndex, Explorer, MachineIndex, Move, Node, StateKind};
 
 /// A [`Flaw`](super::Flaw), with the numbers of its machine, its channel or its moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,14 +67,14 @@ fn stuck(explorer: &Explorer<'_>, node: Node) -> Vec<bool> {
     let mut is_changed = true;
     while std::mem::take(&mut is_changed) {
         for machine in 0..system.machines() {
-            let hopeless = |by: usize| {
-                let channel = system.get(by).channel as ChannelIndex;
+            let hopeless = |by: &Move| {
+                let channel = by.channel as ChannelIndex;
                 let sender = system.ends[channel].0;
                 explorer.held(node, channel) > 0
                     || stuck[sender]
                     || explorer.kind(node, sender) == StateKind::Final
             };
-            if stuck[machine] && !explorer.moves(node, machine).all(hopeless) {
+            if stuck[machine] && !explorer.options(node, machine).iter().all(hopeless) {
                 stuck[machine] = false;
                 is_changed = true;
             }

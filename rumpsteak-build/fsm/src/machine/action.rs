@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use super::ids::{StateId, TransitionId};
-use super::names::{Label, Role, Sort};
+use super::{Label, Role, Sort, StateId, TransitionId};
 
 /// The direction of a message, seen from the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -63,6 +62,11 @@ impl Action {
     /// `peer?label(payload)`.
     pub fn receive(peer: impl Into<Role>, label: impl Into<Label>, payload: &[&str]) -> Self {
         Self::new(peer.into(), Direction::Receive, label.into(), payload)
+    }
+
+    /// True if it sends, false if it receives.
+    pub fn is_send(&self) -> bool {
+        self.direction == Direction::Send
     }
 
     fn new(peer: Role, direction: Direction, label: Label, payload: &[&str]) -> Self {

@@ -3,9 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use super::action::Action;
-use super::ids::{StateId, TransitionId};
-use super::names::Role;
+use super::{Action, Role, StateId, TransitionId};
 
 /// A defect because of which [`check_directed`](crate::Fsm::check_directed) refuses a machine.
 ///

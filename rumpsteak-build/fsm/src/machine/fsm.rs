@@ -7,11 +7,11 @@ use std::sync::{Arc, OnceLock};
 use hashbrown::HashMap;
 use petgraph::graph::DiGraph;
 
-use super::action::{Action, Direction, Message, Transition};
-use super::defect::Defect;
-use super::ids::{StateId, TransitionId};
-use super::interned::{Groups, IndexSet, InternedMachine, digraph};
-use super::names::Role;
+use super::interned::InternedMachine;
+use super::{
+    Action, Defect, Direction, Groups, IndexSet, Message, Role, StateId, Transition, TransitionId,
+    digraph,
+};
 
 /// The machine of one role: any finite graph of actions. [`check_directed`](Self::check_directed)
 /// checks that it stands for a local type, which the algorithms need.
@@ -90,7 +90,7 @@ impl Fsm {
     /// True if the machine sends nothing in its initial state and never comes back to it.
     pub fn waits_to_be_asked(&self) -> bool {
         self.transitions().all(|Transition { source, action, target, .. }| {
-            let is_asked = source != self.initial || action.direction == Direction::Receive;
+            let is_asked = source != self.initial || !action.is_send();
             is_asked && target != self.initial
         })
     }
@@ -126,6 +126,11 @@ impl Fsm {
         let known = (state.index() < self.len()).then(|| self.outgoing.of(state.index() as u32));
         let ids = known.unwrap_or_default().iter();
         ids.map(|&id| self.transition(TransitionId::from_index(id as usize)))
+    }
+
+    /// The transitions that leave `state` and send.
+    pub(crate) fn sends_from(&self, state: StateId) -> impl Iterator<Item = Transition<'_>> {
+        self.transitions_from(state).filter(|by| by.action.is_send())
     }
 
     /// The actions of the transitions that leave `state`.

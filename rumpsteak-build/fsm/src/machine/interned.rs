@@ -7,8 +7,7 @@ use std::sync::{Arc, OnceLock};
 use hashbrown::{DefaultHashBuilder, HashMap};
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use super::action::{Action, Direction, Transition};
-use super::ids::{StateId, TransitionId};
+use super::{Action, StateId, Transition, TransitionId};
 
 /// A peer and a direction, `p?` or `p!`. Dense.
 pub(crate) type Kind = u32;
@@ -71,7 +70,7 @@ impl Names {
             |one: &Action, next: &Action| one.direction == next.direction && one.peer == next.peer;
         for of_kind in actions.chunk_by(is_same) {
             kind_of.resize(kind_of.len() + of_kind.len(), is_send.len() as Kind);
-            is_send.push(of_kind[0].direction == Direction::Send);
+            is_send.push(of_kind[0].is_send());
         }
         Self { actions, kind_of, is_send }
     }

@@ -14,12 +14,11 @@
 mod action;
 mod defect;
 mod fsm;
-mod ids;
 pub(crate) mod interned;
 mod names;
 
 pub use self::action::{Action, Direction, Message, Transition};
 pub use self::defect::Defect;
 pub use self::fsm::{Fsm, FsmBuilder, Late};
-pub use self::ids::{StateId, TransitionId};
-pub use self::names::{Label, Role, Sort};
+pub(crate) use self::interned::{Groups, IndexSet, digraph, lasso};
+pub use self::names::{Label, Role, Sort, StateId, TransitionId};

@@ -26,9 +26,9 @@ mod tests;
 use std::collections::HashSet;
 
 use self::edit::Edit;
+use self::place::{Cause, difference, displaced, does, early, order, turned, walk};
 pub use self::place::{Misfit, on_run};
-use self::place::{difference, displaced, does, early, order, turned, walk};
-use crate::machine::{Direction, Fsm, StateId, Transition, TransitionId};
+use crate::machine::{Fsm, StateId, Transition, TransitionId};
 use crate::subtype::{self, Refusal};
 use crate::verdict::Limits;
 
@@ -139,10 +139,9 @@ impl<'a> Search<'a> {
         let Self { sub, sup, refusal, walk, last, most, .. } = self;
         let due = single(sup, walk[last])?;
         let (edge, own) = self.at(last);
-        let sends =
-            |own: Transition<'_>| own.action.direction == Direction::Send && does(sup, own.action);
+        let sends = |own: Transition<'_>| own.action.is_send() && does(sup, own.action);
         let is_ahead = edge.is_some() && !sub.is_terminal(own);
-        let is_answer = due.action.direction == Direction::Receive;
+        let is_answer = !due.action.is_send();
         let between = (due.source, due.target);
         let insert = |at| (at, Edit::Insert { edge: self.at(at).0, is_of_state: false, between });
         let is_due = is_ahead && is_answer && sub.transitions_from(own).all(sends);
@@ -158,7 +157,7 @@ impl<'a> Search<'a> {
 
     /// The actions that are due where the two part, if the subtype never does them, and does
     /// nothing unknown there. Other things may be wrong, too.
-    fn unmet(self) -> Option<(Refusal, Misfit)> {
+    fn unmet(self) -> Option<Cause> {
         let Self { sub, sup, path, walk, last, .. } = self;
         let ((edge, own), due) = (self.at(last), walk[last]);
         let is_due = !sub.is_terminal(own) && !sup.is_terminal(due) && self.is_new(due);
@@ -235,7 +234,7 @@ impl<'a> Search<'a> {
     }
 
     /// The cause that an edit shows, with its refusal. `None` if an action has to come later.
-    fn explain(self, at: usize, edit: Edit<'a>) -> Option<(Refusal, Misfit)> {
+    fn explain(self, at: usize, edit: Edit<'a>) -> Option<Cause> {
         let Self { sub, sup, path, walk, refusal, .. } = self;
         let why = |done| displaced(sub, sup, &path[..at], walk, done);
         let (own, due, misfit) = match edit {

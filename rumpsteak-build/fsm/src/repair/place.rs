@@ -8,10 +8,9 @@
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
-use crate::machine::interned::IndexSet;
-use crate::machine::{Action, Direction, Fsm, StateId, Transition, TransitionId};
-use crate::run::{Failure, Run};
+use crate::machine::{Action, Direction, Fsm, IndexSet, StateId, Transition, TransitionId};
 use crate::subtype::{Refusal, Rule};
+use crate::system::{Failure, Run};
 
 /// Why an action of a subtype has no place. Transitions are transitions of the supertype.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,14 +42,12 @@ pub enum Misfit {
     Repeated(TransitionId),
 }
 
+/// A refusal at the place of its cause, and why the action there has no place.
+pub(super) type Cause = (Refusal, Misfit);
+
 /// The misplaced action, and why. `None` if it comes later whatever happens: then its order is
 /// wrong.
-pub(super) fn order(
-    sub: &Fsm,
-    sup: &Fsm,
-    walk: &[StateId],
-    refusal: &Refusal,
-) -> Option<(Refusal, Misfit)> {
+pub(super) fn order(sub: &Fsm, sup: &Fsm, walk: &[StateId], refusal: &Refusal) -> Option<Cause> {
     let mut here = sub.transitions_from(refusal.sub_state);
     // A message that is not handled may have another name in the subtype.
     let is_blamed = |id| refusal.sub.map_or(refusal.rule == Rule::InputNotHandled, |own| own == id);
@@ -87,12 +84,7 @@ pub(super) fn order(
 /// supertype   (!yes ─ !go | !no)
 /// subtype     !go ─ (!yes | !no)             subtyping stops at `!no`, but `!go` is to blame
 /// ```
-pub(super) fn early(
-    sub: &Fsm,
-    sup: &Fsm,
-    walk: &[StateId],
-    refusal: &Refusal,
-) -> Option<(Refusal, Misfit)> {
+pub(super) fn early(sub: &Fsm, sup: &Fsm, walk: &[StateId], refusal: &Refusal) -> Option<Cause> {
     let mut path = refusal.path.clone();
     let early = sub.transition(*path.get(walk.len() - 1)?);
     path.truncate(walk.len() - 1);
@@ -146,7 +138,7 @@ pub(super) fn turned(
     sup: &Fsm,
     from: StateId,
     path: Vec<TransitionId>,
-) -> Option<(Refusal, Misfit)> {
+) -> Option<Cause> {
     let ahead = sub.reachable_from(from).flat_map(|state| sub.transitions_from(state));
     ahead.filter(|own| !does(sup, own.action)).find_map(|own| {
         let misfit = unknown(sub, sup, own.action);
@@ -190,7 +182,7 @@ fn unhandled(sub: &Fsm, sup: &Fsm, run: &Run) -> Option<Refusal> {
 
 /// The first action of the subtype in a run that the supertype does not do there. A receive is not
 /// to blame unless it is awaited in the end.
-fn misplaced(sub: &Fsm, sup: &Fsm, run: &Run) -> Option<(Refusal, Misfit)> {
+fn misplaced(sub: &Fsm, sup: &Fsm, run: &Run) -> Option<Cause> {
     let mut path = path(sub, run);
     let walk = walk(sub, sup, &path);
     let (at, sup_state) = (walk.len() - 1, walk[walk.len() - 1]);
@@ -206,7 +198,7 @@ fn misplaced(sub: &Fsm, sup: &Fsm, run: &Run) -> Option<(Refusal, Misfit)> {
     let due = sup.transitions_from(sup_state).next().map(|due| due.id);
     let refusal =
         Refusal { rule, path, sub_state, sub: Some(early.id), sup_state, sup: due, cycle };
-    let is_cause = early.action.direction == Direction::Send || is_awaited;
+    let is_cause = early.action.is_send() || is_awaited;
     let found = order(sub, sup, &walk, &refusal).filter(|_| is_cause);
     // An option that never comes does no harm.
     found.filter(|(_, misfit)| !is_awaited || !matches!(misfit, Misfit::Unknown(_)))
@@ -260,7 +252,7 @@ pub(super) fn displaced(
     let is_it = |due: Transition<'_>| due.action == wanted;
     let here = || sup.transitions_from(state);
     let unused: Vec<_> = here().filter(|due| !does(sub, due.action)).map(|due| due.id).collect();
-    if wanted.direction == Direction::Receive && here().any(is_it) && !unused.is_empty() {
+    if !wanted.is_send() && here().any(is_it) && !unused.is_empty() {
         return Some(Misfit::NoOption(unused));
     }
     if let Some(due) = other_branch(sub, sup, path, walk, wanted) {

@@ -26,7 +26,7 @@ use super::prefix::{Alternative, Promise, Rest, Segment};
 use super::reachability::{Futures, NEVER, ranks};
 use super::refusal::{Blame, Refusal, Result, Rule, Stop};
 use super::sequences::{EMPTY, Sequence, Sequences};
-use crate::machine::interned::lasso;
+use crate::machine::lasso;
 use crate::verdict::Limit;
 
 /// The most branching states on a path, and the depth of the recursion.

@@ -17,8 +17,7 @@ use super::reachability::{NEVER, heights, inevitable, is_near};
 use super::record::{Done, Record, Then};
 use super::refusal::{Blame, Refusal, Rule};
 use super::rules::Situation;
-use crate::machine::interned::lasso;
-use crate::machine::{StateId, TransitionId};
+use crate::machine::{StateId, TransitionId, lasso};
 
 pub(super) struct Assumptions<'a> {
     pair: &'a Pair,

@@ -98,14 +98,15 @@ mod refusal;
 mod rules;
 mod search;
 mod sequences;
-mod steps;
 mod unbounded;
+
+use std::collections::BTreeSet;
 
 use self::draining::Stop;
 use self::pair::Pair;
 use self::search::Search;
-use crate::certificate::Certificate;
-use crate::machine::Fsm;
+use crate::certificate::{Certificate, Steps};
+use crate::machine::{Action, Fsm, StateId};
 use crate::verdict::{Limit, Limits, Verdict};
 
 pub use self::proof::Proof;
@@ -135,7 +136,7 @@ pub fn check(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Verdict<Proof, Ref
     let pair = match directed(sub, sup) {
         Ok(pair) => pair,
         Err(error) => {
-            let steps = steps::search(sub, sup).ok_or(error)?;
+            let steps = steps(sub, sup).ok_or(error)?;
             let (situations, certificate) = (steps.pairs.len(), Certificate::Steps(steps));
             return Ok(Verdict::Safe(Proof::written(situations, Some(0), certificate)));
         }
@@ -195,6 +196,31 @@ fn directed(sub: &Fsm, sup: &Fsm) -> Result<Pair, InputError> {
         machine.check_directed().map_err(|defect| InputError { side, defect })?;
     }
     Ok(Pair::new(sub, sup))
+}
+
+/// Follows two machines that do everything at its turn, whatever their states are. `None` if `sub`
+/// does something else, or a machine is not deterministic.
+fn steps(sub: &Fsm, sup: &Fsm) -> Option<Steps> {
+    sub.check_deterministic().ok()?;
+    sup.check_deterministic().ok()?;
+    let fits = |&(q, p): &(StateId, StateId)| fits(&sub.actions_from(q), &sup.actions_from(p));
+    let pairs = sub.in_step(sup).map(|pair| fits(&pair).then_some(pair));
+    Some(Steps { pairs: pairs.collect::<Option<_>>()? })
+}
+
+/// True if a state may stand for another: see the [certificate](crate::certificate::steps).
+fn fits(own: &BTreeSet<&Action>, due: &BTreeSet<&Action>) -> bool {
+    let send = |offers: &BTreeSet<&Action>| offers.iter().all(|it| it.is_send());
+    let peers: BTreeSet<_> = own.iter().map(|action| &action.peer).collect();
+    if own.is_empty() || due.is_empty() {
+        own == due
+    } else if send(own) && send(due) {
+        own.is_subset(due)
+    } else if peers.len() == 1 && !own.iter().any(|it| it.is_send()) {
+        due.is_subset(own)
+    } else {
+        own == due
+    }
 }
 
 /// The first engine, which knows pending actions one by one.

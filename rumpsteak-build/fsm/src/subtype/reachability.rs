@@ -2,7 +2,7 @@
 //! O(transitions).
 
 use super::pair::{Act, Edge, Kind, Pair, State};
-use crate::machine::interned::{Groups, IndexSet};
+use crate::machine::{Groups, IndexSet};
 
 /// The rank of a state from which an output cannot be found.
 pub(super) const NEVER: u32 = u32::MAX;

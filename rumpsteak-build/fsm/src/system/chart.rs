@@ -6,7 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use super::run::{Queue, Run, Step};
+use super::run::Queue;
+use super::{Run, Step};
 use crate::machine::{Direction, Message, Role};
 
 const WIDTH: usize = 80;

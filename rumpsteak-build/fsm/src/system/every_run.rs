@@ -37,12 +37,11 @@ use petgraph::algo::kosaraju_scc;
 use petgraph::graph::NodeIndex;
 use petgraph::visit::{EdgeRef, NodeFiltered};
 
-use super::composition::System;
-use super::exploration::{Exploration, explore};
-use super::explorer::{Continuations, Explorer, Node, components};
-use super::interned::{ChannelIndex, InternedSystem, MachineIndex};
-use super::run::{Failure, Neglected, Run, Step};
-use crate::machine::{Direction, Fsm, Role, StateId, Transition};
+use super::{
+    ChannelIndex, Continuations, Exploration, Explorer, Failure, InternedSystem, MachineIndex,
+    Neglected, Node, Run, Step, System, components, explore,
+};
+use crate::machine::{Fsm, Role, StateId};
 use crate::verdict::{Limit, Limits, Verdict};
 
 /// The result of [`live_in_every_run`].
@@ -157,10 +156,7 @@ fn chooses_for_ever(machine: &Fsm) -> bool {
     let chooses = |state| {
         let mut options = machine.transitions_from(state).map(|by| by.action);
         let Some(first) = options.next() else { return false };
-        options.any(|other| {
-            let is_told = other.direction == Direction::Receive;
-            !is_told || first.peer != other.peer || first.direction != other.direction
-        })
+        options.any(|other| first.is_send() || other.is_send() || first.peer != other.peer)
     };
     machine.states().zip(loops(machine)).any(|(state, of)| of.is_some() && chooses(state))
 }
@@ -169,13 +165,12 @@ fn chooses_for_ever(machine: &Fsm) -> bool {
 fn neglected(system: &System, explorer: &Explorer<'_>, for_sure: bool) -> Vec<Found> {
     let interned = explorer.system;
     let in_vain = |node, machine| {
-        let first = explorer.moves(node, machine).next();
-        first.is_some_and(|by| !interned.get(by).is_send)
+        explorer.options(node, machine).first().is_some_and(|by| !by.is_send)
             && !explorer.may_end(node, machine)
             && !explorer.can_move(node, machine)
     };
     let ignored = |node, channel: ChannelIndex| {
-        let mut moves = explorer.moves(node, interned.ends[channel].1).map(|by| interned.get(by));
+        let mut moves = explorer.options(node, interned.ends[channel].1).iter();
         explorer.held(node, channel) > 0
             && !moves.any(|by| by.channel as usize == channel && explorer.is_enabled(node, by))
     };
@@ -212,8 +207,7 @@ fn neglected(system: &System, explorer: &Explorer<'_>, for_sure: bool) -> Vec<Fo
 /// there, or the machine does, and it sends something later.
 fn idle(machine: &Fsm) -> FixedBitSet {
     let of_loop = loops(machine);
-    let is_sent = |by: Transition<'_>| by.action.direction == Direction::Send;
-    let answers = machine.transitions().any(is_sent);
+    let answers = machine.transitions().any(|by| by.action.is_send());
     let begins = |state: StateId| {
         let own = of_loop[state.index()];
         let mut before = machine.transitions().filter(|by| by.target == state);
@@ -223,7 +217,7 @@ fn idle(machine: &Fsm) -> FixedBitSet {
             None => answers && state == machine.initial(),
         }
     };
-    let receives = |state: &StateId| !machine.transitions_from(*state).any(is_sent);
+    let receives = |state: &StateId| machine.sends_from(*state).next().is_none();
     machine.states().filter(receives).filter(|&it| begins(it)).map(StateId::index).collect()
 }
 
@@ -284,9 +278,8 @@ fn stays(
         let by = |number: &u32| explorer.system.get(*number as usize);
         let has_moved = |machine| moves.iter().any(|number| by(number).machine == machine as u32);
         let can_move = |node: Node, machine| {
-            let mut moves = explorer.moves(node, machine);
-            let is_held_back = for_sure && moves.any(|by| explorer.system.get(by).is_send);
-            is_held_back || explorer.can_move(node, machine)
+            let mut moves = explorer.options(node, machine).iter();
+            for_sure && moves.any(|by| by.is_send) || explorer.can_move(node, machine)
         };
         let is_fair_to = |machine: MachineIndex| {
             let mut members = members.iter().map(|member| member.index() as Node);

@@ -2,12 +2,8 @@
 
 use std::cell::LazyCell;
 
-use super::composition::System;
-use super::explorer::Continuations;
-use super::interned::InternedSystem;
-use super::partial_order;
-use super::run::Run;
 use super::search::{Order, Scope, Search, listens};
+use super::{Continuations, InternedSystem, Run, System, partial_order};
 use crate::machine::Fsm;
 use crate::verdict::{Limit, Limits, Verdict};
 

@@ -4,12 +4,14 @@
 //! ([`explore`](super::explore), [`kmc`](crate::kmc) by definition) or one machine at a time
 //! ([`partial_order`](super::partial_order)).
 
+use std::iter;
+
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 
-use super::interned::{ChannelIndex, InternedSystem, MachineIndex, Move, StateKind};
 use super::store::{ContentId, EMPTY, QueueContents, Variants};
+use super::{ChannelIndex, InternedSystem, MachineIndex, Move, StateKind};
 use crate::machine::StateId;
 use crate::verdict::{Limit, Limits};
 
@@ -45,12 +47,8 @@ impl<S: Copy> Paths<S> {
 
     /// The steps from the initial configuration to this one, as it was met first.
     pub(crate) fn to(&self, node: Node) -> Vec<S> {
-        let mut path = vec![];
-        let mut at = node;
-        while let Some((parent, by)) = self.0[at as usize] {
-            path.push(by);
-            at = parent;
-        }
+        let steps = iter::successors(self.step_to(node), |&(before, _)| self.step_to(before));
+        let mut path: Vec<S> = steps.map(|(_, by)| by).collect();
         path.reverse();
         path
     }
@@ -169,8 +167,13 @@ impl<'a> Explorer<'a> {
         self.system.moves_from(self.state(node, machine))
     }
 
+    /// The same moves, not their numbers.
+    pub(crate) fn options(&self, node: Node, machine: MachineIndex) -> &'a [Move] {
+        self.system.all_from(self.state(node, machine))
+    }
+
     pub(crate) fn can_move(&self, node: Node, machine: MachineIndex) -> bool {
-        self.moves(node, machine).any(|by| self.is_enabled(node, self.system.get(by)))
+        self.options(node, machine).iter().any(|by| self.is_enabled(node, by))
     }
 
     /// The machines that can move, or could if the channels that they send to had room.
@@ -196,10 +199,8 @@ impl<'a> Explorer<'a> {
 
     /// The machines with a send that the bounds hold back.
     pub(crate) fn held_back(&self, node: Node) -> impl Iterator<Item = MachineIndex> {
-        self.ready(node).filter(move |&machine| {
-            let mut moves = self.moves(node, machine).map(|by| self.system.get(by));
-            moves.any(|by| by.is_send && !self.is_enabled(node, by))
-        })
+        let is_held_back = move |by: &Move| by.is_send && !self.is_enabled(node, by);
+        self.ready(node).filter(move |&own| self.options(node, own).iter().any(is_held_back))
     }
 
     /// Takes all possible steps of a machine, until the budget is used up.
@@ -252,10 +253,8 @@ impl<'a> Explorer<'a> {
         let Self { system, contents, rows, .. } = self;
         let machines = system.machines();
         let head = |channel: u32| contents.head(rows.draft(machines + channel as ChannelIndex));
-        let ready = system
-            .all_from(rows.draft(machine))
-            .iter()
-            .any(|by| by.is_send || head(by.channel) == Some(by.message));
+        let is_ready = |by: &Move| by.is_send || head(by.channel) == Some(by.message);
+        let ready = system.all_from(rows.draft(machine)).iter().any(is_ready);
         let at = machines + system.channels() + machine / BITS;
         let (bits, bit) = (rows.draft(at), 1 << (machine % BITS));
         if ready == (bits & bit != 0) { Some(()) } else { rows.set(at, bits ^ bit) }
@@ -277,17 +276,12 @@ impl<'a> Explorer<'a> {
 
     /// Takes these moves from the initial configuration. `None` if one is not possible.
     pub(crate) fn walk(&mut self, path: &[u32]) -> Option<Node> {
-        let mut node = 0;
-        for &number in path {
-            let number = number as usize;
-            let by = *self.system.get(number);
+        path.iter().map(|&number| number as usize).try_fold(0, |node, number| {
+            let by = self.system.get(number);
             let moves = self.moves(node, by.machine as MachineIndex);
-            if !moves.contains(&number) || !self.is_enabled(node, &by) {
-                return None;
-            }
-            node = self.take(node, number)?;
-        }
-        Some(node)
+            let is_possible = moves.contains(&number) && self.is_enabled(node, by);
+            if is_possible { self.take(node, number) } else { None }
+        })
     }
 }
 

@@ -7,9 +7,8 @@ use fixedbitset::FixedBitSet;
 use hashbrown::HashMap;
 use petgraph::unionfind::UnionFind;
 
-use super::composition::System;
-use super::run::Step;
-use crate::machine::{Action, Direction, Fsm, Message, Role, StateId, TransitionId};
+use super::{Step, System};
+use crate::machine::{Action, Fsm, Message, Role, StateId, TransitionId};
 
 pub(crate) type MachineIndex = usize;
 /// A channel of an [`InternedSystem`]: an ordered pair of machines that exchange messages.
@@ -170,7 +169,7 @@ impl<'a> InternedSystem<'a> {
                     // machines.
                     let peer = whole.index_of(&action.peer);
                     let Some(peer) = peer.and_then(|peer| index_of[peer]) else { continue };
-                    let is_send = action.direction == Direction::Send;
+                    let is_send = action.is_send();
                     let ends = if is_send { (own, peer) } else { (peer, own) };
                     let channel = channel_of(machine.role(), action, ends);
                     if channel as usize == interned.ends.len() {

@@ -44,16 +44,24 @@
 
 mod chart;
 mod composition;
-pub(crate) mod every_run;
+mod every_run;
 mod exploration;
-pub(crate) mod explorer;
-pub(crate) mod interned;
+mod explorer;
+mod interned;
 pub(crate) mod partial_order;
 pub mod run;
 mod search;
 pub(crate) mod store;
 
 pub use self::composition::{System, SystemError};
+pub(crate) use self::every_run::can_leave;
 pub use self::every_run::{EveryRun, keeps_promises, live_in_every_run};
 pub use self::exploration::{Coverage, Exploration, explore};
+pub(crate) use self::explorer::{
+    Continuations, ExploredStep, Explorer, MOST_WORDS, Node, Paths, components, index,
+};
+pub(crate) use self::interned::{
+    ChannelIndex, InternedSystem, MachineIndex, Move, StateIndex, StateKind,
+};
 pub use self::run::Neglected;
+pub(crate) use self::run::{Failure, Run, Step};

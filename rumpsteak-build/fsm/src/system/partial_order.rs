@@ -48,8 +48,7 @@
 
 use petgraph::Direction::Outgoing;
 
-use super::explorer::{Explorer, Node, index};
-use super::interned::{ChannelIndex, MachineIndex, StateKind};
+use super::{ChannelIndex, Explorer, MachineIndex, Node, StateKind, index};
 
 pub(crate) trait Visitor {
     fn explorer(&self) -> &Explorer<'_>;
@@ -198,12 +197,9 @@ fn decides_alone(explorer: &Explorer<'_>, node: Node, machine: MachineIndex) -> 
         // It can receive from its only channel.
         StateKind::Receives(_) => true,
         StateKind::Sends(channel) => !explorer.is_full(node, channel as ChannelIndex),
-        _ => {
-            let mut moves = explorer.moves(node, machine).map(|by| explorer.system.get(by));
-            moves.all(|by| match by.is_send {
-                true => explorer.is_enabled(node, by),
-                false => explorer.held(node, by.channel as ChannelIndex) > 0,
-            })
-        }
+        _ => explorer.options(node, machine).iter().all(|by| match by.is_send {
+            true => explorer.is_enabled(node, by),
+            false => explorer.held(node, by.channel as ChannelIndex) > 0,
+        }),
     }
 }

@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-use super::composition::{System, is_end};
-use crate::machine::interned::IndexSet;
-use crate::machine::{Action, Direction, Fsm, Message, Role, StateId, TransitionId};
+use super::System;
+use super::composition::is_end;
+use crate::machine::{Action, Direction, Fsm, IndexSet, Message, Role, StateId, TransitionId};
 
 /// A run of a [`System`] that ends badly.
 ///
@@ -225,7 +225,9 @@ impl Run {
     /// The run with these steps. `None` if a step is not possible or the failure is not there.
     pub(crate) fn of(system: &System, steps: Vec<Step>, failure: Failure) -> Option<Self> {
         let end = Replay::new(system, &steps).filter(|end| end.shows(&failure))?;
-        let (states, queues, waits) = (end.states(), end.queues(), end.waits());
+        let roles = system.machines().iter().map(|machine| machine.role().clone());
+        let states = roles.zip(end.states.iter().copied()).collect();
+        let (queues, waits) = (end.queues(), end.waits());
         Some(Self { failure, steps, states, queues, waits }.without_ends())
     }
 
@@ -287,11 +289,6 @@ impl<'a> Replay<'a> {
         Some(())
     }
 
-    fn states(&self) -> Vec<(Role, StateId)> {
-        let roles = self.system.machines().iter().map(|machine| machine.role().clone());
-        roles.zip(self.states.iter().copied()).collect()
-    }
-
     fn queues(&self) -> Vec<Queue> {
         let machines = self.system.machines();
         let mut queues = vec![];
@@ -311,8 +308,7 @@ impl<'a> Replay<'a> {
         let machine = &self.system.machines()[mover];
         machine.transitions_from(self.states[mover]).any(|transition| {
             let action = transition.action;
-            action.direction == Direction::Send
-                || self.head(&action.peer, mover) == Some(&action.message)
+            action.is_send() || self.head(&action.peer, mover) == Some(&action.message)
         })
     }
 

@@ -1,11 +1,11 @@
 //! One search of a system under one bound: what is wrong with a configuration, and which sends the
 //! bound holds back.
 
-use super::explorer::{Continuations, Explorer, Node};
-use super::interned::{ChannelIndex, InternedSystem, MachineIndex, Move};
 use super::partial_order::{Terminal, Visitor};
-use super::run::{Failure, Run};
-use crate::machine::interned::digraph;
+use super::{
+    ChannelIndex, Continuations, Explorer, Failure, InternedSystem, MachineIndex, Move, Node, Run,
+};
+use crate::machine::digraph;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
@@ -114,13 +114,13 @@ impl<'a> Search<'a> {
     /// The unspecified reception of a machine, if it waits and cannot take the head of any queue.
     fn refuses(&self, node: Node, machine: MachineIndex) -> Option<Failure> {
         let explorer = &self.explorer;
-        let mut moves = explorer.moves(node, machine).map(|by| explorer.system.get(by));
-        let first = moves.clone().next()?;
+        let moves = explorer.options(node, machine);
+        let first = moves.first()?;
         let is_refused = |by: &Move| {
             let head = explorer.head(node, by.channel as ChannelIndex);
             !by.is_send && head.is_some_and(|head| head != by.message)
         };
-        moves.all(is_refused).then(|| {
+        moves.iter().all(is_refused).then(|| {
             let (from, to) = explorer.system.end_roles(first.channel as ChannelIndex);
             Failure::UnspecifiedReception { from, to }
         })

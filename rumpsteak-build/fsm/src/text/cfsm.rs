@@ -2,13 +2,10 @@
 
 use std::ops::Range;
 
-use super::error::{Result, SpannedMessage};
-use super::form::PrintError;
 use super::lexer::{Kind, Lexer, is_name};
-use super::named::{Named, NamedBuilder};
 use super::types::{payload, unquoted};
-use crate::machine::interned::IndexSet;
-use crate::machine::{Action, Fsm, Role, StateId, Transition};
+use super::{Named, NamedBuilder, PrintError, Result, SpannedMessage};
+use crate::machine::{Action, Fsm, IndexSet, Role, StateId, Transition};
 
 /// A machine before all participants are known.
 struct Machine<'a> {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::error::{Result, SpannedMessage};
+use super::{Result, SpannedMessage};
 use crate::machine::{Direction, Message};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

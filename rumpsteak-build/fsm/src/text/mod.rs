@@ -52,7 +52,8 @@ mod named;
 mod svg;
 mod types;
 
-use self::error::SpannedMessage;
+use self::error::{Result, SpannedMessage};
+use self::named::NamedBuilder;
 use crate::machine::Fsm;
 
 pub use self::error::ParseError;

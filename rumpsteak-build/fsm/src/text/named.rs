@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use crate::machine::interned::IndexSet;
-use crate::machine::{Action, Fsm, FsmBuilder, Late, StateId, TransitionId};
+use crate::machine::{Action, Fsm, FsmBuilder, IndexSet, Late, StateId, TransitionId};
 
 /// A machine, with the names of its states and the places of its actions.
 #[derive(Clone, Debug, PartialEq, Eq)]

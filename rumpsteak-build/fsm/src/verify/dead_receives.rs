@@ -34,11 +34,8 @@
 use std::collections::BTreeSet;
 use std::iter;
 
-use crate::machine::{Action, Direction, Fsm, Message, Role, StateId, Transition, TransitionId};
-use crate::run::{Failure, Run};
-use crate::system::explorer::Explorer;
-use crate::system::interned::InternedSystem;
-use crate::system::{System, SystemError};
+use crate::machine::{Action, Fsm, Message, Role, StateId, Transition, TransitionId};
+use crate::system::{Explorer, Failure, InternedSystem, Run, System, SystemError};
 use crate::verdict::{Limit, Limits, Verdict};
 
 /// Judges a machine that stands for its projection and is safe among these peers. Unsafe: a run to
@@ -79,7 +76,7 @@ fn search(system: &System, mut open: Vec<TransitionId>, limits: &Limits) -> Verd
             let mut here =
                 explorer.nodes().filter(|&node| explorer.own_state(node, 0) == by.source);
             let Some(node) = here.next().filter(|_| is_whole || never(None)) else { continue };
-            let unlocks = |action: &&Action| is_send(action) && !never(Some(action));
+            let unlocks = |action: &&Action| action.is_send() && !never(Some(action));
             let after = fsm.transitions().map(|found| found.action).find(unlocks).cloned();
             let after = after.filter(|_| never(None));
             let (role, action) = (fsm.role().clone(), by.action.clone());
@@ -103,14 +100,10 @@ fn search(system: &System, mut open: Vec<TransitionId>, limits: &Limits) -> Verd
     Verdict::Safe(())
 }
 
-fn is_send(action: &Action) -> bool {
-    action.direction == Direction::Send
-}
-
 /// The receives in states that also send, except those that the projection has there too.
 fn suspects(fsm: &Fsm, projected: &Fsm) -> Vec<TransitionId> {
-    let sends = |state| fsm.transitions_from(state).any(|by| is_send(by.action));
-    let receives = fsm.transitions().filter(|by| !is_send(by.action) && sends(by.source));
+    let sends = |state| fsm.sends_from(state).next().is_some();
+    let receives = fsm.transitions().filter(|by| !by.action.is_send() && sends(by.source));
     let mut suspects: Vec<TransitionId> = receives.map(|by| by.id).collect();
     if suspects.is_empty() {
         return suspects;
@@ -131,7 +124,7 @@ fn suspects(fsm: &Fsm, projected: &Fsm) -> Vec<TransitionId> {
 fn may_come(system: &System, state: StateId, wanted: &Action, more: Option<&Action>) -> bool {
     let [own, peers @ ..] = system.machines() else { return true };
     let leads_there = |from: StateId| own.reachable_from(from).any(|to| to == state);
-    let before = own.transitions().filter(|by| is_send(by.action) && leads_there(by.target));
+    let before = own.transitions().filter(|by| by.action.is_send() && leads_there(by.target));
     let before = before.map(|by| by.action).chain(more);
     let mut sent: BTreeSet<(&Role, &Role, &Message)> =
         before.map(|action| (own.role(), &action.peer, &action.message)).collect();
@@ -142,9 +135,10 @@ fn may_come(system: &System, state: StateId, wanted: &Action, more: Option<&Acti
         for (fsm, reached) in peers.iter().zip(&mut reached) {
             for by in fsm.transitions() {
                 let Action { peer, message, .. } = by.action;
-                let is_possible = is_send(by.action) || sent.contains(&(peer, fsm.role(), message));
+                let is_send = by.action.is_send();
+                let is_possible = is_send || sent.contains(&(peer, fsm.role(), message));
                 if is_possible && reached.contains(&by.source) {
-                    is_new |= is_send(by.action) && sent.insert((fsm.role(), peer, message));
+                    is_new |= is_send && sent.insert((fsm.role(), peer, message));
                     is_new |= reached.insert(by.target);
                 }
             }

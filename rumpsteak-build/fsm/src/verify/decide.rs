@@ -3,8 +3,7 @@
 
 use super::drain::drain;
 use crate::kmc;
-use crate::run::{Failure, Run};
-use crate::system::{Coverage, Exploration, System, explore};
+use crate::system::{Coverage, Exploration, Failure, Run, System, explore};
 use crate::verdict::{Limits, Verdict};
 
 /// The result of [`decide`].

@@ -17,11 +17,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use hashbrown::HashMap;
 
 use crate::certificate::drained::{self, Drained, MANY, Plan, Progress, Situation, Words};
-use crate::machine::interned::IndexSet;
-use crate::machine::{Fsm, StateId, Transition, TransitionId};
-use crate::system::System;
-use crate::system::explorer::{Node, Paths, components};
-use crate::system::interned::{InternedSystem, Move};
+use crate::machine::{Fsm, IndexSet, StateId, Transition, TransitionId};
+use crate::system::{InternedSystem, Move, Node, Paths, System, components};
 use crate::verdict::Limits;
 
 /// Returns a certificate that the system is safe and starves no role, if one is found and accepted.

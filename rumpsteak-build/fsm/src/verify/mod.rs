@@ -18,9 +18,8 @@ use std::borrow::Borrow;
 
 use self::together::{Condition, Part, Together, are_projections_safe, together, undirected};
 use crate::machine::{Defect, Fsm, Role};
-use crate::run::{Failure, Neglected, Run};
 use crate::subtype::{InputError, Proof, Refusal, Side};
-use crate::system::{Coverage, System, SystemError, explore};
+use crate::system::{Coverage, Failure, Neglected, Run, System, SystemError, explore};
 use crate::verdict::{Limits, Verdict};
 
 pub use self::certified::{VerifyError, believed, certified, certified_fair};

@@ -75,14 +75,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::certified::{VerifyError, certified};
-use super::decide::{Decision, decide};
-use crate::machine::interned::IndexSet;
-use crate::machine::{Action, Defect, Direction, Fsm, Role, StateId, Transition};
-use crate::run::Run;
+use super::{Decision, VerifyError, certified, decide};
+use crate::machine::{Action, Defect, Fsm, IndexSet, Role, StateId, Transition};
 use crate::subtype::Proof;
-use crate::system::every_run::can_leave;
-use crate::system::{EveryRun, Exploration, System, explore, keeps_promises, live_in_every_run};
+use crate::system::{
+    EveryRun, Exploration, Run, System, can_leave, explore, keeps_promises, live_in_every_run,
+};
 use crate::verdict::{Limits, Verdict};
 
 /// One role of a protocol.
@@ -246,9 +244,8 @@ fn left_out(sub: &Fsm, sup: &Fsm) -> Option<(StateId, Action)> {
     if does_the_same(sub, sup) {
         return None;
     }
-    let choices = sup.states().map(|state| sends(sup, state).collect());
-    let choices: Vec<BTreeSet<&Action>> =
-        choices.filter(|options: &BTreeSet<_>| options.len() > 1).collect();
+    let choices = sup.states().map(|state| sends(sup, state));
+    let choices: Vec<_> = choices.filter(|options| options.len() > 1).collect();
     let mut with: BTreeMap<&Action, Vec<usize>> = BTreeMap::new();
     for (position, options) in choices.iter().enumerate() {
         for &option in options {
@@ -259,7 +256,7 @@ fn left_out(sub: &Fsm, sup: &Fsm) -> Option<(StateId, Action)> {
         return None;
     }
     sub.states().find_map(|state| {
-        let options: BTreeSet<&Action> = sends(sub, state).collect();
+        let options = sends(sub, state);
         let stands_for = options.iter().filter_map(|option| with.get(option));
         let positions: BTreeSet<usize> = stands_for.flatten().copied().collect();
         let missing = |position: usize| choices[position].difference(&options).next();
@@ -277,9 +274,8 @@ fn does_the_same(sub: &Fsm, sup: &Fsm) -> bool {
             && sub.in_step(sup).all(|(own, due)| sub.actions_from(own) == sup.actions_from(due))
 }
 
-fn sends(fsm: &Fsm, state: StateId) -> impl Iterator<Item = &Action> {
-    let actions = fsm.transitions_from(state).map(|found| found.action);
-    actions.filter(|action| action.direction == Direction::Send)
+fn sends(fsm: &Fsm, state: StateId) -> BTreeSet<&Action> {
+    fsm.sends_from(state).map(|by| by.action).collect()
 }
 
 /// True if the projections, without the sends that are left out for good, are a safe system that
@@ -342,9 +338,7 @@ fn without_others(sup: &Fsm, sub: &Fsm) -> Fsm {
     let mut copied = IndexSet::from_iter([sup.initial()]);
     let mut source = 0;
     while let Some(&state) = copied.get_index(source) {
-        let is_kept = |by: &Transition<'_>| {
-            by.action.direction == Direction::Receive || done.contains(by.action)
-        };
+        let is_kept = |by: &Transition<'_>| !by.action.is_send() || done.contains(by.action);
         for by in sup.transitions_from(state).filter(is_kept) {
             let (target, is_new) = copied.insert_full(by.target);
             if is_new {

@@ -1,7 +1,6 @@
 //! One mistake in one place.
 
-use super::code::Code;
-use super::span::Span;
+use super::{Code, Span};
 
 /// One error or warning. The caller renders it.
 ///
@@ -81,10 +80,11 @@ impl Diagnostic {
     }
 }
 
+/// A value, or errors.
+pub(crate) type Found<T> = Result<T, Vec<Diagnostic>>;
+
 /// All values, or else all errors.
-pub(crate) fn all<T>(
-    found: impl IntoIterator<Item = Result<T, Vec<Diagnostic>>>,
-) -> Result<Vec<T>, Vec<Diagnostic>> {
+pub(crate) fn all<T>(found: impl IntoIterator<Item = Found<T>>) -> Found<Vec<T>> {
     let (mut values, mut diagnostics) = (Vec::new(), Vec::new());
     for found in found {
         match found {

@@ -4,9 +4,7 @@ use std::iter;
 
 use rumpsteak_fsm::{Label, Message};
 
-use super::code::Code;
-use super::diagnostic::Diagnostic;
-use super::span::{Name, Span};
+use super::{Code, Diagnostic, Name, Span};
 
 errors! {
     /// `again` is the interaction that leads back to the start.

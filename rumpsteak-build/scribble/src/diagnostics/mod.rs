@@ -26,12 +26,19 @@ macro_rules! errors {
     };
 }
 
-pub(crate) mod code;
+mod code;
 pub(crate) mod diagnostic;
 pub(crate) mod global_errors;
 pub(crate) mod name_errors;
 pub(crate) mod projection_errors;
 pub(crate) mod rust_types;
-pub(crate) mod similar;
-pub(crate) mod span;
+mod similar;
+mod span;
 pub(crate) mod syntax_errors;
+
+pub use self::code::Code;
+pub use self::diagnostic::Diagnostic;
+pub(crate) use self::diagnostic::{Found, all};
+pub use self::similar::similar;
+pub use self::span::{Name, SourceId, Span};
+pub(crate) use self::syntax_errors::Construct;

@@ -2,10 +2,7 @@
 
 use rumpsteak_fsm::Role;
 
-use super::code::Code;
-use super::diagnostic::Diagnostic;
-use super::similar::similar;
-use super::span::{Name, Span};
+use super::{Code, Diagnostic, Name, Span, similar};
 
 errors! {
     duplicate(what: &str, name: &Name, first: Span) = Duplicate at name.span,

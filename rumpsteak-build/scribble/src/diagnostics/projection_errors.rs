@@ -3,11 +3,9 @@
 use rumpsteak_fsm::Limit;
 use rumpsteak_fsm::bounded::Growth;
 
-use super::code::Code;
-use super::diagnostic::Diagnostic;
 use super::global_errors::equal_beginning;
 use super::name_errors::suggest;
-use super::span::{Name, Span};
+use super::{Code, Diagnostic, Name, Span};
 
 /// `family` is a family among the roles.
 pub(crate) fn undecided_family(role: &Name, reason: &str, at: Span, family: &Name) -> Diagnostic {

@@ -1,8 +1,6 @@
 //! Rust types in a protocol, and the declarations that name them.
 
-use super::code::Code;
-use super::diagnostic::Diagnostic;
-use super::span::Name;
+use super::{Code, Diagnostic, Name};
 
 /// A Rust type in the place of a sort. `declared` are the sorts of the module, each with its Rust
 /// type.

@@ -24,7 +24,7 @@ impl SourceId {
 }
 
 /// A range of bytes of one source text. Both ends are character boundaries inside the text.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
     source: SourceId,
     start: u32,

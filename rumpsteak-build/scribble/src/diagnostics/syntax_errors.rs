@@ -1,8 +1,6 @@
 //! `S01..`: tokens and grammar.
 
-use super::code::Code;
-use super::diagnostic::Diagnostic;
-use super::span::Span;
+use super::{Code, Diagnostic, Span};
 
 /// A construct of the language that is not supported: its name with a verb, and advice.
 #[derive(Clone, Copy, PartialEq, Eq)]

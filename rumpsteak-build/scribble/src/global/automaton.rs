@@ -5,11 +5,10 @@ use std::sync::Arc;
 use fixedbitset::FixedBitSet;
 use rumpsteak_fsm::{Message, Role};
 
+use crate::diagnostics::Span;
 use crate::diagnostics::projection_errors::Step;
-use crate::diagnostics::span::Span;
-use crate::index::NONE;
+use crate::index::{NONE, reached};
 use crate::names::program::Interrupt;
-use crate::search::reached;
 use crate::syntax::ast::Link;
 
 /// The automaton of one protocol. State 0 is the initial one. A state without edges is an end.

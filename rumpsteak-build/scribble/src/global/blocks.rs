@@ -8,12 +8,10 @@ use hashbrown::{HashMap, HashSet};
 use rumpsteak_fsm::{Label, Message};
 
 use super::automaton::{Edge, Global, Letter};
-use crate::diagnostics::diagnostic::Diagnostic;
 use crate::diagnostics::global_errors::shared_label;
-use crate::diagnostics::span::Span;
-use crate::index::{IndexSet, NONE, index};
+use crate::diagnostics::{Diagnostic, Found, Span};
+use crate::index::{IndexSet, NONE, index, reached};
 use crate::names::program::Interrupt;
-use crate::search::reached;
 
 /// Fills in what the automaton and its blocks have in common: letters, participants and ends.
 ///
@@ -23,7 +21,7 @@ pub(super) fn finish(
     global: &mut Global,
     letters: Vec<Letter>,
     messages: &IndexSet<Message>,
-) -> Result<(), Vec<Diagnostic>> {
+) -> Found<()> {
     let mut participants =
         vec![FixedBitSet::with_capacity(global.roles.len()); global.blocks.len()];
     // The letters of the interactions in each block, at any depth.

@@ -13,9 +13,7 @@ use std::collections::BTreeSet;
 use fixedbitset::FixedBitSet;
 
 use super::automaton::{Edge, Global, Letter};
-use crate::diagnostics::diagnostic::Diagnostic;
-use crate::diagnostics::global_errors;
-use crate::diagnostics::span::Name;
+use crate::diagnostics::{Diagnostic, Found, Name, global_errors};
 use crate::index::{IndexSet, index};
 use crate::syntax::ast::Link;
 
@@ -37,7 +35,7 @@ pub(crate) fn connect(
     explicit: bool,
     name: &Name,
     limit: usize,
-) -> Result<(Global, Alone), Vec<Diagnostic>> {
+) -> Found<(Global, Alone)> {
     if !explicit && global.letters.iter().all(|letter| letter.link == Link::Needs) {
         return Ok((global, Vec::new()));
     }

@@ -39,10 +39,8 @@ use rumpsteak_fsm::Role;
 use super::automaton::{Block, Edge, Global, Letter};
 use super::blocks;
 use super::unfold::{self, Step, TooLarge, Unfolding};
-use crate::diagnostics::code::Code;
-use crate::diagnostics::diagnostic::Diagnostic;
 use crate::diagnostics::global_errors::{self, equal_beginning};
-use crate::diagnostics::span::Span;
+use crate::diagnostics::{Code, Diagnostic, Found, Span};
 use crate::index::{IndexMap, IndexSet, NONE, Sets, index, insert_set};
 use crate::names::program::Program;
 
@@ -57,7 +55,7 @@ pub(crate) fn determinise(
     root: usize,
     limit: usize,
     entered: &mut [bool],
-) -> Result<(Global, Vec<Diagnostic>), Vec<Diagnostic>> {
+) -> Found<(Global, Vec<Diagnostic>)> {
     let roles = program.protocols[root].decl.roles.iter().map(|role| &role.name.text);
     let determiniser = Determiniser {
         roles: roles.map(|name| Role::from(Arc::clone(name))).collect(),
@@ -147,7 +145,7 @@ struct Determiniser<'a, 'm> {
 }
 
 impl Determiniser<'_, '_> {
-    fn run(mut self, root: usize) -> Result<(Global, Vec<Diagnostic>), Vec<Diagnostic>> {
+    fn run(mut self, root: usize) -> Found<(Global, Vec<Diagnostic>)> {
         match self.all(root) {
             // Mistakes that were found matter more than the limit.
             _ if !self.diagnostics.is_empty() => Err(self.diagnostics),

@@ -19,8 +19,7 @@ use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::DfsPostOrder;
 
-use crate::diagnostics::diagnostic::Diagnostic;
-use crate::diagnostics::global_errors;
+use crate::diagnostics::{Diagnostic, global_errors};
 use crate::index::{follow, index};
 use crate::names::program::{END, Node, NodeKind, Program};
 

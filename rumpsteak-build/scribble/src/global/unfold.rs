@@ -8,7 +8,7 @@
 //! same roles and the same continuation exists once.
 
 use super::automaton::Letter;
-use crate::diagnostics::span::Span;
+use crate::diagnostics::Span;
 use crate::index::{IndexSet, index};
 use crate::names::program::{END, Interrupt, NodeKind, Program, Template};
 

@@ -7,9 +7,7 @@ use hashbrown::HashMap;
 
 use super::program::Source;
 use super::resolve::earlier;
-use crate::diagnostics::diagnostic::{self, Diagnostic};
-use crate::diagnostics::name_errors;
-use crate::diagnostics::span::{Name, SourceId, Span};
+use crate::diagnostics::{Diagnostic, Name, SourceId, Span, diagnostic, name_errors};
 use crate::syntax::ast::{Declaration, Import, Module};
 use crate::syntax::parser;
 

@@ -5,9 +5,8 @@
 
 use rumpsteak_fsm::{Label, Message, Sort};
 
-use crate::diagnostics::span::Span;
-use crate::index::{IndexSet, NONE, index};
-use crate::search::leads_to;
+use crate::diagnostics::Span;
+use crate::index::{IndexSet, NONE, index, leads_to};
 use crate::syntax::ast::{Link, Module, ProtocolDecl};
 
 /// The node behind the last interaction of a protocol.

@@ -17,10 +17,11 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::diagnostics::span::{Name, Span};
+use crate::diagnostics::{Name, Span};
 use crate::index::{NONE, index};
 use crate::syntax::ast::{BlockId, Body, Interaction, InteractionId, InteractionKind};
 
+#[derive(Default)]
 pub(super) struct Recursions<'m> {
     /// The recursion of each `continue`; [`NONE`] for all other interactions.
     pub(super) targets: Vec<u32>,
@@ -42,10 +43,7 @@ impl<'m> Recursions<'m> {
         let mut recursions = Self {
             targets: vec![NONE; body.interactions.len()],
             inert: vec![false; body.interactions.len()],
-            unbound: Vec::new(),
-            again: HashMap::new(),
-            leaving: Vec::new(),
-            orders: HashMap::new(),
+            ..Self::default()
         };
         recursions.bind(body);
         recursions.summarise(body);

@@ -11,9 +11,7 @@ use rumpsteak_fsm::{Label, Message, Sort};
 use super::program::{self, END, Node, NodeKind, Program, ResolvedProtocol, Source, Template};
 use super::recursion::Recursions;
 use super::scope::Scope;
-use crate::diagnostics::diagnostic::Diagnostic;
-use crate::diagnostics::span::{Name, Span};
-use crate::diagnostics::{global_errors, name_errors, rust_types};
+use crate::diagnostics::{Diagnostic, Name, Span, global_errors, name_errors, rust_types};
 use crate::index::{IndexSet, NONE, index};
 use crate::syntax::ast::{
     BlockId, Declaration, DeclarationKind, Interaction, InteractionId, InteractionKind, Interrupt,
@@ -43,6 +41,7 @@ pub(crate) fn resolve<'m>(sources: &'m [Source], diagnostics: &mut Vec<Diagnosti
                 recursions: Recursions::new(&decl.body),
                 roles: HashMap::new(),
                 nodes: Vec::new(),
+                blocks: vec![(decl.body.root(), END)],
                 valid: true,
                 diagnostics,
             };
@@ -107,6 +106,8 @@ struct Resolver<'a, 'm> {
     /// The numbers of the roles by their names and aliases.
     roles: HashMap<&'m str, u32>,
     nodes: Vec<Node>,
+    /// The blocks that are not resolved yet, each with the node that follows it.
+    blocks: Vec<(BlockId, u32)>,
     valid: bool,
     diagnostics: &'a mut Vec<Diagnostic>,
 }
@@ -138,13 +139,12 @@ impl<'m> Resolver<'_, 'm> {
             self.add(NodeKind::Invalid, END, interaction.span);
         }
         // Outside in, so that each block knows what follows it.
-        let mut blocks: Vec<(BlockId, u32)> = vec![(body.root(), END)];
-        while let Some((block, after)) = blocks.pop() {
+        while let Some((block, after)) = self.blocks.pop() {
             let items = self.recursions.items(body, block).to_vec();
             for (position, &id) in items.iter().enumerate() {
                 let next = items.get(position + 1).map_or(after, |next| next.0);
                 self.nodes[id.0 as usize].next = next;
-                if let Some(kind) = self.interaction(id, next, &mut blocks) {
+                if let Some(kind) = self.interaction(id, next) {
                     self.nodes[id.0 as usize].kind = kind;
                 }
             }
@@ -204,14 +204,8 @@ impl<'m> Resolver<'_, 'm> {
         }
     }
 
-    /// The node for an interaction before `next`; `None` if it is wrong. Adds the blocks in it to
-    /// `blocks`, each with the node that follows it.
-    fn interaction(
-        &mut self,
-        id: InteractionId,
-        next: u32,
-        blocks: &mut Vec<(BlockId, u32)>,
-    ) -> Option<NodeKind> {
+    /// The node for an interaction before `next`; `None` if it is wrong.
+    fn interaction(&mut self, id: InteractionId, next: u32) -> Option<NodeKind> {
         let Interaction { kind, span, .. } = self.decl.body.interaction(id);
         match kind {
             InteractionKind::Invalid => {
@@ -232,13 +226,13 @@ impl<'m> Resolver<'_, 'm> {
                 Some(node(message, first))
             }
             InteractionKind::Choice { at, branches } => {
-                blocks.extend(branches.iter().rev().map(|&block| (block, next)));
+                self.blocks.extend(branches.iter().rev().map(|&block| (block, next)));
                 let branches = branches.iter().map(|&block| self.start(block, next)).collect();
                 self.one(at, "choose");
                 self.role(at).map(|at| NodeKind::Choice { at, branches })
             }
             InteractionKind::Rec { body, .. } => {
-                blocks.push((*body, next));
+                self.blocks.push((*body, next));
                 let is_inert = self.recursions.inert[id.0 as usize];
                 let target = if is_inert { next } else { self.start(*body, next) };
                 Some(NodeKind::Jump { target })
@@ -250,9 +244,9 @@ impl<'m> Resolver<'_, 'm> {
                     Some(NodeKind::Jump { target })
                 }
             },
-            InteractionKind::Par { parts } => self.block(id, parts, &[], blocks),
+            InteractionKind::Par { parts } => self.block(id, parts, &[]),
             InteractionKind::Interruptible { body, interrupts } => {
-                self.block(id, &[*body], interrupts, blocks)
+                self.block(id, &[*body], interrupts)
             }
             InteractionKind::Do { protocol, arguments, roles } => {
                 self.call(protocol, arguments, roles, *span)
@@ -266,14 +260,13 @@ impl<'m> Resolver<'_, 'm> {
         id: InteractionId,
         parts: &[BlockId],
         interrupts: &[Interrupt],
-        blocks: &mut Vec<(BlockId, u32)>,
     ) -> Option<NodeKind> {
         let mut starts = Vec::with_capacity(parts.len());
         for &part in parts {
             let span = self.decl.body.interaction(id).span;
             let end = self.add(NodeKind::PartEnd { block: id.0 }, END, span);
             starts.push(self.start(part, end));
-            blocks.push((part, end));
+            self.blocks.push((part, end));
         }
         let interrupts = interrupts.iter().map(|Interrupt { message, by, via, answer }| {
             self.one(by, "interrupt a block");

@@ -66,16 +66,16 @@ use super::local::{Edge, Local};
 use super::projection::{self, Projection};
 use super::rounds::{Rounds, TooLate};
 use super::shuffle::{Order, shuffle};
-use crate::diagnostics::diagnostic::{self, Diagnostic, all};
-use crate::diagnostics::span::{Name, Span};
-use crate::diagnostics::{global_errors, projection_errors};
+use crate::diagnostics::{
+    Diagnostic, Found, Name, Span, all, diagnostic, global_errors, projection_errors,
+};
 use crate::global::automaton::{Block, Edge as Step, Global, Letter};
 use crate::index::{IndexSet, NONE, index};
 use crate::limits::Limits;
 use crate::syntax::ast::ProtocolDecl;
 
 /// The machines of all roles, and true if they are safe by construction; or the errors.
-pub(crate) type Together = Result<(Vec<Projection>, bool), Vec<Diagnostic>>;
+pub(crate) type Together = Found<(Vec<Projection>, bool)>;
 
 /// The most roles whose parts may come in any order if that is not safe by construction: each
 /// choice of these roles is judged.
@@ -165,7 +165,7 @@ fn compose(
     raced: Option<&HashSet<Span>>,
     mut rounds: Rounds<'_>,
     limits: &Limits,
-) -> Result<(Vec<Projection>, bool, Vec<Diagnostic>), Vec<Diagnostic>> {
+) -> Found<(Vec<Projection>, bool, Vec<Diagnostic>)> {
     let mut first_errors = Vec::new();
     loop {
         let mut composer = Composer {
@@ -210,7 +210,7 @@ pub(crate) fn judge(
     protocol: &Name,
     block: (Span, &str),
     limits: &rumpsteak_fsm::Limits,
-) -> Result<(), Vec<Diagnostic>> {
+) -> Found<()> {
     let wrong = |why: String, steps: &[String]| {
         Err(vec![projection_errors::unsafe_together(block, protocol, &why, steps)])
     };
@@ -251,7 +251,7 @@ struct Composer<'a> {
 }
 
 impl Composer<'_> {
-    fn compose(&mut self) -> Result<Vec<Projection>, Vec<Diagnostic>> {
+    fn compose(&mut self) -> Found<Vec<Projection>> {
         let global = self.global;
         // Inner blocks first: a block comes after those around it.
         for number in (0..global.blocks.len()).rev() {
@@ -270,7 +270,7 @@ impl Composer<'_> {
     }
 
     /// The machine of a role in an automaton, including the blocks in it.
-    fn part(&self, automaton: &Global, role: u32) -> Result<Local, Vec<Diagnostic>> {
+    fn part(&self, automaton: &Global, role: u32) -> Found<Local> {
         let is_clear = |local: &Local| local.shared_label().is_none();
         let found = self.spliced(automaton, role);
         if found.as_ref().is_ok_and(is_clear) {
@@ -284,7 +284,7 @@ impl Composer<'_> {
         opened.map_or(found, Ok)
     }
 
-    fn spliced(&self, automaton: &Global, role: u32) -> Result<Local, Vec<Diagnostic>> {
+    fn spliced(&self, automaton: &Global, role: u32) -> Found<Local> {
         let declared = self.names[role as usize].span;
         let outer = projection::local(automaton, role, declared, self.limits)?;
         let own = &self.global.roles[role as usize];
@@ -378,14 +378,14 @@ impl Composer<'_> {
         is_changed.then_some(opened)
     }
 
-    fn within_limits(&self, local: Local, role: u32) -> Result<Local, Vec<Diagnostic>> {
+    fn within_limits(&self, local: Local, role: u32) -> Found<Local> {
         let Some(limit) = local.exceeded(self.limits) else { return Ok(local) };
         let Name { text, span } = &self.names[role as usize];
         Err(vec![projection_errors::projection_too_large(text, *span, limit)])
     }
 
     /// The machine with the interrupts that may be late.
-    fn settled(&self, local: Local, role: u32) -> Result<Local, Vec<Diagnostic>> {
+    fn settled(&self, local: Local, role: u32) -> Found<Local> {
         if self.late_sets.is_empty() {
             return Ok(local);
         }
@@ -408,7 +408,7 @@ impl Composer<'_> {
         })
     }
 
-    fn block(&mut self, number: u32) -> Result<Vec<Local>, Vec<Diagnostic>> {
+    fn block(&mut self, number: u32) -> Found<Vec<Local>> {
         let block = &self.global.blocks[number as usize];
         let interrupters = &self.interrupters[number as usize];
         let machines = all((0..index(self.names.len())).map(|role| {
@@ -432,11 +432,7 @@ impl Composer<'_> {
     }
 
     /// The machines of a block that may be interrupted, from its machines without interrupts.
-    fn interrupted(
-        &mut self,
-        number: u32,
-        mut machines: Vec<Local>,
-    ) -> Result<Vec<Local>, Vec<Diagnostic>> {
+    fn interrupted(&mut self, number: u32, mut machines: Vec<Local>) -> Found<Vec<Local>> {
         let block = &self.global.blocks[number as usize];
         let interruption = Interruption::new(self.global, number, &machines, self.rounds);
         let Interruption { members, interrupters, .. } = &interruption;
@@ -484,7 +480,7 @@ impl Composer<'_> {
         mut open: HashMap<u32, Vec<bool>>,
         closed: &Closed,
         errors: Vec<Diagnostic>,
-    ) -> Result<Vec<Local>, Vec<Diagnostic>> {
+    ) -> Found<Vec<Local>> {
         // The interrupters that tell all others when they are done.
         open.retain(|&by, open| {
             let others = interruption.members.iter();
@@ -513,7 +509,7 @@ impl Composer<'_> {
     }
 
     /// The smallest equivalent machine. An error if two messages in one state share a label.
-    fn minimised(&self, local: Local, role: u32, block: Span) -> Result<Local, Vec<Diagnostic>> {
+    fn minimised(&self, local: Local, role: u32, block: Span) -> Found<Local> {
         if let Some(edge) = local.shared_label() {
             let role = self.global.roles[role as usize].as_str();
             let action = edge.action.to_string();

@@ -31,7 +31,7 @@
 
 use std::collections::BTreeSet;
 
-use rumpsteak_fsm::{Action, Direction};
+use rumpsteak_fsm::Action;
 
 use super::local::{Edge, Local};
 use super::merge::Subsets;
@@ -53,9 +53,8 @@ pub(super) fn collects(subsets: &Subsets<'_>, problems: &[Problem], machine: &Lo
     };
     let mut seen = BTreeSet::new();
     while let Some(state) = work.pop() {
-        let is_receive = |edge: &&Edge| edge.action.direction == Direction::Receive;
         let edges = machine.edges(state);
-        let receives: Vec<&Edge> = edges.iter().filter(is_receive).collect();
+        let receives: Vec<&Edge> = edges.iter().filter(|edge| !edge.action.is_send()).collect();
         if !seen.insert(state) || receives.is_empty() {
             continue;
         }

@@ -4,10 +4,8 @@ use rumpsteak_fsm::{Label, Message};
 
 use super::merge::{Back, EdgeAt, Subsets, path};
 use super::validity::{Problem, can_end};
-use crate::diagnostics::code::Code;
-use crate::diagnostics::diagnostic::{self, Diagnostic};
 use crate::diagnostics::projection_errors::{Branches, Early, problem};
-use crate::diagnostics::span::Span;
+use crate::diagnostics::{Code, Diagnostic, Span, diagnostic};
 use crate::global::automaton::{Global, Letter};
 use crate::index::{IndexMap, IndexSet, NONE, index};
 

@@ -58,11 +58,11 @@
 use std::collections::BTreeSet;
 
 use hashbrown::HashSet;
-use rumpsteak_fsm::{Action, Direction};
+use rumpsteak_fsm::Action;
 
 use super::projection::{Projection, project};
 use super::validity::can_end;
-use crate::diagnostics::span::Name;
+use crate::diagnostics::Name;
 use crate::global::automaton::{Block, Edge, Global, Letter};
 use crate::index::{NONE, index};
 use crate::limits::Limits;
@@ -89,8 +89,7 @@ pub(crate) fn is_safe(global: &Global, names: &[Name], limits: &Limits) -> bool 
 
 /// True if a state with these actions sends only, or receives only, and that from one role.
 pub(super) fn waits_for_one<'a>(actions: impl Iterator<Item = &'a Action>) -> bool {
-    let received =
-        |action: &'a Action| (action.direction == Direction::Receive).then_some(&action.peer);
+    let received = |action: &'a Action| (!action.is_send()).then_some(&action.peer);
     actions.map(received).collect::<HashSet<_>>().len() <= 1
 }
 

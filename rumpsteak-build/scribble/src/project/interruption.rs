@@ -11,14 +11,11 @@ use rumpsteak_fsm::{Action, Direction, Message, Role};
 
 use super::local::{Edge, Local};
 use super::rounds::{Rounds, Rule};
-use crate::diagnostics::diagnostic::Diagnostic;
-use crate::diagnostics::global_errors;
-use crate::diagnostics::span::Span;
+use crate::diagnostics::{Diagnostic, Span, global_errors};
 use crate::global::automaton::{Block, Global, Letter};
-use crate::index::{NONE, index};
+use crate::index::{NONE, index, reached};
 use crate::limits::Limits;
 use crate::names::program;
-use crate::search::reached;
 
 pub(super) struct Interruption<'a> {
     roles: &'a [Role],
@@ -45,14 +42,6 @@ pub(super) struct Interrupt {
     answer: Option<Message>,
 }
 
-impl Interrupt {
-    /// The message that tells `to` of the interrupt, which the role has heard of from `heard`.
-    fn for_role(&self, to: u32, heard: u32) -> &Message {
-        let answer = self.answer.as_ref().filter(|_| to == heard || self.by == [to]);
-        answer.unwrap_or(&self.message)
-    }
-}
-
 /// For each interrupter and other role, the states of the other role in which it is [sure that no
 /// interrupt comes](Interruption::closed).
 pub(super) type Closed = HashMap<(u32, u32), Vec<bool>>;
@@ -72,7 +61,7 @@ impl<'a> Interruption<'a> {
         for (role, machine) in (0..).zip(machines) {
             for (_, Edge { action, .. }) in machine.all_edges() {
                 let peer = roles.iter().position(|known| *known == action.peer).map_or(NONE, index);
-                if action.direction == Direction::Send && peer != role {
+                if action.is_send() && peer != role {
                     pairs.entry((role, peer)).or_default().insert(action.message.clone());
                 }
             }
@@ -144,7 +133,7 @@ impl<'a> Interruption<'a> {
             return vec![true; machine.states.len()];
         }
         let mut looks = sends_on(machine);
-        let waits = machine.states_with(|edge| edge.action.direction == Direction::Receive);
+        let waits = machine.states_with(|edge| !edge.action.is_send());
         // If only an interrupt ends the block, a role that has nothing left to do waits for it.
         let waits = waits.chain(machine.end().filter(|_| !self.block.ends));
         waits.for_each(|state| looks[state as usize] = true);
@@ -335,7 +324,8 @@ impl<'a> Interruption<'a> {
         machine.connect(from, action, to, vec![self.block.span]);
     }
 
-    /// A state from which these roles are told of an interrupt, before the state `next`.
+    /// A state from which these roles are told of an interrupt, before the state `next`. The role
+    /// has heard of it from `heard`, which gets the answer if there is one.
     pub(super) fn tell(
         &self,
         machine: &mut Local,
@@ -343,9 +333,11 @@ impl<'a> Interruption<'a> {
         (interrupt, heard): (&Interrupt, u32),
         next: u32,
     ) -> u32 {
+        let Interrupt { message, by, answer } = interrupt;
         to.iter().rev().fold(next, |next, &to| {
             let state = machine.add();
-            let action = (to, Direction::Send, interrupt.for_role(to, heard));
+            let answer = answer.as_ref().filter(|_| to == heard || *by == [to]);
+            let action = (to, Direction::Send, answer.unwrap_or(message));
             self.connect(machine, state, action, next);
             state
         })
@@ -404,7 +396,7 @@ impl<'a> Interruption<'a> {
 
 /// Returns for each state of a role true if it may send for ever without waiting.
 fn sends_on(machine: &Local) -> Vec<bool> {
-    let is_sent = |edge: &Edge| edge.action.direction == Direction::Send;
+    let is_sent = |edge: &Edge| edge.action.is_send();
     let sent = machine.all_edges().filter(|(_, edge)| is_sent(edge));
     let graph = DiGraph::<(), ()>::from_edges(sent.map(|(state, edge)| (state, edge.target)));
     let rounds = kosaraju_scc(&graph).into_iter();

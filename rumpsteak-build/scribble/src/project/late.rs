@@ -50,7 +50,7 @@ use rumpsteak_fsm::{Action, Direction, Label, Message, Role};
 use super::interruption::{Interrupt, Interruption};
 use super::local::{Edge, Local};
 use super::rounds::{Rounds, Rule, TooLate};
-use crate::diagnostics::span::Span;
+use crate::diagnostics::Span;
 use crate::global::automaton::Global;
 use crate::index::{IndexSet, index};
 use crate::limits::Limits;
@@ -231,7 +231,7 @@ fn open(
         let is_first =
             |&&role: &&u32| of.rounds.rule(of.block.span, by, role) == Some(Rule::AfterMessage);
         let first: Vec<u32> = of.members.iter().filter(is_first).copied().collect();
-        let waits = machine.states_with(|edge| edge.action.direction == Direction::Receive);
+        let waits = machine.states_with(|edge| !edge.action.is_send());
         let waits: Vec<usize> = waits.map(|state| state as usize).collect();
         for &role in &first {
             let before = machine.reached(|edge| !of.is(edge, Direction::Send, role), [0]);
@@ -457,7 +457,7 @@ impl Local {
                 others.cloned().collect::<Late>()
             };
             let late_as = |action: &Action| {
-                let mut late = late.iter().filter(|_| action.direction == Direction::Receive);
+                let mut late = late.iter().filter(|_| !action.is_send());
                 late.find(|(_, by, message)| {
                     action.peer == roles[*by as usize] && action.message.label == message.label
                 })
@@ -478,8 +478,7 @@ impl Local {
                         false => return too_late(late, Some(origins.clone())),
                     }
                 }
-                let is_heard = action.direction == Direction::Receive;
-                let late = if is_heard { without(&action.peer) } else { late.clone() };
+                let late = if action.is_send() { late.clone() } else { without(&action.peer) };
                 let target = index(found.insert_full(settle(*target, late)).0);
                 local.connect(source, action.clone(), target, origins.clone());
             }

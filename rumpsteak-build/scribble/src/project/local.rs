@@ -4,10 +4,9 @@ use hashbrown::{HashMap, HashSet};
 use rumpsteak_fsm::{Action, Late};
 
 use super::minimise::{self, Move};
-use crate::diagnostics::span::Span;
-use crate::index::{IndexMap, NONE, index};
+use crate::diagnostics::Span;
+use crate::index::{IndexMap, NONE, index, leads_to, reached};
 use crate::limits::Limits;
-use crate::search::{leads_to, reached};
 
 /// A transition, and the places of its interactions.
 #[derive(Clone, Debug)]

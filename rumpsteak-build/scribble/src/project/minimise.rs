@@ -11,8 +11,7 @@
 
 use hashbrown::HashMap;
 
-use crate::index::{NONE, index};
-use crate::search::grouped;
+use crate::index::{NONE, grouped, index};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Move {

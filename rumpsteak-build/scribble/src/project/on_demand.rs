@@ -30,8 +30,7 @@ use fixedbitset::FixedBitSet;
 
 use super::blocks::{Together, judge};
 use super::projection::{overtaken_at_first, project};
-use crate::diagnostics::diagnostic::all;
-use crate::diagnostics::span::Name;
+use crate::diagnostics::{Name, all};
 use crate::global::automaton::{Edge, Global};
 use crate::index::index;
 use crate::limits::Limits;

@@ -63,10 +63,7 @@ use super::explain::explain;
 use super::local::Local;
 use super::merge::{Subsets, TooLarge};
 use super::validity::{self, Problem};
-use crate::diagnostics::code::Code;
-use crate::diagnostics::diagnostic::Diagnostic;
-use crate::diagnostics::projection_errors;
-use crate::diagnostics::span::Span;
+use crate::diagnostics::{Code, Diagnostic, Found, Span, projection_errors};
 use crate::global::automaton::Global;
 use crate::index::index;
 use crate::limits::Limits;
@@ -144,19 +141,14 @@ pub(crate) fn project(
     role: u32,
     declared: Span,
     limits: &Limits,
-) -> Result<Projection, Vec<Diagnostic>> {
+) -> Found<Projection> {
     let local = local(global, role, declared, limits)?;
     Ok(Projection::of(local, &global.roles[role as usize]))
 }
 
 /// The smallest machine of the role. A block stands there as a message of the role to itself,
 /// labelled with the number of the block.
-pub(super) fn local(
-    global: &Global,
-    role: u32,
-    declared: Span,
-    limits: &Limits,
-) -> Result<Local, Vec<Diagnostic>> {
+pub(super) fn local(global: &Global, role: u32, declared: Span, limits: &Limits) -> Found<Local> {
     match explore(global, role, limits) {
         Ok((subsets, problems)) if problems.is_empty() => Ok(subsets.machine.minimised()),
         Ok((subsets, problems)) => collected(&subsets, &problems)

@@ -42,7 +42,7 @@ use std::collections::BTreeMap;
 
 use rumpsteak_fsm::Message;
 
-use crate::diagnostics::span::Span;
+use crate::diagnostics::Span;
 use crate::global::automaton::{Block, Global};
 
 /// The rules by which late interrupts are kept apart from new ones: for the place of a block, the

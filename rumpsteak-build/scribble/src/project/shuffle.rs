@@ -50,10 +50,9 @@ use std::iter;
 use hashbrown::{HashMap, HashSet};
 use petgraph::algo::is_cyclic_directed;
 use petgraph::graph::DiGraph;
-use rumpsteak_fsm::Direction;
 
 use super::local::{Edge, Local};
-use crate::diagnostics::span::Span;
+use crate::diagnostics::Span;
 use crate::limits::Limits;
 
 #[derive(Clone, Copy, Debug)]
@@ -74,7 +73,7 @@ pub(super) fn shuffle(parts: &[Local], order: Order<'_>, limits: &Limits) -> Loc
     let is_finite = !parts.iter().any(loops);
     let Order { raced, sends_first, gathers } = order;
     let (sends_first, gathers) = (sends_first && is_finite, gathers && is_finite);
-    let is_send = |edge: &Edge| edge.action.direction == Direction::Send;
+    let is_send = |edge: &Edge| edge.action.is_send();
     let sends_later = |part: &Local| part.leads_to(|_| true, part.states_with(is_send));
     // For each state of a part true if the role may still send.
     let sends: Vec<Vec<bool>> = parts.iter().map(sends_later).collect();
@@ -108,7 +107,7 @@ pub(super) fn shuffle(parts: &[Local], order: Order<'_>, limits: &Limits) -> Loc
             edges(part).iter().all(|edge| {
                 let is_raced =
                     || edge.origins.iter().any(|at| raced.is_some_and(|of| of.contains(at)));
-                edge.action.direction == Direction::Send && !is_raced()
+                edge.action.is_send() && !is_raced()
             })
         });
         let due = first.map_or(&live[..], std::slice::from_ref);

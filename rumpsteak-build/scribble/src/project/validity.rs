@@ -5,10 +5,9 @@ use std::collections::BTreeSet;
 use fixedbitset::FixedBitSet;
 
 use super::merge::{Back, EdgeAt, Group, Subsets, TooLarge, path};
-use crate::diagnostics::code::Code;
+use crate::diagnostics::Code;
 use crate::global::automaton::{Global, Letter};
-use crate::index::{IndexMap, NONE, index};
-use crate::search::leads_to;
+use crate::index::{IndexMap, NONE, index, leads_to};
 
 pub(super) struct Problem {
     pub(super) state: u32,

@@ -7,11 +7,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::diagnostics::span::{Name, Span};
+use crate::diagnostics::{Name, Span};
 use crate::index::index;
 
 /// One source file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Module {
     /// `module shop.Orders;`
     pub header: Option<Name>,

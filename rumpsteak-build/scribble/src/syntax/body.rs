@@ -8,9 +8,7 @@ use super::ast::{
 };
 use super::cursor::{Cursor, Failed, Result};
 use super::lexer::TokenKind;
-use crate::diagnostics::similar::similar;
-use crate::diagnostics::span::{Name, Span};
-use crate::diagnostics::syntax_errors::Construct;
+use crate::diagnostics::{Construct, Name, Span, similar};
 use crate::index::index;
 
 /// The keywords at the beginning of statements, for suggestions.

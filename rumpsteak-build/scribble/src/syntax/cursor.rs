@@ -3,10 +3,7 @@
 use std::fmt;
 
 use super::lexer::{Token, TokenKind};
-use crate::diagnostics::code::Code;
-use crate::diagnostics::diagnostic::Diagnostic;
-use crate::diagnostics::span::{Name, SourceId, Span};
-use crate::diagnostics::syntax_errors::{self, Construct};
+use crate::diagnostics::{Code, Construct, Diagnostic, Name, SourceId, Span, syntax_errors};
 
 /// The rest of the statement or declaration cannot be read; the error is reported.
 #[derive(Debug)]

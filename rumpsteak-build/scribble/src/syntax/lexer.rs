@@ -6,9 +6,7 @@
 //! `2a` are common. No word is reserved here. Each run of characters that belong to no token is
 //! reported once, and skipped.
 
-use crate::diagnostics::diagnostic::Diagnostic;
-use crate::diagnostics::span::{SourceId, Span};
-use crate::diagnostics::syntax_errors;
+use crate::diagnostics::{Diagnostic, SourceId, Span, syntax_errors};
 use crate::index::index;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +65,10 @@ impl Lexer<'_> {
                 b' ' | b'\t' | b'\r' | b'\n' | 0x0b | 0x0c => self.at += 1,
                 b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' => self.identifier(),
                 b'/' if next == Some(b'/') => self.line_comment(),
-                b'/' if next == Some(b'*') => self.block_comment(),
+                b'/' if next == Some(b'*') => match self.text[start + 2..].find("*/") {
+                    Some(length) => self.at += length + 4,
+                    None => self.open_comment("*/"),
+                },
                 b'(' if next == Some(b'*') => self.nested_comment(),
                 b'{' | b'}' | b'(' | b')' | b'[' | b']' | b'<' | b'>' | b',' | b';' | b':'
                 | b'.' | b'@' => {
@@ -105,13 +106,6 @@ impl Lexer<'_> {
     fn line_comment(&mut self) {
         let rest = &self.bytes[self.at..];
         self.at += rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());
-    }
-
-    fn block_comment(&mut self) {
-        match self.text[self.at + 2..].find("*/") {
-            Some(length) => self.at += length + 4,
-            None => self.open_comment("*/"),
-        }
     }
 
     fn nested_comment(&mut self) {

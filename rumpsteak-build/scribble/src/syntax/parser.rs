@@ -16,9 +16,7 @@ use super::ast::{Declaration, DeclarationKind, Import, Module, Parameter, Protoc
 use super::body::body;
 use super::cursor::{Cursor, Result};
 use super::lexer::{self, TokenKind};
-use crate::diagnostics::diagnostic::{self, Diagnostic};
-use crate::diagnostics::span::{SourceId, Span};
-use crate::diagnostics::syntax_errors::{self, Construct};
+use crate::diagnostics::{Construct, Diagnostic, SourceId, Span, diagnostic, syntax_errors};
 use crate::index::index;
 
 /// A module and its errors.
@@ -51,14 +49,7 @@ pub fn parse(source: &str) -> Parsed {
 
 /// [`parse`], for one of several texts.
 pub(crate) fn parse_source(text: &str, source: SourceId) -> Parsed {
-    let mut module = Module {
-        header: None,
-        imports: Vec::new(),
-        declarations: Vec::new(),
-        protocols: Vec::new(),
-        complete: false,
-        span: Span::new(source, 0, 0),
-    };
+    let mut module = Module { span: Span::new(source, 0, 0), ..Module::default() };
     let mut diagnostics = Vec::new();
     if text.len() > MOST_MEBIBYTES << 20 {
         diagnostics.push(syntax_errors::text_too_long(module.span, MOST_MEBIBYTES));

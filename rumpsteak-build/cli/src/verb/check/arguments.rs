@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::options::{Liveness, Reading};
+use crate::{Liveness, Reading};
 
 /// Checks protocol files, or without files the package in this folder
 #[derive(Debug, Args)]

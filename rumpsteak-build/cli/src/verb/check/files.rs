@@ -8,14 +8,10 @@ use rumpsteak_scribble::Protocol;
 use serde_json::{Value, json};
 
 use super::arguments::{Arguments, Form};
-use crate::input::Reader;
-use crate::json;
 use crate::liveness::tell;
 use crate::machines::{Machine, mark_waits, of_projections};
 use crate::modules::{self, Module};
-use crate::options::Liveness;
-use crate::outcome::{Answer, Outcome};
-use crate::terminal::Terminal;
+use crate::{Answer, Liveness, Outcome, Reader, Terminal, json};
 
 /// Checks all files, and goes on after one that is bad.
 pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Answer {

@@ -7,8 +7,7 @@ pub(crate) mod settings;
 
 pub(crate) use self::arguments::Arguments;
 use self::arguments::Form;
-use crate::outcome::Reply;
-use crate::terminal::Terminal;
+use crate::{Reply, Terminal};
 
 pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     terminal.is_json = arguments.format == Form::Json;

@@ -8,9 +8,7 @@ use serde_json::{Value, json};
 
 use super::arguments::{Arguments, Form};
 use super::settings;
-use crate::json;
-use crate::outcome::{Answer, Outcome, Reply};
-use crate::terminal::Terminal;
+use crate::{Answer, Outcome, Reply, Terminal, json};
 
 pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     let folder = package_folder()?;

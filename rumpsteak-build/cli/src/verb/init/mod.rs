@@ -11,8 +11,7 @@ use clap::Args;
 use rumpsteak_build::command::Notice;
 
 use super::generate;
-use crate::outcome::{Answer, Outcome, Reply};
-use crate::terminal::Terminal;
+use crate::{Answer, Outcome, Reply, Terminal};
 
 /// Makes a package that verifies and runs: a protocol, a build script and a program of two roles
 #[derive(Debug, Args)]

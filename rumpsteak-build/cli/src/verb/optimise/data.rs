@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rumpsteak_fsm::{Action, Direction, Fsm};
+use rumpsteak_fsm::{Action, Fsm};
 use rumpsteak_optimise::{Options, received_before};
 use rumpsteak_scribble::{Interaction, InteractionKind, MessageExpr, Projection, Span};
 
@@ -36,7 +36,7 @@ impl Data {
         let interactions: BTreeMap<Span, &Interaction> =
             all.map(|(_, interaction)| (interaction.span, interaction)).collect();
         let actions = projection.fsm.transitions().map(|transition| transition.action);
-        let received = actions.filter(|action| action.direction == Direction::Receive);
+        let received = actions.filter(|action| !action.is_send());
         let received: BTreeSet<&str> =
             received.map(|action| action.message.label.as_str()).collect();
         let mut data = Self::default();
@@ -50,7 +50,7 @@ impl Data {
                     let names = payload.iter().filter_map(|element| element.name.as_ref());
                     known.payloads.extend(names.map(ToString::to_string));
                 }
-                if transition.action.direction == Direction::Send
+                if transition.action.is_send()
                     && let Some(declared) = interaction.dependencies()
                     && declared.iter().all(|(_, label)| received.contains(label))
                 {
@@ -86,7 +86,7 @@ impl Data {
     fn is_declared(&self, send: &Action) -> bool {
         let Some(sent) = self.known.get(send) else { return false };
         let received = self.known.iter();
-        let mut received = received.filter(|(action, _)| action.direction == Direction::Receive);
+        let mut received = received.filter(|(action, _)| !action.is_send());
         sent.labels.is_some()
             || received.any(|(_, received)| !sent.payloads.is_disjoint(&received.payloads))
     }

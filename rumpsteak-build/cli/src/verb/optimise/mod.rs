@@ -19,12 +19,8 @@ use rumpsteak_scribble::{Projection, Protocol};
 use serde_json::{Value, json};
 
 use self::data::Data;
-use crate::input::Reader;
-use crate::json;
 use crate::modules::{self, Module};
-use crate::options::{Scribble, positive};
-use crate::outcome::{Answer, Outcome, Reply};
-use crate::terminal::Terminal;
+use crate::{Answer, Outcome, Reader, Reply, Scribble, Terminal, json, positive};
 
 /// Proposes orders of a role's sends and receives that are faster, and proven safe
 #[derive(Debug, Args)]

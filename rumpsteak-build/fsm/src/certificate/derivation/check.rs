@@ -154,7 +154,7 @@ impl<'a> Checker<'a> {
                 Act {
                     number: *numbers.entry(action).or_insert(number),
                     kind: *kinds.entry((&action.peer, action.direction)).or_insert(kind),
-                    sends: action.direction == Direction::Send,
+                    sends: action.is_send(),
                 }
             };
             machine.transitions().map(|t| t.action).map(act).collect()
@@ -249,8 +249,7 @@ impl<'a> Checker<'a> {
 
     fn choose(&self, mut goal: Goal, goals: &mut Vec<Goal>) -> Result<(), Fault> {
         let outputs: Vec<_> = self.sub.transitions_from(goal.state).collect();
-        let sends =
-            outputs.first().is_some_and(|output| output.action.direction == Direction::Send);
+        let sends = outputs.first().is_some_and(|output| output.action.is_send());
         if goal.own.is_some() || !sends {
             return Err(Fault::WrongRule);
         }
@@ -321,12 +320,8 @@ impl<'a> Checker<'a> {
     /// The subtype receives what is promised, over inputs from others: \[ref-in\] or \[ref-A\].
     fn receive(&self, goal: &mut Goal) -> Result<(), Fault> {
         let inputs = || self.sub.transitions_from(goal.state);
-        let kind = match inputs().next() {
-            Some(input) if input.action.direction == Direction::Receive => {
-                self.sub_acts[input.id.index()].kind
-            }
-            _ => return Err(Fault::WrongRule),
-        };
+        let first = inputs().next().filter(|input| !input.action.is_send());
+        let kind = self.sub_acts[first.ok_or(Fault::WrongRule)?.id.index()].kind;
         let spine = &mut goal.tree.spine;
         let (place, act) = spine.first(kind).ok_or(Fault::Order)?;
         if spine.first_send().is_some_and(|send| send < place) {

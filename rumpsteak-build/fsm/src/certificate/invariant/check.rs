@@ -21,17 +21,14 @@ pub(crate) fn check(
         let claim = checker.claim(judgement);
         claims.push(claim.map_err(|fault| Invalid::at(index, 0, fault))?);
     }
-    let initial = claims.first().is_some_and(|claim| {
-        let goal = &claim.goal;
-        goal.sub == sub.initial() && goal.sup == sup.initial() && goal.pending.is_empty()
-    });
-    if !initial {
+    let initial = Goal { sub: sub.initial(), sup: sup.initial(), pending: BTreeMap::new() };
+    if claims.first().map(|claim| &claim.goal) != Some(&initial) {
         return Err(Invalid::at(0, 0, Fault::Initial));
     }
 
     for (index, (judgement, claim)) in invariant.judgements.iter().zip(&claims).enumerate() {
         let applied = checker.apply(judgement.rule, &claim.goal);
-        let Applied { goals, taken } = applied.map_err(|fault| Invalid::at(index, 0, fault))?;
+        let (goals, taken) = applied.map_err(|fault| Invalid::at(index, 0, fault))?;
         for (number, goal) in goals.iter().enumerate() {
             let reached = match judgement.next.get(number) {
                 Some(&next) => claims.get(next as usize).ok_or(Fault::Unknown),
@@ -58,7 +55,7 @@ pub(crate) fn check(
 
 type Kind<'a> = (&'a Role, Direction);
 
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 struct Goal<'a> {
     sub: StateId,
     sup: StateId,
@@ -72,10 +69,7 @@ struct Claim<'a> {
 }
 
 /// The goals after a rule, and the kind of the pending action that the rule does.
-struct Applied<'a> {
-    goals: Vec<Goal<'a>>,
-    taken: Option<Kind<'a>>,
-}
+type Applied<'a> = (Vec<Goal<'a>>, Option<Kind<'a>>);
 
 impl Claim<'_> {
     /// Checks that all situations of a goal are in the claim that is reached.
@@ -167,18 +161,13 @@ impl<'a> Checker<'a> {
             Some(kind) => Ok(kind),
             None => Err(Fault::WrongRule),
         };
-        let (goals, taken) = match rule {
-            Step::End => {
-                if !own.is_empty() || !theirs.is_empty() || !goal.pending.is_empty() {
-                    return Err(Fault::WrongRule);
-                }
-                (vec![], None)
-            }
-            Step::Match => (matched(kind()?, goal, &own, &theirs)?, None),
-            Step::Take => (self.taken(kind()?, goal, &own)?, Some(kind()?)),
-            Step::Ahead => (ahead(goal, &theirs)?, None),
-        };
-        Ok(Applied { goals, taken })
+        let is_end = own.is_empty() && theirs.is_empty() && goal.pending.is_empty();
+        match rule {
+            Step::End => is_end.then_some((vec![], None)).ok_or(Fault::WrongRule),
+            Step::Match => Ok((matched(kind()?, goal, &own, &theirs)?, None)),
+            Step::Take => Ok((self.taken(kind()?, goal, &own)?, Some(kind()?))),
+            Step::Ahead => Ok((ahead(goal, &theirs)?, None)),
+        }
     }
 
     /// Checks what a fair invariant claims of a judgement.
@@ -192,7 +181,7 @@ impl<'a> Checker<'a> {
         }
         let Judgement { rule, next, .. } = &judgements[index];
         let own = || self.sub.transitions_from(goal.sub);
-        let sends = own().any(|own| own.action.direction == Direction::Send);
+        let sends = own().any(|own| own.action.is_send());
         let is_match = *rule == Step::Match;
         if is_match && sends && own().count() != self.sup.transitions_from(goal.sup).count() {
             return Err(Fault::LeftOut);

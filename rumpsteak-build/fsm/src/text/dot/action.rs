@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::machine::{Action, Direction, Message, Sort};
-use crate::text::error::{Result, SpannedMessage};
+use crate::text::{Result, SpannedMessage};
 
 /// The label of the initial state of a machine that plays on demand.
 pub(super) const ON_DEMAND: &str = "on demand";

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use crate::text::error::{Result, SpannedMessage};
+use crate::text::{Result, SpannedMessage};
 
 #[derive(Debug)]
 pub(super) struct Token {

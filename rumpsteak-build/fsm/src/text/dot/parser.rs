@@ -5,8 +5,7 @@ use std::ops::Range;
 use super::action::{self, DROPS, ON_DEMAND};
 use super::lexer::{Kind, Lexer, Text, Token};
 use crate::machine::StateId;
-use crate::text::error::{Result, SpannedMessage};
-use crate::text::named::{Named, NamedBuilder};
+use crate::text::{Named, NamedBuilder, Result, SpannedMessage};
 
 pub(in crate::text) fn file(source: &str) -> Result<Vec<Named>> {
     let mut lexer = Lexer::new(source);

@@ -5,9 +5,8 @@ use std::ops::Range;
 use hashbrown::{HashMap, HashSet};
 
 use crate::machine::{Action, Direction, StateId};
-use crate::text::error::{Result, SpannedMessage};
 use crate::text::lexer::{Kind, Lexer, Token};
-use crate::text::named::{Named, NamedBuilder};
+use crate::text::{Named, NamedBuilder, Result, SpannedMessage};
 
 const BINARY_ROLE: &str = "self";
 const BINARY_PEER: &str = "peer";

@@ -3,7 +3,7 @@
 use hashbrown::HashSet;
 
 use crate::machine::{Action, Fsm, StateId};
-use crate::text::form::PrintError;
+use crate::text::PrintError;
 use crate::text::lexer::{is_name, sorts};
 
 pub(in crate::text) fn print_local(machines: &[Fsm]) -> Result<String, PrintError> {
