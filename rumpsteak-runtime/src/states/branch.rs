@@ -35,7 +35,6 @@ impl<'s, R: Role, P: BranchOrBranchEach, C> Branch<'s, R, P, C> {
     pub fn branch(self) -> Branching<'s, R, P, C>
     where
         R: Route<P, Link: Incoming<R::Message>>,
-        P: Role,
         C: Choice<State = State<'s, R>, Message = R::Message>,
     {
         const { C::VERIFIED };

@@ -40,7 +40,6 @@ impl<'s, R: Role, P: ReceiveOrReceiveEach, L, C> Receive<'s, R, P, L, C> {
     pub fn receive(self) -> Receiving<'s, R, P, L, C>
     where
         R: Route<P, Link: Incoming<R::Message>, Message: Message<L>>,
-        P: Role,
         C: Session<State = State<'s, R>>,
     {
         Receiving { state: self.state, names: PhantomData }

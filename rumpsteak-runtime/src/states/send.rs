@@ -44,7 +44,6 @@ impl<'s, R: Role, P: SendOrSendEach, L, C> Send<'s, R, P, L, C> {
     pub fn send(self, label: L) -> Sending<'s, R, P, L, C>
     where
         R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
-        P: Role,
         C: Session<State = State<'s, R>>,
     {
         Sending { state: self.state, label: Some(label), names: PhantomData }
@@ -56,7 +55,6 @@ impl<'s, R: Role, P: SendOrSendEach, L, C> Send<'s, R, P, L, C> {
     pub fn send_or_return(self, label: L) -> Returning<'s, R, P, L, C>
     where
         R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
-        P: Role,
         C: Session<State = State<'s, R>>,
     {
         Returning { sending: self.send(label) }
