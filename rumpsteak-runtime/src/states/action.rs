@@ -20,7 +20,6 @@ use crate::watch::{self, Doing};
 
 /// Sends `label` from the role to `P`, and flushes, because the next action may wait for the
 /// answer. Takes `label` out once the route is ready, and the state once the label is sent.
-#[cfg_attr(debug_assertions, inline)]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn poll_transmit<'s, R, P, L>(
     state: &mut State<'s, R>,
@@ -56,7 +55,6 @@ fn unless_late<M: 'static, L: Link>(link: &L, error: RouteError) -> Result<(), R
 }
 
 /// Receives the label `L` of the role from `P`.
-#[cfg_attr(debug_assertions, inline)]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn poll_label<'s, R, P, L>(
     state: &mut State<'s, R>,
@@ -75,7 +73,6 @@ where
 }
 
 /// Receives a message of the role from `P`. `labels` are the expected labels, for errors.
-#[cfg_attr(debug_assertions, inline)]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn poll_accept<'s, R, P>(
     state: &mut State<'s, R>,

@@ -122,7 +122,6 @@ where
 {
     type Output = Result<C>;
 
-    #[cfg_attr(debug_assertions, inline)]
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<C>> {
         let state = &mut self.get_mut().state;

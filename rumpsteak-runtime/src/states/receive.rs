@@ -64,7 +64,6 @@ where
 {
     type Output = Result<(L, C)>;
 
-    #[cfg_attr(debug_assertions, inline)]
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<(L, C)>> {
         match poll_label::<R, P, L>(&mut self.get_mut().state, context) {

@@ -276,7 +276,6 @@ where
 ///
 /// The role waits only if no peer has sent anything. Only then does an error count. That a peer has
 /// left in order counts only if all have.
-#[cfg_attr(debug_assertions, inline)]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn receive_any<'s, R: Role, O: Peers<R>, C: Of<'s, R>>(
     state: &mut State<'s, R>,

@@ -101,7 +101,6 @@ where
     P: Role,
     C: Session<State = State<'s, R>>,
 {
-    #[cfg_attr(debug_assertions, inline)]
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll_send(
         sending: &mut Sending<'s, R, P, L, C>,
@@ -118,7 +117,6 @@ where
 impl<'s, R: Role, P, L, C: Follows<'s, R, P, L>> Future for Sending<'s, R, P, L, C> {
     type Output = Result<C>;
 
-    #[cfg_attr(debug_assertions, inline)]
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<C>> {
         C::poll_send(self.get_mut(), context)
