@@ -28,7 +28,6 @@ pub(crate) const RUNTIME: &str = "RUMPSTEAK_RUNTIME";
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-#[derive(Debug)]
 pub(crate) struct Package {
     pub(crate) base: PackageRoot,
     /// The paths of protocols in build.rs.
@@ -39,7 +38,6 @@ pub(crate) struct Package {
 }
 
 /// The files that a protocol depends on.
-#[derive(Debug)]
 pub(crate) struct Inputs {
     /// The folder that imports are relative to.
     imports: PathBuf,

@@ -8,7 +8,6 @@ use crate::fault::{Cause, Fault};
 use crate::limits::Limits;
 use crate::protocols::Loaded;
 
-#[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) limits: Limits,
     pub(crate) accepts_closed_system: bool,

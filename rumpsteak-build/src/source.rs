@@ -13,7 +13,6 @@ use rumpsteak_front::module::ModuleKind;
 
 use crate::package_root;
 
-#[derive(Debug)]
 pub(crate) struct RustFile {
     pub(crate) path: PathBuf,
     pub(crate) text: String,
@@ -21,7 +20,7 @@ pub(crate) struct RustFile {
     pub(crate) modules: Vec<(ModuleKind, TokenStream, TokenStream)>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Source {
     /// The files with modules to verify.
     pub(crate) files: Vec<RustFile>,

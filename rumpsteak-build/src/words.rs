@@ -61,10 +61,8 @@ pub fn split_way_out(message: &str) -> (&str, Option<&str>) {
     let semicolons = message.rmatch_indices("; ");
     let is_quoted = |behind: &str| behind.matches('`').count() % 2 == 1;
     let mut outside = semicolons.map(|(at, _)| (&message[..at], &message[at + 2..]));
-    match outside.find(|(_, behind)| !is_quoted(behind)) {
-        Some((message, way_out)) => (message, Some(way_out)),
-        None => (message, None),
-    }
+    let found = outside.find(|(_, behind)| !is_quoted(behind));
+    found.map_or((message, None), |(message, way_out)| (message, Some(way_out)))
 }
 
 #[cfg(test)]

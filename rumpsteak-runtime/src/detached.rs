@@ -7,9 +7,9 @@ use std::pin::pin;
 use crate::error::{Error, ErrorKind, Result};
 use crate::guard::SessionGuard;
 use crate::held::{Held, held, into_role};
+use crate::role::Role;
 use crate::role::fingerprint::Structure;
-use crate::role::participant::Leaves;
-use crate::role::{Role, poisoning};
+use crate::role::participant::{self, Leaves};
 use crate::seal::ByMacro;
 use crate::states::proof::InRole;
 use crate::states::{End, Session, State};
@@ -168,7 +168,7 @@ where
         R: Leaves<()>,
     {
         let role = role.take();
-        poisoning::begin(&role);
+        participant::enter(&role);
         Self { role, has_begun: false, session: PhantomData }
     }
 }

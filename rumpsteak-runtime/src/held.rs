@@ -6,8 +6,8 @@ use std::task::{Poll, Waker};
 use crate::error::Result;
 use crate::guard::SessionGuard;
 use crate::lending::Claim;
-use crate::role::participant::Participant;
-use crate::role::{Role, Route, poisoning};
+use crate::role::participant::{self, Participant};
+use crate::role::{Role, Route};
 use crate::seal::{ByMacro, Played};
 use crate::states::{End, Holds, Session, State};
 use crate::transport::Mark;
@@ -77,7 +77,7 @@ where
     let watching = Watching::new(guard.role());
     poll_fn(|context| guard.poll_begin(context)).await;
     drop(guard);
-    poisoning::begin(&role);
+    participant::enter(&role);
     Ok(S::from_state(held(role, watching)))
 }
 

@@ -22,7 +22,6 @@ mod real {
     /// Memory shared by two threads, with loom's interface.
     pub(crate) mod cell {
         /// [`std::cell::UnsafeCell`] with loom's interface.
-        #[derive(Debug)]
         pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
 
         impl<T> UnsafeCell<T> {

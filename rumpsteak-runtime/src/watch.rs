@@ -39,18 +39,14 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::env;
-use std::fmt;
 use std::io::{self, Write as _};
-use std::mem;
-use std::ptr;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
+use std::{env, fmt, mem, ptr};
 
 use crate::error::any_of;
-use crate::role::Role;
-use crate::role::participant;
+use crate::role::{Role, participant};
 use crate::testing::waits_for;
 
 /// A report that no action of a set of roles has completed for some time although a role waits.

@@ -64,7 +64,6 @@ pub(crate) fn items(mut trees: &[TokenTree]) -> Vec<Cut<'_>> {
 }
 
 /// The trees of an item, not parsed yet.
-#[derive(Clone, Copy)]
 pub(crate) struct Cut<'a> {
     pub(crate) trees: &'a [TokenTree],
     /// The number of trees that are attributes.

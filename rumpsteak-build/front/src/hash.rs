@@ -4,7 +4,6 @@ use proc_macro2::token_stream::IntoIter;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
 /// A token of a flattened stream.
-#[derive(Clone, Debug)]
 pub(crate) enum Piece {
     /// The closing bracket of a group.
     Close(Delimiter),
@@ -24,7 +23,6 @@ impl Piece {
 
 /// Iterates over the tokens of a stream from first to last, without recursion. Invisible groups are
 /// no tokens.
-#[derive(Debug)]
 pub(crate) struct Pieces(Vec<(IntoIter, Delimiter)>);
 
 impl Pieces {

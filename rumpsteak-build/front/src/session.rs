@@ -558,7 +558,6 @@ fn check_label(input: ParseStream<'_>) -> Result<()> {
     ensure(!input.peek(token::Paren), input.span(), NO_PAYLOAD)
 }
 
-#[derive(Clone, Copy)]
 pub(crate) enum Constructor {
     Action(Direction),
     Choice(Option<Direction>),

@@ -48,12 +48,42 @@ pub(crate) fn judge(
     protocol: Option<&Loaded>,
     settings: &Settings,
 ) -> Result<usize, Refusal> {
+    let limits = &settings.limits.scribble.verifier;
+    let undecided = |reason: String| (Gap::Undecided(reason), None);
+    let compose = |fsms| System::new(fsms).map_err(|error| undecided(error.to_string()));
     let mut bound = 0;
-    let chosen = combinations(sessions, &settings.limits);
-    for chosen in chosen.map_err(|reason| (Gap::Undecided(reason), None))? {
+    for chosen in combinations(sessions, &settings.limits).map_err(undecided)? {
         let machines: Vec<&SessionMachine> = chosen.iter().map(|(_, machine)| *machine).collect();
-        let named = of_several(scope, &chosen, sessions);
-        bound = bound.max(judge_one(&machines, named, protocol, settings)?);
+        let system = compose(machines.iter().map(|machine| machine.fsm.clone()).collect())?;
+        let kmc::Report { verdict, obstacle, .. } = kmc::check(&system, limits);
+        let refuse = |run: Box<Run>| {
+            let blamed = blame(&machines, &run);
+            (Gap::Unsafe(run, of_several(scope, &chosen, sessions)), blamed)
+        };
+        if let (Some(Loaded { projections, .. }), Verdict::Safe(_)) = (protocol, &verdict) {
+            let required = &settings.required;
+            let projected = compose(projections.iter().map(|of| of.fsm.clone()).collect())?;
+            let is_required = |role: &Role| {
+                let position = projections.iter().position(|of| of.fsm.role() == role);
+                position.is_some_and(|position| required[position] != Some(Liveness::Fair))
+            };
+            match keeps_promises(&system, &projected, is_required, limits) {
+                Verdict::Unsafe(run) => return Err(refuse(run)),
+                Verdict::Undecided(limit) if required.contains(&Some(Liveness::EveryRun)) => {
+                    let reason = format!("that each message is received in every run: {limit}");
+                    return Err(undecided(reason));
+                }
+                _ => {}
+            }
+        }
+        match verdict {
+            Verdict::Safe(least) => bound = bound.max(least),
+            Verdict::Unsafe(run) => return Err(refuse(run)),
+            Verdict::Undecided(limit) => {
+                let obstacle = obstacle.map(|obstacle| format!(": {obstacle}")).unwrap_or_default();
+                return Err(undecided(format!("{limit}{obstacle}")));
+            }
+        }
     }
     Ok(bound)
 }
@@ -91,49 +121,6 @@ pub(super) fn combinations<T: Copy>(
         });
         chosen.collect()
     }))
-}
-
-/// Judges one combination, in which `named` are the sessions of roles that have several.
-fn judge_one(
-    machines: &[&SessionMachine],
-    named: Vec<String>,
-    protocol: Option<&Loaded>,
-    settings: &Settings,
-) -> Result<usize, Refusal> {
-    let limits = &settings.limits.scribble.verifier;
-    let undecided = |reason: String| (Gap::Undecided(reason), None);
-    let system = System::new(machines.iter().map(|machine| machine.fsm.clone()).collect())
-        .map_err(|error| undecided(error.to_string()))?;
-    let kmc::Report { verdict, obstacle, .. } = kmc::check(&system, limits);
-    let refuse = |run: Box<Run>| {
-        let blamed = blame(machines, &run);
-        (Gap::Unsafe(run, named.clone()), blamed)
-    };
-    if let (Some(Loaded { projections, .. }), Verdict::Safe(_)) = (protocol, &verdict) {
-        let required = &settings.required;
-        let projected = System::new(projections.iter().map(|of| of.fsm.clone()).collect());
-        let projected = projected.map_err(|error| undecided(error.to_string()))?;
-        let is_required = |role: &Role| {
-            let position = projections.iter().position(|of| of.fsm.role() == role);
-            position.is_some_and(|position| required[position] != Some(Liveness::Fair))
-        };
-        match keeps_promises(&system, &projected, is_required, limits) {
-            Verdict::Unsafe(run) => return Err(refuse(run)),
-            Verdict::Undecided(limit) if required.contains(&Some(Liveness::EveryRun)) => {
-                let reason = format!("that each message is received in every run: {limit}");
-                return Err(undecided(reason));
-            }
-            _ => {}
-        }
-    }
-    match verdict {
-        Verdict::Safe(bound) => Ok(bound),
-        Verdict::Unsafe(run) => Err(refuse(run)),
-        Verdict::Undecided(limit) => {
-            let obstacle = obstacle.map(|obstacle| format!(": {obstacle}")).unwrap_or_default();
-            Err(undecided(format!("{limit}{obstacle}")))
-        }
-    }
 }
 
 /// The part of a run to blame, and its places: a wait for a message that the peer never sends; the

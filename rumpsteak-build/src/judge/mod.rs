@@ -18,7 +18,7 @@ use crate::scope::session::SessionMachine;
 use crate::scope::{ItemId, Place};
 
 /// A session with a role, `#[session(K)]`, and the result for it.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Root {
     pub(crate) item: ItemId,
     /// The position of the role in the module.

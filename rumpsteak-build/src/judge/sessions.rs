@@ -19,7 +19,7 @@ use crate::scope::session::SessionMachine;
 use crate::scope::{ItemId, Place, Scope};
 use crate::settings::Settings;
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Judgement {
     pub(crate) faults: Vec<Fault>,
     /// The sessions with a known role.

@@ -23,7 +23,7 @@ use crate::limits::Limits;
 use crate::named_text::NamedText;
 use crate::package_root::{self, PackageRoot};
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Protocols {
     /// The package that the files are shown relative to.
     pub(crate) base: PackageRoot,
@@ -40,7 +40,6 @@ pub(crate) struct Protocols {
 }
 
 /// A file of protocols, with the files that it imports.
-#[derive(Debug)]
 pub(crate) struct ScrFile {
     /// The path by which the file was found.
     pub(crate) path: PathBuf,
@@ -56,7 +55,6 @@ pub(crate) struct ScrFile {
 }
 
 /// A protocol that is well formed and projectable onto all roles.
-#[derive(Debug)]
 pub(crate) struct Loaded {
     pub(crate) file: usize,
     pub(crate) protocol: Protocol,

@@ -15,7 +15,6 @@ use super::{ItemId, Place, Scope, ScopedRole};
 use crate::fault::{Cause, Fault, NameProblem};
 
 /// The machine of a session, with the places of its parts in the source.
-#[derive(Debug)]
 pub(crate) struct SessionMachine {
     pub(crate) fsm: Fsm,
     /// The place of each transition: the constructor of an action, or the variant of an option.
@@ -47,25 +46,22 @@ impl Scope<'_> {
             origins: Vec::new(),
             behind: Vec::new(),
             states: Vec::new(),
-            chains: BTreeMap::new(),
-            choices: BTreeMap::new(),
+            begun: BTreeMap::new(),
             end: None,
             pending: Vec::new(),
         };
         let span = self.session(root).map_or_else(Span::call_site, |session| session.name.span());
         let initial = builder.enter(root, Place { item: root, span });
-        while let Some(pending) = builder.pending.pop() {
-            match pending {
-                Pending::Chain(item, chain, state) => builder.chain(item, chain, state),
-                Pending::Choice(choice, end, state) => builder.choice(choice, end.as_ref(), state),
-            }
+        while let Some(((item, direction, peer), state)) = builder.pending.pop() {
+            builder.item(item, direction.zip(peer).as_ref(), state);
         }
         if builder.faults.is_empty() && !builder.is_broken {
             builder.faults = cycle_faults(self, &builder.items);
         }
-        let Builder { items, faults, is_broken, fsm, origins, behind, states, chains, .. } =
-            builder;
-        let parts = chains.into_values().collect();
+        let Builder { items, faults, is_broken, fsm, origins, behind, states, begun, .. } = builder;
+        let is_chain = |id: ItemId| self.session(id).is_some_and(|it| it.chain().is_some());
+        let parts = begun.into_iter().filter(|((id, ..), _)| is_chain(*id));
+        let parts = parts.map(|(_, state)| state).collect();
         let machine = SessionMachine { fsm: fsm.build(initial), origins, behind, states, parts };
         let is_right = faults.is_empty() && !is_broken;
         (items, faults, is_right.then_some(machine))
@@ -82,18 +78,14 @@ struct Builder<'a> {
     origins: Vec<Place>,
     behind: Vec<Place>,
     states: Vec<Place>,
-    chains: BTreeMap<ItemId, StateId>,
-    /// The states of choices: one for each enum, direction and peer.
-    choices: BTreeMap<(ItemId, Option<session::Direction>, Option<Role>), StateId>,
+    begun: BTreeMap<Begun, StateId>,
     end: Option<StateId>,
-    pending: Vec<Pending<'a>>,
+    pending: Vec<(Begun, StateId)>,
 }
 
-enum Pending<'a> {
-    Chain(ItemId, &'a Chain, StateId),
-    /// The direction and the peer, unless the options have them.
-    Choice(ItemId, Option<(session::Direction, Role)>, StateId),
-}
+/// An item that begins in a state, with the direction and the peer of a choice, unless its options
+/// have them.
+type Begun = (ItemId, Option<session::Direction>, Option<Role>);
 
 impl Builder<'_> {
     fn state(&mut self, place: Place) -> StateId {
@@ -165,13 +157,8 @@ impl Builder<'_> {
             let chain = self.scope.session(item).and_then(SessionItem::chain);
             let Some(chain) = chain else { return self.end(from) };
             if let Some(action) = chain.actions.first() {
-                if let Some(&state) = self.chains.get(&item) {
-                    return state;
-                }
-                let state = self.state(Place { item, span: action.constructor.span() });
-                self.chains.insert(item, state);
-                self.pending.push(Pending::Chain(item, chain, state));
-                return state;
+                let place = Place { item, span: action.constructor.span() };
+                return self.begin((item, None, None), place);
             }
             item = match &chain.tail {
                 Tail::Named(next) if followed.insert(item) => match self.find(item, next, false) {
@@ -183,6 +170,17 @@ impl Builder<'_> {
                 tail => return self.tail(item, tail),
             };
         }
+    }
+
+    /// The state at which an item begins.
+    fn begin(&mut self, item: Begun, place: Place) -> StateId {
+        if let Some(&state) = self.begun.get(&item) {
+            return state;
+        }
+        let state = self.state(place);
+        self.begun.insert(item.clone(), state);
+        self.pending.push((item, state));
+        state
     }
 
     fn end(&mut self, from: Place) -> StateId {
@@ -198,14 +196,7 @@ impl Builder<'_> {
                 let found = self.find_choice(item, tail);
                 let peer = peer.as_ref().map(|peer| self.peer(peer));
                 let Some(choice) = found else { return self.end(place) };
-                let key = (choice, *direction, peer.clone());
-                if let Some(&state) = self.choices.get(&key) {
-                    return state;
-                }
-                let state = self.state(place);
-                self.choices.insert(key, state);
-                self.pending.push(Pending::Choice(choice, direction.zip(peer), state));
-                state
+                self.begin((choice, *direction, peer), place)
             }
             Tail::End(_) => self.end(place),
             Tail::Itself(_) => self.enter(item, place),
@@ -256,22 +247,25 @@ impl Builder<'_> {
         }
     }
 
-    /// Adds the options of a choice in `state`.
-    fn choice(&mut self, choice: ItemId, end: Option<&(session::Direction, Role)>, state: StateId) {
-        let Some(session) = self.scope.session(choice) else { return };
+    /// Adds the actions of a chain or the options of a choice in `state`.
+    fn item(&mut self, item: ItemId, end: Option<&(session::Direction, Role)>, state: StateId) {
+        let Some(session) = self.scope.session(item) else { return };
+        if let Some(chain) = session.chain() {
+            return self.chain(item, chain, state);
+        }
         if let Some(rest) = session.rest() {
-            return self.gather(choice, (session.variants(), &rest.then), state);
+            return self.gather(item, (session.variants(), &rest.then), state);
         }
         for variant in session.variants() {
             let message = self.message(variant.head.label());
             let own = variant.head.action();
             let own = own.map(|action| (action.direction, self.peer(&action.peer)));
             let Some((direction, peer)) = own.or_else(|| end.cloned()) else { continue };
-            let (next, behind) = self.behind(choice, &variant.then, 0);
-            let origin = Place { item: choice, span: variant.name.span() };
+            let (next, behind) = self.behind(item, &variant.then, 0);
+            let origin = Place { item, span: variant.name.span() };
             let what = (direction, peer, message);
             self.transition(state, what, next, (origin, behind));
-            self.chain(choice, &variant.then, next);
+            self.chain(item, &variant.then, next);
         }
     }
 

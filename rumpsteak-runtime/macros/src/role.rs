@@ -25,20 +25,7 @@ pub(crate) fn expand(item: &RoleItem, scope: &Scope<'_>) -> TokenStream {
         return quote!(#structure #stub);
     };
     let participant = participant(name, routes, message, facts, scope);
-    let routes = routes.iter().map(|route| {
-        let implemented = implement_route(item, route, facts, krate);
-        let Route { field: Field { ty, .. }, peer, .. } = route;
-        let krate = at(krate, ty.span());
-        // A route to one role that is used as one to a family does not compile.
-        let is_family = scope.is_family(peer);
-        let of_members = is_family.then(|| quote_spanned! {ty.span()=>
-            const _: () = #krate::private::to_family::<#ty>();
-        });
-        let known = scope.room(route).is_none().then(
-            || quote_spanned!(ty.span()=> const _: () = #krate::transport::known_room::<#ty, #peer>();),
-        );
-        quote!(#implemented #known #of_members)
-    });
+    let routes = routes.iter().map(|it| route(name, it, facts, scope));
     let wiring = wiring(item, krate, scope.is_whole());
     let leaving = leaving(item, krate);
     quote!(#structure #participant #(#routes)* #wiring #leaving)
@@ -203,13 +190,8 @@ fn session(name: &Ident, route: &Route, message: &Ident, scope: &Scope<'_>) -> [
     [begins, ends, unfit]
 }
 
-fn implement_route(
-    item: &RoleItem,
-    route: &Route,
-    facts: &RoleFacts,
-    krate: &TokenStream,
-) -> TokenStream {
-    let name = &item.name;
+/// The implementation of a route, and the checks of its type.
+fn route(name: &Ident, route: &Route, facts: &RoleFacts, scope: &Scope<'_>) -> TokenStream {
     let mut queues = facts.queues.iter();
     let capacity = queues.find(|(peer, _)| route.peer == peer);
     let capacity = capacity.map_or("Growable", |(_, capacity)| match capacity.as_str() {
@@ -220,7 +202,18 @@ fn implement_route(
     });
     let capacity = capacity.parse().unwrap_or_else(|_| quote!(Growable));
     let Route { peer, member, field: Field { ty, .. }, .. } = route;
-    let krate = at(krate, ty.span());
+    let krate = at(scope.krate, ty.span());
+    // A route to one role that is used as one to a family does not compile.
+    let of_members = scope.is_family(peer).then(|| {
+        quote_spanned! {ty.span()=>
+            const _: () = #krate::private::to_family::<#ty>();
+        }
+    });
+    let known = scope.room(route).is_none().then(|| {
+        quote_spanned! {ty.span()=>
+            const _: () = #krate::transport::known_room::<#ty, #peer>();
+        }
+    });
     quote_spanned! {ty.span()=>
         #[automatically_derived]
         impl #krate::transport::Route<#peer> for #name {
@@ -233,6 +226,8 @@ fn implement_route(
                 &mut self.#member
             }
         }
+        #known
+        #of_members
     }
 }
 

@@ -42,7 +42,6 @@ use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{self, Mutex};
 
 /// The slot where the waiting side leaves a new waker.
-#[derive(Debug)]
 pub(super) struct WakerSlot {
     fresh: Mutex<Option<Waker>>,
 }
@@ -123,7 +122,6 @@ impl WakerSlot {
 }
 
 /// A word to park in, for sides that have no other, with its wakers.
-#[derive(Debug)]
 pub(super) struct Parking {
     state: AtomicUsize,
     wakers: WakerSlot,

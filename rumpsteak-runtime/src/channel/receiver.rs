@@ -194,7 +194,4 @@ impl<M> Stream for QueueReceiver<M> {
     }
 }
 
-// It is never pinned: messages are only moved.
-impl<M> Unpin for QueueReceiver<M> {}
-
 impl_debug!([M] QueueReceiver<M>, "queue": |it| it.queue());

@@ -193,9 +193,6 @@ impl<M> Drop for QueueSender<M> {
     }
 }
 
-// It is never pinned: messages are only moved.
-impl<M> Unpin for QueueSender<M> {}
-
 impl_debug!([M] QueueSender<M>, "queue": |it| it.queue(), "closed": |it| it.producer.has_ended());
 
 /// The name of the queue in the message of a panic.

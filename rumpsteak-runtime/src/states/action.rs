@@ -14,13 +14,12 @@ use std::task::{Context, Poll, ready};
 use super::state::State;
 use crate::error::{Action, Error, ErrorKind, Result};
 use crate::message::{Labelled as _, Message};
-use crate::role::{Role, Route, poisoning};
+use crate::role::{Role, Route, participant};
 use crate::transport::{Incoming, Left, Link, Outgoing, RouteError};
 use crate::watch::{self, Doing};
 
 /// Sends `label` from the role to `P`, and flushes, because the next action may wait for the
 /// answer. Takes `label` out once the route is ready, and the state once the label is sent.
-#[cfg_attr(debug_assertions, inline)]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn poll_transmit<'s, R, P, L>(
     state: &mut State<'s, R>,
@@ -56,7 +55,6 @@ fn unless_late<M: 'static, L: Link>(link: &L, error: RouteError) -> Result<(), R
 }
 
 /// Receives the label `L` of the role from `P`.
-#[cfg_attr(debug_assertions, inline)]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn poll_label<'s, R, P, L>(
     state: &mut State<'s, R>,
@@ -75,7 +73,6 @@ where
 }
 
 /// Receives a message of the role from `P`. `labels` are the expected labels, for errors.
-#[cfg_attr(debug_assertions, inline)]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn poll_accept<'s, R, P>(
     state: &mut State<'s, R>,
@@ -136,7 +133,7 @@ pub(super) fn unexpected<R: Role>(
 pub(super) fn abort<R: Role>(mut state: State<'_, R>) {
     // The role is lent: an action has just used it.
     if let Ok(role) = state.role() {
-        poisoning::abort(role);
+        participant::abort(role);
         watch::changes(role, Doing::Aborted);
     }
 }

@@ -35,7 +35,6 @@ impl<'s, R: Role, P: BranchOrBranchEach, C> Branch<'s, R, P, C> {
     pub fn branch(self) -> Branching<'s, R, P, C>
     where
         R: Route<P, Link: Incoming<R::Message>>,
-        P: Role,
         C: Choice<State = State<'s, R>, Message = R::Message>,
     {
         const { C::VERIFIED };
@@ -123,7 +122,6 @@ where
 {
     type Output = Result<C>;
 
-    #[cfg_attr(debug_assertions, inline)]
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<C>> {
         let state = &mut self.get_mut().state;

@@ -106,7 +106,6 @@ pub trait Gathers<'s, R: Role + 's>:
 impl<'s, R: Role, C: Gathers<'s, R>> Future for Gathering<'s, R, C> {
     type Output = Result<C>;
 
-    #[cfg_attr(debug_assertions, inline)]
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<C>> {
         const { C::VERIFIED };

@@ -40,7 +40,6 @@ impl<'s, R: Role, P: ReceiveOrReceiveEach, L, C> Receive<'s, R, P, L, C> {
     pub fn receive(self) -> Receiving<'s, R, P, L, C>
     where
         R: Route<P, Link: Incoming<R::Message>, Message: Message<L>>,
-        P: Role,
         C: Session<State = State<'s, R>>,
     {
         Receiving { state: self.state, names: PhantomData }
@@ -65,7 +64,6 @@ where
 {
     type Output = Result<(L, C)>;
 
-    #[cfg_attr(debug_assertions, inline)]
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<(L, C)>> {
         match poll_label::<R, P, L>(&mut self.get_mut().state, context) {

@@ -71,16 +71,12 @@ pub trait Peers<R: Role> {
     /// and leaves the state in place.
     #[doc(hidden)]
     #[inline(always)]
-    fn receive<'s, C>(
+    fn receive<'s, C: Of<'s, R>>(
         _state: &mut State<'s, R>,
         _index: usize,
         _how: Attempt,
         _context: &mut Context<'_>,
-    ) -> ControlFlow<Result<C>, NotReceived>
-    where
-        R: 's,
-        C: Choice<State = State<'s, R>, Message = R::Message>,
-    {
+    ) -> ControlFlow<Result<C>, NotReceived> {
         ControlFlow::Continue(NotReceived::Empty)
     }
 }
@@ -90,10 +86,8 @@ pub trait Peers<R: Role> {
 type Polled<R> = Option<(u32, u64, Result<<R as Role>::Message, RouteError>)>;
 
 /// A choice of a session of the role `R`.
-pub(super) trait Of<'s, R: Role + 's>:
-    Choice<State = State<'s, R>, Message = R::Message>
-{
-}
+#[doc(hidden)]
+pub trait Of<'s, R: Role + 's>: Choice<State = State<'s, R>, Message = R::Message> {}
 
 impl<'s, R: Role + 's, C: Choice<State = State<'s, R>, Message = R::Message>> Of<'s, R> for C {}
 
@@ -226,16 +220,12 @@ where
     }
 
     #[inline(always)]
-    fn receive<'s, C>(
+    fn receive<'s, C: Of<'s, R>>(
         state: &mut State<'s, R>,
         index: usize,
         how: Attempt,
         context: &mut Context<'_>,
-    ) -> ControlFlow<Result<C>, NotReceived>
-    where
-        R: 's,
-        C: Choice<State = State<'s, R>, Message = R::Message>,
-    {
+    ) -> ControlFlow<Result<C>, NotReceived> {
         // The last peer needs no comparison.
         if index > 0 && Others::COUNT > 0 {
             return Others::receive(state, index - 1, how, context);
@@ -286,7 +276,6 @@ where
 ///
 /// The role waits only if no peer has sent anything. Only then does an error count. That a peer has
 /// left in order counts only if all have.
-#[cfg_attr(debug_assertions, inline)]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn receive_any<'s, R: Role, O: Peers<R>, C: Of<'s, R>>(
     state: &mut State<'s, R>,

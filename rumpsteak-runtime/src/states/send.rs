@@ -44,7 +44,6 @@ impl<'s, R: Role, P: SendOrSendEach, L, C> Send<'s, R, P, L, C> {
     pub fn send(self, label: L) -> Sending<'s, R, P, L, C>
     where
         R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
-        P: Role,
         C: Session<State = State<'s, R>>,
     {
         Sending { state: self.state, label: Some(label), names: PhantomData }
@@ -56,7 +55,6 @@ impl<'s, R: Role, P: SendOrSendEach, L, C> Send<'s, R, P, L, C> {
     pub fn send_or_return(self, label: L) -> Returning<'s, R, P, L, C>
     where
         R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
-        P: Role,
         C: Session<State = State<'s, R>>,
     {
         Returning { sending: self.send(label) }
@@ -103,7 +101,6 @@ where
     P: Role,
     C: Session<State = State<'s, R>>,
 {
-    #[cfg_attr(debug_assertions, inline)]
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll_send(
         sending: &mut Sending<'s, R, P, L, C>,
@@ -120,7 +117,6 @@ where
 impl<'s, R: Role, P, L, C: Follows<'s, R, P, L>> Future for Sending<'s, R, P, L, C> {
     type Output = Result<C>;
 
-    #[cfg_attr(debug_assertions, inline)]
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<C>> {
         C::poll_send(self.get_mut(), context)

@@ -51,69 +51,45 @@ pub trait Link: 'static {
 
     /// The number of messages that the queue to the other end has room for, if the route knows it.
     /// A role compares it with the declared capacity before its first session.
-    fn capacity<M: 'static>(&self) -> Option<usize>
-    where
-        Self: Sized,
-    {
+    fn capacity<M: 'static>(&self) -> Option<usize> {
         None
     }
 
     /// Begins the session of this number, counted from 0, over a route that [keeps sessions
     /// apart](Self::keeps_sessions_apart). Waits while the peer has not begun the session of this
     /// end's last message.
-    fn poll_begin<M: 'static>(&mut self, session: usize, waker: &Waker) -> Poll<()>
-    where
-        Self: Sized,
-    {
+    fn poll_begin<M: 'static>(&mut self, session: usize, waker: &Waker) -> Poll<()> {
         let _ = (session, waker);
         Poll::Ready(())
     }
 
     /// Ends a session. The role has completed `sessions` sessions, and from now on receives the
     /// messages of the next one.
-    fn complete<M: 'static>(&mut self, sessions: usize)
-    where
-        Self: Sized,
-    {
+    fn complete<M: 'static>(&mut self, sessions: usize) {
         let _ = sessions;
     }
 
     /// The number of sessions that the peer has completed, as far as this end knows.
     #[doc(hidden)]
-    fn peer_completed<M: 'static>(&self) -> usize
-    where
-        Self: Sized,
-    {
+    fn peer_completed<M: 'static>(&self) -> usize {
         0
     }
 
     /// Tells the peer that this end has ended its session, as one of so many. Called if the peer
     /// drops what comes too late.
     #[doc(hidden)]
-    fn end<M: 'static>(&mut self, sessions: usize)
-    where
-        Self: Sized,
-    {
-        let _ = sessions;
-    }
+    fn end<M: 'static>(&mut self, _sessions: usize) {}
 
     /// [Completes](Self::complete) a session once the peer has ended it, too, and drops the
     /// messages that have come too late.
     #[doc(hidden)]
-    fn poll_end<M: 'static>(&mut self, sessions: usize, waker: &Waker) -> Poll<()>
-    where
-        Self: Sized,
-    {
-        let _ = (sessions, waker);
+    fn poll_end<M: 'static>(&mut self, _sessions: usize, _waker: &Waker) -> Poll<()> {
         Poll::Ready(())
     }
 
     /// Returns true if a role never receives a message of a session that it has not begun. If it
     /// returns false, a role that receives from several peers in one state has only one session.
-    fn keeps_sessions_apart<M: 'static>(&self) -> bool
-    where
-        Self: Sized,
-    {
+    fn keeps_sessions_apart<M: 'static>(&self) -> bool {
         false
     }
 }
@@ -158,10 +134,7 @@ pub trait Outgoing<M>: Link {
         label: &mut Option<L>,
         upcast: impl FnOnce(L) -> M,
         context: &mut Context<'_>,
-    ) -> Poll<Result<(), RouteError>>
-    where
-        Self: Sized,
-    {
+    ) -> Poll<Result<(), RouteError>> {
         if label.is_some() {
             ready!(self.poll_ready(context))?;
             if let Some(label) = label.take() {
@@ -195,10 +168,7 @@ pub trait Incoming<M: 'static>: Link {
         waits: bool,
         is_wanted: impl Fn(&M) -> bool,
         context: &mut Context<'_>,
-    ) -> Poll<Result<Option<M>, RouteError>>
-    where
-        Self: Sized,
-    {
+    ) -> Poll<Result<Option<M>, RouteError>> {
         let _ = (waits, is_wanted);
         self.poll_receive(context).map_ok(Some)
     }
@@ -207,11 +177,7 @@ pub trait Incoming<M: 'static>: Link {
     /// default, for routes that cannot look ahead, is that it would. Only a [watched](crate::watch)
     /// role asks.
     #[doc(hidden)]
-    fn is_empty(&mut self, is_wanted: impl Fn(&M) -> bool, context: &mut Context<'_>) -> bool
-    where
-        Self: Sized,
-    {
-        let _ = (is_wanted, context);
+    fn is_empty(&mut self, _is_wanted: impl Fn(&M) -> bool, _context: &mut Context<'_>) -> bool {
         true
     }
 
@@ -226,8 +192,7 @@ pub trait Incoming<M: 'static>: Link {
     /// Returns true if it is known that nothing has come since the last attempt to receive, and the
     /// next message will wake `waker`. A gather then does not look again.
     #[doc(hidden)]
-    fn is_known_idle(&self, waker: &Waker) -> bool {
-        let _ = waker;
+    fn is_known_idle(&self, _waker: &Waker) -> bool {
         false
     }
 

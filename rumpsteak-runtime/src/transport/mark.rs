@@ -35,7 +35,6 @@ const MOVED: u8 = 2;
 const WATCHED: u8 = 4;
 
 /// The place of a route in its set.
-#[derive(Debug)]
 pub(crate) struct Place {
     /// The struct with the route's field.
     pub(crate) owner: fn() -> TypeId,

@@ -179,7 +179,6 @@ pub(crate) enum Greeted {
 }
 
 /// The end that made a connection.
-#[derive(Clone, Copy, Debug)]
 pub(crate) enum Call {
     Own,
     Theirs,

@@ -26,7 +26,6 @@ use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
-use std::time::Duration;
 
 use bytes::Bytes;
 use futures_core::Stream as _;
@@ -112,8 +111,8 @@ pub(crate) struct Lane<M, C> {
     codec: C,
     /// The numbers of the peer's labels here, if they differ.
     pub(crate) numbers: Option<Arc<Numbers>>,
-    /// The largest frame, in bytes: of the host, and over this connection.
-    frame: usize,
+    limits: Limits,
+    /// The largest frame over this connection, in bytes.
     largest: usize,
     /// The queues from and to the role. `None` once the role or its peer has left.
     outgoing: Option<Outgoing<M>>,
@@ -144,7 +143,6 @@ pub(crate) struct Lane<M, C> {
     /// The number of completed sessions that the peer was told.
     told_completed: u64,
     batch: Batch,
-    beat: Duration,
     /// `None` if other lanes share the connection, which has heartbeats of its own. Otherwise the
     /// first one ticks after an interval without a frame from this end, and the second one after
     /// too long without a frame from the peer.
@@ -164,7 +162,6 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             Room::AtMost(most) => most as usize,
             Room::Waits(_) | Room::Growable => WINDOW,
         };
-        let &Limits { frame, beat, .. } = limits;
         // A report wakes a task and sends a frame, which costs more than a message.
         let every = count.clamp(32, WINDOW / 4) as u64;
         let granted = Amount { messages: receiving.least, bytes: 0 };
@@ -172,8 +169,8 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             peer: Arc::clone(&own.route.peer),
             codec,
             numbers: own.numbers(theirs).map(Arc::new),
-            frame,
-            largest: frame,
+            limits: *limits,
+            largest: limits.frame,
             outgoing: Some(outgoing),
             incoming: Some(incoming),
             split: None,
@@ -192,7 +189,6 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
             must_acknowledge: receiving.least < count as u64,
             told_completed: 0,
             batch: Batch::default(),
-            beat,
             beats: None,
         })
     }
@@ -281,11 +277,11 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
 
     /// Begins to use a first connection.
     pub(crate) fn connect(&mut self, connection: &Connection) {
-        self.largest = self.frame.min(connection.max_payload());
+        self.largest = self.limits.frame.min(connection.max_payload());
         self.status.connected(connection);
         self.sent = 0;
         self.beats = (!connection.is_shared()).then(|| {
-            let beat = self.beat.min(FOR_EVER / SILENT_BEATS);
+            let beat = self.limits.beat.min(FOR_EVER / SILENT_BEATS);
             [beat, beat * SILENT_BEATS].map(|every| interval_at(Instant::now() + every, every))
         });
     }
@@ -485,10 +481,8 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         self.incoming.iter_mut().for_each(|incoming| incoming.end(here));
         if let Some(sessions) = self.state.left_after {
             let here = self.sessions_here(sessions);
-            match self.incoming.take() {
-                Some(Incoming::Frames(queue)) => queue.leave(here),
-                Some(Incoming::Messages(queue, _)) => queue.leave(here),
-                None => {}
+            if let Some(incoming) = self.incoming.take() {
+                for_all!(incoming, Incoming: Messages(queue, _) | Frames(queue) => queue.leave(here));
             }
         }
         Poll::Ready(())

@@ -1,5 +1,14 @@
 //! Routes to other processes, and the tasks that serve them.
 
+/// Does the same for all variants of an enum, whose fields have different types.
+macro_rules! for_all {
+    ($it:expr, $Enum:ident: $($variant:ident $fields:tt)|+ => $result:expr) => {
+        match $it {
+            $($Enum::$variant $fields => $result,)+
+        }
+    };
+}
+
 mod absent_peer;
 mod bridge;
 mod lane;
@@ -12,13 +21,7 @@ mod window;
 pub use self::bridge::Bridge;
 pub(crate) use self::lane::*;
 pub use self::net::*;
-pub use self::outbox::Outbox;
-pub(crate) use self::outbox::{LocalQueue, Next, Outgoing, Write};
-pub(crate) use self::reconnect::{Remote, answered_at, begin, run};
-pub use self::status::Peer;
-pub(crate) use self::status::SharedStatus;
-#[cfg(feature = "nats")]
-pub(crate) use self::status::Unsaved;
-#[cfg(feature = "nats")]
-pub(crate) use self::window::Taken;
-pub(crate) use self::window::{Reports, Window, capacity, windows};
+pub use self::outbox::*;
+pub(crate) use self::reconnect::*;
+pub use self::status::*;
+pub(crate) use self::window::*;

@@ -12,7 +12,7 @@ use rumpsteak_runtime::error::BoxError;
 use rumpsteak_runtime::private::ByMacro;
 use rumpsteak_runtime::transport::{Bidirectional, Half, Left, Pair};
 
-use super::outbox::{LocalQueue, Outbox, Outgoing, Write, pair};
+use super::outbox::{LocalQueue, Outbox, Outgoing, Target, Write, pair};
 use super::status::SharedStatus;
 use super::window::{Taken, Window};
 use crate::NetError;
@@ -82,18 +82,12 @@ pub(crate) enum Incoming<M> {
 impl<M> Incoming<M> {
     /// The number of sessions that the role has completed here.
     pub(crate) fn completed(&self) -> usize {
-        match self {
-            Self::Messages(queue, _) => queue.completed(),
-            Self::Frames(queue) => queue.completed(),
-        }
+        for_all!(self, Self: Messages(queue, _) | Frames(queue) => queue.completed())
     }
 
     /// The peer has ended so many sessions, and all that it has sent in them is in the queue.
     pub(crate) fn end(&mut self, sessions: usize) {
-        match self {
-            Self::Messages(queue, _) => queue.end(sessions),
-            Self::Frames(queue) => queue.end(sessions),
-        }
+        for_all!(self, Self: Messages(queue, _) | Frames(queue) => queue.end(sessions));
     }
 }
 
@@ -207,9 +201,9 @@ fn route<M: 'static>(
 pub(crate) fn queues<M>(
     (outbox, inbox): (Outbox<M>, Inbox<M>),
 ) -> Option<(LocalQueue<M>, QueueReceiver<M>)> {
-    match inbox.source {
-        Source::Messages(queue) => Some((outbox.into_local()?, queue)),
-        Source::Frames(_) => None,
+    match (outbox.sink, inbox.source) {
+        (Target::Local(local), Source::Messages(queue)) => Some((local, queue)),
+        _ => None,
     }
 }
 

@@ -24,11 +24,11 @@ use crate::wire::{Amount, Batch, frame};
 
 /// The sending half of a [`Net`](crate::Net).
 pub struct Outbox<M> {
-    sink: Target<M>,
+    pub(super) sink: Target<M>,
     pub(crate) status: SharedStatus,
 }
 
-enum Target<M> {
+pub(super) enum Target<M> {
     /// To a role of this host, or to a peer without sessions.
     Local(LocalQueue<M>),
     Lane(Box<Writer<M>>),
@@ -47,7 +47,7 @@ pub(crate) type Write<M> =
     Box<dyn Fn(&mut Batch, &mut VecDeque<Bytes>, &M) -> Result<usize, NetError> + Send + Sync>;
 
 /// The queue to the task of a lane.
-struct Writer<M> {
+pub(super) struct Writer<M> {
     queue: QueueSender<Begun>,
     frames: SharedFrames,
     write: Write<M>,
@@ -130,10 +130,9 @@ impl<M> Outgoing<M> {
 
     /// Waits until there is a message. Returns false if the role has left without one.
     pub(crate) fn poll_has(&mut self, context: &Context<'_>) -> Poll<bool> {
-        match self {
-            Self::Messages(queue) => queue.poll_if(true, |_| false, context).map(|it| it.is_some()),
-            Self::Written(it) => it.queue.poll_if(true, |_| false, context).map(|it| it.is_some()),
-        }
+        for_all!(self, Self: Messages(queue) | Written(Reader { queue, .. }) => {
+            queue.poll_if(true, |_| false, context).map(|it| it.is_some())
+        })
     }
 
     pub(crate) fn reuse(&mut self, frame: Bytes) {
@@ -144,27 +143,20 @@ impl<M> Outgoing<M> {
 
     /// The peer has completed so many sessions.
     pub(crate) fn complete(&mut self, sessions: usize) {
-        match self {
-            Self::Messages(queue) => queue.complete(sessions),
-            Self::Written(reader) => reader.queue.complete(sessions),
-        }
+        for_all!(self, Self: Messages(queue) | Written(Reader { queue, .. }) => queue.complete(sessions));
     }
 
     /// True if nothing waits for the task.
     pub(crate) fn is_empty(&mut self) -> bool {
         let context = Context::from_waker(Waker::noop());
-        match self {
-            Self::Messages(queue) => queue.poll_if(false, |_| false, &context).is_pending(),
-            Self::Written(it) => it.queue.poll_if(false, |_| false, &context).is_pending(),
-        }
+        for_all!(self, Self: Messages(queue) | Written(Reader { queue, .. }) => {
+            queue.poll_if(false, |_| false, &context).is_pending()
+        })
     }
 
     /// The number of sessions that the role has ended, if it tells, or else when it has left.
     pub(crate) fn left_after(&self) -> usize {
-        match self {
-            Self::Messages(queue) => queue.left_after(),
-            Self::Written(reader) => reader.queue.left_after(),
-        }
+        for_all!(self, Self: Messages(queue) | Written(Reader { queue, .. }) => queue.left_after())
     }
 }
 
@@ -205,26 +197,12 @@ impl<M> Outbox<M> {
         (outbox, Outgoing::Written(reader))
     }
 
-    /// The queue, if it leads to a role of this host.
-    pub(super) fn into_local(self) -> Option<LocalQueue<M>> {
-        match self.sink {
-            Target::Local(local) => Some(local),
-            Target::Lane(_) => None,
-        }
-    }
-
     fn completed(&self) -> usize {
-        match &self.sink {
-            Target::Local(it) => it.queue.completed(),
-            Target::Lane(it) => it.queue.completed(),
-        }
+        for_all!(&self.sink, Target: Local(it) | Lane(it) => it.queue.completed())
     }
 
     fn end(&mut self, sessions: usize) {
-        match &mut self.sink {
-            Target::Local(it) => it.queue.end(sessions),
-            Target::Lane(it) => it.queue.end(sessions),
-        }
+        for_all!(&mut self.sink, Target: Local(it) | Lane(it) => it.queue.end(sessions));
     }
 
     fn poll_begin(&mut self, session: usize, waker: &Waker) -> Poll<()> {
@@ -336,11 +314,9 @@ impl<M> Sink<M> for Outbox<M> {
     }
 
     fn poll_close(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        match &mut self.get_mut().sink {
-            Target::Local(it) => Pin::new(&mut it.queue).poll_close(context),
-            Target::Lane(it) => Pin::new(&mut it.queue).poll_close(context),
-        }
-        .map_err(Into::into)
+        let sink = &mut self.get_mut().sink;
+        for_all!(sink, Target: Local(it) | Lane(it) => Pin::new(&mut it.queue).poll_close(context))
+            .map_err(Into::into)
     }
 }
 

@@ -88,7 +88,6 @@ pub(crate) fn capacity(from: &Hello, to: &Hello) -> Room {
 const LARGEST: u32 = 1024;
 
 /// The number of messages that a role has taken. The role and the task of its lane share it.
-#[derive(Debug)]
 pub(crate) struct Taken {
     messages: AtomicU64,
     /// The task wants to know when the role has taken so many messages.

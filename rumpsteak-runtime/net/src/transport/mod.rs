@@ -41,9 +41,7 @@ pub use self::browser::WebSocket;
 pub use self::connection::*;
 pub use self::memory::Memory;
 #[cfg(feature = "nats")]
-pub use self::nats::Nats;
-#[cfg(feature = "nats")]
-pub(crate) use self::nats::Server;
+pub use self::nats::*;
 #[cfg(feature = "quic")]
 pub use self::quic::Quic;
 #[cfg(not(target_family = "wasm"))]
