@@ -67,7 +67,7 @@ use super::projection::{self, Projection};
 use super::rounds::{Rounds, TooLate};
 use super::shuffle::{Order, shuffle};
 use crate::diagnostics::{
-    Diagnostic, Found, Name, Span, all, diagnostic, global_errors, projection_errors,
+    Code, Diagnostic, Found, Name, Span, all, diagnostic, global_errors, projection_errors,
 };
 use crate::global::automaton::{Block, Edge as Step, Global, Letter};
 use crate::index::{IndexSet, NONE, index};
@@ -96,16 +96,24 @@ pub(crate) fn project_all(
     if let Some(ring) = decl.roles.iter().find(|role| decl.connected_by(role).is_some()) {
         return Err(vec![global_errors::block_beside_ring(global.blocks[0].span, &ring.name)]);
     }
+    let project = |rounds| project_with(global, (&decl.name, names), raced, &rounds, limits);
     let has_families = decl.roles.iter().any(|role| role.members.is_some());
-    if !has_families && global.blocks.iter().any(|block| !block.interrupts.is_empty()) {
-        let drops = Cell::new(false);
-        let rounds = Rounds::dropping(&drops);
-        let found = project_with(global, (&decl.name, names), raced, &rounds, limits);
-        if found.is_ok() || !drops.get() {
-            return found;
-        }
+    if has_families || global.blocks.iter().all(|block| block.interrupts.is_empty()) {
+        return project(Rounds::default());
     }
-    project_with(global, (&decl.name, names), raced, &Rounds::default(), limits)
+    let drops = Cell::new(false);
+    match project(Rounds::dropping(&drops)) {
+        Err(errors) if drops.get() => {
+            let undecided = is_undecided(&errors).then_some(errors);
+            project(Rounds::default()).map_err(|errors| undecided.unwrap_or(errors))
+        }
+        found => found,
+    }
+}
+
+/// True if a limit has ended a search. What is found without it is not the reason then.
+fn is_undecided(errors: &[Diagnostic]) -> bool {
+    errors.iter().any(|error| error.code == Code::UndecidedTogether)
 }
 
 /// The same; `rounds` says if late interrupts are dropped at the end.
@@ -122,7 +130,10 @@ fn project_with(
     let block = (global.blocks[0].span, "this block");
     if !by_construction {
         let judged = judge(&projections, protocol, block, &limits.verifier);
-        judged.map_err(|found| if errors.is_empty() { found } else { errors })?;
+        judged.map_err(|found| match errors.is_empty() || is_undecided(&found) {
+            true => found,
+            false => errors,
+        })?;
     }
     if global.blocks.iter().any(|block| block.parts.len() > 1)
         && let Ok((others, is_plain, _)) = compose(None)
