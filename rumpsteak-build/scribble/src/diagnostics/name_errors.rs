@@ -49,6 +49,11 @@ errors! {
         "`{size}` is not a number of members", "expected 1 to 65,535, or a name"
         help "write `[4]`, or `[N]` for a number that is given by the program";
 
+    other_size(family: &Name, wanted: &Name) = Family at family.span,
+        "`{family}` has not always {wanted} members", "as many are needed"
+        [wanted.span => "a family of {wanted} is declared here"]
+        help "declare the same number twice, or a name such as `[N]` here";
+
     without_each(role: &Name, family: Span) = Family at role.span,
         "`{role}` has several members", "which of them?"
         [family => "the family is declared here"]

@@ -537,6 +537,12 @@ impl<'m> Resolver<'_, 'm> {
                 // Another number of roles is reported already.
                 (Some(_), None) if place < decl.roles.len() => self.one(name, "play one role"),
                 (None, Some(_)) => self.several(name),
+                (Some(own), Some(wanted)) => {
+                    let fixed = family_size(wanted).filter(|&members| members > 0);
+                    if fixed.is_some() && own.members.as_ref().and_then(family_size) != fixed {
+                        self.error(name_errors::other_size(name, wanted));
+                    }
+                }
                 _ => {}
             }
         }
