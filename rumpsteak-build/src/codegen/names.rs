@@ -98,7 +98,8 @@ impl Names {
         names.message = message.unwrap_or_else(|| "Label".to_owned());
         // The item with that name is meant to be the message type, and has a mistake.
         names.has_message |= scope.names().any(|name| name == names.message);
-        let roots: BTreeSet<String> = scope.roots().map(|(_, _, role)| role.to_string()).collect();
+        let players = scope.items().filter_map(Item::player);
+        let roots: BTreeSet<String> = players.map(ToString::to_string).collect();
         // Roles give way to the types of payloads, which are therefore read first.
         let messages = messages(loaded);
         let declared_here = names.payloads(scope, &messages, file)?;
