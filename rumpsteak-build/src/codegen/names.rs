@@ -106,6 +106,13 @@ impl Names {
         for (position, role) in loaded.protocol.roles().iter().enumerate() {
             let player = scope.roles.iter().find(|role| role.position == Some(position));
             let written = player.map(|role| role.item.name.to_string());
+            let ty = name::camel(role.as_str());
+            if written.is_none() && scope.names_session(&ty) {
+                return Err(format!(
+                    "`{ty}` is a session in the module, and the struct for the role `{role}`\n\n\
+                     help: give the session another name"
+                ));
+            }
             names.add_role(role, written);
             names.roles[position].is_family = loaded.protocol.members(role).is_some();
         }

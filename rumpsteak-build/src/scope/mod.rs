@@ -142,6 +142,12 @@ impl<'a> Scope<'a> {
         self.names.keys().map(String::as_str)
     }
 
+    /// True if a session has this name, even one with a mistake.
+    pub(crate) fn names_session(&self, name: &str) -> bool {
+        let mut named = self.items().filter_map(Item::named);
+        named.any(|(own, kind)| own == name && kind == ItemKind::Session)
+    }
+
     pub(crate) fn role(&self, name: &Ident) -> Option<&ScopedRole<'a>> {
         self.roles.iter().find(|role| role.item.name == *name)
     }
