@@ -138,11 +138,10 @@ fn subject(fsm: &Fsm, state: StateId, names: &Names, written: Option<Origin<'_>>
             return name;
         }
         if is_projected {
-            // The options are in the order of the text. An interrupt is the same in many choices. Its
-            // place is the heading of its block.
-            let is_interrupt = |place: &Span| !named.contains_key(place);
+            // An interrupt is the same in many choices. Its place is the heading of its block.
             first = options.iter().min_by_key(|option| {
-                projection.origins(option.id).iter().min().is_none_or(is_interrupt)
+                let place = projection.origins(option.id).iter().min();
+                (place.is_none_or(|place| !named.contains_key(place)), place)
             });
         }
     }
