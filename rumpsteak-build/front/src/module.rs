@@ -69,6 +69,8 @@ pub enum Item {
         name: Option<Ident>,
         /// The kind that the item was to have.
         kind: ItemKind,
+        /// The role in `#[session(K)]`; the first one, if there are several.
+        role: Option<Ident>,
     },
     /// A struct or an enum that may be a label.
     Label(LabelItem),
@@ -90,7 +92,7 @@ impl Item {
     /// The name and the kind, unless the item stays as it is.
     pub fn named(&self) -> Option<(&Ident, ItemKind)> {
         Some(match self {
-            Self::Broken { name, kind } => (name.as_ref()?, *kind),
+            Self::Broken { name, kind, .. } => (name.as_ref()?, *kind),
             Self::Label(item) => (&item.name, ItemKind::Label),
             Self::Message(item) => (&item.name, ItemKind::Message),
             Self::Other(_) | Self::Use(_) => return None,
@@ -125,6 +127,14 @@ impl Item {
     pub fn session(&self) -> Option<&SessionItem> {
         let Self::Session(session) = self else { return None };
         Some(session)
+    }
+
+    /// The role in `#[session(K)]`, even if the session has a mistake.
+    pub fn player(&self) -> Option<&Ident> {
+        match self {
+            Self::Broken { role, .. } => role.as_ref(),
+            item => item.session()?.role.as_ref(),
+        }
     }
 }
 
@@ -197,12 +207,12 @@ pub fn items(content: TokenStream) -> (Vec<Item>, Vec<Error>) {
     let mut kinds: Vec<_> = cuts.iter().map(kind).collect();
     let has_message = kinds.contains(&ItemKind::Message);
     let roles = cuts.iter().zip(&kinds).filter(|(_, kind)| **kind == ItemKind::Role);
-    let named: Vec<String> = roles.flat_map(|(cut, _)| messages_of(cut)).collect();
+    let named: Vec<Ident> = roles.flat_map(|(cut, _)| arguments_of(cut, "message")).collect();
     for (cut, kind) in cuts.iter().zip(&mut kinds) {
         let Some(name) = cut.name().filter(|_| *kind == ItemKind::Label) else { continue };
         let is_default =
             || !has_message && name == "Label" && MessageItem::parse(cut.tokens()).is_ok();
-        if cut.keyword() == "enum" && (named.contains(&name.to_string()) || is_default()) {
+        if cut.keyword() == "enum" && (named.contains(&name) || is_default()) {
             *kind = ItemKind::Message;
         }
     }
@@ -222,12 +232,13 @@ pub fn items(content: TokenStream) -> (Vec<Item>, Vec<Error>) {
         items.push(match (item, name) {
             (Ok(_), Some(name)) if !seen.insert(name.to_string()) => {
                 errors.push(Error::new(name.span(), format!("a second `{name}` in this module")));
-                Item::Broken { name: None, kind: ItemKind::Other }
+                Item::Broken { name: None, kind: ItemKind::Other, role: None }
             }
             (Ok(item), _) => item,
             (Err(error), _) => {
                 errors.push(error);
-                Item::Broken { name: cut.name(), kind }
+                let role = arguments_of(cut, "session").into_iter().next();
+                Item::Broken { name: cut.name(), kind, role }
             }
         });
     }
@@ -297,14 +308,14 @@ fn choices_in(
     names.filter(are_choices).map(|name| (name, true)).collect()
 }
 
-/// Returns the names in `#[message(…)]` on a role.
-fn messages_of(cut: &Cut<'_>) -> Vec<String> {
-    let messages = cut.attributes().into_iter().filter(|(_, word, _)| word == "message");
-    let names = messages.flat_map(|(.., arguments)| match arguments.first() {
+/// Returns the names in the attributes with this word.
+fn arguments_of(cut: &Cut<'_>, word: &str) -> Vec<Ident> {
+    let ours = cut.attributes().into_iter().filter(|(_, own, _)| own == word);
+    let names = ours.flat_map(|(.., arguments)| match arguments.first() {
         Some(TokenTree::Group(group)) => trees(group.stream()),
         _ => Vec::new(),
     });
-    names.map(|tree| tree.to_string()).collect()
+    names.filter_map(|tree| cut::word(&tree)).collect()
 }
 
 /// Returns the place of a `#[session]` inside an item, unless there is a module of a protocol in

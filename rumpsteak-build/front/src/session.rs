@@ -340,8 +340,10 @@ fn choice(input: ParseStream<'_>) -> Result<Form> {
             let text = format!("{text} `{named}({named}, {constructor}<{peer}, …>)` here: {help}");
             return refuse(constructor.span(), text);
         }
-        let help = "here, or `Variant(Label, Then)` in the others";
-        let text = format!("{text} `{name}({constructor}<{peer}, {label}, …>)` {help}");
+        let text = format!(
+            "{text} `{name}(Receive<Peer, {label}, …>)` or `{name}(Send<Peer, {label}, …>)` here, or \
+             `Variant(Label, Then)` in the others"
+        );
         return refuse(label.span(), text);
     }
     Ok(Form::Choice(variants, None))

@@ -24,7 +24,7 @@ fn module(source: &str) -> Module {
 fn show(source: &str) -> (String, Vec<String>) {
     let (items, errors) = items(tokens(source));
     let items = items.iter().map(|item| match item {
-        Item::Broken { name, kind } => {
+        Item::Broken { name, kind, .. } => {
             let name = name.as_ref().map_or("-".to_owned(), ToString::to_string);
             format!("{kind:?}? {name}")
         }

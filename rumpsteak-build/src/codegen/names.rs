@@ -100,13 +100,21 @@ impl Names {
         names.message = message.unwrap_or_else(|| "Label".to_owned());
         // The item with that name is meant to be the message type, and has a mistake.
         names.has_message |= scope.names().any(|name| name == names.message);
-        let roots: BTreeSet<String> = scope.roots().map(|(_, _, role)| role.to_string()).collect();
+        let players = scope.items().filter_map(Item::player);
+        let roots: BTreeSet<String> = players.map(ToString::to_string).collect();
         // Roles give way to the types of payloads, which are therefore read first.
         let messages = messages(loaded);
         let declared_here = names.payloads(scope, &messages, file)?;
         for (position, role) in loaded.protocol.roles().iter().enumerate() {
             let player = scope.roles.iter().find(|role| role.position == Some(position));
             let written = player.map(|role| role.item.name.to_string());
+            let ty = name::camel(role.as_str());
+            if written.is_none() && scope.names_session(&ty) {
+                return Err(format!(
+                    "`{ty}` is a session in the module, and the struct for the role `{role}`\n\n\
+                     help: give the session another name"
+                ));
+            }
             names.add_role(role, written);
             names.roles[position].is_family = loaded.protocol.members(role).is_some();
             names.roles[position].has_process = loaded.has_process(position);

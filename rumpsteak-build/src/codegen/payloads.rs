@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use rumpsteak_front::module::Item;
 use rumpsteak_scribble::{Declaration, DeclarationKind, Span};
+use syn::Type;
 
 use crate::protocols::ScrFile;
 use crate::scope::Scope;
@@ -67,6 +68,16 @@ pub(super) fn payload(sort: &str, file: &ScrFile, scope: &Scope<'_>) -> Result<P
         return Err(format!(
             "`{text}` borrows, and a payload owns its data, since the role that receives it may outlive the one that sends it\n\n\
              help: write a type that owns it: `String` for `&str`, `Vec<T>` for `&[T]`"
+        ));
+    }
+    let is_unsized = match syn::parse_str(text) {
+        Ok(Type::Slice(_) | Type::TraitObject(_)) => true,
+        _ => text == "str",
+    };
+    if is_unsized {
+        return Err(format!(
+            "`{text}` has no size of its own, and a payload is moved\n\n\
+             help: write a type that owns it: `String` for `str`, `Vec<T>` for `[T]`, `Box<dyn T>` for `dyn T`"
         ));
     }
     let is_debug = names.iter().all(|name| PRIMITIVES.contains(&&**name)) && !text.contains("::")
@@ -145,7 +156,7 @@ fn names_of(text: &str) -> Option<Vec<String>> {
     // The limit on the length keeps `syn` from overflowing the stack.
     const MOST: usize = 1_000;
     let tokens: TokenStream = text.parse().ok().filter(|_| text.len() <= MOST)?;
-    syn::parse2::<syn::Type>(tokens.clone()).ok()?;
+    syn::parse2::<Type>(tokens.clone()).ok()?;
     let trees: Vec<TokenTree> = flat(tokens);
     let behind_colons = |index: usize| {
         index > 0 && matches!(&trees[index - 1], TokenTree::Punct(punct) if punct.as_char() == ':')

@@ -28,7 +28,7 @@ use syn::ext::IdentExt as _;
 use self::labels::Label;
 use crate::fault::{Cause, Fault, NameProblem};
 use crate::protocols::{Loaded, Protocols, ScrFile};
-use crate::words::{did_you_mean, meant};
+use crate::words::{did_you_mean, list, meant};
 
 /// The position of an item among the written and then the generated items of a module.
 pub(crate) type ItemId = usize;
@@ -140,6 +140,12 @@ impl<'a> Scope<'a> {
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.names.keys().map(String::as_str)
+    }
+
+    /// True if a session has this name, even one with a mistake.
+    pub(crate) fn names_session(&self, name: &str) -> bool {
+        let mut named = self.items().filter_map(Item::named);
+        named.any(|(own, kind)| own == name && kind == ItemKind::Session)
     }
 
     pub(crate) fn role(&self, name: &Ident) -> Option<&ScopedRole<'a>> {
@@ -309,13 +315,21 @@ impl<'a> Scope<'a> {
         let unused = self.items().filter_map(Item::label).map(|label| label.name.to_string());
         let is_used = |name: &String| self.roles.iter().any(|role| role.labels.contains_key(name));
         let unused: Vec<String> = unused.filter(|name| !is_used(name)).collect();
-        let faults = missing.into_iter().map(|label| {
+        let meant =
+            |name: &Ident| did_you_mean(&name.to_string(), unused.iter().map(String::as_str));
+        let (typos, undeclared): (Vec<_>, Vec<_>) =
+            missing.into_iter().map(|name| (name, meant(name))).partition(|(_, it)| it.is_some());
+        // One fault stands for all labels that nothing declares.
+        let first = undeclared.first().map(|&(name, _)| {
+            let others = undeclared[1..].iter().map(|(name, _)| name);
+            let also =
+                if others.len() > 0 { format!(", and so {}", list(others)) } else { String::new() };
+            let text = "declare it, with what it carries";
+            (name, Some(format!("{text}: `struct {name};` or `struct {name}(…);`{also}")))
+        });
+        let faults = typos.into_iter().chain(first).map(|(label, hint)| {
             let (name, problem) = (label.to_string(), NameProblem::Unresolved);
-            let hint = did_you_mean(&name, unused.iter().map(String::as_str));
-            let hint = hint.unwrap_or_else(|| {
-                format!("declare it, with what it carries: `struct {name};` or `struct {name}(…);`")
-            });
-            Cause::Name { name, problem, hint: Some(hint) }.at(label.span())
+            Cause::Name { name, problem, hint }.at(label.span())
         });
         let faults: Vec<Fault> = faults.collect();
         self.faults.extend(faults);

@@ -75,6 +75,7 @@ fn judged(judged: &Judged) -> TokenStream {
     };
     let scope = Scope::new(judged, &krate);
     let code = module.items.iter().map(|of| item(of, &scope));
+    let code = code.chain(module.items.iter().filter_map(|of| session::generated_name(of, &scope)));
     let code = code.chain(generated.iter().map(|of| generated_item(of, judged, &scope)));
     let problems = told.iter().map(|(span, told)| Error::new(*span, told.with_code()));
     let errors = errors.iter().cloned().chain(problems);
@@ -126,7 +127,7 @@ fn generated_item(of: &Item, judged: &Judged, scope: &Scope<'_>) -> TokenStream 
 
 fn item(item: &Item, scope: &Scope<'_>) -> TokenStream {
     match item {
-        Item::Broken { name, kind } => broken(name.as_ref(), *kind, scope),
+        Item::Broken { name, kind, .. } => broken(name.as_ref(), *kind, scope),
         Item::Label(label) if scope.is_named_message(&label.name) => {
             // It lacks the derive, which is an error already.
             let (krate, tokens, name) = (scope.krate, &label.tokens, &label.name);

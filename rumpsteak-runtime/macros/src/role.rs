@@ -53,7 +53,7 @@ fn participant(
     let is_in_ring = !scope.rings(name).is_empty();
     let (krate, number) = (scope.krate, hash::number(&[protocol, role]));
     let methods = methods(name, routes, message, scope);
-    let not_a_family = (!is_family).then(|| quote!(impl #krate::states::NotAFamily for #name {}));
+    let kind = if is_family { quote!(Family) } else { quote!(NotAFamily) };
     quote! {
         #[automatically_derived]
         impl #krate::Role for #name {
@@ -74,7 +74,7 @@ fn participant(
 
             type Message = #message;
         }
-        #not_a_family
+        impl #krate::states::#kind for #name {}
 
         #[automatically_derived]
         #[allow(unused_mut, unused_variables, reason = "a role may have no routes")]

@@ -60,7 +60,7 @@ impl<'a> Scope<'a> {
 
     /// Returns true if a role names this item as its message type.
     pub(crate) fn is_named_message(&self, name: &Ident) -> bool {
-        let mut roles = items(self.judged).filter_map(Item::role);
+        let mut roles = self.items().filter_map(Item::role);
         roles.any(|role| role.message.as_ref() == Some(name))
     }
 
@@ -74,9 +74,13 @@ impl<'a> Scope<'a> {
         route.room.or(self.judged.module.arguments.room)
     }
 
+    pub(crate) fn items(&self) -> impl Iterator<Item = &Item> {
+        items(self.judged)
+    }
+
     /// The sessions in the order of expansion.
     pub(crate) fn sessions(&self) -> impl Iterator<Item = &SessionItem> {
-        items(self.judged).filter_map(Item::session)
+        self.items().filter_map(Item::session)
     }
 
     /// Returns true if a role runs the session, or another item goes on as it.
@@ -109,7 +113,7 @@ impl<'a> Scope<'a> {
 
     /// The only message type of the module, for a role that names none.
     pub(crate) fn message(&self) -> Option<&Ident> {
-        let mut named = items(self.judged).filter_map(Item::named);
+        let mut named = self.items().filter_map(Item::named);
         named.find_map(|(name, kind)| (kind == ItemKind::Message).then_some(name))
     }
 }

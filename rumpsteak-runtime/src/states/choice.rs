@@ -88,6 +88,9 @@ pub enum AnyPeer {}
 // text for the bound, only its name and the line of the trait with its comment.
 pub trait NotAFamily: Role {} // For a family, call the method that ends in `_each`.
 
+/// A role that is a [family](crate::guide::families). The methods that end in `_each` ask for it.
+pub trait Family: Role {} // For one role, call the method without `_each`.
+
 macro_rules! or_each {
     ($($Bound:ident)*) => {
         $(#[doc(hidden)] pub trait $Bound: NotAFamily {} impl<P: NotAFamily> $Bound for P {})*
@@ -101,6 +104,11 @@ pub trait RaceOrUntilEach {}
 impl RaceOrUntilEach for () {}
 
 impl<P: NotAFamily, Others: RaceOrUntilEach> RaceOrUntilEach for (P, Others) {}
+
+/// The peers of a race that has a family, which is the first one.
+pub trait UntilEachOrRace {}
+
+impl<P: Family, Others> UntilEachOrRace for (P, Others) {}
 
 /// The other end of a choice: a role, or [`AnyPeer`].
 pub trait Peer {

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, ready};
 
 use super::action::{failed, unexpected};
 use super::branch::{Branch, Drains};
-use super::choice::{AnyPeer, Choice, Offers};
+use super::choice::{AnyPeer, Choice, Family, Offers, UntilEachOrRace};
 use super::race::{Race, Until};
 use super::receive::Receive;
 use super::receive_any::{Of, Peers, receive_any};
@@ -20,21 +20,20 @@ use crate::role::{Role, Route};
 use crate::seal::ByMacro;
 use crate::transport::{Each, Incoming, Link as _, Outgoing, RouteError};
 
-impl<'s, R: Role, P, L, C> Send<'s, R, P, L, C> {
+impl<'s, R: Role, P: Family, L, C> Send<'s, R, P, L, C> {
     /// Sends a label to each member of the family `P`, and returns the next state. `label` makes
     /// the label for the member of an index, counted from 0, right before it is sent. Has the
     /// errors and cancel safety of [`send`](Send::send). Some members may have their labels.
     pub fn send_each(self, label: impl FnMut(usize) -> L) -> impl Future<Output = Result<C>>
     where
         R: Route<P, Link: Each<Link: Outgoing<R::Message>>, Message: Message<L>>,
-        P: Role,
         C: Session<State = State<'s, R>>,
     {
         send_each::<R, P, L, C>(self.into_state(ByMacro(())), label)
     }
 }
 
-impl<'s, R: Role, P: Role, C> Select<'s, R, P, C> {
+impl<'s, R: Role, P: Family, C> Select<'s, R, P, C> {
     /// Sends a label of the choice to each member of the family `P`: see [`Send::send_each`]. What
     /// it carries may differ.
     pub fn select_each<L>(
@@ -106,14 +105,13 @@ where
     })
 }
 
-impl<'s, R: Role, P, L, C> Receive<'s, R, P, L, C> {
+impl<'s, R: Role, P: Family, L, C> Receive<'s, R, P, L, C> {
     /// Waits for the label of each member of the family `P`, and returns the next state. The labels
     /// come in any order: `take` gets each one with the index of its member, counted from 0. Has
     /// the errors and cancel safety of [`receive`](Receive::receive).
     pub fn receive_each(self, mut take: impl FnMut(usize, L)) -> impl Future<Output = Result<C>>
     where
         R: Route<P, Link: Each<Link: Incoming<R::Message>>, Message: Message<L>>,
-        P: Role,
         C: Session<State = State<'s, R>>,
     {
         let labels = const { &[<R::Message as Message<L>>::NAME] };
@@ -129,7 +127,7 @@ impl<'s, R: Role, P, L, C> Receive<'s, R, P, L, C> {
     }
 }
 
-impl<'s, R: Role, P: Role, C> Branch<'s, R, P, C> {
+impl<'s, R: Role, P: Family, C> Branch<'s, R, P, C> {
     /// Waits for a label of each member of the family `P`, and returns the option, which is the
     /// same for all members. It has the label of the first member. `take` gets the messages of the
     /// others as they come, each with the index of its member, counted from 1. Has the errors and
@@ -182,7 +180,7 @@ impl<'s, R: Role, P: Role, C> Branch<'s, R, P, C> {
     }
 }
 
-impl<'s, R: Role, C> Branch<'s, R, AnyPeer, C> {
+impl<'s, R: Role, C: Choice<Peers: UntilEachOrRace>> Branch<'s, R, AnyPeer, C> {
     /// Waits for a message. Has the result, errors and cancel safety of
     /// [`until_each`](Race::until_each).
     pub async fn branch_each<P, O>(self, take: impl FnMut(usize, R::Message)) -> Result<C>
@@ -200,7 +198,7 @@ impl<'s, R: Role, C> Branch<'s, R, AnyPeer, C> {
     }
 }
 
-impl<'s, R: Role, C> Race<'s, R, AnyPeer, C> {
+impl<'s, R: Role, C: Choice<Peers: UntilEachOrRace>> Race<'s, R, AnyPeer, C> {
     /// Waits for a message and for the future `wish`, with the errors and cancel safety of
     /// [`until`](Race::until). If a member of the family `P` was first, waits for the other
     /// members, too, and returns their option, as [`branch_each`](Branch::branch_each) does.

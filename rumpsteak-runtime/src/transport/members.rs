@@ -32,8 +32,8 @@ impl<L> FromIterator<L> for Members<L> {
 
 /// A route to a family: its routes to the members.
 #[diagnostic::on_unimplemented(
-    message = "the peer of this action is one role, not a family",
-    label = "leave out `_each`: `send`, `select`, `receive`, `branch`, `until` or `drain`",
+    message = "`{Self}` is a route to one role, and the peer is a family",
+    label = "write `Members<…>` around this type",
     note = "a family is a `role worker[N]` of the protocol"
 )]
 pub trait Each: Link {

@@ -262,7 +262,9 @@ impl BodyParser<'_, '_> {
     fn dialect(&mut self, start: usize) -> Result<bool> {
         let name = self.cursor.kind_at(1) == TokenKind::Identifier;
         let construct = match self.cursor.word() {
-            "foreach" | "if" if self.cursor.heads_block() => Construct::FAMILY,
+            "foreach" | "if" if self.cursor.heads_block() || name && self.cursor.is_at(2, b'{') => {
+                Construct::FAMILY
+            }
             // The errors in their blocks are reported too.
             word @ ("unordered" | "parallel") if self.cursor.is_at(1, b'{') => {
                 self.cursor.advance();
@@ -379,27 +381,31 @@ impl BodyParser<'_, '_> {
             MessageExpr::Literal { .. } => "`from`",
             MessageExpr::Named(_) => "`(` or `from`",
         };
-        let reported = self.cursor.diagnostics.len();
-        let failed = self.cursor.unexpected(expected);
         let is_arrow = [0, 1].into_iter().any(|ahead| self.cursor.text_at(ahead) == "-");
         let is_end = self.cursor.is(b';');
-        let Some(error) = self.cursor.diagnostics.get_mut(reported) else { return failed };
         let keyword = match message {
-            MessageExpr::Named(name) if name.as_str() == "else" => Some("or"),
-            MessageExpr::Named(name) => similar(name.as_str(), &STATEMENTS),
+            MessageExpr::Named(name) => match (name.as_str(), self.last()) {
+                ("or", Some(InteractionKind::Par { .. })) => Some("and"),
+                ("and", Some(InteractionKind::Choice { .. })) | ("else", _) => Some("or"),
+                ("or" | "and", _) => None,
+                (name, _) => similar(name, &STATEMENTS),
+            },
             MessageExpr::Literal { .. } => None,
         };
-        error.help = match (message, keyword) {
+        let help = match (message, keyword) {
             (MessageExpr::Named(name), Some(keyword)) => {
                 Some(format!("did you mean `{keyword}` instead of `{name}`?"))
             }
             (MessageExpr::Named(name), _) if is_end && name.as_str() == "end" => {
                 Some("take out `end;`: a branch ends behind what is last in it".to_owned())
             }
+            (MessageExpr::Named(name), _) if ["and", "or"].contains(&name.as_str()) => {
+                Some(format!("write `{name} {{ … }}` right behind the `}}` before it"))
+            }
             _ if is_arrow => Some("write a message as `Label(payload) from A to B;`".to_owned()),
             _ => None,
         };
-        failed
+        self.cursor.unexpected_with(expected, help)
     }
 
     /// Ends an interaction by `;`, with annotations before and behind it.
@@ -492,6 +498,13 @@ fn participant(cursor: &mut Cursor<'_>, what: &str, each: &mut Vec<Span>) -> Res
     if is_some {
         cursor.unsupported_once(Construct::FAMILY, cursor.at() - 1);
     }
+    // `x() from A to B, y() from …`
+    let is_message =
+        cursor.is_at(1, b'(') && (cursor.is_at(2, b')') || cursor.is_word_at(4, "from"));
+    if is_message && cursor.before().is_some_and(|(_, text)| text == ",") {
+        let help = "write `;` behind a message, and `,` between its receivers";
+        return Err(cursor.unexpected_with(what, Some(help.to_owned())));
+    }
     let name = cursor.role(what)?;
     each.extend(is_each.then_some(name.span));
     Ok(name)
@@ -543,6 +556,11 @@ fn payload(cursor: &mut Cursor<'_>) -> Result<Payload> {
         cursor.advance();
     }
     let sort = sort(cursor)?;
+    if cursor.kind() == TokenKind::Identifier && [b',', b')'].iter().any(|&it| cursor.is_at(1, it))
+    {
+        let help = format!("write the name first: `{}: {sort}`", cursor.word());
+        return Err(cursor.unexpected_with("`,` or `)`", Some(help)));
+    }
     let delegated = if cursor.take(b'@') { Some(role(cursor)?) } else { None };
     if cursor.is(b'{') {
         let start = cursor.at();

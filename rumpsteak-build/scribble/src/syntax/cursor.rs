@@ -307,6 +307,16 @@ impl<'a> Cursor<'a> {
         Failed
     }
 
+    /// As [`unexpected`](Self::unexpected), with advice.
+    pub(super) fn unexpected_with(&mut self, expected: &str, help: Option<String>) -> Failed {
+        let reported = self.diagnostics.len();
+        let failed = self.unexpected(expected);
+        if let Some(error) = self.diagnostics.get_mut(reported) {
+            error.help = help;
+        }
+        failed
+    }
+
     /// Reports that the block of the `{` at `brace` is not closed before the next token. Reports
     /// only one such block at the end of the text.
     pub(super) fn open_block(&mut self, brace: usize) {

@@ -2,7 +2,7 @@
 //! the proof of a root.
 
 use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream};
-use quote::{ToTokens as _, TokenStreamExt as _, format_ident, quote, quote_spanned};
+use quote::{ToTokens as _, TokenStreamExt as _, quote, quote_spanned};
 use rumpsteak_build::expansion::{Direction, Fsm, RootFacts, picture};
 use rumpsteak_front::SessionItem;
 use rumpsteak_front::session::{Action, Chain, Tail};
@@ -181,20 +181,6 @@ impl<'a> Expansion<'a> {
             quote!(#[cfg_attr(doc, doc = #picture)])
         });
         (default, picture)
-    }
-
-    /// The name that a generated session has, for the only one of a role: so a process keeps its
-    /// signature when its session is written by hand.
-    pub(super) fn generated_name(&self, role: &Ident) -> Option<TokenStream> {
-        let (own, any, scope) = (&self.item.name, &self.role, self.scope);
-        let name = format_ident!("{role}Session", span = own.span());
-        let mut others = scope.sessions().filter(|other| other.name != *own);
-        let is_only = others.all(|other| other.role.as_ref() != Some(role));
-        (is_only && !scope.kinds.contains_key(&name.to_string())).then(|| {
-            quote! {
-                pub type #name<'s, #any = #role> = #own<'s, #any>;
-            }
-        })
     }
 
     /// The proof that the role may run the session.

@@ -34,8 +34,9 @@ mod parts;
 mod structure;
 
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use quote::{format_ident, quote};
 use rumpsteak_front::SessionItem;
+use rumpsteak_front::module::Item;
 use rumpsteak_front::session::{Form, Tail};
 
 use self::expansion::Expansion;
@@ -51,8 +52,21 @@ pub(crate) fn expand(item: &SessionItem, scope: &Scope<'_>) -> TokenStream {
     };
     let role = item.role.as_ref().filter(|role| scope.is_role(role) && is_first(item, scope));
     let root = role.map(|role| expansion.root(role));
-    let other_name = role.and_then(|role| expansion.generated_name(role));
-    quote!(#session #root #other_name)
+    quote!(#session #root)
+}
+
+/// The name that a generated session has, for the only session of a role, even one with a mistake:
+/// so a process keeps its signature when its session is written by hand.
+pub(crate) fn generated_name(item: &Item, scope: &Scope<'_>) -> Option<TokenStream> {
+    let ((own, _), role) = (item.named()?, item.player()?);
+    let (name, any) = (format_ident!("{role}Session", span = own.span()), scope.parameter("R"));
+    let is_only = scope.items().filter(|other| other.player() == Some(role)).count() == 1;
+    let is_free = !scope.kinds.contains_key(&name.to_string());
+    (scope.is_role(role) && is_only && is_free).then(|| {
+        quote! {
+            pub type #name<'s, #any = #role> = #own<'s, #any>;
+        }
+    })
 }
 
 /// Returns false if an earlier session of the role is the same type under another name: a type has

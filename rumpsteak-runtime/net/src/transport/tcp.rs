@@ -37,7 +37,7 @@ pub(super) fn with_port(place: &str) -> io::Result<&str> {
         return Ok(place);
     }
     let text = format!(
-        "`{place}` has no port number: write `host:port`, as in `localhost:4000` or `[::1]:4000`"
+        "`{place}` has no port number up to 65535: write `host:port`, as in `localhost:4000` or `[::1]:4000`"
     );
     Err(io::Error::new(io::ErrorKind::InvalidInput, text))
 }

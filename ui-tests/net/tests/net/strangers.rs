@@ -324,7 +324,7 @@ async fn an_address_without_a_port_is_refused_at_once() {
     {
         let called = host.join::<C>("1").peer("s", [place]).connect().await.map(drop);
         let why = format!(
-            "{place}: `{names}` has no port number: write `host:port`, as in `localhost:4000` or \
+            "{place}: `{names}` has no port number up to 65535: write `host:port`, as in `localhost:4000` or \
              `[::1]:4000`"
         );
         assert_eq!(format!("{:?}", called.unwrap_err()), format!("cannot call {why}"));
