@@ -14,7 +14,7 @@ use std::ops::RangeFrom;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens as _;
-use rumpsteak_front::module::Item;
+use rumpsteak_front::module::{Item, ItemKind};
 use rumpsteak_front::name;
 use rumpsteak_fsm::{Fsm, Label, Message, Role, Sort};
 use rumpsteak_scribble::Span;
@@ -109,7 +109,8 @@ impl Names {
             let player = scope.roles.iter().find(|role| role.position == Some(position));
             let written = player.map(|role| role.item.name.to_string());
             let ty = name::camel(role.as_str());
-            if written.is_none() && scope.names_session(&ty) {
+            let is_session = |(name, kind): (&Ident, _)| *name == ty && kind == ItemKind::Session;
+            if written.is_none() && scope.items().filter_map(Item::named).any(is_session) {
                 return Err(format!(
                     "`{ty}` is a session in the module, and the struct for the role `{role}`\n\n\
                      help: give the session another name"

@@ -70,11 +70,8 @@ pub(super) fn payload(sort: &str, file: &ScrFile, scope: &Scope<'_>) -> Result<P
              help: write a type that owns it: `String` for `&str`, `Vec<T>` for `&[T]`"
         ));
     }
-    let is_unsized = match syn::parse_str(text) {
-        Ok(Type::Slice(_) | Type::TraitObject(_)) => true,
-        _ => text == "str",
-    };
-    if is_unsized {
+    let ty = syn::parse_str(text);
+    if text == "str" || matches!(ty, Ok(Type::Slice(_) | Type::TraitObject(_))) {
         return Err(format!(
             "`{text}` has no size of its own, and a payload is moved\n\n\
              help: write a type that owns it: `String` for `str`, `Vec<T>` for `[T]`, `Box<dyn T>` for `dyn T`"

@@ -142,12 +142,6 @@ impl<'a> Scope<'a> {
         self.names.keys().map(String::as_str)
     }
 
-    /// True if a session has this name, even one with a mistake.
-    pub(crate) fn names_session(&self, name: &str) -> bool {
-        let mut named = self.items().filter_map(Item::named);
-        named.any(|(own, kind)| own == name && kind == ItemKind::Session)
-    }
-
     pub(crate) fn role(&self, name: &Ident) -> Option<&ScopedRole<'a>> {
         self.roles.iter().find(|role| role.item.name == *name)
     }
@@ -321,9 +315,10 @@ impl<'a> Scope<'a> {
             missing.into_iter().map(|name| (name, meant(name))).partition(|(_, it)| it.is_some());
         // One fault stands for all labels that nothing declares.
         let first = undeclared.first().map(|&(name, _)| {
-            let others = undeclared[1..].iter().map(|(name, _)| name);
-            let also =
-                if others.len() > 0 { format!(", and so {}", list(others)) } else { String::new() };
+            let also = match &undeclared[1..] {
+                [] => String::new(),
+                others => format!(", and so {}", list(others.iter().map(|(name, _)| name))),
+            };
             let text = "declare it, with what it carries";
             (name, Some(format!("{text}: `struct {name};` or `struct {name}(…);`{also}")))
         });

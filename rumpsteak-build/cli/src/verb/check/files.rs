@@ -72,8 +72,9 @@ fn check_protocol(module: &Module, protocol: &Protocol, output: &mut Output<'_>)
         }
     };
     let outcome = judge(module, protocol, &machines, &system, output);
-    // Sessions that are written by hand can say more than generated code.
-    if let Some(told) = unwritable.filter(|_| outcome == Outcome::Holds) {
+    // A line with a mistake may say more, and so may sessions that are written by hand.
+    let is_read = module.contents.diagnostics.is_empty() && outcome == Outcome::Holds;
+    if let Some(told) = unwritable.filter(|_| is_read) {
         let (message, rest) = told.text.split_once("\n\n").unwrap_or((&told.text, ""));
         let note = Notice::note(message).with_code(told.code);
         output.report(&note.maybe_help(rest.strip_prefix("help: ")));
