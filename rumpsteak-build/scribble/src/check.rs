@@ -6,7 +6,8 @@ use rumpsteak_fsm::{Fsm, Message, Role, family};
 
 use crate::annotations;
 use crate::diagnostics::{
-    Construct, Diagnostic, Found, Name, Span, all, diagnostic, projection_errors, syntax_errors,
+    Code, Construct, Diagnostic, Found, Name, Span, all, diagnostic, projection_errors,
+    syntax_errors,
 };
 use crate::global::automaton::{Edge, Global};
 use crate::global::connections::connect;
@@ -185,9 +186,20 @@ impl Protocol {
         let found = all((0..self.roles().len()).map(|position| self.project_at(position)));
         let found = found.map_err(|errors| self.explained(errors))?;
         if !self.counts(&found) {
+            let ring = self.rings.iter().position(Option::is_some);
             let family = self.members.iter().position(Option::is_some).unwrap_or_default();
-            let place = (self.role_names[family].span, "the number of members");
-            blocks::judge(&self.singly(&found)?, &self.name, place, &self.limits.verifier)?;
+            let what = if ring.is_some() { "the ring" } else { "the number of members" };
+            let place = (self.role_names[ring.unwrap_or(family)].span, what);
+            let judged = self.singly(&found)?;
+            blocks::judge(&judged, &self.name, place, &self.limits.verifier).map_err(|errors| {
+                let advised = errors.into_iter().map(|error| match error.code {
+                    Code::UnsafeTogether if ring.is_some() => error.help(
+                        "let each member send to the ring, and then receive the same from it",
+                    ),
+                    _ => error,
+                });
+                advised.collect::<Vec<_>>()
+            })?;
         }
         Ok(found)
     }

@@ -340,7 +340,9 @@ impl<'m> Resolver<'_, 'm> {
                 Some(family) if !is_each => {
                     self.error(name_errors::without_each(name, family.name.span));
                 }
-                Some(_) if sends && name.span != from.span => self.one(name, "talk to a family"),
+                Some(family) if sends && name.span != from.span => {
+                    self.error(name_errors::family_to_family(name, family.name.span));
+                }
                 None if is_each => self.several(name),
                 _ => {}
             }

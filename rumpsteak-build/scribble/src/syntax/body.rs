@@ -281,6 +281,8 @@ impl BodyParser<'_, '_> {
             "repeat" if name => Construct::REPEAT,
             "run" | "spawn" if name => Construct::SPAWN,
             "nested" if self.cursor.is_word_at(1, "protocol") => Construct::NESTED_PROTOCOL,
+            // A recursion may have such a name.
+            _ if self.cursor.kind_at(2) != TokenKind::Identifier => return Ok(false),
             _ if self.cursor.is_word_at(1, "calls") => Construct::NESTED_PROTOCOL,
             _ if self.cursor.is_word_at(1, "introduces") => Construct::INTRODUCES,
             _ => return Ok(false),
