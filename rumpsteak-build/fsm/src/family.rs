@@ -41,10 +41,7 @@ pub fn check(fsm: &Fsm, is_family: impl Fn(&Role) -> bool) -> Result<(), (StateI
 /// # Errors
 /// The first state that may not, and why.
 pub fn waits_for_one(fsm: &Fsm) -> Result<(), (StateId, &'static str)> {
-    let waits = |state| {
-        let mut actions = fsm.transitions_from(state).map(|by| by.action);
-        actions.any(|action| !action.is_send())
-    };
+    let waits = |state| fsm.transitions_from(state).any(|by| !by.action.is_send());
     let found = fsm.reachable().find(|&state| waits(state) && !has_one_peer(fsm, state));
     let reason = "beside a ring, each role waits for one role at a time";
     found.map_or(Ok(()), |state| Err((state, reason)))

@@ -323,7 +323,7 @@ impl Loaded {
         other.as_ref().filter(|_| in_any_order).unwrap_or(fsm)
     }
 
-    /// True if a role has a process: it is no ring, and takes part.
+    /// True if a role has a process: it takes part, and is not a ring.
     pub(crate) fn has_process(&self, position: usize) -> bool {
         let is_ring = self.protocol.connected_by(self.role_at(position)).is_some();
         !is_ring && self.projections[position].fsm.transition_count() > 0

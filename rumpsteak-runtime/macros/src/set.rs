@@ -108,6 +108,7 @@ fn wiring(set: &SetItem, scope: &Scope<'_>, parameters: &[Ident]) -> TokenStream
         .iter()
         .flat_map(|of| scope.rings(&of.role).into_iter().map(|ring| (of.member.clone(), ring)));
     let (connected, rings): (Vec<_>, Vec<_>) = rings.unzip();
+    let mutable = (!rings.is_empty()).then(|| quote!(mut));
     let seats = set.fields.iter().map(|of| &of.role).chain(&rings).map(|role| {
         let krate = at(krate, role.span());
         quote_spanned! {role.span()=>
@@ -137,7 +138,7 @@ fn wiring(set: &SetItem, scope: &Scope<'_>, parameters: &[Ident]) -> TokenStream
     let body = match scope.is_whole() {
         true => quote! {
             let mut wiring = #krate::private::wiring::Wiring::new();
-            let mut set = Self { #(#wires),* };
+            let #mutable set = Self { #(#wires),* };
             #(
                 let routes = set.#connected.iter_mut().map(#krate::transport::Route::<#rings>::route);
                 #krate::private::JoinsRing::join(routes.collect());
@@ -160,7 +161,7 @@ fn wiring(set: &SetItem, scope: &Scope<'_>, parameters: &[Ident]) -> TokenStream
         #(#seats)*
 
         #[automatically_derived]
-        #[allow(unused_mut, unused_variables, reason = "there may be no ring, or a mistake and no roles")]
+        #[allow(unused_variables, reason = "a module with a mistake has no roles")]
         impl #implemented #name {
             /// The roles, wired to each other. Panics if a family has no members.
             #head -> Self {

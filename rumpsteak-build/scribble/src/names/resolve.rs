@@ -303,11 +303,16 @@ impl<'m> Resolver<'_, 'm> {
         Some((ring, &self.decl.roles[self.decl.connected_by(ring)?]))
     }
 
+    /// Reports a ring where it has no place. False if the role is not a ring.
+    fn misused_ring(&mut self, role: &Name) -> bool {
+        let Some((ring, family)) = self.ring(role) else { return false };
+        self.error(name_errors::ring(&ring.name, &family.name, role.span));
+        true
+    }
+
     /// Reports a family or a ring in the place of one role.
     fn one(&mut self, role: &Name, does: &str) {
-        if let Some((ring, family)) = self.ring(role) {
-            self.error(name_errors::ring(&ring.name, &family.name, role.span));
-        } else if let Some(family) = self.family(role) {
+        if let (false, Some(family)) = (self.misused_ring(role), self.family(role)) {
             self.error(name_errors::of_one_role(role, does, family.name.span));
         }
     }
@@ -322,18 +327,18 @@ impl<'m> Resolver<'_, 'm> {
     /// Checks that `each` is before all families among the roles of a message, that a ring talks to
     /// its family only, and that members of families do not talk to each other.
     fn families(&mut self, from: &Name, to: &[Name], each: &[Span], link: Link) {
-        for name in [from].into_iter().chain(to) {
+        let roles = || [from].into_iter().chain(to);
+        for name in roles() {
             let Some((_, family)) = self.ring(name) else { continue };
-            let is_alone = [from]
-                .into_iter()
-                .chain(to)
-                .all(|other| other.span == name.span || other.text == family.name.text);
+            let is_known = |other: &Name| other.text == family.name.text;
+            let is_alone = roles().all(|other| other.span == name.span || is_known(other));
             if !is_alone || to.len() > 1 || link != Link::Needs {
-                return self.one(name, "");
+                self.misused_ring(name);
+                return;
             }
         }
         let sends = self.family(from).is_some();
-        for name in [from].into_iter().chain(to) {
+        for name in roles() {
             let is_each = each.contains(&name.span);
             match self.family(name) {
                 Some(_) if link != Link::Needs => self.one(name, "connect"),
@@ -535,7 +540,7 @@ impl<'m> Resolver<'_, 'm> {
             roles[place] = Some((role, name.span));
             let wanted = decl.roles.get(place).and_then(|wanted| wanted.members.as_ref());
             match (self.family(name), wanted) {
-                _ if self.ring(name).is_some() => self.one(name, ""),
+                _ if self.misused_ring(name) => {}
                 // Another number of roles is reported already.
                 (Some(_), None) if place < decl.roles.len() => self.one(name, "play one role"),
                 (None, Some(_)) => self.several(name),

@@ -108,7 +108,7 @@ impl Lateness {
                 |&by: &u32| by == from || !of.block.ends || is_strict && learns(by, from);
             let is_told = of.hops.contains_key(&pair) && of.interrupters.iter().all(is_caught);
             let (mut final_ones, mut others) = (BTreeSet::new(), BTreeSet::new());
-            // The messages by which the receiver itself says that there is no more.
+            // The messages by which the receiver itself says that nothing more comes.
             let mut said = BTreeSet::new();
             let counts = |source: u32| may[source as usize] && !is_told;
             for (_, edge) in sender.all_edges().filter(|(source, _)| counts(*source)) {

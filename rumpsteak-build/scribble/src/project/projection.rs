@@ -168,12 +168,9 @@ pub(crate) fn ring(global: &Global, ring: u32, family: u32) -> Projection {
     }
     for (message, origins) in passed {
         let (next, message) = (local.add(), global.messages[message as usize].clone());
-        for (from, direction, to) in
-            [(start, Direction::Receive, next), (next, Direction::Send, start)]
-        {
-            let action = Action { peer: peer.clone(), direction, message: message.clone() };
-            local.connect(from, action, to, origins.clone());
-        }
+        let action = |direction| Action { peer: peer.clone(), direction, message: message.clone() };
+        local.connect(start, action(Direction::Receive), next, origins.clone());
+        local.connect(next, action(Direction::Send), start, origins);
     }
     let found = Projection::of(local, own);
     Projection { fsm: found.fsm.on_demand(true), ..found }
