@@ -150,7 +150,8 @@ impl Findings {
                 queues,
                 members: loaded.and_then(|loaded| loaded.protocol.members(&role.role)),
                 connects: loaded
-                    .and_then(|loaded| loaded.protocol.connected_by(&role.role))
+                    .zip(role.position)
+                    .and_then(|(loaded, position)| loaded.connected_by(position))
                     .map(Role::to_string),
             };
             payloads.extend(role.labels.values().flat_map(|label| &label.checks).cloned());

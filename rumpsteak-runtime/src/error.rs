@@ -124,7 +124,7 @@ pub enum ErrorKind {
     ///
     /// Two routes of one type were exchanged (`mem::swap`), so messages would reach the wrong role.
     /// `route` is the peer's struct to which the route should lead. `belongs` names the role and
-    /// peer of the route, or is `None` if the route belongs to this field of another set of roles.
+    /// peer of the route, or is `None` if the route, or a whole role in `run`, is from another set.
     Misplaced {
         role: &'static str,
         route: &'static str,

@@ -212,6 +212,7 @@ pin_project! {
     /// of another one.
     #[must_use = "no session begins unless you `await` the future"]
     pub struct RunningAll<J: Future, T, W = Over> {
+        refused: Option<ErrorKind>,
         #[pin]
         processes: J,
         finish: fn(J::Output) -> Result<T>,
@@ -220,13 +221,28 @@ pin_project! {
 }
 
 impl<J: Future, T, W> RunningAll<J, T, W> {
-    /// The future of these processes, with the function that combines their results. Used by the
-    /// macro.
+    /// The future of these processes, with the function that combines their results, or else an
+    /// error. Used by the macro.
     #[doc(hidden)]
     #[inline]
-    pub fn new(processes: J, finish: fn(J::Output) -> Result<T>) -> Self {
-        Self { processes, finish, ends: PhantomData }
+    pub fn new(
+        refused: Option<ErrorKind>,
+        processes: J,
+        finish: fn(J::Output) -> Result<T>,
+    ) -> Self {
+        Self { refused, processes, finish, ends: PhantomData }
     }
+}
+
+/// An error if the role is from another set in this process than the first role was. Used by the
+/// macro.
+#[inline]
+pub fn other_set<R: Role>(role: &R, first: &mut Option<usize>) -> Option<ErrorKind> {
+    let (mut set, mut route) = (None, "");
+    role.for_each_mark(|peer, mark| (set, route) = (set.or(mark.place().map(|it| it.0)), peer));
+    let set = set.filter(|set| *set <= isize::MAX as usize)?;
+    let is_other = *first.get_or_insert(set) != set;
+    is_other.then_some(ErrorKind::Misplaced { role: R::NAME, route, belongs: None })
 }
 
 /// Returns the first error that is not the consequence of another one: an [`ErrorKind::Closed`] is
@@ -246,6 +262,9 @@ impl<J: Future, T> Future for RunningAll<J, T> {
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T>> {
         let this = self.project();
+        if let Some(refused) = this.refused.take() {
+            return Poll::Ready(Err(refused.into()));
+        }
         Poll::Ready((this.finish)(ready!(this.processes.poll(context))))
     }
 }

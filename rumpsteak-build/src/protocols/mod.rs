@@ -323,10 +323,19 @@ impl Loaded {
         other.as_ref().filter(|_| in_any_order).unwrap_or(fsm)
     }
 
+    /// The family that a ring connects, if a message goes over it.
+    pub(crate) fn connected_by(&self, ring: usize) -> Option<&Role> {
+        let family = self.protocol.connected_by(self.role_at(ring))?;
+        self.takes_part(ring).then_some(family)
+    }
+
     /// True if a role has a process: it takes part, and is not a ring.
     pub(crate) fn has_process(&self, position: usize) -> bool {
-        let is_ring = self.protocol.connected_by(self.role_at(position)).is_some();
-        !is_ring && self.projections[position].fsm.transition_count() > 0
+        self.takes_part(position) && self.connected_by(position).is_none()
+    }
+
+    fn takes_part(&self, position: usize) -> bool {
+        self.projections[position].fsm.transition_count() > 0
     }
 
     pub(crate) fn role_at(&self, position: usize) -> &Role {

@@ -16,7 +16,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use rumpsteak_front::SetItem;
 use rumpsteak_front::set::SetField;
-use syn::{Index, Member};
+use syn::{Index, Member, parse_quote};
 
 use crate::scope::Scope;
 use crate::tokens::{at, body};
@@ -25,24 +25,12 @@ use crate::tokens::{at, body};
 const MOST: usize = 12;
 
 pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
-    let SetItem { attributes, visibility, name, fields } = set;
+    let mut set = set.clone();
+    let mut wrong = TokenStream::new();
+    set.fields.retain_mut(|of| correct(of, scope, &mut wrong));
+    let SetItem { attributes, visibility, name, fields } = &set;
     let krate = scope.krate;
     let written: Vec<_> = fields.iter().map(|of| &of.field).collect();
-    let wrong = fields.iter().filter_map(|SetField { role, is_family, .. }| {
-        let facts = scope.role(role)?;
-        let text = match (is_family, facts.members.is_some()) {
-            _ if facts.connects.is_some() => {
-                format!("`{role}` is a ring, which has no process: remove this field")
-            }
-            (true, false) => format!("`{role}` is one role, not a family: write `{role}`"),
-            (false, true) => {
-                format!("`{role}` is a family: write `Vec<{role}>`, which has its members")
-            }
-            _ => return None,
-        };
-        Some(quote_spanned!(role.span()=> ::core::compile_error!(#text);))
-    });
-    let wrong: TokenStream = wrong.collect();
     let body = body(&written);
     let parameters = fields.iter().map(|of| match &of.member {
         Member::Named(name) => name.clone(),
@@ -50,11 +38,11 @@ pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
     });
     let parameters: Vec<_> = parameters.collect();
     // Any other case is an error already, which keeps the program from running.
-    let are_roles = fields.iter().all(|field| scope.is_role(&field.role)) && wrong.is_empty();
+    let are_roles = fields.iter().all(|field| scope.is_role(&field.role));
     let code = if are_roles {
-        let wiring = wiring(set, scope, &parameters);
-        let resets = resets(set, scope, &parameters);
-        let (watch, run) = (watch(set, krate), run(set, krate, &parameters));
+        let wiring = wiring(&set, scope, &parameters);
+        let resets = resets(&set, scope, &parameters);
+        let (watch, run) = (watch(&set, krate), run(&set, krate, &parameters));
         quote! {
             #[allow(dead_code, private_interfaces, reason = "a program may need no reset, and run its roles by itself")]
             impl #name {
@@ -80,6 +68,26 @@ pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
         #wrong
         #code
     }
+}
+
+/// Reports a field that does not fit its role, and corrects it, so that this is the only error.
+/// False for a ring, which has no field.
+fn correct(of: &mut SetField, scope: &Scope<'_>, wrong: &mut TokenStream) -> bool {
+    let SetField { role, is_family, field, .. } = of;
+    let Some(facts) = scope.role(role) else { return true };
+    let (is_ring, right) = (facts.connects.is_some(), facts.members.is_some());
+    let text = match (*is_family, right) {
+        _ if is_ring => format!("`{role}` is a ring, which has no process: remove this field"),
+        (true, false) => format!("`{role}` is one role, not a family: write `{role}`"),
+        (false, true) => {
+            format!("`{role}` is a family: write `Vec<{role}>`, which has its members")
+        }
+        _ => return true,
+    };
+    wrong.extend(quote_spanned!(role.span()=> ::core::compile_error!(#text);));
+    *is_family = right;
+    field.ty = if right { parse_quote!(::std::vec::Vec<#role>) } else { parse_quote!(#role) };
+    !is_ring
 }
 
 /// The positions of the families whose number of members the program gives.
@@ -260,6 +268,13 @@ fn run(set: &SetItem, krate: &TokenStream, parameters: &[Ident]) -> TokenStream 
         ["SessionOf", "F", "A", "T", "P", "Q", "V"].map(named);
     let last = processes.last();
     let (mut types, mut runs, mut begins, mut all) = (vec![], vec![], vec![], vec![]);
+    let [first, refused] = ["first", "refused"].map(|name| Ident::new(name, Span::mixed_site()));
+    let other_set = quote!(#krate::private::other_set);
+    let others = set.fields.iter().map(|SetField { is_family, member, .. }| match is_family {
+        true => quote!(self.#member.iter().find_map(|member| #other_set(member, &mut #first))),
+        false => quote!(#other_set(&self.#member, &mut #first)),
+    });
+    let others: Vec<_> = others.collect();
     for (index, SetField { role, is_family, member, .. }) in set.fields.iter().enumerate() {
         let (parameter, process) = (&parameters[index], &processes[index]);
         let (session, value) = (&sessions[index], &values[index]);
@@ -325,7 +340,9 @@ fn run(set: &SetItem, krate: &TokenStream, parameters: &[Ident]) -> TokenStream 
                 #players: #krate::states::Ends<'s, #returned, #values, __W>,
             )*
         {
-            #krate::RunningAll::new(#krate::join((#(#runs,)*)), |(#(#patterns,)*)| {
+            let mut #first = ::core::option::Option::None;
+            let #refused = ::core::option::Option::None #(.or_else(|| #others))*;
+            #krate::RunningAll::new(#refused, #krate::join((#(#runs,)*)), |(#(#patterns,)*)| {
                 match (#(#parameters,)*) {
                     (#(::core::result::Result::Ok(#parameters),)*) => {
                         ::core::result::Result::Ok((#(#parameters,)*))

@@ -72,7 +72,7 @@ pub trait Wire<S>: Role {
 /// A set of roles while it is wired.
 #[allow(missing_debug_implementations, reason = "only generated code has one")]
 pub struct Wiring<'a> {
-    /// A number that no other set has.
+    /// A number that no other set has. The highest bit is set if its roles join one by one.
     set: usize,
     /// The ends that wait for their roles.
     ends: Option<Box<Waiting<dyn Any>>>,
@@ -107,7 +107,8 @@ impl<'a> Wiring<'a> {
     /// A set whose roles get the ends of their routes from `give`.
     #[must_use]
     pub fn elsewhere(give: &'a mut Give<'a>) -> Self {
-        Self { elsewhere: Some(give), ..Self::new() }
+        let wiring = Self::new();
+        Self { set: !wiring.set, elsewhere: Some(give), ..wiring }
     }
 
     /// Returns the end of the route from `Near` to `Far`, and marks it with this set and the field

@@ -11,7 +11,7 @@ use futures::executor::block_on;
 use futures::future::{FutureExt as _, join3};
 use rumpsteak::error::Action;
 use rumpsteak::transport::{Incoming, Link, Mark, Outgoing, Pair, RouteError};
-use rumpsteak::{Channel, Error, ErrorKind, Result, Role as _, try_run};
+use rumpsteak::{Channel, Ended, Error, ErrorKind, Result, Role as _, try_run};
 use rumpsteak_ui_tests::closed;
 use rumpsteak_ui_tests::ping::{self, client, server};
 
@@ -35,30 +35,29 @@ mod fork {
 
 use fork::{A, B, C, First, Label, Note, Roles, Second, Sender};
 
-async fn a(role: &mut A) -> Result<()> {
-    try_run(role, async |s: Sender<'_>| Ok(((), s.send(Note(1)).await?.send(Note(2)).await?))).await
+async fn sends(s: Sender<'_>) -> Ended<'_, A> {
+    s.send(Note(1)).await?.send(Note(2)).await?.end(())
 }
 
-async fn b(role: &mut B) -> Result<u8> {
-    try_run(role, async |s: First<'_>| {
-        let (Note(note), end) = s.receive().await?;
-        Ok((note, end))
-    })
-    .await
+async fn first(s: First<'_>) -> Ended<'_, B, u8> {
+    let (Note(note), s) = s.receive().await?;
+    s.end(note)
 }
 
-async fn c(role: &mut C) -> Result<u8> {
-    try_run(role, async |s: Second<'_>| {
-        let (Note(note), end) = s.receive().await?;
-        Ok((note, end))
-    })
-    .await
+async fn second(s: Second<'_>) -> Ended<'_, C, u8> {
+    let (Note(note), s) = s.receive().await?;
+    s.end(note)
+}
+
+/// The processes, as three futures.
+fn play(a: &mut A, b: &mut B, c: &mut C) -> (Result<()>, Result<u8>, Result<u8>) {
+    block_on(join3(try_run(a, sends), try_run(b, first), try_run(c, second)))
 }
 
 /// Runs a set whose routes were exchanged. All three sessions end. The sessions of `b` and `c` fail
 /// because their routes are closed or misplaced.
 fn refusals(roles: &mut Roles) -> [String; 3] {
-    let (a, b, c) = block_on(join3(a(&mut roles.a), b(&mut roles.b), c(&mut roles.c)));
+    let (a, b, c) = play(&mut roles.a, &mut roles.b, &mut roles.c);
     assert!(roles.a.is_poisoned() && roles.b.is_poisoned() && roles.c.is_poisoned());
     [a.map(|()| 0), b, c].map(|ended| ended.unwrap_err().to_string())
 }
@@ -74,13 +73,12 @@ fn routes_of_two_sets_are_exchanged() {
     mem::swap(&mut one.a.c, &mut two.a.c);
     let text = "`a` cannot begin a session: its route to `C` belongs to another set of roles";
     // The route to `one.c` is in `two`, which closes it.
-    let refused = a(&mut two.a).now_or_never().unwrap();
+    let refused = try_run(&mut two.a, sends).now_or_never().unwrap();
     assert_eq!(refused.unwrap_err().to_string(), text);
     assert_eq!(refusals(&mut one), [text, NOBODY_SENDS_TO_B, NOBODY_SENDS_TO_C]);
     // A reset repairs both.
     one.reset();
-    let (sent, b, c) = block_on(join3(a(&mut one.a), b(&mut one.b), c(&mut one.c)));
-    assert_eq!((sent.unwrap(), b.unwrap(), c.unwrap()), ((), 1, 2));
+    assert_eq!(block_on(one.run(sends, first, second)).unwrap(), ((), 1, 2));
 }
 
 #[test]
@@ -101,7 +99,7 @@ fn routes_of_one_role_are_exchanged() {
 fn routes_of_two_roles_are_exchanged() {
     let mut roles = Roles::default();
     mem::swap(&mut roles.b.0, &mut roles.c.0);
-    let (b, c) = (b(&mut roles.b), c(&mut roles.c));
+    let (b, c) = (try_run(&mut roles.b, first), try_run(&mut roles.c, second));
     let texts = [b.now_or_never(), c.now_or_never()].map(|ended| {
         let error = ended.unwrap().unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Misplaced { .. }));
@@ -114,16 +112,21 @@ fn routes_of_two_roles_are_exchanged() {
             "`c` cannot begin a session: its route to `A` belongs to `b` and leads to `a`",
         ]
     );
-    let ended = a(&mut roles.a).now_or_never().unwrap();
+    let ended = try_run(&mut roles.a, sends).now_or_never().unwrap();
     assert_eq!(closed(ended).1, "b");
 }
 
-/// Each role moves its routes along.
+/// Each role moves its routes along. `run` has no other processes that it could wait for.
 #[test]
 fn roles_may_be_exchanged() {
     let [mut one, mut two] = [Roles::default(), Roles::default()];
     mem::swap(&mut one.a, &mut two.a);
-    let (sent, b, c) = block_on(join3(a(&mut one.a), b(&mut two.b), c(&mut two.c)));
+    let refused = block_on(one.run(sends, first, second)).unwrap_err().to_string();
+    assert_eq!(
+        refused,
+        "`b` cannot begin a session: its route to `A` belongs to another set of roles"
+    );
+    let (sent, b, c) = play(&mut one.a, &mut two.b, &mut two.c);
     assert_eq!((sent.unwrap(), b.unwrap(), c.unwrap()), ((), 1, 2));
 }
 
@@ -133,8 +136,7 @@ fn routes_made_by_hand_may_replace_those_of_a_set() {
     let mut roles = Roles::default();
     let (near, far) = <Channel<Label> as Pair<Channel<Label>>>::pair();
     (roles.a.c, roles.c.0) = (near, far);
-    let (sent, b, c) = block_on(join3(a(&mut roles.a), b(&mut roles.b), c(&mut roles.c)));
-    assert_eq!((sent.unwrap(), b.unwrap(), c.unwrap()), ((), 1, 2));
+    assert_eq!(block_on(roles.run(sends, first, second)).unwrap(), ((), 1, 2));
 }
 
 /// A client whose session was leaked in the middle: the future that runs it, not a state.

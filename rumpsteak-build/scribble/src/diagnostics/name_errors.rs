@@ -49,10 +49,11 @@ errors! {
         "`{size}` is not a number of members", "expected 1 to 65,535, or a name"
         help "write `[4]`, or `[N]` for a number that is given by the program";
 
-    family_to_family(role: &Name, family: Span) = Family at role.span,
+    /// `ring` may be meant as a ring of `of`, and has `size` members.
+    family_to_family(role: &Name, ring: &str, of: &Name, size: &Name) = Family at role.span,
         "a family cannot talk to the family `{role}`", "a family"
-        [family => "it is declared here"]
-        help "let one role pass it on, or a ring: `role next[{role}]`";
+        [size.span => "a family of `{size}` members"]
+        help "let one role pass it on, or declare a ring: `role {ring}[{of}]`";
 
     other_size(family: &Name, wanted: &Name) = Family at family.span,
         "`{family}` has not always {wanted} members", "as many are needed"

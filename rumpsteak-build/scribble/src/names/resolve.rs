@@ -337,16 +337,22 @@ impl<'m> Resolver<'_, 'm> {
                 return;
             }
         }
-        let sends = self.family(from).is_some();
+        let to_family = to.iter().find(|name| self.family(name).is_some());
+        if let (Some(family), Some(to), Link::Needs) = (self.family(from), to_family, link) {
+            // A role without `each` may be meant as a ring, whose family has another name.
+            let (ring, of) = if each.contains(&from.span) { (to, from) } else { (from, to) };
+            let size = self.family(ring).and_then(|ring| ring.members.as_ref());
+            let size = size.or(family.members.as_ref()).unwrap_or(ring);
+            let next = if ring.text == of.text { "next" } else { ring.as_str() };
+            self.error(name_errors::family_to_family(to, next, of, size));
+            return;
+        }
         for name in roles() {
             let is_each = each.contains(&name.span);
             match self.family(name) {
                 Some(_) if link != Link::Needs => self.one(name, "connect"),
                 Some(family) if !is_each => {
                     self.error(name_errors::without_each(name, family.name.span));
-                }
-                Some(family) if sends && name.span != from.span => {
-                    self.error(name_errors::family_to_family(name, family.name.span));
                 }
                 None if is_each => self.several(name),
                 _ => {}
