@@ -6,7 +6,7 @@ use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use rumpsteak_front::module::{self, Item, Module};
 use rumpsteak_fsm::run::Failure;
 use rumpsteak_fsm::verify::together::Condition;
-use rumpsteak_fsm::{Limits, Role, dot};
+use rumpsteak_fsm::{Fsm, Limits, Role, Transition, dot};
 
 use crate::codegen;
 use crate::codegen::machines::{self, Machine};
@@ -144,15 +144,20 @@ impl Findings {
         };
         let queues = capacities::find(scope, found, limits);
         let Verdict { roles, payloads, declared, .. } = &mut self.verdict;
-        for (role, queues) in scope.roles.iter().zip(queues) {
+        for (index, (role, queues)) in scope.roles.iter().zip(queues).enumerate() {
+            let own = loaded.zip(role.position);
+            let machines = found.roots.iter().filter(|root| root.role == index);
+            let machines = machines.filter_map(|root| Some(&root.machine.as_ref()?.fsm));
+            let mut machines =
+                machines.chain(own.map(|(loaded, position)| &loaded.projections[position].fsm));
             let facts = RoleFacts {
                 role: role.role.to_string(),
                 queues,
                 members: loaded.and_then(|loaded| loaded.protocol.members(&role.role)),
-                connects: loaded
-                    .zip(role.position)
+                connects: own
                     .and_then(|(loaded, position)| loaded.connected_by(position))
                     .map(Role::to_string),
+                hears_whoever_is_first: machines.any(hears_whoever_is_first),
             };
             payloads.extend(role.labels.values().flat_map(|label| &label.checks).cloned());
             declared.extend(role.labels.values().filter_map(|label| {
@@ -171,6 +176,19 @@ impl Findings {
         self.left_out = sessions.map(|session| session.name.to_string()).collect();
         faults
     }
+}
+
+/// True if a message of one peer may come instead of another peer's, or instead of a send: in some
+/// state, an action with one peer leaves no transition for the message of another one.
+fn hears_whoever_is_first(fsm: &Fsm) -> bool {
+    let stays = |by: Transition<'_>, action| fsm.actions_from(by.target).contains(action);
+    fsm.reachable().any(|state| {
+        let receives = fsm.transitions_from(state).filter(|it| !it.action.is_send());
+        receives.map(|it| it.action).any(|other| {
+            let mut others = fsm.transitions_from(state).filter(|it| it.action.peer != other.peer);
+            others.any(|it| !stays(it, other))
+        })
+    })
 }
 
 /// Parses generated items.

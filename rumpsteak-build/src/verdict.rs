@@ -42,6 +42,8 @@ pub struct RoleFacts {
     pub members: Option<u32>,
     /// The family whose members this role connects, if it is a ring.
     pub connects: Option<String>,
+    /// True if a message of one peer may come instead of another peer's.
+    pub hears_whoever_is_first: bool,
 }
 
 /// Facts about a session with a role.

@@ -148,8 +148,8 @@ pub enum ErrorKind {
 
     /// The role cannot run a second session over the same routes.
     ///
-    /// Either the role receives from several peers in one state, or an interrupt by `peer` may come
-    /// when it has ended, and the route to `peer` does not
+    /// Either one of the two takes whichever of several peers is first, or an interrupt by `peer`
+    /// may come when the role has ended, and the route to `peer` does not
     /// [keep sessions apart](crate::transport::Link::keeps_sessions_apart). Or `peer` starts on
     /// demand and has several peers of its own, so calls of two sessions could be confused.
     SecondSession { role: &'static str, peer: &'static str },

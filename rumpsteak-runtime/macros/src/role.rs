@@ -147,14 +147,15 @@ fn methods(name: &Ident, routes: &[Route], message: &Ident, scope: &Scope<'_>) -
 
 /// How a session begins and ends on a route, and what makes the route unfit for it.
 fn session(name: &Ident, route: &Route, message: &Ident, scope: &Scope<'_>) -> [TokenStream; 3] {
-    let (span, peer, with) = (route.field.ty.span(), route.peer.to_string(), &route.peer);
+    let (span, with) = (route.field.ty.span(), &route.peer);
     let (member, krate) = (at(&route.member.to_token_stream(), span), at(scope.krate, span));
+    let named = |role: &Ident| scope.role(role).map_or("", |facts| &facts.role);
+    let peer = named(with);
     let counts = quote_spanned!(span=> #krate::private::counts_sessions::<#name, #with>());
     let names = quote_spanned!(span=> [<Self as #krate::Role>::NAME, #peer]);
     let late = |from: &Ident, to: &Ident| {
-        let role = |name: &Ident| scope.role(name).map_or("", |facts| &facts.role);
         let mut late = scope.protocol().late.iter();
-        late.any(|late| (&*late.0, &*late.1) == (role(from), role(to)))
+        late.any(|late| (&*late.0, &*late.1) == (named(from), named(to)))
     };
     let (drops, tells) = (late(with, name), late(name, with));
     let begins = quote_spanned! {span=>
@@ -172,9 +173,10 @@ fn session(name: &Ident, route: &Route, message: &Ident, scope: &Scope<'_>) -> [
         );
     };
     let mut unfit = TokenStream::new();
-    if drops {
+    let hears = |role: &Ident| scope.role(role).is_some_and(|facts| facts.hears_whoever_is_first);
+    if drops || hears(name) || hears(with) {
         unfit.extend(quote_spanned! {span=>
-            .or_else(|| #krate::private::unended::<#message, _>(&self.#member, #names))
+            .or_else(|| #krate::private::confusable::<#message, _>(&self.#member, #names, #drops))
         });
     }
     if let Some(Room::Capacity(most, _)) = scope.room(route) {

@@ -112,13 +112,16 @@ pub fn complete<M: 'static, L: Link>(link: &mut L, [counts, drops, tells]: [bool
     }
 }
 
-/// An error if the next session could receive what comes too late for the last one.
-pub fn unended<M: 'static, L: Link>(
+/// An error if one of the ends could receive what belongs to another session. `drops` is true if
+/// the role drops what comes too late.
+#[inline]
+pub fn confusable<M: 'static, L: Link>(
     link: &L,
     [role, peer]: [&'static str; 2],
+    drops: bool,
 ) -> Option<ErrorKind> {
-    let tells = L::TELLS_ENDS && link.keeps_sessions_apart::<M>();
-    (link.mark().completed() > 0 && !tells).then_some(ErrorKind::SecondSession { role, peer })
+    let is_apart = link.keeps_sessions_apart::<M>() && (L::TELLS_ENDS || !drops);
+    (!is_apart && link.mark().completed() > 0).then_some(ErrorKind::SecondSession { role, peer })
 }
 
 /// Returns true if the role can run no further session over its routes.

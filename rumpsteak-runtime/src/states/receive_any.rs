@@ -3,10 +3,10 @@
 use std::ops::ControlFlow;
 use std::task::{Context, Poll};
 
-use super::action::{abort, failed, unexpected};
+use super::action::{failed, unexpected};
 use super::choice::{AnyPeer, Choice, Peer as _};
 use super::state::State;
-use crate::error::{Action, ErrorKind, Result};
+use crate::error::{Action, Result};
 use crate::role::{Role, Route};
 use crate::transport::{Incoming, Link as _, RouteError};
 
@@ -32,14 +32,6 @@ pub trait Peers<R: Role> {
     /// The rounds of the peers, which are numbered from `index` on.
     #[doc(hidden)]
     fn turns(role: &mut R, index: usize) -> Turns;
-
-    /// Returns the first peer that could confuse two sessions: the role has completed one, and the
-    /// route does not [keep sessions apart](crate::transport::Link::keeps_sessions_apart).
-    #[doc(hidden)]
-    #[inline(always)]
-    fn confusable(_role: &mut R) -> Option<&'static str> {
-        None
-    }
 
     /// Returns true if the route's error means that the peer has left: [`Incoming::has_left`].
     #[doc(hidden)]
@@ -169,15 +161,6 @@ where
         }
     }
 
-    #[inline(always)]
-    fn confusable(role: &mut R) -> Option<&'static str> {
-        let link = role.route();
-        if !link.keeps_sessions_apart::<R::Message>() && link.mark().completed() > 0 {
-            return Some(<P as Role>::NAME);
-        }
-        Others::confusable(role)
-    }
-
     fn are_empty<C: Choice<Message = R::Message>>(
         role: &mut R,
         due: u64,
@@ -287,13 +270,7 @@ pub(super) fn receive_any<'s, R: Role, O: Peers<R>, C: Of<'s, R>>(
         let peers = (0..O::COUNT).map(O::name);
         (O::are_empty::<C>(role, u64::MAX, context), peers.collect())
     })?;
-    let role = state.role()?;
-    // Constant at compile time, and `None` for channels.
-    if let Some(peer) = O::confusable(role) {
-        abort(state.take());
-        return Poll::Ready(Err(ErrorKind::SecondSession { role: R::NAME, peer }.into()));
-    }
-    let Turns { index, last, .. } = O::turns(role, 0);
+    let Turns { index, last, .. } = O::turns(state.role()?, 0);
     let others = match O::receive(state, index, Attempt::First(last.wrapping_add(1)), context) {
         ControlFlow::Break(received) => return Poll::Ready(received),
         ControlFlow::Continue(NotReceived::Lost(error)) => {

@@ -88,7 +88,7 @@ pub trait Link: 'static {
     }
 
     /// Returns true if a role never receives a message of a session that it has not begun. If it
-    /// returns false, a role that receives from several peers in one state has only one session.
+    /// returns false, there is one session if one of the ends takes whichever of its peers is first.
     fn keeps_sessions_apart<M: 'static>(&self) -> bool {
         false
     }

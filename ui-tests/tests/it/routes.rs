@@ -214,11 +214,11 @@ fn a_smaller_queue_is_an_error_before_the_first_message() {
     let error = of_a.unwrap_err();
     assert!(matches!(
         error.kind(),
-        ErrorKind::SmallQueue { role: "a", peer: "B", declared: 2, capacity: 1 }
+        ErrorKind::SmallQueue { role: "a", peer: "b", declared: 2, capacity: 1 }
     ));
     assert_eq!(
         error.to_string(),
-        "`a` cannot begin a session: its route to `B` declares room for 2 messages, and its queue has room for 1; give \
+        "`a` cannot begin a session: its route to `b` declares room for 2 messages, and its queue has room for 1; give \
          the queue that room, or declare less, which the build judges"
     );
     assert_eq!(closed(of_b), ("b", "a", Action::Receive(&["Chunk"])));
