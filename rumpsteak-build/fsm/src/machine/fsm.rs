@@ -307,10 +307,12 @@ impl Fsm {
 
     /// The defect of a state that chooses between peers.
     pub(crate) fn undirected(&self, state: StateId) -> Option<Defect> {
-        let peers = self.transitions_from(state).map(|by| &by.action.peer);
-        let peers: IndexSet<&Role> = peers.collect();
-        let peers = (peers.len() > 1).then(|| peers.into_iter().cloned().collect())?;
-        Some(Defect::Undirected { state, peers })
+        let peers = || self.transitions_from(state).map(|by| &by.action.peer);
+        let first = peers().next()?;
+        // Most states have one peer, and need no set.
+        peers().find(|peer| *peer != first)?;
+        let peers: IndexSet<&Role> = peers().collect();
+        Some(Defect::Undirected { state, peers: peers.into_iter().cloned().collect() })
     }
 
     /// The defect of a state with two transitions with one action and different targets.
