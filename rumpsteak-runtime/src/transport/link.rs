@@ -87,8 +87,8 @@ pub trait Link: 'static {
         Poll::Ready(())
     }
 
-    /// Returns true if a role never receives a message of a session that it has not begun. If it
-    /// returns false, there is one session if one of the ends takes whichever of its peers is first.
+    /// Returns true if a role never receives a message of a session that it has not begun. If not,
+    /// and one of the ends takes whichever of its peers is first, there is one session.
     fn keeps_sessions_apart<M: 'static>(&self) -> bool {
         false
     }
