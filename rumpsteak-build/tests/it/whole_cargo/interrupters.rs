@@ -169,8 +169,8 @@ fn is_ahead() -> usize {
         processes.add("r", async move {
             try_run(&mut r, async |s: RSession<'_>| {
                 let RXChoice::X(X, s) = s.branch().await? else { panic!("no interrupt") };
-                let RYChoice::Y(Y, s) = s.branch().await? else { panic!("no interrupt") };
-                let RDoneChoiceAfterY::Done(Done, end) = s.branch().await? else { panic!("none") };
+                let RYChoiceAfterX::Y(Y, s) = s.branch().await? else { panic!("no interrupt") };
+                let RDoneChoice::Done(Done, end) = s.branch().await? else { panic!("none") };
                 Ok::<_, Error>(((), end))
             })
             .await
