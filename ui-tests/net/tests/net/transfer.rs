@@ -39,10 +39,8 @@ macro_rules! processes {
                 };
                 let eof = loop {
                     match open.race(wish()).await? {
-                        Raced::Heard(ClientBlockChoiceAfterOpening::Block(Block, next)) => {
-                            open = next
-                        }
-                        Raced::Heard(ClientBlockChoiceAfterOpening::Eof(Eof, eof)) => {
+                        Raced::Heard(ClientBlockChoice::Block(Block, next)) => open = next,
+                        Raced::Heard(ClientBlockChoice::Eof(Eof, eof)) => {
                             break Ok(eof);
                         }
                         Raced::Heard(_) => unreachable!(),
