@@ -35,12 +35,12 @@ impl Origin<'_> {
         self.is_projected && self.gathers && self.projection.gathers(state)
     }
 
-    /// True if a role drops messages in a state, up to an interrupt: all have the block's place.
+    /// True if a role drops messages in a state of its projection, up to an interrupt: all have the
+    /// place of the block.
     fn drains(&self, state: StateId) -> bool {
         let place =
             |of: Transition<'_>| (of.action.is_send(), self.projection.origins(of.id).first());
-        let options = self.projection.fsm.transitions_from(state).filter(|_| self.is_projected);
-        let places: Vec<_> = options.map(place).collect();
+        let places: Vec<_> = self.projection.fsm.transitions_from(state).map(place).collect();
         places.len() > 1 && places.iter().all(|of| *of == (false, places[0].1))
     }
 }
@@ -92,7 +92,8 @@ pub(super) fn state_names(
     });
     let name =
         |(state, suffix)| (state, format!("{base}{}{suffix}", subject(fsm, state, names, written)));
-    let drains = |&state: &StateId| written.is_some_and(|written| written.drains(state));
+    let projected = written.filter(|written| written.is_projected);
+    let drains = |&state: &StateId| projected.is_some_and(|written| written.drains(state));
     let mut found: BTreeMap<StateId, String> = named.map(name).collect();
     entries.remove(&fsm.initial());
     let mut before: BTreeMap<StateId, StateId> = BTreeMap::new();
