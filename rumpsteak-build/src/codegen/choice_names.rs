@@ -92,8 +92,7 @@ pub(super) fn state_names(
     });
     let name =
         |(state, suffix)| (state, format!("{base}{}{suffix}", subject(fsm, state, names, written)));
-    let projected = written.filter(|written| written.is_projected);
-    let drains = |&state: &StateId| projected.is_some_and(|written| written.drains(state));
+    let drains = |at: &StateId| written.is_some_and(|of| of.is_projected && of.drains(*at));
     let mut found: BTreeMap<StateId, String> = named.map(name).collect();
     entries.remove(&fsm.initial());
     let mut before: BTreeMap<StateId, StateId> = BTreeMap::new();

@@ -327,8 +327,7 @@ fn messages(protocol: &Loaded) -> Vec<(Message, Span)> {
             let Some(&span) = projection.origins(transition.id).iter().min() else { continue };
             // A message that is dropped is received at the heading of its block.
             let place = (!transition.action.is_send(), span);
-            let known = first.entry(message).or_insert(place);
-            *known = place.min(*known);
+            first.entry(message).and_modify(|known| *known = place.min(*known)).or_insert(place);
         }
     }
     let messages = first.into_iter().map(|(message, (_, span))| (message.clone(), span));
