@@ -86,7 +86,7 @@ async fn server(mut open: ServerSession<'_>, idle: Duration) -> Ended<'_, Server
             continue;
         }
         open = match asked.select(R100).await?.race(timeout()).await? {
-            Raced::Heard(ServerBodyChoiceAfterR100::Body(Body(body), answers)) => {
+            Raced::Heard(ServerBodyChoice::Body(Body(body), answers)) => {
                 answers.select(Response(format!("201 with {body}"))).await?
             }
             Raced::Sent(closing) => break closing,
@@ -95,10 +95,10 @@ async fn server(mut open: ServerSession<'_>, idle: Duration) -> Ended<'_, Server
     // The message that the client sent before it knew of the end.
     loop {
         closing = match closing.branch().await? {
-            ServerBodyChoiceAfterClose::Body(_, closing) => closing,
-            ServerBodyChoiceAfterClose::Headers(_, closing) => closing,
-            ServerBodyChoiceAfterClose::Last(_, closing) => closing,
-            ServerBodyChoiceAfterClose::Close(Close, end) => return end.end(true),
+            ServerHeadersChoiceAfterClose::Headers(_, closing) => closing,
+            ServerHeadersChoiceAfterClose::Body(_, closing) => closing,
+            ServerHeadersChoiceAfterClose::Last(_, closing) => closing,
+            ServerHeadersChoiceAfterClose::Close(Close, end) => return end.end(true),
         };
     }
 }

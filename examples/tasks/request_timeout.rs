@@ -28,7 +28,7 @@ async fn client<'s>(
             Timeout
         };
         let mut draining = match waiting.race(timeout).await? {
-            Raced::Heard(ClientReplyChoiceAfterRequest::Reply(Reply(reply), next)) => {
+            Raced::Heard(ClientReplyChoice::Reply(Reply(reply), next)) => {
                 let end = next.select(Received).await?.select(Bye).await?;
                 return end.end((reply, attempts));
             }

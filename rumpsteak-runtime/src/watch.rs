@@ -140,7 +140,7 @@ impl Watch {
         });
         let replaced = mem::replace(&mut set.watch, self.clone());
         if set.roles.iter().all(|known| known.name != role) {
-            set.roles.push(Watched { name: role, doing: Doing::Nothing });
+            set.roles.push(Watched { name: role, session: 0, doing: Doing::Nothing });
         }
         let runs = |set: &Set| set.roles.iter().any(|role| role.doing.is_in_session());
         let idle: Vec<_> = sets.iter().filter(|(_, set)| !runs(set)).collect();
@@ -187,6 +187,8 @@ struct Set {
 
 struct Watched {
     name: &'static str,
+    /// The number of the last session that it began or waited to begin.
+    session: usize,
     doing: Doing,
 }
 
@@ -238,16 +240,13 @@ impl Set {
     }
 }
 
-/// Changes what a role does, unless `doing` returns `None`. Returns true if it has.
-fn change(set: Option<usize>, name: &str, doing: &mut dyn FnMut(&Doing) -> Option<Doing>) -> bool {
+/// Changes what a role does, unless `to` returns `None`. Returns true if it has.
+fn change(set: Option<usize>, name: &str, to: impl FnOnce(&mut Watched) -> Option<Doing>) -> bool {
     let Some(set) = set else { return false };
     let mut sets = sets();
     let Some(set) = sets.get_mut(&set) else { return false };
-    let role = set.roles.iter_mut().find(|role| role.name == name);
-    let Some((role, doing)) = role.and_then(|role| doing(&role.doing).map(|doing| (role, doing)))
-    else {
-        return false;
-    };
+    let Some(role) = set.roles.iter_mut().find(|role| role.name == name) else { return false };
+    let Some(doing) = to(role) else { return false };
     (role.doing, set.last) = (doing, Instant::now());
     set.is_reported.set(false);
     true
@@ -257,8 +256,7 @@ fn change(set: Option<usize>, name: &str, doing: &mut dyn FnMut(&Doing) -> Optio
 #[cold]
 #[inline(never)]
 pub(crate) fn changes<R: Role>(role: &R, doing: Doing) {
-    let mut doing = Some(doing);
-    change(participant::watched(role), R::NAME, &mut |_| doing.take());
+    change(participant::watched(role), R::NAME, |_| Some(doing));
 }
 
 /// The role begins a session, or waits to. Returns true if the role is watched. A role that is
@@ -272,8 +270,11 @@ pub(crate) fn begins<R: Role>(role: &R) -> bool {
     {
         Watch::new(Duration::MAX, |_| {}).add(role);
     }
-    let set = participant::watched(role);
-    change(set, R::NAME, &mut |doing| (!doing.is_in_session()).then_some(Doing::Begun));
+    let (set, (_, completed)) = (participant::watched(role), participant::session(role));
+    change(set, R::NAME, |role| {
+        role.session = completed + 1;
+        (!role.doing.is_in_session()).then_some(Doing::Begun)
+    });
     set.is_some()
 }
 
@@ -287,11 +288,11 @@ pub(crate) fn acts<R: Role>(role: &R, waits: bool, step: Step) {
         step.peers.join(" or "),
         step.labels.join(" or "),
     );
-    let mut next = Some(if waits { Doing::Waits(step) } else { Doing::Did(step) });
+    let next = if waits { Doing::Waits(step) } else { Doing::Did(step) };
     // A role that is polled again, and still waits, is silent.
     #[allow(unused_variables, reason = "only tracing needs it")]
-    let is_new = change(participant::watched(role), R::NAME, &mut |doing| {
-        next.take_if(|next| !waits || doing != next)
+    let is_new = change(participant::watched(role), R::NAME, |role| {
+        (!waits || role.doing != next).then_some(next)
     });
     #[cfg(feature = "tracing")]
     if waits && is_new {
@@ -326,7 +327,7 @@ impl Watching {
 
 impl Drop for Watching {
     fn drop(&mut self) {
-        change(self.set, self.role, &mut |doing| doing.is_in_session().then_some(Doing::Ended));
+        change(self.set, self.role, |of| of.doing.is_in_session().then_some(Doing::Ended));
     }
 }
 
@@ -385,6 +386,10 @@ fn describe(sets: &BTreeMap<usize, Set>, set: &Set, role: &Watched) -> String {
     };
     let idle = "it is in code of its own, or has dropped its session, by `drop(session)` or by an \
                 action that was never awaited, as in `let _ = session.send(…)`";
+    let is_ahead = |other: &&Watched| match &other.doing {
+        Doing::Waits(of) if !of.peers.contains(&name) => false,
+        doing => doing.waits() && other.session > role.session,
+    };
     match &role.doing {
         Doing::Waits(Step { receives, peers, labels }) => {
             let described = set.connections.iter().filter(|(peer, _)| peers.contains(&&**peer));
@@ -424,7 +429,15 @@ fn describe(sets: &BTreeMap<usize, Set>, set: &Set, role: &Watched) -> String {
             any_of(labels),
             if *receives { "from" } else { "to" }.to_owned() + " " + &any_of(peers),
         ),
-        Doing::Ended => format!("`{name}` has ended its session, and begun no other"),
+        Doing::Ended => match others().find(is_ahead) {
+            Some(Watched { name: other, session, .. }) => format!(
+                "`{name}` has ended session {}, and begun no other, but `{other}` is at session \
+                 {session}{owes}. Run as many sessions of each role, or drop `{name}` or its set \
+                 after the last one: its peers then get `Closed`",
+                role.session
+            ),
+            None => format!("`{name}` has ended its session, and begun no other"),
+        },
         Doing::Aborted => format!("`{name}` has aborted its session"),
     }
 }

@@ -34,6 +34,15 @@ impl Origin<'_> {
     pub(super) fn gathers(&self, state: StateId) -> bool {
         self.is_projected && self.gathers && self.projection.gathers(state)
     }
+
+    /// True if a role drops messages in a state of its projection, up to an interrupt: all have the
+    /// place of the block.
+    fn drains(&self, state: StateId) -> bool {
+        let place =
+            |of: Transition<'_>| (of.action.is_send(), self.projection.origins(of.id).first());
+        let places: Vec<_> = self.projection.fsm.transitions_from(state).map(place).collect();
+        places.len() > 1 && places.iter().all(|of| *of == (false, places[0].1))
+    }
 }
 
 /// The messages of a file, and what else has a name, with the names: `@"name: Ask"`.
@@ -83,21 +92,23 @@ pub(super) fn state_names(
     });
     let name =
         |(state, suffix)| (state, format!("{base}{}{suffix}", subject(fsm, state, names, written)));
+    let drains = |at: &StateId| written.is_some_and(|of| of.is_projected && of.drains(*at));
     let mut found: BTreeMap<StateId, String> = named.map(name).collect();
     entries.remove(&fsm.initial());
-    let mut before: BTreeMap<StateId, StateId> = found.keys().map(|&at| (at, at)).collect();
-    // Names that are still equal then get a number.
-    for round in 0..MOST {
+    let mut before: BTreeMap<StateId, StateId> = BTreeMap::new();
+    // States that drain are the first to give way. Names that are still equal then get a number.
+    for round in 0..=MOST {
         let mut users: BTreeMap<String, usize> = BTreeMap::new();
         for name in found.values() {
             *users.entry(name.clone()).or_default() += 1;
         }
-        for (state, name) in found.iter_mut().filter(|(_, name)| users[*name] > 1) {
-            let Some(at) = before.get_mut(state) else { continue };
-            let Some(entry) = entries.get(at) else { continue };
-            *at = entry.source;
-            name.push_str(if round == 0 { "After" } else { "" });
+        for (state, name) in found.iter_mut().filter(|of| round > 0 || drains(of.0)) {
+            let at = before.get(state);
+            let entry = entries.get(at.unwrap_or(state)).filter(|_| users[&**name] > 1);
+            let Some(entry) = entry else { continue };
+            name.push_str(if at.is_none() { "After" } else { "" });
             name.push_str(label(names, entry.action));
+            before.insert(*state, entry.source);
         }
     }
     found

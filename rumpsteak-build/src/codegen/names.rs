@@ -320,16 +320,17 @@ fn placed(file: &ScrFile, reason: String, span: Span) -> String {
 
 /// The messages of a protocol with their first places, in the order of the text.
 fn messages(protocol: &Loaded) -> Vec<(Message, Span)> {
-    let mut first: BTreeMap<&Message, Span> = BTreeMap::new();
+    let mut first: BTreeMap<&Message, (bool, Span)> = BTreeMap::new();
     for projection in &protocol.projections {
         for transition in projection.fsm.transitions() {
             let message = &transition.action.message;
             let Some(&span) = projection.origins(transition.id).iter().min() else { continue };
-            let known = first.entry(message).or_insert(span);
-            *known = span.min(*known);
+            // A message that is dropped is received at the heading of its block.
+            let place = (!transition.action.is_send(), span);
+            first.entry(message).and_modify(|known| *known = place.min(*known)).or_insert(place);
         }
     }
-    let messages = first.into_iter().map(|(message, span)| (message.clone(), span));
+    let messages = first.into_iter().map(|(message, (_, span))| (message.clone(), span));
     let mut messages: Vec<(Message, Span)> = messages.collect();
     messages.sort_by_key(|(_, span)| *span);
     messages

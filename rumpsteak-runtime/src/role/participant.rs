@@ -201,7 +201,6 @@ pub(crate) fn watched<R: Participant>(role: &R) -> Option<usize> {
 
 /// The session that the role is in: the number of its set, and the number of sessions before it.
 /// All roles of a set have the same.
-#[cfg(feature = "tracing")]
 pub(crate) fn session<R: Participant>(role: &R) -> (usize, usize) {
     let mut completed = 0;
     role.for_each_mark(|_, mark| completed = completed.max(mark.completed()));

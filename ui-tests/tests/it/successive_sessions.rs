@@ -178,8 +178,8 @@ fn the_next_session_is_interrupted_and_this_one_is_not() {
             };
             pause().await;
             match s.branch().await? {
-                ALateChoiceAfterAsk::Last(_, end) => Ok((false, end)),
-                ALateChoiceAfterAsk::CancelFromC(_, s) => Ok((true, rest(s).await?)),
+                ALateChoice::Last(_, end) => Ok((false, end)),
+                ALateChoice::CancelFromC(_, s) => Ok((true, rest(s).await?)),
                 _ => panic!("`d` never says so here"),
             }
         })
@@ -221,8 +221,8 @@ fn the_next_session_is_interrupted_and_this_one_is_not() {
             let s = match s.branch().await? {
                 DAskChoice::Ask(_, s) => match s.until(ready(())).await? {
                     Until::Wished((), s) => match s.select(Done).await?.branch().await? {
-                        DLastChoiceAfterDone::Last(_, end) => return Ok(((), end)),
-                        DLastChoiceAfterDone::Cancel(_, s) => s,
+                        DLastChoice::Last(_, end) => return Ok(((), end)),
+                        DLastChoice::Cancel(_, s) => s,
                     },
                     Until::Heard(_) => panic!("nobody is faster"),
                 },

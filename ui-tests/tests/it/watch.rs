@@ -14,7 +14,7 @@ use futures::FutureExt as _;
 use futures::executor::block_on;
 use futures::future::join;
 use rumpsteak::watch::Report;
-use rumpsteak::{Ended, Error, Held, Role as _, hold, try_run};
+use rumpsteak::{Ended, Error, ErrorKind, Held, Role as _, hold, try_run};
 use rumpsteak_ui_tests::either::{self, ann, bob, listener};
 use rumpsteak_ui_tests::numbers::{self, Number, Producer, Stop, Sum, consumer};
 use rumpsteak_ui_tests::ping::{C, Client, Ping, Pong, Roles, S, Server, client, server};
@@ -103,32 +103,22 @@ const DROPPED: &str = "`s` has received `Ping` from `c`, and begun no other acti
                        never awaited, as in `let _ = session.send(…)`; it owes `Pong` to `c`";
 
 #[test]
-fn a_session_that_is_dropped() {
-    let (tell, told) = reports();
-    let mut roles = Roles::default().watch_with(LIMIT, tell);
-    let drops = async |s: Server<'_>| -> Ended<'_, S> {
-        let (Ping(_), session) = s.receive().await?;
-        drop(session);
-        pending().await
-    };
-    let mut running = pin!(roles.run(drops, asks));
-    assert!(running.as_mut().now_or_never().is_none());
-    assert_eq!(next(&told), [DROPPED, WAITS]);
-}
-
-#[test]
-fn an_action_that_is_never_awaited() {
-    let (tell, told) = reports();
-    let mut roles = Roles::default().watch_with(LIMIT, tell);
-    let forgets = async |s: Server<'_>| -> Ended<'_, S> {
-        let (Ping(question), session) = s.receive().await?;
-        #[expect(clippy::let_underscore_future, reason = "the mistake")]
-        let _ = session.send(Pong(question + 1));
-        pending().await
-    };
-    let mut running = pin!(roles.run(forgets, asks));
-    assert!(running.as_mut().now_or_never().is_none());
-    assert_eq!(next(&told), [DROPPED, WAITS]);
+fn a_session_that_is_dropped_and_an_action_that_is_never_awaited() {
+    for is_dropped in [true, false] {
+        let (tell, told) = reports();
+        let mut roles = Roles::default().watch_with(LIMIT, tell);
+        let forgets = async |s: Server<'_>| -> Ended<'_, S> {
+            let (Ping(question), session) = s.receive().await?;
+            match is_dropped {
+                true => drop(session),
+                false => drop(session.send(Pong(question + 1))),
+            }
+            pending().await
+        };
+        let mut running = pin!(roles.run(forgets, asks));
+        assert!(running.as_mut().now_or_never().is_none());
+        assert_eq!(next(&told), [DROPPED, WAITS]);
+    }
 }
 
 async fn asks(s: Client<'_>) -> Ended<'_, C, i32> {
@@ -164,7 +154,7 @@ fn code_of_its_own_and_a_choice_among_peers() {
 }
 
 #[test]
-fn nothing_is_reported_without_a_role_that_waits() {
+fn nothing_is_reported_until_a_role_waits_for_one_that_runs_fewer_sessions() {
     let (tell, told) = reports();
     let mut ended = Roles::default().watch_with(LIMIT, tell);
     for question in 0..3 {
@@ -184,6 +174,14 @@ fn nothing_is_reported_without_a_role_that_waits() {
     assert!(reported.iter().all(|report| report.roles.iter().any(|role| role == WAITS)));
     assert!(idle.try_recv().is_err());
     assert!(!ended.c.is_poisoned());
+    let mut fourth = pin!(server(&mut ended.s));
+    assert!(fourth.as_mut().now_or_never().is_none());
+    let third = "`c` has ended session 3, and begun no other, but `s` is at session 4; it owes `Ping` to \
+                 `s`. Run as many sessions of each role, or drop `c` or its set after the last one: its \
+                 peers then get `Closed`";
+    assert_eq!(next(&told), ["`s` waits for `Ping` from `c`", third]);
+    drop(ended.c);
+    assert!(matches!(block_on(fourth).unwrap_err().kind(), ErrorKind::Closed { peer: "c", .. }));
 }
 
 #[test]

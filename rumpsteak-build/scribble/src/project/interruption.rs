@@ -13,7 +13,7 @@ use super::local::{Edge, Local};
 use super::rounds::{Rounds, Rule};
 use crate::diagnostics::{Diagnostic, Span, global_errors};
 use crate::global::automaton::{Block, Global, Letter};
-use crate::index::{NONE, index, reached};
+use crate::index::{IndexSet, NONE, index, reached};
 use crate::limits::Limits;
 use crate::names::program;
 
@@ -26,8 +26,8 @@ pub(super) struct Interruption<'a> {
     /// The roles that may interrupt it.
     pub(super) interrupters: BTreeSet<u32>,
     pub(super) interrupts: Vec<Interrupt>,
-    /// The pairs of the block, with the messages between them.
-    pub(super) pairs: BTreeMap<(u32, u32), BTreeSet<Message>>,
+    /// The pairs of the block, with the messages between them in the order of the sender.
+    pub(super) pairs: BTreeMap<(u32, u32), IndexSet<Message>>,
     /// The pairs P → Q such that P tells Q of an interrupt in any case, with its interrupters.
     pub(super) hops: BTreeMap<(u32, u32), BTreeSet<u32>>,
     pub(super) rounds: &'a Rounds<'a>,
@@ -56,7 +56,7 @@ impl<'a> Interruption<'a> {
         let (roles, block) = (&global.roles[..], &global.blocks[number as usize]);
         let interrupters: BTreeSet<u32> = block.interrupts.iter().map(|of| of.by).collect();
         let is_via = |role: u32| block.interrupts.iter().any(|of| of.via.contains(&role));
-        let mut pairs: BTreeMap<(u32, u32), BTreeSet<Message>> = BTreeMap::new();
+        let mut pairs: BTreeMap<(u32, u32), IndexSet<Message>> = BTreeMap::new();
         let mut members = Vec::new();
         for (role, machine) in (0..).zip(machines) {
             for (_, Edge { action, .. }) in machine.all_edges() {

@@ -68,11 +68,11 @@ async fn client(role: &mut C, is_patient: bool) -> Result<Outcome> {
         };
         let mut s = match s.race(patience).await? {
             Raced::Sent(s) => s,
-            Raced::Heard(CAnswerChoiceAfterQuestion::Answer(Answer(21), s)) => {
+            Raced::Heard(CAnswerChoice::Answer(Answer(21), s)) => {
                 return Ok(("nobody", s.select(Thanks).await?));
             }
-            Raced::Heard(CAnswerChoiceAfterQuestion::Answer(_, _)) => panic!("another answer"),
-            Raced::Heard(CAnswerChoiceAfterQuestion::Timeout(Timeout, s)) => {
+            Raced::Heard(CAnswerChoice::Answer(_, _)) => panic!("another answer"),
+            Raced::Heard(CAnswerChoice::Timeout(Timeout, s)) => {
                 return Ok(("server", s.send(Timeout).await?));
             }
         };
@@ -170,7 +170,7 @@ fn is_ahead() -> usize {
             try_run(&mut r, async |s: RSession<'_>| {
                 let RXChoice::X(X, s) = s.branch().await? else { panic!("no interrupt") };
                 let RYChoice::Y(Y, s) = s.branch().await? else { panic!("no interrupt") };
-                let RDoneChoiceAfterY::Done(Done, end) = s.branch().await? else { panic!("none") };
+                let RDoneChoice::Done(Done, end) = s.branch().await? else { panic!("none") };
                 Ok::<_, Error>(((), end))
             })
             .await

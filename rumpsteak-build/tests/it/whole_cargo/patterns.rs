@@ -192,7 +192,7 @@ fn requested(
         };
         let mut s = match s.race(cancel).await? {
             Raced::Sent(s) => s,
-            Raced::Heard(CAnswerChoiceAfterQuestion::Answer(Answer(answer), s)) => {
+            Raced::Heard(CAnswerChoice::Answer(Answer(answer), s)) => {
                 return Ok::<_, Error>((Some(answer), s.select(Thanks).await?));
             }
         };

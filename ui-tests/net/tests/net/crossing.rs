@@ -70,7 +70,7 @@ fn what_is_late_of_one_block_is_dropped_in_the_next() {
         };
         let s = match race!(s, StopB) {
             Raced::Sent(s) => s.drain().await?,
-            Raced::Heard(CBChoiceAfterA::B(B, s)) => s,
+            Raced::Heard(CBChoice::B(B, s)) => s,
             Raced::Heard(_) => unreachable!(),
         };
         s.send(Bye).await?.end("done")
@@ -139,9 +139,9 @@ fn no_interrupt_is_late_for_a_role_that_hears_of_its_end_through_another() {
             Raced::Heard(_) => unreachable!(),
         };
         match s.branch().await? {
-            CCompleteChoiceAfterEof::Complete(Complete, end) => end.end(false),
-            CCompleteChoiceAfterEof::FullFromPi(Full, s) => s.receive().await?.1.end(true),
-            CCompleteChoiceAfterEof::FullFromDtp(Full, s) => s.drain().await?.end(true),
+            CCompleteChoice::Complete(Complete, end) => end.end(false),
+            CCompleteChoice::FullFromPi(Full, s) => s.receive().await?.1.end(true),
+            CCompleteChoice::FullFromDtp(Full, s) => s.drain().await?.end(true),
         }
     }
 

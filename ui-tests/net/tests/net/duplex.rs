@@ -59,10 +59,8 @@ macro_rules! processes {
                         Cancel
                     };
                     half = match half.race(wish).await? {
-                        Raced::Heard(ClientResponseChoiceAfterHalf::Response(Response, next)) => {
-                            next
-                        }
-                        Raced::Heard(ClientResponseChoiceAfterHalf::Status(Status, next)) => {
+                        Raced::Heard(ClientResponseChoice::Response(Response, next)) => next,
+                        Raced::Heard(ClientResponseChoice::Status(Status, next)) => {
                             break next;
                         }
                         Raced::Heard(_) => unreachable!(),

@@ -384,7 +384,7 @@ async fn asker(role: &mut patience::C, patience: Duration) -> Result<bool> {
             Cancel
         };
         let mut draining = match s.select(Question).await?.race(timer).await? {
-            Raced::Heard(CAnswerChoiceAfterQuestion::Answer(Answer, s)) => {
+            Raced::Heard(CAnswerChoice::Answer(Answer, s)) => {
                 return Ok((true, s.select(Thanks).await?));
             }
             Raced::Sent(draining) => draining,

@@ -28,7 +28,7 @@ macro_rules! processes {
             patience: impl Future<Output = ()>,
         ) -> Ended<'s, Client, [bool; 2]> {
             let s = match s.select(Request(number)).await?.until(patience).await? {
-                Until::Heard(ClientReplyChoiceAfterRequest::Reply(Reply(of), end)) => {
+                Until::Heard(ClientReplyChoice::Reply(Reply(of), end)) => {
                     assert_eq!(of, number);
                     return end.end([true, false]);
                 }

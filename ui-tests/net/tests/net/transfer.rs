@@ -39,10 +39,8 @@ macro_rules! processes {
                 };
                 let eof = loop {
                     match open.race(wish()).await? {
-                        Raced::Heard(ClientBlockChoiceAfterOpening::Block(Block, next)) => {
-                            open = next
-                        }
-                        Raced::Heard(ClientBlockChoiceAfterOpening::Eof(Eof, eof)) => {
+                        Raced::Heard(ClientBlockChoice::Block(Block, next)) => open = next,
+                        Raced::Heard(ClientBlockChoice::Eof(Eof, eof)) => {
                             break Ok(eof);
                         }
                         Raced::Heard(_) => unreachable!(),
@@ -51,7 +49,7 @@ macro_rules! processes {
                 };
                 s = match eof {
                     Ok(eof) => match eof.race(wish()).await? {
-                        Raced::Heard(ClientCompleteChoiceAfterEof::Complete(Complete, next)) => {
+                        Raced::Heard(ClientCompleteChoice::Complete(Complete, next)) => {
                             s = next;
                             continue;
                         }
@@ -120,8 +118,8 @@ macro_rules! processes {
             }
             let s = s.select(Opening).await?.send(Start(round)).await?;
             Ok(match s.branch().await? {
-                PiSentChoiceAfterStart::Sent(Sent, s) => Err(s.send(Complete).await?),
-                PiSentChoiceAfterStart::Abor(Abor, s) => {
+                PiSentChoice::Sent(Sent, s) => Err(s.send(Complete).await?),
+                PiSentChoice::Abor(Abor, s) => {
                     *in_time += 1;
                     Ok(s.send(Abor).await?.send(Abor).await?.drain().await?)
                 }
