@@ -42,7 +42,7 @@ pub(crate) fn expand(set: &SetItem, scope: &Scope<'_>) -> TokenStream {
     let code = if are_roles {
         let wiring = wiring(&set, scope, &parameters);
         let resets = resets(&set, scope, &parameters);
-        let (watch, run) = (watch(&set, krate), run(&set, krate, &parameters));
+        let (watch, run) = (watch(&set, krate), run(&set, scope, &parameters));
         quote! {
             #[allow(dead_code, private_interfaces, reason = "a program may need no reset, and run its roles by itself")]
             impl #name {
@@ -258,7 +258,8 @@ fn watch(set: &SetItem, krate: &TokenStream) -> TokenStream {
 /// It has the bounds of `try_run` for each role, so that rustc's messages are the same, at the
 /// place of the process. It is not an `async fn`, which would repeat the bounds at each use.
 /// Long because it has all the bounds of the method.
-fn run(set: &SetItem, krate: &TokenStream, parameters: &[Ident]) -> TokenStream {
+fn run(set: &SetItem, scope: &Scope<'_>, parameters: &[Ident]) -> TokenStream {
+    let krate = scope.krate;
     let roles: Vec<_> = set.fields.iter().map(|field| &field.role).collect();
     let named = |part| {
         let names = roles.iter().map(|role| format_ident!("__{part}{role}"));
@@ -299,7 +300,10 @@ fn run(set: &SetItem, krate: &TokenStream, parameters: &[Ident]) -> TokenStream 
                 #krate::Running<'s, #role, #process, #itself, #value, #krate::Error>
             });
             runs.push(quote!(#krate::private::running(&mut self.#member, #parameter)));
-            begins.push(quote!(#krate::states::Uncalled<#session, #future>));
+            let played = scope.role(role).map(|facts| &facts.role);
+            let is_on_demand = played.is_some_and(|it| scope.protocol().on_demand.contains(it));
+            let on_demand = is_on_demand.then(|| quote!(+ #krate::states::OnDemand));
+            begins.push(quote!(#krate::states::Uncalled<#session, #future> #on_demand));
             all.push(quote!(#value));
         }
     }

@@ -28,7 +28,7 @@ pub use self::end::{End, Ended, Ends, Over, Remains};
 pub use self::gather::{Due, Gather, Gathering, Gathers};
 pub use self::misused::{Awaited, NotBranch, NotEnd, NotGather, NotRace, NotReceive, NotSelect};
 pub use self::misused::{NotSend, ToBranch, ToDo, ToGather, ToRace, ToReceive, ToSelect, ToSend};
-pub use self::proof::{Holds, Plays, Process, Runs, Supplied, Uncalled};
+pub use self::proof::{Holds, OnDemand, Plays, Process, Runs, Supplied, Uncalled};
 pub use self::race::{Race, Raced, Until};
 pub use self::receive::{Receive, Receiving};
 pub use self::receive_any::Peers;

@@ -70,6 +70,15 @@ pub trait Uncalled<S, F>: FnOnce(S) -> F {}
 #[diagnostic::do_not_recommend]
 impl<S, F, P: FnOnce(S) -> F> Uncalled<S, F> for P {}
 
+/// A process that `Roles::run` could run, of a role on demand. Never implemented: `run` has one
+/// session of each role, and such a role has one for each connection, or none.
+#[diagnostic::on_unimplemented(
+    message = "`Roles::run` has one session of each role, and this role plays on demand",
+    label = "plays once for each connection, and perhaps never",
+    note = "run each role by itself, with `try_run`, and drop it after its last session: see the guide, `peers`"
+)]
+pub trait OnDemand {}
+
 /// The proof that sessions of type `S` were verified, where `S` owns the role: see
 /// [`hold`](crate::hold). Like [`Plays`], for `Client<'static, Held<C>>`.
 #[diagnostic::on_unimplemented(
