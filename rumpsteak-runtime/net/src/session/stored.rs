@@ -181,8 +181,7 @@ impl Journal {
     async fn log<R: Joins>(&self, session: &str) -> Result<Log, NetError> {
         let (fingerprint, format) = Facts::of::<R, Postcard>().told()?;
         let said = (fingerprint, &format.codec, &format.labels, &format.types);
-        let bytes = postcard::to_stdvec(&said).map_err(failed)?;
-        let program = schema::fingerprint(bytes.into_iter());
+        let program = schema::fingerprint(postcard::to_stdvec(&said).map_err(failed)?.into_iter());
         Log::open(self, [R::PROTOCOL, session], R::NAME, token()?, program).await
     }
 
@@ -198,8 +197,7 @@ impl Journal {
             return Ok((is_own && may_be_own).then_some(entry.session));
         }
         let Some((_, of_peer)) = log.next("*", 1).await.map_err(failed)? else { return Ok(None) };
-        let claimed = log.begin(0, self.claim(of_peer.session, &log)).await?;
-        Ok(claimed.map(|entry| entry.session))
+        Ok(log.begin(0, self.claim(of_peer.session, &log)).await?.map(|entry| entry.session))
     }
 
     /// The entry of number 0 of a role in a session, which is never written.
@@ -296,8 +294,7 @@ impl<R: Joins + Leaves<()>, V: Serialize> Stored<R, V> {
     where
         S: Session<State = State<'static, R>> + Structure,
     {
-        let role = rest.into_role(ByMacro(()));
-        self.role = role.ok_or(NetError::NotHere { role: R::NAME })?;
+        self.role = rest.into_role(ByMacro(())).ok_or(NetError::NotHere { role: R::NAME })?;
         self.add(Phase::At(S::FINGERPRINT)).await?;
         self.is_taken = false;
         if self.entry.step.is_multiple_of(LOOKS) {
