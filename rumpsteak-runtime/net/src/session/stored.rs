@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use futures_util::StreamExt as _;
 use rumpsteak_runtime::channel::{QueueReceiver, QueueSender};
 use rumpsteak_runtime::private::{ByMacro, Leaves, Played, Structure};
 use rumpsteak_runtime::states::{Plays, Session, State};
@@ -20,7 +21,7 @@ use tokio::time::{sleep, timeout};
 
 use super::join::MessageCodec as _;
 use super::wiring::{Facts, Families, role_of, token};
-use crate::journal::{Channel, Entry, Final, LOOK, Log, Phase, encoded, failed, next};
+use crate::journal::{Channel, Entry, Final, LOOK, Log, Phase, encoded, failed};
 use crate::route::{Read, Taken, Unsaved, net_of_messages, reader};
 use crate::wire::schema;
 use crate::{Joins, Journal, NetError, Postcard, Refusal};
@@ -158,7 +159,7 @@ impl Journal {
                     Err(_) => names.push((name, true)),
                 }
             }
-            match timeout(LOOK, next(&mut calls)).await {
+            match timeout(LOOK, calls.next()).await {
                 Ok(Some(call)) => {
                     let name = String::from_utf8(call.payload.into()).into_iter().collect();
                     names.extend(found(name, false));
