@@ -1,7 +1,9 @@
 //! Machines as DOT.
 
+use dot_writer::{Attributes, DotWriter};
+
 use super::action::{self, DROPS, ON_DEMAND};
-use crate::machine::{Action, Direction, Fsm, Sort, Transition};
+use crate::machine::{Action, Direction, Fsm, Sort};
 
 /// The machine as a digraph that [`parse`](super::parse) reads back.
 ///
@@ -20,32 +22,43 @@ use crate::machine::{Action, Direction, Fsm, Sort, Transition};
 ///
 /// A machine that names an empty role is printed, but not accepted by `parse`.
 pub fn print(fsm: &Fsm) -> String {
-    let mut text = format!("digraph {} {{\n", graph_name(fsm.role().as_str()));
-    let initial = fsm.initial();
-    let label =
-        if fsm.is_on_demand() { format!(" [label=\"{ON_DEMAND}\"]") } else { String::new() };
-    text += &format!("  {initial}{label};\n");
-    for state in fsm.states().filter(|&state| state != initial) {
-        text += &format!("  {state};\n");
-    }
-    let late = fsm.late().iter();
-    let late = late.flat_map(|(peer, of)| of.iter().map(move |message| (peer, message)));
-    for (end, (peer, message)) in
-        fsm.states().find(|&of| fsm.is_terminal(of)).into_iter().cycle().zip(late)
+    let mut bytes = vec![];
     {
-        let direction = Direction::Receive;
-        let action = Action { peer: peer.clone(), direction, message: message.clone() };
-        let label = escape(&print_action(&action));
-        text += &format!("  {end} [label=\"{DROPS}{label}\"];\n");
+        let mut writer = DotWriter::from(&mut bytes);
+        let mut digraph = writer.digraph();
+        let initial = fsm.initial();
+        let others = fsm.states().filter(|&state| state != initial);
+        for state in [initial].into_iter().chain(others) {
+            let mut node = digraph.node_named(state.to_string());
+            if fsm.is_on_demand() && state == initial {
+                node.set_label(ON_DEMAND);
+            }
+        }
+        let late = fsm.late().iter();
+        let late = late.flat_map(|(peer, of)| of.iter().map(move |message| (peer, message)));
+        for (end, (peer, message)) in
+            fsm.states().find(|&of| fsm.is_terminal(of)).into_iter().cycle().zip(late)
+        {
+            let direction = Direction::Receive;
+            let action = Action { peer: peer.clone(), direction, message: message.clone() };
+            let label = format!("{DROPS}{}", print_action(&action));
+            digraph.node_named(end.to_string()).set_label(&escape(&label));
+        }
+        for transition in fsm.transitions() {
+            let (source, target) = (transition.source.to_string(), transition.target.to_string());
+            let label = escape(&print_action(transition.action));
+            let edge = digraph.edge(source, target);
+            edge.attributes().set_label(&label);
+        }
     }
-    for Transition { source, action, target, .. } in fsm.transitions() {
-        let label = escape(&print_action(action));
-        text += &format!("  {source} -> {target} [label=\"{label}\"];\n");
-    }
-    text + "}\n"
+
+    // dot-writer writes strings as UTF-8 and cannot name a graph.
+    let text = String::from_utf8_lossy(&bytes);
+    let body = text.strip_prefix("digraph").unwrap_or(&text);
+    format!("digraph {}{body}", graph_name(fsm.role().as_str()))
 }
 
-/// Escapes text for the inside of a quoted DOT string.
+/// Escapes text for the inside of a quoted DOT string; dot-writer escapes nothing.
 pub fn escape(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
