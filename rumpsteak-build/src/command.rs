@@ -101,8 +101,7 @@ impl Configuration {
         let protocols = Protocols::load(&PackageRoot::new(folder), &self.protocols, *limits);
         let files = protocols.files.iter();
         let broken = files.filter(|file| !file.module.diagnostics.is_empty()).map(Report::of_file);
-        let reports: Vec<Report> = unreadable(&protocols).chain(broken).collect();
-        if let Some(report) = Report::join(reports) {
+        if let Some(report) = Report::join(unreadable(&protocols).chain(broken).collect()) {
             return Err(report);
         }
         let positions = 0..protocols.protocols.len();

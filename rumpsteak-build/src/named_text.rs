@@ -51,8 +51,7 @@ impl NamedText {
         }
         let last = self.line_of(span.end);
         let end = self.line_starts.get(last).copied();
-        let range = self.line_starts[first - 1]..end.unwrap_or(self.text.len());
-        (first, range)
+        (first, self.line_starts[first - 1]..end.unwrap_or(self.text.len()))
     }
 
     /// The number of the line that contains `index`, from 1.

@@ -171,8 +171,7 @@ pub(crate) fn key(module: &Module, inputs: Option<&Inputs>) -> u64 {
     hasher.bytes(&module.hash.to_be_bytes());
     for (path, text) in inputs.into_iter().flat_map(|inputs| &inputs.files) {
         // The name of a machine's file says which role it plays.
-        let name = path.file_name().unwrap_or_default();
-        hasher.text(&name.to_string_lossy());
+        hasher.text(&path.file_name().unwrap_or_default().to_string_lossy());
         hasher.text(text);
     }
     hasher.finish()

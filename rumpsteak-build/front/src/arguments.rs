@@ -138,8 +138,7 @@ impl Room {
             return Ok(None);
         }
         input.parse::<Token![,]>()?;
-        let word = ident(input, EXPECTED_ROOM)?;
-        Self::of(&word, input).map(Some)
+        Self::of(&ident(input, EXPECTED_ROOM)?, input).map(Some)
     }
 
     /// Parses what follows the word.
@@ -184,8 +183,7 @@ fn list<T>(
         parenthesized!(content in input);
         Punctuated::<T, Token![,]>::parse_terminated_with(&content, element)
     };
-    let list = list(input).map_err(|error| Error::new(error.span(), expected))?;
-    Ok(list.into_iter().collect())
+    Ok(list(input).map_err(|error| Error::new(error.span(), expected))?.into_iter().collect())
 }
 
 /// Parses `= rumpsteak_net::Net`.

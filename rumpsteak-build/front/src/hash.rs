@@ -29,11 +29,6 @@ impl Pieces {
     pub(crate) fn new(stream: TokenStream) -> Self {
         Self(vec![(stream.into_iter(), Delimiter::None)])
     }
-
-    /// Leaves the group whose opening bracket was the last piece.
-    pub(crate) fn leave(&mut self) {
-        self.0.pop();
-    }
 }
 
 impl Iterator for Pieces {
@@ -113,7 +108,7 @@ impl Hasher {
             // The hash before a `#` or `#!`, which may belong to documentation.
             before = match (&piece, before) {
                 (Piece::Open(group), Some(hash)) if is_documentation(group) => {
-                    pieces.leave();
+                    pieces.0.pop();
                     (*self, before) = (hash, None);
                     continue;
                 }

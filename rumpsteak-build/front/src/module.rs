@@ -191,9 +191,8 @@ impl Module {
         let (inner, content) = content.split_at(inner_attributes(&content));
         let inner: TokenStream = inner.iter().cloned().collect();
         check_depth(&Pieces::new(inner.clone()).collect::<Vec<_>>(), false)?;
-        for attribute in cut::parse(inner, name.span(), Attribute::parse_inner)? {
-            attributes.push(Attribute { style: AttrStyle::Outer, ..attribute });
-        }
+        let inner = cut::parse(inner, name.span(), Attribute::parse_inner)?.into_iter();
+        attributes.extend(inner.map(|inner| Attribute { style: AttrStyle::Outer, ..inner }));
         let (items, errors) = items(content.iter().cloned().collect());
         let hash = hasher.finish();
         Ok(Self { arguments, attributes, visibility, name, items, errors, hash })

@@ -228,8 +228,7 @@ impl SessionItem {
     fn read(input: ParseStream<'_>) -> Result<Self> {
         let mut attributes = input.call(Attribute::parse_outer)?;
         let role = role(&mut attributes)?;
-        let visibility = input.parse()?;
-        let visibility = public(visibility, input.span());
+        let visibility = public(input.parse()?, input.span());
         let keyword = ident(input, EXPECTED_ITEM)?;
         let name = ident(input, "expected a name")?;
         ensure(!input.peek(Token![<]), input.span(), NO_GENERICS)?;
@@ -383,8 +382,7 @@ impl Written {
             return Ok((head, then));
         }
         if ahead.is_empty() {
-            let error = Error::new(ahead.span(), EXPECTED_OPTION_BODY);
-            return Ok((Err(error), Chain::read(input)?));
+            return Ok((Err(Error::new(ahead.span(), EXPECTED_OPTION_BODY)), Chain::read(input)?));
         }
         let label = name(input, "expected a label")?;
         check_label(input)?;

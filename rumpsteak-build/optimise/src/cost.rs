@@ -90,8 +90,7 @@ impl Work {
     pub fn time(&self, machines: &[Fsm], costs: &Costs<'_>) -> u64 {
         let done = self.run(machines, Some(costs));
         let last = done.iter().zip(&self.share).map(|(events, &share)| {
-            let own = events.get(share.saturating_sub(1)).or(events.last());
-            own.map_or(0, |(_, event)| event.time)
+            events.get(share.saturating_sub(1)).or(events.last()).map_or(0, |(_, event)| event.time)
         });
         last.max().unwrap_or(0)
     }

@@ -163,8 +163,7 @@ fn search(
     let error = |defect| VerifyError::Machine(InputError { side: Side::Sup, defect });
     projection.check_directed().map_err(error)?;
     let mut found = Proposals { time: work.time(changed, costs), ..Proposals::default() };
-    let actions = projection.transitions().map(|by| by.action);
-    let sends = actions.filter(|action| action.is_send());
+    let sends = projection.transitions().map(|by| by.action).filter(|action| action.is_send());
     let receivers: IndexSet<&Role> = sends.map(|action| &action.peer).collect();
 
     for windows in windows(receivers.len(), options.window) {

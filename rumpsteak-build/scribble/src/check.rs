@@ -247,8 +247,7 @@ impl Protocol {
     pub fn project(&self, role: &Role) -> Result<Projection, Vec<Diagnostic>> {
         let Some(position) = self.position(role) else {
             let known: Vec<&str> = self.roles().iter().map(Role::as_str).collect();
-            let error = projection_errors::no_such_role(role.as_str(), &self.name, &known);
-            return Err(vec![error]);
+            return Err(vec![projection_errors::no_such_role(role.as_str(), &self.name, &known)]);
         };
         let found = self.project_at(position).map_err(|errors| self.explained(errors))?;
         match self.undecided_family(&found) {

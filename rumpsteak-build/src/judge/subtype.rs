@@ -33,8 +33,7 @@ pub(crate) fn judge(
     judge_machine(protocol, subject, own, machine, settings).map_err(|mut cause| {
         let place = match &mut *cause {
             Cause::Refused(refusal) => {
-                let projection = &protocol.projections[own].fsm;
-                refused_at(scope, root, projection, session, refusal)
+                refused_at(scope, root, &protocol.projections[own].fsm, session, refusal)
             }
             Cause::AmbiguousChoice {
                 defect: Defect::Nondeterministic { transitions, .. }, ..

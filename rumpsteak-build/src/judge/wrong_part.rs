@@ -37,8 +37,7 @@ pub(super) fn fault(
     let (place, part) = entry(scope, root, theirs)?;
     let names = Box::new([root.item, part, theirs.item].map(|id| scope.name_of(id)));
     // A session that names the other one instead of itself.
-    let is_itself = part == theirs.item && place.item != root.item;
-    let meant = is_itself.then(|| names[0].clone());
+    let meant = (part == theirs.item && place.item != root.item).then(|| names[0].clone());
     Some(Cause::OtherSession { names, meant }.at(place.span))
 }
 

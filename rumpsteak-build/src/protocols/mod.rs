@@ -124,8 +124,7 @@ impl Protocols {
             }
             let text = package_root::read(&found).ok()?;
             read.push(found.clone());
-            let text = NamedText::new(self.base.show(&found), text);
-            Some(Arc::new(text))
+            Some(Arc::new(NamedText::new(self.base.show(&found), text)))
         };
         // `PackageRoot::join` has made the path absolute.
         let mut module = ScrModule::load(Arc::clone(&text), Some(path), &limits, find);
@@ -286,8 +285,7 @@ impl Loaded {
     /// The positions of the roles with exactly this name, or else with the [same](name::same) name.
     pub(crate) fn roles(&self, wanted: &str) -> Vec<usize> {
         let roles = self.protocol.roles().iter().enumerate().collect();
-        let found = name::find(wanted, roles, |(_, role)| role.as_str());
-        found.into_iter().map(|(at, _)| at).collect()
+        name::find(wanted, roles, |(_, role)| role.as_str()).into_iter().map(|(at, _)| at).collect()
     }
 
     /// The projections as text.

@@ -33,8 +33,7 @@ pub(crate) fn text(refusal: &Refusal, (protocol, file): (&Loaded, &ScrFile)) -> 
             }
             None => {
                 let name = &subject.name;
-                let text = format!("`{name}` goes wrong with the other roles of the protocol");
-                (text, String::new())
+                (format!("`{name}` goes wrong with the other roles of the protocol"), String::new())
             }
         };
         if let Some(excerpt) = &in_machine {

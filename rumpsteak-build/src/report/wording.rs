@@ -337,8 +337,7 @@ fn unknown_label(ty: &str, label: &str, (protocol, file): (&Loaded, &ScrFile)) -
 
 fn lacks((protocol, file): (&Loaded, &ScrFile), what: &str, advice: &str) -> String {
     let (name, span) = (protocol.name(), protocol.protocol.name().span);
-    let declared = [(span, "declared here".to_owned())];
-    let declared = Excerpt::of_spans(&file.module.texts, &declared);
+    let declared = Excerpt::of_spans(&file.module.texts, &[(span, "declared here".to_owned())]);
     format!("the protocol `{name}` has no {what}\n\n{declared}\n\nhelp: {advice}")
 }
 

@@ -213,8 +213,7 @@ impl<'a> Scope<'a> {
     /// The labels of a message type, by the names of their types.
     pub(crate) fn labels(&self, message: &str) -> BTreeMap<String, Label<'a>> {
         let is_open = self.module.items.iter().any(|item| {
-            let named = item.named();
-            named.is_none_or(|(name, _)| labels::PRIMITIVES.contains(&&*name.to_string()))
+            item.named().is_none_or(|(name, _)| labels::PRIMITIVES.contains(&&*name.to_string()))
         });
         let own = self.loaded().map(|(protocol, file)| (protocol, file, is_open));
         let message = self.message_items().find(|item| item.name == message);

@@ -263,8 +263,7 @@ impl Builder<'_> {
             let Some((direction, peer)) = own.or_else(|| end.cloned()) else { continue };
             let (next, behind) = self.behind(item, &variant.then, 0);
             let origin = Place { item, span: variant.name.span() };
-            let what = (direction, peer, message);
-            self.transition(state, what, next, (origin, behind));
+            self.transition(state, (direction, peer, message), next, (origin, behind));
             self.chain(item, &variant.then, next);
         }
     }

@@ -18,8 +18,7 @@ pub(crate) fn check(
     let Data::Struct(data) = syn::parse2::<DeriveInput>(tokens.clone()).ok()?.data else {
         return None;
     };
-    let found = data.fields.iter().nth(*field)?;
-    let ty = &found.ty;
+    let ty = &data.fields.iter().nth(*field)?.ty;
     let member = at(&data.fields.members().nth(*field).into_token_stream(), ty.span());
     let krate = at(krate, ty.span());
     Some(match expected {

@@ -110,8 +110,7 @@ impl Directory {
         role: &str,
         addresses: impl IntoIterator<Item: AsRef<str>>,
     ) -> Result<Self, AddressError> {
-        let addresses = addresses_of(addresses)?;
-        self.addresses.entry(role.to_owned()).or_default().extend(addresses);
+        self.addresses.entry(role.to_owned()).or_default().extend(addresses_of(addresses)?);
         Ok(self)
     }
 
@@ -130,8 +129,7 @@ impl Directory {
         for (name, places) in vars {
             let role = name.strip_prefix(prefix).and_then(|rest| rest.strip_prefix('_'));
             let Some(role) = role.filter(|role| !role.is_empty()) else { continue };
-            let places = places.split(',').map(str::trim);
-            addresses.insert(role.to_lowercase(), addresses_of(places)?);
+            addresses.insert(role.to_lowercase(), addresses_of(places.split(',').map(str::trim))?);
         }
         Ok(Self { addresses })
     }

@@ -9,9 +9,7 @@
 //! again, and reads all others again. An entry has a number, so no process takes it twice.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::future::poll_fn;
 use std::io;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -22,6 +20,7 @@ use async_nats::jetstream::stream::{Config, RawMessageError, RawMessageErrorKind
 use async_nats::jetstream::{self, Context, ErrorCode};
 use async_nats::{Error, Subscriber};
 use bytes::Bytes;
+use futures_util::StreamExt as _;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Mutex, watch};
 use tokio::time::{Instant, sleep, timeout};
@@ -51,7 +50,7 @@ impl Journal {
         let (server, instance) = nats.server(place).await?;
         let context = jetstream::new(server.client.clone());
         // Every server with JetStream answers this, and no other one does.
-        next(&mut context.stream_names()).await.transpose().map_err(|error| {
+        context.stream_names().next().await.transpose().map_err(|error| {
             let text = format!(
                 "the server has no JetStream for this account: start it with `nats-server -js`, or \
                  ask who runs it ({error})"
@@ -75,7 +74,7 @@ impl Journal {
     pub(crate) async fn sessions(&self, protocol: &str) -> Result<Vec<String>, NetError> {
         let (mut names, mut found) = (self.context.stream_names(), Vec::new());
         let start = format!("rumpsteak-{}-", encoded(protocol));
-        while let Some(name) = next(&mut names).await {
+        while let Some(name) = names.next().await {
             found.extend(name.map_err(failed)?.strip_prefix(&*start).map(str::to_owned));
         }
         // nats-server 2.9 crashes when it is asked for a message of a stream that it still makes.
@@ -365,7 +364,7 @@ impl Log {
         let news = self.journal.server.client.subscribe(self.subject_of_news());
         let Ok(mut peers) = news.await else { return };
         let mut connects = *self.news.borrow();
-        while !matches!(timeout(LOOK, next(&mut peers)).await, Ok(None)) {
+        while !matches!(timeout(LOOK, peers.next()).await, Ok(None)) {
             if connects != self.journal.connects() {
                 connects = self.journal.connects();
                 // If this fails, the next entry tries again.
@@ -425,9 +424,4 @@ fn read(message: Result<StreamMessage, RawMessageError>) -> Result<Option<(u64, 
             Ok(Some((message.sequence, entry)))
         }
     }
-}
-
-/// Waits for the next item of a stream.
-pub(crate) async fn next<S: futures_core::Stream + Unpin>(stream: &mut S) -> Option<S::Item> {
-    poll_fn(|context| Pin::new(&mut *stream).poll_next(context)).await
 }

@@ -81,8 +81,7 @@ where
     poll_fn(move |context| {
         state.acts(false, labels, |role| {
             let link = Route::<P>::route(role).links().get_mut(made.saturating_sub(1));
-            let waits = link.is_some_and(|link| link.poll_ready(context).is_pending());
-            (waits, vec![P::NAME])
+            (link.is_some_and(|link| link.poll_ready(context).is_pending()), vec![P::NAME])
         })?;
         loop {
             let links = Route::<P>::route(state.role()?).links();
@@ -309,8 +308,7 @@ where
     let due: &mut Vec<_> = due.get_or_insert_with(|| (0..links.len()).collect());
     state.acts(true, labels, |role| {
         let links = Route::<P>::route(role).links();
-        let waits = due.iter().any(|&member| links[member].is_empty(&is_wanted, context));
-        (waits, vec![P::NAME])
+        (due.iter().any(|&member| links[member].is_empty(&is_wanted, context)), vec![P::NAME])
     })?;
     let links = Route::<P>::route(state.role()?).links();
     let mut wrong = None;

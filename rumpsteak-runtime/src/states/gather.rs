@@ -114,8 +114,7 @@ impl<'s, R: Role, C: Gathers<'s, R>> Future for Gathering<'s, R, C> {
         if due != 0 {
             state.acts(true, C::LABELS, |role| {
                 let peers = (0..C::Peers::COUNT).filter(|index| due >> index & 1 == 1);
-                let peers = peers.map(C::Peers::name).collect();
-                (C::Peers::are_empty::<C>(role, due, context), peers)
+                (C::Peers::are_empty::<C>(role, due, context), peers.map(C::Peers::name).collect())
             })?;
         }
         let role = state.role()?;

@@ -267,8 +267,7 @@ pub(super) fn receive_any<'s, R: Role, O: Peers<R>, C: Of<'s, R>>(
 ) -> Poll<Result<C>> {
     const { assert!(O::COUNT < usize::BITS as usize, "a choice has at most 63 peers") };
     state.acts(true, C::HEARD.0, |role| {
-        let peers = (0..O::COUNT).map(O::name);
-        (O::are_empty::<C>(role, u64::MAX, context), peers.collect())
+        (O::are_empty::<C>(role, u64::MAX, context), (0..O::COUNT).map(O::name).collect())
     })?;
     let Turns { index, last, .. } = O::turns(state.role()?, 0);
     let others = match O::receive(state, index, Attempt::First(last.wrapping_add(1)), context) {
@@ -348,6 +347,5 @@ fn without<'s, R: Role, O: Peers<R>, C: Of<'s, R>>(
         }
     }
     let (index, error) = first?;
-    let action = Action::Receive(C::HEARD.0);
-    Some(Err(failed(state.take(), O::name(index), error, action)))
+    Some(Err(failed(state.take(), O::name(index), error, Action::Receive(C::HEARD.0))))
 }

@@ -299,8 +299,7 @@ impl Run {
     /// The last polled processes, a line for each turn.
     fn order(&self) -> String {
         const MOST: usize = 30;
-        let skipped = self.polled.len().saturating_sub(MOST);
-        let turns = self.polled.iter().enumerate().skip(skipped);
+        let turns = self.polled.iter().enumerate().skip(self.polled.len().saturating_sub(MOST));
         turns.map(|(turn, &at)| format!("\n{:>4}  {}", turn + 1, self.set[at].name)).collect()
     }
 }

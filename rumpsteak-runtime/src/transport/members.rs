@@ -131,8 +131,7 @@ pub trait JoinsRing: Sized {
 
 impl<Tx: Pair<Rx>, Rx> JoinsRing for Bidirectional<Tx, Rx> {
     fn join(routes: Vec<&mut Self>) {
-        let queues = routes.iter().map(|_| Tx::pair());
-        let (senders, mut receivers): (Vec<_>, Vec<_>) = queues.unzip();
+        let (senders, mut receivers): (Vec<_>, Vec<_>) = routes.iter().map(|_| Tx::pair()).unzip();
         receivers.rotate_right(1);
         for (route, halves) in routes.into_iter().zip(senders.into_iter().zip(receivers)) {
             route.replace(halves, || Tx::HALVES);

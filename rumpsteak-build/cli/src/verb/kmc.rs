@@ -180,8 +180,7 @@ type Finding<'a> = (Option<bool>, String, Option<&'a Witness>);
 fn form(found: Option<&(Role, Defect)>) -> Finding<'_> {
     let Some((role, defect)) = found else { return (Some(true), "yes".to_owned(), None) };
     let defect = defect.to_string();
-    let text = format!("no: in the machine of `{role}`, {}", split_way_out(&defect).0);
-    (Some(false), text, None)
+    (Some(false), format!("no: in the machine of `{role}`, {}", split_way_out(&defect).0), None)
 }
 
 fn behaviour(property: &Property) -> Finding<'_> {

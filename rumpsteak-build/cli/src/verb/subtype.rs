@@ -136,8 +136,7 @@ fn judge(
     };
     let mut sup = comparison.sup.clone();
     sup.fsm = other.clone();
-    let other = Comparison { sub: comparison.sub.clone(), sup };
-    let found = among(&other, peers, limits, terminal)?;
+    let found = among(&Comparison { sub: comparison.sub.clone(), sup }, peers, limits, terminal)?;
     Ok(if found.is_safe() { found } else { verdict })
 }
 
@@ -206,8 +205,7 @@ fn refusal(
     let Comparison { sub, sup } = comparison;
     let title = format!("`{}` may not take the place of `{}`", sub.file, sup.file);
     let refusal = refused.as_ref().map_or_else(Some, |among| among.refusal.as_ref());
-    let among = refused.as_ref().ok();
-    let (explanation, notice, answer) = comparison.refused(title, refusal, among);
+    let (explanation, notice, answer) = comparison.refused(title, refusal, refused.as_ref().ok());
     let (mut notice, mut answer) = (hint(notice), answer.with("refusal", Value::Null));
     if let (Some(refusal), Some(explanation)) = (refusal, explanation) {
         let own = |id| comparison.action(id);

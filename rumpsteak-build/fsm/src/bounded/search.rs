@@ -32,10 +32,8 @@ impl View for At<'_> {
     /// An unbounded queue is full at the limit.
     fn is_full(&self, queue: usize) -> bool {
         let length = self.0.contents.length(self.content(queue));
-        match self.0.network.queues[queue].capacity {
-            Some(most) => length >= most,
-            None => length as usize >= self.0.limits.queue,
-        }
+        let capacity = self.0.network.queues[queue].capacity;
+        capacity.map_or(length as usize >= self.0.limits.queue, |most| length >= most)
     }
 }
 
@@ -143,8 +141,7 @@ impl<'a> Search<'a> {
         let mut possible = vec![];
         path.iter().try_fold(from, |node, &event| {
             self.events(node, &mut possible);
-            let after = possible.contains(&event).then(|| self.after(node, event))?;
-            after.map(|(to, _)| to)
+            possible.contains(&event).then(|| self.after(node, event))?.map(|(to, _)| to)
         })
     }
 

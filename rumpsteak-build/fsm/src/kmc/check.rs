@@ -258,16 +258,13 @@ fn refuse(part: &InternedSystem<'_>, at: &Evaluated, limits: &Limits) -> Verdict
         let faults = [at.found.definite, at.found.progress, at.found.reception];
         faults.into_iter().flatten().find_map(|(node, fault)| {
             let path = at.paths.to(node);
-            let sliced = slice(part, &path);
-            let sliced = sliced.and_then(|(path, fault)| run(part, &path, fault));
+            let sliced = slice(part, &path).and_then(|(path, fault)| run(part, &path, fault));
             sliced.or_else(|| run(part, &path, fault))
         })
     };
-    match found.or_else(own) {
-        Some(run) => Verdict::Unsafe(Box::new(run)),
-        // Not reached: every unsafe part has one of the three, and each shows on the system.
-        None => Verdict::Undecided(Limit::Configurations(limits.configurations)),
-    }
+    // Not reached: every unsafe part has one of the three, and each shows on the system.
+    let undecided = Verdict::Undecided(Limit::Configurations(limits.configurations));
+    found.or_else(own).map_or(undecided, |run| Verdict::Unsafe(Box::new(run)))
 }
 
 /// A part of the run that ends with a fault and needs each of its moves.

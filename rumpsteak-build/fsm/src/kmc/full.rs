@@ -109,8 +109,7 @@ impl Explored<'_> {
                 let machine = by.machine as MachineIndex;
                 if !by.is_send && explorer.kind(node, machine) == StateKind::ReceivesAny {
                     let state = explorer.state(node, machine);
-                    let group = groups.entry((machine, state, by.channel)).or_default();
-                    group.push((node, step));
+                    groups.entry((machine, state, by.channel)).or_default().push((node, step));
                 }
             }
         }
@@ -140,8 +139,7 @@ impl Explored<'_> {
                         && !causality.depends(at, by.machine as MachineIndex)
                         && let Some(&(node, received)) = starts.get(&causality.starts[at as usize])
                     {
-                        let fault = Violation::Competing(received.by as usize, rival);
-                        return Ok(Some((node, fault)));
+                        return Ok(Some((node, Violation::Competing(received.by as usize, rival))));
                     }
                     causality.step(at, step);
                 }
@@ -188,8 +186,7 @@ struct Competing(IndexSet<(u32, u32)>);
 impl Competing {
     fn of(system: &InternedSystem<'_>) -> Self {
         let competes = |&state: &u32| system.kind(state) == StateKind::ReceivesAny;
-        let states = (0..system.states()).filter(competes);
-        let moves = states.flat_map(|state| system.all_from(state));
+        let moves = (0..system.states()).filter(competes).flat_map(|state| system.all_from(state));
         Self(moves.map(|by| (by.channel, by.message)).collect())
     }
 

@@ -97,8 +97,7 @@ impl<'a> Met<'a> {
             if self.actions.len() > FEW {
                 let unknown = self.places.len()..;
                 let unknown = self.actions[unknown.clone()].iter().copied().zip(unknown);
-                let unknown = unknown.map(|(action, place)| (action, place as u32));
-                self.places.extend(unknown);
+                self.places.extend(unknown.map(|(action, place)| (action, place as u32)));
             }
             next
         })

@@ -90,8 +90,7 @@ pub fn keeps_promises(
     let unknown = Limit::Queue(limits.queue);
     match (own.found.iter().find(is_broken), due.limit) {
         (Some(Found { neglected, steps }), None) => {
-            let failure = Failure::Neglect(neglected.clone());
-            let run = Run::of(system, steps.clone(), failure);
+            let run = Run::of(system, steps.clone(), Failure::Neglect(neglected.clone()));
             // Always there: each run that a search finds replays.
             run.map_or(Verdict::Undecided(unknown), |run| Verdict::Unsafe(Box::new(run)))
         }

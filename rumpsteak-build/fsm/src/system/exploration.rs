@@ -4,7 +4,6 @@ use std::cell::LazyCell;
 
 use super::search::{Order, Scope, Search, listens};
 use super::{Continuations, InternedSystem, Run, System, partial_order};
-use crate::machine::Fsm;
 use crate::verdict::{Limit, Limits, Verdict};
 
 /// The result of [`explore`].
@@ -51,8 +50,7 @@ pub fn explore(system: &System, limits: &Limits) -> Exploration {
     let interned = InternedSystem::whole(system);
     let listens = listens(&interned);
     let explore = |order| bound_by_bound(&interned, &listens, order, limits);
-    let is_directed = |machine: &Fsm| machine.check_directed().is_ok();
-    if system.machines().iter().all(is_directed) {
+    if system.machines().iter().all(|machine| machine.check_directed().is_ok()) {
         return explore(Order::All { is_directed: true });
     }
     let reduced = explore(Order::OneMachine);
@@ -88,16 +86,14 @@ fn bound_by_bound(
         budget -= search.explorer.len().min(budget);
         // Not needed if a configuration is wrong by itself.
         let continuations = LazyCell::new(|| search.continuations());
-        let can = |node, event| continuations.can(node, event);
-        let settled = search.is_settled(can);
+        let settled = search.is_settled(|node, event| continuations.can(node, event));
         let lost = |node| search.lost(node, &continuations, settled);
         let coverage = Coverage {
             exhaustive: settled,
             bound: if search.held_back.is_empty() { search.longest as usize } else { bound },
             configurations: search.explorer.len(),
         };
-        let wrong = search.wrong.clone();
-        if let Some(found) = wrong.or_else(|| search.lost_message(lost)) {
+        if let Some(found) = search.wrong.clone().or_else(|| search.lost_message(lost)) {
             let run = match search.shorter(found.0, budget, limits.queue) {
                 Some((shorter, found)) => shorter.run(found),
                 None => search.run(found),

@@ -326,8 +326,7 @@ impl Continuations {
                     let next = component[edge.target().index()] as usize;
                     if next != own {
                         let words = &known[next * width..(next + 1) * width];
-                        let both = happens.iter_mut().zip(words);
-                        both.for_each(|(own, next)| *own |= next);
+                        happens.iter_mut().zip(words).for_each(|(own, next)| *own |= next);
                     }
                 }
             }

@@ -116,8 +116,7 @@ impl<'a> InternedSystem<'a> {
         }
         parts.retain(|roles| !roles.is_empty());
         parts.sort();
-        let part = |roles| Self::new(system, roles);
-        parts.into_iter().map(part).collect()
+        parts.into_iter().map(|roles| Self::new(system, roles)).collect()
     }
 
     fn new(whole: &'a System, roles: Vec<usize>) -> Self {

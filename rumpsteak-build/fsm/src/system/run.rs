@@ -150,8 +150,7 @@ pub fn fold(steps: &[Step]) -> String {
     let (mut parts, mut rest) = (vec![], steps);
     while !rest.is_empty() {
         let times = |length: usize| {
-            let chunks = rest.chunks(length);
-            chunks.take_while(|chunk| *chunk == &rest[..length]).count()
+            rest.chunks(length).take_while(|chunk| *chunk == &rest[..length]).count()
         };
         let lengths = (1..=LONGEST.min(rest.len())).map(|length| (length, times(length)));
         // Of repetitions that cover the same steps, the shortest.
@@ -274,8 +273,7 @@ impl<'a> Replay<'a> {
 
     fn step(&mut self, step: &Step) -> Option<()> {
         let mover = self.system.index_of(&step.role)?;
-        let machine = &self.system.machines()[mover];
-        let mut here = machine.transitions_from(self.states[mover]);
+        let mut here = self.system.machines()[mover].transitions_from(self.states[mover]);
         let by = here.find(|by| by.id == step.transition && *by.action == step.action)?;
         let Action { peer, direction, message } = by.action;
         let peer = self.system.index_of(peer)?;
@@ -305,16 +303,14 @@ impl<'a> Replay<'a> {
     }
 
     fn can_move(&self, mover: usize) -> bool {
-        let machine = &self.system.machines()[mover];
-        machine.transitions_from(self.states[mover]).any(|transition| {
+        self.system.machines()[mover].transitions_from(self.states[mover]).any(|transition| {
             let action = transition.action;
             action.is_send() || self.head(&action.peer, mover) == Some(&action.message)
         })
     }
 
     fn head(&self, from: &Role, to: usize) -> Option<&'a Message> {
-        let from = self.system.index_of(from)?;
-        self.queues[from][to].front().copied()
+        self.queues[self.system.index_of(from)?][to].front().copied()
     }
 
     fn waits(&self) -> Vec<Wait> {

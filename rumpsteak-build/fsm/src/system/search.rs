@@ -21,8 +21,7 @@ pub(super) fn listens(system: &InternedSystem<'_>) -> Continuations {
     let edges = (0..system.states()).flat_map(moves);
     let edges = edges.map(|(state, by)| (state, system.get(by).target, by));
     let states = digraph(system.states() as usize, edges);
-    let received = |by| system.get(by).received();
-    Continuations::of(&states, system.channels(), received, |_| None)
+    Continuations::of(&states, system.channels(), |by| system.get(by).received(), |_| None)
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -239,8 +238,7 @@ impl<'a> Search<'a> {
     }
 
     pub(super) fn run(&self, (node, failure): (Node, Failure)) -> Option<Run> {
-        let steps = self.explorer.paths.to(node);
-        let steps = self.explorer.system.steps(&steps);
+        let steps = self.explorer.system.steps(&self.explorer.paths.to(node));
         let run = Run::of(self.explorer.system.whole, steps, failure);
         debug_assert!(run.is_some(), "exploration and replay disagree");
         run

@@ -124,8 +124,7 @@ pub(super) fn print(machines: &[Fsm]) -> Result<String, PrintError> {
         let role = fsm.role();
         let name = role.as_str();
         if !roles.insert(role) {
-            let message = "there are two of this name; rename one";
-            return Err(PrintError::new(role, message));
+            return Err(PrintError::new(role, "there are two of this name; rename one"));
         }
         if name.is_empty() || name.trim() != name || name.contains(['\n', '\r']) {
             let message = "its name does not fit a line; rename it, or use DOT";

@@ -62,8 +62,7 @@ fn find(system: &System, limits: &Limits) -> Option<Drained> {
     let mut search = Search::new(&interned);
     search.reach(limits.configurations)?;
     search.options();
-    let plans = search.plans()?;
-    let situations = search.rows.iter().zip(&search.queues).zip(plans).enumerate();
+    let situations = search.rows.iter().zip(&search.queues).zip(search.plans()?).enumerate();
     let situations = situations.map(|(node, ((row, queues), planned))| {
         let states = row[..interned.machines()].iter().enumerate();
         let states = states.map(|(machine, &state)| interned.own_state(machine, state));
@@ -384,8 +383,7 @@ fn keep(words: &Words, counted: Option<TransitionId>, (least, most): (usize, usi
     while let Some(at) = work.pop() {
         if at.1 <= most && reached.insert(at) {
             let pairs = words.pairs.range((at.0, TransitionId::from_index(0))..);
-            let pairs = pairs.take_while(|pair| pair.0 == at.0).filter(|pair| is_known(&pair.1));
-            for pair in pairs {
+            for pair in pairs.take_while(|pair| pair.0 == at.0).filter(|pair| is_known(&pair.1)) {
                 let next = count(at.1, pair.1);
                 edges.push((at, next));
                 work.push(next);

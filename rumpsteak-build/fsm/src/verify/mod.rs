@@ -94,8 +94,7 @@ pub fn verify<P: Borrow<Fsm>>(
 ) -> Result<Verdict<Accepted, Refused>, VerifyError> {
     let played = |fsm: &Fsm| (fsm.is_on_demand(), fsm.late().clone());
     if played(written) != played(projected) {
-        let written = written.clone().played_like(projected);
-        return verify(&written, projected, peers, limits);
+        return verify(&written.clone().played_like(projected), projected, peers, limits);
     }
     let peers: &[&Fsm] = &peers.iter().map(P::borrow).collect::<Vec<_>>();
     let compose =

@@ -137,7 +137,6 @@ pub(crate) fn suggest(name: &str, known: &[&str]) -> Option<String> {
     let quoted = known.iter().take(MOST + 1);
     let quoted: Vec<_> = quoted.map(|name| format!("`{name}`")).collect();
     match &*quoted {
-        [] => None,
         [one] => Some(format!("there is {one}")),
         [first @ .., last] if quoted.len() <= MOST => {
             Some(format!("there are {} and {last}", first.join(", ")))

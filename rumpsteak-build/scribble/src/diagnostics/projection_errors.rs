@@ -64,8 +64,7 @@ fn branching(mut diagnostic: Diagnostic, role: &str, branches: &Branches) -> Dia
         } else {
             "…or this one"
         };
-        let label = format!("{first}, and `{role}` cannot tell");
-        diagnostic = diagnostic.with(other.span, label);
+        diagnostic = diagnostic.with(other.span, format!("{first}, and `{role}` cannot tell"));
     }
     let [one, other] = lines(&branches.runs);
     let same = match diagnostic.code {

@@ -18,8 +18,7 @@ pub(crate) fn nameless(ty: &Name, declared: &[(&str, &str)]) -> Diagnostic {
     let (name, external) = declaration(ty.as_str(), of);
     if let Some((name, _)) = declared.iter().find(|(_, known)| *known == external) {
         let message = format!("`{ty}` is a Rust type, and is called `{name}` in this module");
-        let label = format!("write `{name}` here");
-        return Diagnostic::new(Code::RustType, message, ty.span, label);
+        return Diagnostic::new(Code::RustType, message, ty.span, format!("write `{name}` here"));
     }
     let message = format!("`{ty}` is a Rust type, and has no name in protocols");
     let label = format!("declare it, and write `{name}` here");

@@ -40,8 +40,7 @@ fn last(name: &str) -> &str {
 }
 
 fn fold(name: &str) -> String {
-    let letters = name.chars().filter(|&letter| letter != '_');
-    letters.flat_map(char::to_lowercase).collect()
+    name.chars().filter(|&letter| letter != '_').flat_map(char::to_lowercase).collect()
 }
 
 #[cfg(test)]

@@ -67,8 +67,7 @@ errors! {
 
 /// At most `most` characters of a text, escaped.
 fn shorten(text: &str, most: usize) -> String {
-    let shown = text.chars().take(most);
-    let mut shown: String = shown.flat_map(char::escape_debug).collect();
+    let mut shown: String = text.chars().take(most).flat_map(char::escape_debug).collect();
     if text.chars().nth(most).is_some() {
         shown.push('…');
     }
@@ -91,10 +90,8 @@ pub(crate) fn unexpected(
     expected: &str,
     before: Option<Span>,
 ) -> Diagnostic {
-    let found = match found {
-        Some(found) => format!("`{}`", shorten(found, 24)),
-        None => "the end of the file".to_owned(),
-    };
+    let end = || "the end of the file".to_owned();
+    let found = found.map_or_else(end, |found| format!("`{}`", shorten(found, 24)));
     let message = format!("expected {expected}, found {found}");
     let label = format!("expected {expected}");
     let diagnostic = Diagnostic::new(Code::Unexpected, message, span, label);

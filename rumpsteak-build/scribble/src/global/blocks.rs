@@ -122,13 +122,11 @@ fn interrupts(
     let mut labels = HashSet::new();
     let mut first = HashMap::new();
     let own = block.interrupts.iter().map(|of| (of.by, of.message, of.span, false));
-    let answers = block.interrupts.iter();
-    let answers = answers.filter_map(|of| Some((of.by, of.answer?, of.span, true)));
+    let answers = block.interrupts.iter().filter_map(|of| Some((of.by, of.answer?, of.span, true)));
     for (by, message, here, is_answer) in own.chain(answers) {
         let label = &messages[message as usize].label;
         let same = used.iter().filter(|((_, _, other), _)| *other == label);
-        let same = same.min_by_key(|(_, (_, span))| *span);
-        if let Some((&(from, to, _), &(_, span))) = same {
+        if let Some((&(from, to, _), &(_, span))) = same.min_by_key(|(_, (_, span))| *span) {
             let to = format!("`{}`", name(to));
             found.push(shared_label(label.as_str(), name(from), &to, here, span));
             continue;

@@ -75,8 +75,7 @@ pub(crate) fn connect(
         }
         alone
     });
-    let alone = alone.collect();
-    Ok((global.with_states(states, letters.into_iter().collect()), alone))
+    Ok((global.with_states(states, letters.into_iter().collect()), alone.collect()))
 }
 
 /// Updates the connections for one interaction. [`settle`] has ended the connections of a state

@@ -188,8 +188,7 @@ impl Determiniser<'_, '_> {
             let state = index(global.len());
             let offers = self.offers(state)?;
             self.check(state, &offers);
-            let edges = self.edges(state, &offers.messages)?;
-            global.states.push(edges);
+            global.states.push(self.edges(state, &offers.messages)?);
         }
         Ok(global)
     }

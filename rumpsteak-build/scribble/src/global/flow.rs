@@ -157,8 +157,7 @@ impl<'p, 'm> Flat<'p, 'm> {
             NodeKind::PartEnd { .. } | NodeKind::Invalid => Vec::new(),
             NodeKind::Message { .. } => next(!reach.silent).into_iter().map(of_node).collect(),
             NodeKind::Block { parts, .. } => {
-                let parts = parts.iter().copied();
-                parts.chain(next(self.passes(reach, at))).map(of_node).collect()
+                parts.iter().copied().chain(next(self.passes(reach, at))).map(of_node).collect()
             }
             NodeKind::Choice { branches, .. } => branches.iter().copied().map(of_node).collect(),
             NodeKind::Jump { target } => vec![of_node(*target)],

@@ -52,8 +52,7 @@ impl<'m> Recursions<'m> {
 
     /// The interactions of a block, with endless recursions last.
     pub(super) fn items<'a>(&'a self, body: &'a Body, block: BlockId) -> &'a [InteractionId] {
-        let order = self.orders.get(&block);
-        order.map_or(body.block(block), Vec::as_slice)
+        self.orders.get(&block).map_or(body.block(block), Vec::as_slice)
     }
 
     /// The first interaction of a block, or `next` if it is empty.
@@ -149,8 +148,7 @@ impl<'m> Recursions<'m> {
                 && roles(body, beside, &mut budget).is_some_and(|roles| roles.is_disjoint(&own))
             {
                 let order = [&before[..endless], beside, &before[endless..]].concat();
-                let block = BlockId(index(number));
-                self.orders.insert(block, order);
+                self.orders.insert(BlockId(index(number)), order);
             }
         }
     }

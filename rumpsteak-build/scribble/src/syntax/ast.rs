@@ -369,10 +369,9 @@ impl MessageExpr {
     /// The whole expression.
     pub fn span(&self) -> Span {
         match self {
-            Self::Literal { label, payload } => match payload.last() {
-                Some(last) => label.span.to(last.span()),
-                None => label.span,
-            },
+            Self::Literal { label, payload } => {
+                payload.last().map_or(label.span, |last| label.span.to(last.span()))
+            }
             Self::Named(name) => name.span,
         }
     }

@@ -320,8 +320,7 @@ impl<'a> Cursor<'a> {
     /// Reports that the block of the `{` at `brace` is not closed before the next token. Reports
     /// only one such block at the end of the text.
     pub(super) fn open_block(&mut self, brace: usize) {
-        let at_end = self.kind() == TokenKind::End;
-        if at_end && self.blamed.replace(self.at) == Some(self.at) {
+        if self.kind() == TokenKind::End && self.blamed.replace(self.at) == Some(self.at) {
             return;
         }
         let error = syntax_errors::open_block(self.span_of(self.at), self.span_of(brace));
@@ -330,8 +329,7 @@ impl<'a> Cursor<'a> {
 
     /// Reports a construct that reaches from the token at `start` to the last one taken.
     pub(super) fn unsupported(&mut self, construct: Construct, start: usize) {
-        let span = self.span_from(start);
-        self.diagnostics.push(syntax_errors::unsupported(construct, span));
+        self.diagnostics.push(syntax_errors::unsupported(construct, self.span_from(start)));
     }
 
     /// As [`unsupported`](Self::unsupported), for a construct that a file of its dialect repeats.

@@ -133,8 +133,7 @@ impl Lexer<'_> {
 
     /// Reports that the comment here has no end, and skips the rest of the text.
     fn open_comment(&mut self, end: &str) {
-        let span = self.span(self.at, self.at + 2);
-        self.diagnostics.push(syntax_errors::open_comment(span, end));
+        self.diagnostics.push(syntax_errors::open_comment(self.span(self.at, self.at + 2), end));
         self.at = self.bytes.len();
     }
 

@@ -177,8 +177,7 @@ fn protocol(cursor: &mut Cursor<'_>) -> Result<Option<ProtocolDecl>> {
         refused.get_or_insert((Construct::LOCAL_PROTOCOL, cursor.at()));
     }
     if let Some((construct, at)) = refused {
-        let span = cursor.span_of(at);
-        cursor.diagnostics.push(syntax_errors::unsupported(construct, span));
+        cursor.diagnostics.push(syntax_errors::unsupported(construct, cursor.span_of(at)));
         // Their headings and bodies have another grammar.
         cursor.skip_to_block()?;
         cursor.skip_balanced();

@@ -50,8 +50,7 @@ impl Expansion<'_> {
         let drains = self.drains();
         let offers = variants.iter().zip(&thens).map(|(variant, then)| self.offers(variant, then));
         let identity = self.identity(name);
-        let last = rest.map(|rest| &rest.name).into_iter();
-        let shown = names.iter().copied().chain(last);
+        let shown = names.iter().copied().chain(rest.map(|rest| &rest.name));
         let shown = quote!(match self { #(Self::#shown(..) => ::core::stringify!(#shown),)* });
         let debug = self.debug(name, attributes, &shown);
         let bounds = variants.iter().zip(&thens).filter(|_| due.is_none());
@@ -117,8 +116,7 @@ impl Expansion<'_> {
         let (out, _) = self.item.way_out().filter(|(out, _)| Parts::is_short(out))?;
         let (rest, message) = (self.session(&self.parts(out), 0), self.message());
         let labels: Vec<_> = self.item.variants().iter().map(|of| of.head.label()).collect();
-        let variants = self.item.variants().iter();
-        let is_out = variants.map(|of| of.then.to_string() == out.to_string());
+        let is_out = self.item.variants().iter().map(|of| of.then.to_string() == out.to_string());
         Some(quote! {
             #[automatically_derived]
             impl<'s, #role: #krate::Role> #krate::states::Drains<#message> for #name<'s, #role>

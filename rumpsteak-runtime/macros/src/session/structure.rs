@@ -253,8 +253,7 @@ impl Expansion<'_> {
             return self.each_method("branch_each", types);
         }
         let peer = self.peer(peer);
-        let types = quote!('s, #role, #peer, #choice);
-        self.methods(BRANCH, None, None, &types, &bounds)
+        self.methods(BRANCH, None, None, &quote!('s, #role, #peer, #choice), &bounds)
     }
 
     /// The bound for the role's route to `peer`, and for the label that it carries.

@@ -39,8 +39,7 @@ impl Host {
     /// A host with these transports and limits.
     #[must_use]
     pub fn with(transports: Transports, limits: Limits) -> Self {
-        let shared = Shared::new(transports, limits);
-        Self { shared: Arc::new(shared), listening: Arc::default() }
+        Self { shared: Arc::new(Shared::new(transports, limits)), listening: Arc::default() }
     }
 
     /// Listens at an address, and returns the address by which others reach the host. It differs if

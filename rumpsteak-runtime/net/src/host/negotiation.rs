@@ -80,8 +80,7 @@ impl Shared {
             None if called.has_sessions && best.is_some_and(|best| best == at) => None,
             Some(own) if !listened.iter().any(|at| hello.takes(at)) => {
                 let theirs = if ways.is_empty() { at.to_owned() } else { ways.join(", ") };
-                let refusal = Refusal::Transport([theirs, own.transports.join(", ")]);
-                Some(Answer::Refused(refusal))
+                Some(Answer::Refused(Refusal::Transport([theirs, own.transports.join(", ")])))
             }
             _ => Some(Answer::Offers(listened)),
         }

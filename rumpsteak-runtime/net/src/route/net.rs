@@ -102,8 +102,7 @@ impl<M> Frames<M> {
                 let (read, numbers) = (&self.read, numbers.as_deref());
                 if messages.are_large() {
                     if let Some(bytes) = messages.next_shared() {
-                        let message = reading(bytes.clone(), || read(&bytes, numbers));
-                        return Poll::Ready(Some(message));
+                        return Poll::Ready(Some(reading(bytes.clone(), || read(&bytes, numbers))));
                     }
                 } else if let Some(bytes) = messages.next() {
                     return Poll::Ready(Some(read(bytes, numbers)));
@@ -143,8 +142,7 @@ pub(crate) fn wired<M: 'static>(sent: Queue, received: Queue) -> [(Net<M>, Share
     let [near, far] = [(); 2].map(|()| Arc::default());
     [(out, &far, inbox, &near), (far_out, &near, far_in, &far)].map(|(out, far, inbox, near)| {
         let outbox = Outbox::to(out, far, &status);
-        let route = route(outbox, Source::Messages(inbox), near, &status, false);
-        (route, Arc::clone(&status))
+        (route(outbox, Source::Messages(inbox), near, &status, false), Arc::clone(&status))
     })
 }
 

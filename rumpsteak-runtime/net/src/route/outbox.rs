@@ -262,8 +262,7 @@ impl<M> Writer<M> {
         self.large = Some(size).filter(|size| *size >= frame::LARGE);
         self.sent.add(Amount { messages: 1, bytes: frame::size_of(size) });
         if has_begun {
-            let sent = Pin::new(&mut self.queue).start_send(Begun(0));
-            return sent.map_err(|_| status.reason());
+            return Pin::new(&mut self.queue).start_send(Begun(0)).map_err(|_| status.reason());
         }
         Ok(())
     }

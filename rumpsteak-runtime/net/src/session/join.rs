@@ -131,8 +131,7 @@ impl<R: Role, C> Join<R, C> {
     /// The ends compare these numbers. The member of the index 2 is the peer `worker[2]`.
     pub fn members(mut self, family: &str, number: usize) -> Self {
         // A larger number is too large for a process, and is refused by all others.
-        let number = u32::try_from(number).unwrap_or(u32::MAX);
-        self.plan.families.insert(family.to_owned(), number);
+        self.plan.families.insert(family.to_owned(), u32::try_from(number).unwrap_or(u32::MAX));
         self
     }
 
@@ -172,8 +171,7 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
     // A failed call reports its reason a moment earlier.
     let until = until + Duration::from_secs(1);
     let (mut ends, mut routes) = (Vec::new(), Vec::new());
-    let is_on_demand = on_demand.contains(&R::NAME);
-    let (meets, met) = is_on_demand.then(mpsc::unbounded_channel).unzip();
+    let (meets, met) = on_demand.contains(&R::NAME).then(mpsc::unbounded_channel).unzip();
     for remote in remotes {
         let mut remote = Box::new(remote);
         let (own, codec) = (remote.own.clone(), join.codec.clone());

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use futures_util::StreamExt as _;
 use rumpsteak_runtime::channel::{QueueReceiver, QueueSender};
 use rumpsteak_runtime::private::{ByMacro, Leaves, Played, Structure};
 use rumpsteak_runtime::states::{Plays, Session, State};
@@ -20,7 +21,7 @@ use tokio::time::{sleep, timeout};
 
 use super::join::MessageCodec as _;
 use super::wiring::{Facts, Families, role_of, token};
-use crate::journal::{Channel, Entry, Final, LOOK, Log, Phase, encoded, failed, next};
+use crate::journal::{Channel, Entry, Final, LOOK, Log, Phase, encoded, failed};
 use crate::route::{Read, Taken, Unsaved, net_of_messages, reader};
 use crate::wire::schema;
 use crate::{Joins, Journal, NetError, Postcard, Refusal};
@@ -158,7 +159,7 @@ impl Journal {
                     Err(_) => names.push((name, true)),
                 }
             }
-            match timeout(LOOK, next(&mut calls)).await {
+            match timeout(LOOK, calls.next()).await {
                 Ok(Some(call)) => {
                     let name = String::from_utf8(call.payload.into()).into_iter().collect();
                     names.extend(found(name, false));
@@ -181,8 +182,7 @@ impl Journal {
     async fn log<R: Joins>(&self, session: &str) -> Result<Log, NetError> {
         let (fingerprint, format) = Facts::of::<R, Postcard>().told()?;
         let said = (fingerprint, &format.codec, &format.labels, &format.types);
-        let bytes = postcard::to_stdvec(&said).map_err(failed)?;
-        let program = schema::fingerprint(bytes.into_iter());
+        let program = schema::fingerprint(postcard::to_stdvec(&said).map_err(failed)?.into_iter());
         Log::open(self, [R::PROTOCOL, session], R::NAME, token()?, program).await
     }
 
@@ -198,8 +198,7 @@ impl Journal {
             return Ok((is_own && may_be_own).then_some(entry.session));
         }
         let Some((_, of_peer)) = log.next("*", 1).await.map_err(failed)? else { return Ok(None) };
-        let claimed = log.begin(0, self.claim(of_peer.session, &log)).await?;
-        Ok(claimed.map(|entry| entry.session))
+        Ok(log.begin(0, self.claim(of_peer.session, &log)).await?.map(|entry| entry.session))
     }
 
     /// The entry of number 0 of a role in a session, which is never written.
@@ -296,8 +295,7 @@ impl<R: Joins + Leaves<()>, V: Serialize> Stored<R, V> {
     where
         S: Session<State = State<'static, R>> + Structure,
     {
-        let role = rest.into_role(ByMacro(()));
-        self.role = role.ok_or(NetError::NotHere { role: R::NAME })?;
+        self.role = rest.into_role(ByMacro(())).ok_or(NetError::NotHere { role: R::NAME })?;
         self.add(Phase::At(S::FINGERPRINT)).await?;
         self.is_taken = false;
         if self.entry.step.is_multiple_of(LOOKS) {

@@ -69,8 +69,7 @@ impl Transport for Quic {
                     SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
                 };
                 let endpoint = Endpoint::client(any)?;
-                let client = self.client.clone();
-                let called = endpoint.connect_with(client, address, host_of(place));
+                let called = endpoint.connect_with(self.client.clone(), address, host_of(place));
                 match called.map_err(io::Error::other)?.await {
                     Ok(connection) => return begin(connection, frame, true).await,
                     Err(error) => last = error.into(),
@@ -142,8 +141,7 @@ struct Shared {
 
 impl Shared {
     fn stream(self: Arc<Self>, (sending, receiving): (SendStream, RecvStream)) -> Connection {
-        let stream = tokio::io::join(receiving, sending);
-        let frames = frames(stream, self.frame, SMALL);
+        let frames = frames(tokio::io::join(receiving, sending), self.frame, SMALL);
         Connection::of(self, frames)
     }
 }

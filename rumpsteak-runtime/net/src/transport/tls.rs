@@ -228,8 +228,7 @@ pub(super) fn may_play(
 impl Transport for Tls {
     fn connect<'a>(&'a self, place: &'a str, frame: usize) -> IoFuture<'a, Connection> {
         Box::pin(async move {
-            let stream = self.call(place, tcp::call(place)).await?;
-            self.opened(stream, frame, true).await
+            self.opened(self.call(place, tcp::call(place)).await?, frame, true).await
         })
     }
 

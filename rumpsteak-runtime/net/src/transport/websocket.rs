@@ -90,8 +90,7 @@ impl WebSocket {
         if let Some(token) = &self.token {
             request = request.with_header(AUTHORIZATION.as_str(), format!("Bearer {token}"));
         }
-        let socket = client_async_with_config(request, stream, config()).await;
-        let socket = socket.map_err(failed)?.0;
+        let socket = client_async_with_config(request, stream, config()).await.map_err(failed)?.0;
         multiplexed(bytes_of(socket), frame, true).await
     }
 

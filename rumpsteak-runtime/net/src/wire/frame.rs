@@ -237,8 +237,7 @@ impl Batch {
             self.bytes.clear();
             return None;
         }
-        let next = self.spare.pop().unwrap_or_default();
-        let mut bytes = std::mem::replace(&mut self.bytes, next);
+        let mut bytes = std::mem::replace(&mut self.bytes, self.spare.pop().unwrap_or_default());
         // The window does not count memory that is not used.
         if bytes.capacity() - bytes.len() > FULL.max(bytes.len() / 8) {
             bytes.shrink_to_fit();

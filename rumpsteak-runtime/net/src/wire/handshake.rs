@@ -205,8 +205,7 @@ impl Hello {
         }
         let projections = [self, other].map(|hello| Arc::clone(&hello.format.projections));
         let compared = spawn_blocking(move || versions_fit(&projections));
-        let compared = compared.await.unwrap_or_else(|error| Err(error.to_string()));
-        compared.map_err(Refusal::Protocol)
+        compared.await.unwrap_or_else(|error| Err(error.to_string())).map_err(Refusal::Protocol)
     }
 
     pub(crate) fn has_short_names(&self) -> bool {

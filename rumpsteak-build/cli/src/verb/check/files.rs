@@ -115,8 +115,7 @@ fn judge(
         Ok((bound, evidence)) => {
             let file = visible(module.name());
             let roles = count(protocol.roles().len(), "role");
-            let line = format!("{file}: `{name}` is safe: {roles}, {evidence}\n");
-            (Answer::holds(bound), line)
+            (Answer::holds(bound), format!("{file}: `{name}` is safe: {roles}, {evidence}\n"))
         }
         Err(run) => {
             let title =
@@ -189,8 +188,7 @@ impl Output<'_> {
     fn weigh(&mut self, answer: Answer) {
         // Of two that hold, the one with the larger bound.
         let weight = |of: &Answer| {
-            let bound = of.object["bound"].as_u64().filter(|_| of.outcome == Outcome::Holds);
-            (of.outcome, bound)
+            (of.outcome, of.object["bound"].as_u64().filter(|_| of.outcome == Outcome::Holds))
         };
         if self.gravest.as_ref().is_none_or(|known| weight(&answer) > weight(known)) {
             self.gravest = Some(answer);

@@ -85,8 +85,7 @@ impl Data {
     /// the same name as one that is received.
     fn is_declared(&self, send: &Action) -> bool {
         let Some(sent) = self.known.get(send) else { return false };
-        let received = self.known.iter();
-        let mut received = received.filter(|(action, _)| !action.is_send());
+        let mut received = self.known.iter().filter(|(action, _)| !action.is_send());
         sent.labels.is_some()
             || received.any(|(_, received)| !sent.payloads.is_disjoint(&received.payloads))
     }

@@ -300,8 +300,7 @@ impl Optimiser<'_> {
         let verdict = if found.after < found.before {
             let gain = gain(found.before, found.after, self.costs.work);
             let protocol = self.protocol.name();
-            let summary = format!("all roles of `{protocol}` together: {gain}, {tried} tried");
-            (Outcome::Holds, summary)
+            (Outcome::Holds, format!("all roles of `{protocol}` together: {gain}, {tried} tried"))
         } else if roles.iter().any(|(_, outcome, _)| *outcome == Outcome::Undecided) {
             (Outcome::Undecided, not_all("", &tried))
         } else {

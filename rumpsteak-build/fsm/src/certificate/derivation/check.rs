@@ -30,10 +30,9 @@ pub(crate) fn check(derivation: &Derivation, sub: &Fsm, sup: &Fsm) -> Result<(),
             moved: false,
         }];
         for (number, rule) in situation.rules.iter().enumerate() {
-            let applied = match goals.pop() {
-                Some(goal) => checker.apply(rule, goal, &claims, index, &mut goals),
-                None => Err(Fault::NoGoal),
-            };
+            let goal = goals.pop().ok_or(Fault::NoGoal);
+            let applied =
+                goal.and_then(|goal| checker.apply(rule, goal, &claims, index, &mut goals));
             applied.map_err(|fault| Invalid::at(index, number, fault))?;
         }
         if !goals.is_empty() {

@@ -18,8 +18,7 @@ pub(crate) fn check(
     let checker = Checker { sub, sup };
     let mut claims = Vec::with_capacity(invariant.judgements.len());
     for (index, judgement) in invariant.judgements.iter().enumerate() {
-        let claim = checker.claim(judgement);
-        claims.push(claim.map_err(|fault| Invalid::at(index, 0, fault))?);
+        claims.push(checker.claim(judgement).map_err(|fault| Invalid::at(index, 0, fault))?);
     }
     let initial = Goal { sub: sub.initial(), sup: sup.initial(), pending: BTreeMap::new() };
     if claims.first().map(|claim| &claim.goal) != Some(&initial) {
@@ -46,8 +45,7 @@ pub(crate) fn check(
             return Err(Invalid::at(index, goals.len(), Fault::NoGoal));
         }
         if let Some(fair) = fair {
-            let checked = checker.fair(fair, index, &claim.goal);
-            checked.map_err(|fault| Invalid::at(index, 0, fault))?;
+            checker.fair(fair, index, &claim.goal).map_err(|fault| Invalid::at(index, 0, fault))?;
         }
     }
     Ok(())
@@ -134,8 +132,7 @@ impl<'a> Checker<'a> {
             windows.sort_unstable();
             windows.dedup();
         }
-        let kind = self.kind(&words)?;
-        Ok((kind, words))
+        Ok((self.kind(&words)?, words))
     }
 
     fn kind(&self, words: &Words) -> Result<Kind<'a>, Fault> {
@@ -255,8 +252,7 @@ fn ahead<'a>(goal: &Goal<'a>, theirs: &[Transition<'a>]) -> Result<Vec<Goal<'a>>
     let name = |next: &Transition<'a>| {
         let mut onward = goal.clone();
         onward.sup = next.target;
-        let words = onward.pending.remove(&kind);
-        let words = Words::append(words, next.id);
+        let words = Words::append(onward.pending.remove(&kind), next.id);
         onward.pending.insert(kind, words);
         onward
     };

@@ -31,8 +31,7 @@ impl Words {
     pub(super) fn take_off(&self) -> Vec<(Letter, Option<Self>)> {
         let Between { first, last, windows } = match self {
             Self::Exactly(word) => {
-                let taken = word.split_first();
-                let taken = taken.map(|(&letter, rest)| (letter, Self::exactly(rest)));
+                let taken = word.split_first().map(|(&letter, rest)| (letter, Self::exactly(rest)));
                 return taken.into_iter().collect();
             }
             Self::Between(between) => between,
@@ -46,8 +45,7 @@ impl Words {
             let windows = on_the_way(windows, rest, last);
             if !windows.is_empty() {
                 let (first, last) = (rest.to_vec(), last.clone());
-                let longer = Between { first, last, windows };
-                taken.push((letter, Some(Self::Between(longer))));
+                taken.push((letter, Some(Self::Between(Between { first, last, windows }))));
             }
         }
         taken
@@ -111,8 +109,7 @@ fn reached<'a>(steps: &[Step<'a>], start: &'a [Letter]) -> Vec<&'a [Letter]> {
     let mut open = vec![start];
     while let Some(at) = open.pop() {
         let first = steps.partition_point(|&(from, _)| from < at);
-        let own = steps[first..].iter().take_while(|&&(from, _)| from == at);
-        for &(_, next) in own {
+        for &(_, next) in steps[first..].iter().take_while(|&&(from, _)| from == at) {
             if let Err(place) = reached.binary_search(&next) {
                 reached.insert(place, next);
                 open.push(next);

@@ -27,8 +27,7 @@ struct Parser<'a> {
 
 impl Parser<'_> {
     fn advance(&mut self) -> Result<Token> {
-        let next = self.lexer.token()?;
-        Ok(std::mem::replace(&mut self.next, next))
+        Ok(std::mem::replace(&mut self.next, self.lexer.token()?))
     }
 
     fn at(&self, punctuation: char) -> bool {

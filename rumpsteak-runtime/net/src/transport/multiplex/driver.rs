@@ -86,8 +86,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Driver<T> {
                 if self.input.len() >= HEAD + length {
                     self.input.advance(4);
                     let head = self.input.get_u32();
-                    let payload = self.input.split_to(length);
-                    state.take(head >> 3, head & 7, payload)?;
+                    state.take(head >> 3, head & 7, self.input.split_to(length))?;
                     self.has_greeted = true;
                     continue;
                 }
