@@ -257,8 +257,8 @@ fn failed(f: &mut fmt::Formatter<'_>, role: &str, peer: &str, action: Action) ->
 }
 
 /// `` `a`, `b` or `c` ``, each name once.
-pub(crate) fn any_of(names: &[&str]) -> String {
-    let is_first = |&(place, name): &(usize, &&str)| !names[..place].contains(name);
+pub(crate) fn any_of<T: PartialEq + fmt::Display>(names: &[T]) -> String {
+    let is_first = |&(place, name): &(usize, &T)| !names[..place].contains(name);
     let names = names.iter().enumerate().filter(is_first).map(|(_, name)| format!("`{name}`"));
     let names: Vec<String> = names.collect();
     match &names[..] {

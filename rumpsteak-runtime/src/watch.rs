@@ -117,18 +117,20 @@ impl Watch {
         if IS_ON { LIMIT.map(Self::printing) } else { None }
     }
 
-    /// Watches a role from now on, together with the other roles of its set.
-    pub fn add<R: Role>(&self, role: &R) {
+    /// Watches a role from now on, together with the other roles of its set. `member` is one more
+    /// than the index of a member of a family.
+    pub fn add<R: Role>(&self, role: &R, member: usize) {
         if !IS_ON {
             return print("nothing is watched: set the feature `watch` of `rumpsteak-runtime`");
         }
         let Some(number) = participant::set(role) else { return };
-        role.for_each_mark(|_, mark| mark.watch());
-        self.add_to(number, R::PROTOCOL, R::NAME);
+        let member = u16::try_from(member).unwrap_or(u16::MAX);
+        role.for_each_mark(|_, mark| mark.watch(member));
+        self.add_to(number, R::PROTOCOL, (R::NAME, member));
     }
 
     /// Watches a role of this set.
-    fn add_to(&self, number: usize, protocol: &'static str, role: &'static str) {
+    fn add_to(&self, number: usize, protocol: &'static str, role: (&'static str, u16)) {
         let mut sets = sets();
         let set = sets.entry(number).or_insert_with(|| Set {
             protocol,
@@ -139,8 +141,9 @@ impl Watch {
             connections: Vec::new(),
         });
         let replaced = mem::replace(&mut set.watch, self.clone());
-        if set.roles.iter().all(|known| known.name != role) {
-            set.roles.push(Watched { name: role, session: 0, doing: Doing::Nothing });
+        if set.roles.iter().all(|known| (known.name, known.member) != role) {
+            let (name, member) = role;
+            set.roles.push(Watched { name, member, session: 0, doing: Doing::Nothing });
         }
         let runs = |set: &Set| set.roles.iter().any(|role| role.doing.is_in_session());
         let idle: Vec<_> = sets.iter().filter(|(_, set)| !runs(set)).collect();
@@ -166,7 +169,7 @@ const MOST_IDLE: usize = 1000;
 /// Describes the connection of a watched role to a peer. Used by `rumpsteak-net`.
 #[doc(hidden)]
 pub fn connection<R: Role>(role: &R, peer: &str, describe: Connection) {
-    let Some(set) = participant::watched(role) else { return };
+    let Some((set, _)) = participant::watched(role) else { return };
     if let Some(set) = sets().get_mut(&set) {
         set.connections.retain(|(known, _)| known != peer);
         set.connections.push((peer.to_owned(), describe));
@@ -187,6 +190,8 @@ struct Set {
 
 struct Watched {
     name: &'static str,
+    /// One more than the index of a member of a family.
+    member: u16,
     /// The number of the last session that it began or waited to begin.
     session: usize,
     doing: Doing,
@@ -210,9 +215,19 @@ pub(crate) enum Doing {
 
 #[derive(PartialEq)]
 pub(crate) struct Step {
-    pub(crate) receives: bool,
-    pub(crate) peers: Vec<&'static str>,
+    pub(crate) way: Way,
+    /// The roles, or members.
+    pub(crate) peers: Vec<String>,
     pub(crate) labels: &'static [&'static str],
+}
+
+/// What an action does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Way {
+    Send,
+    Receive,
+    /// It receives unless a future of the process completes first.
+    Race,
 }
 
 /// Locks the sets. No code of users runs under the lock.
@@ -240,12 +255,28 @@ impl Set {
     }
 }
 
+impl Watched {
+    /// The role, or the member of the family.
+    fn shown(&self) -> String {
+        match self.member.checked_sub(1) {
+            Some(index) => format!("{}[{index}]", self.name),
+            None => self.name.to_owned(),
+        }
+    }
+}
+
 /// Changes what a role does, unless `to` returns `None`. Returns true if it has.
-fn change(set: Option<usize>, name: &str, to: impl FnOnce(&mut Watched) -> Option<Doing>) -> bool {
-    let Some(set) = set else { return false };
+fn change(
+    watched: Option<(usize, u16)>,
+    name: &str,
+    to: impl FnOnce(&mut Watched) -> Option<Doing>,
+) -> bool {
+    let Some((set, member)) = watched else { return false };
     let mut sets = sets();
     let Some(set) = sets.get_mut(&set) else { return false };
-    let Some(role) = set.roles.iter_mut().find(|role| role.name == name) else { return false };
+    let mut roles = set.roles.iter_mut();
+    let role = roles.find(|role| role.member == member && role.name == name);
+    let Some(role) = role else { return false };
     let Some(doing) = to(role) else { return false };
     (role.doing, set.last) = (doing, Instant::now());
     set.is_reported.set(false);
@@ -268,7 +299,7 @@ pub(crate) fn begins<R: Role>(role: &R) -> bool {
     if participant::watched(role).is_none()
         && tracing::enabled!(target: "rumpsteak", tracing::Level::TRACE)
     {
-        Watch::new(Duration::MAX, |_| {}).add(role);
+        Watch::new(Duration::MAX, |_| {}).add(role, 0);
     }
     let (set, (_, completed)) = (participant::watched(role), participant::session(role));
     change(set, R::NAME, |role| {
@@ -284,7 +315,7 @@ pub(crate) fn begins<R: Role>(role: &R) -> bool {
 pub(crate) fn acts<R: Role>(role: &R, waits: bool, step: Step) {
     #[cfg(feature = "tracing")]
     let (action, peer, label) = (
-        if step.receives { "waits to receive" } else { "waits to send" },
+        if step.way == Way::Send { "waits to send" } else { "waits to receive" },
         step.peers.join(" or "),
         step.labels.join(" or "),
     );
@@ -314,7 +345,7 @@ pub(crate) fn trace<R: Role>(action: &'static str, peer: &str, label: &str) {
 
 /// A session that owns its role. Dropping it ends the session.
 pub(crate) struct Watching {
-    pub(crate) set: Option<usize>,
+    pub(crate) set: Option<(usize, u16)>,
     role: &'static str,
 }
 
@@ -346,7 +377,18 @@ fn run() {
             let left = set.watch.limit.saturating_sub(silence);
             let waits = left.is_zero() && set.roles.iter().any(|it| it.doing.waits());
             if waits && !set.is_reported.replace(true) {
-                let roles = roles_of(&sets, set).map(|(set, role)| describe(&sets, set, role));
+                let roles: Vec<_> = roles_of(&sets, set).collect();
+                let alike = roles.chunk_by(|(_, left), (_, right)| {
+                    (left.name, left.session, &left.doing)
+                        == (right.name, right.session, &right.doing)
+                });
+                let roles = alike.map(|alike| {
+                    let told = describe(&sets, alike[0].0, alike[0].1);
+                    match alike.len() - 1 {
+                        0 => told,
+                        others => format!("{told} (and {others} more, likewise)"),
+                    }
+                });
                 let report = Report { protocol: set.protocol, silence, roles: roles.collect() };
                 reports.push((report, Arc::clone(&set.watch.tell)));
             }
@@ -371,11 +413,12 @@ fn roles_of<'a>(
 }
 
 fn describe(sets: &BTreeMap<usize, Set>, set: &Set, role: &Watched) -> String {
-    let name = role.name;
+    let name = &*role.shown();
+    let is_for = |peers: &[String]| peers.iter().any(|it| *it == name || it == role.name);
     let others = || roles_of(sets, set).map(|(_, role)| role);
     let missed = others().filter_map(|other| match &other.doing {
-        Doing::Waits(Step { receives: true, peers, labels }) if peers.contains(&name) => {
-            Some(format!("{} to `{}`", any_of(labels), other.name))
+        Doing::Waits(Step { way: Way::Receive | Way::Race, peers, labels }) if is_for(peers) => {
+            Some(format!("{} to `{}`", any_of(labels), other.shown()))
         }
         _ => None,
     });
@@ -384,20 +427,25 @@ fn describe(sets: &BTreeMap<usize, Set>, set: &Set, role: &Watched) -> String {
         true => String::new(),
         false => format!("; it owes {}", missed.join(" and ")),
     };
-    let idle = "it is in code of its own, or has dropped its session, by `drop(session)` or by an \
-                action that was never awaited, as in `let _ = session.send(…)`";
+    let idle = "it is in code of its own, its future is not polled, or it has dropped its session, \
+                by `drop(session)` or by an action that was never awaited, as in \
+                `let _ = session.send(…)`";
     let is_ahead = |other: &&Watched| match &other.doing {
-        Doing::Waits(of) if !of.peers.contains(&name) => false,
+        Doing::Waits(of) if !is_for(&of.peers) => false,
         doing => doing.waits() && other.session > role.session,
     };
     match &role.doing {
-        Doing::Waits(Step { receives, peers, labels }) => {
-            let described = set.connections.iter().filter(|(peer, _)| peers.contains(&&**peer));
+        Doing::Waits(Step { way, peers, labels }) => {
+            let described = set.connections.iter().filter(|(peer, _)| peers.contains(peer));
             let described = described.map(|(peer, text)| format!(" (`{peer}`: {})", text()));
             let described = described.collect::<String>();
-            match receives {
-                true => waits_for(name, peers, labels) + &described,
-                false => format!(
+            match way {
+                Way::Receive => waits_for(name, peers, labels) + &described,
+                Way::Race => format!(
+                    "{}{described}, or until its own future in `race` or `until` completes",
+                    waits_for(name, peers, labels)
+                ),
+                Way::Send => format!(
                     "`{name}` waits for room to send {} to {}{described}",
                     any_of(labels),
                     any_of(peers)
@@ -410,7 +458,7 @@ fn describe(sets: &BTreeMap<usize, Set>, set: &Set, role: &Watched) -> String {
         Doing::Nothing => {
             let begun = others().filter(|other| other.doing != Doing::Nothing);
             let begun: Vec<&str> = begun.map(|other| other.name).collect();
-            if is_mixed(sets, set, name, &begun) {
+            if is_mixed(sets, set, role.name, &begun) {
                 return format!(
                     "`{name}` has begun no session, but the `{name}` of another set has: two sets \
                      are mixed{owes}. Take all roles from one set"
@@ -423,18 +471,20 @@ fn describe(sets: &BTreeMap<usize, Set>, set: &Set, role: &Watched) -> String {
             )
         }
         Doing::Begun => format!("`{name}` has begun its session, and no action: {idle}{owes}"),
-        Doing::Did(Step { receives, peers, labels }) => format!(
+        Doing::Did(Step { way, peers, labels }) => format!(
             "`{name}` has {} {} {}, and begun no other action: {idle}{owes}",
-            if *receives { "received" } else { "sent" },
+            if *way == Way::Send { "sent" } else { "received" },
             any_of(labels),
-            if *receives { "from" } else { "to" }.to_owned() + " " + &any_of(peers),
+            if *way == Way::Send { "to" } else { "from" }.to_owned() + " " + &any_of(peers),
         ),
         Doing::Ended => match others().find(is_ahead) {
-            Some(Watched { name: other, session, .. }) => format!(
-                "`{name}` has ended session {}, and begun no other, but `{other}` is at session \
-                 {session}{owes}. Run as many sessions of each role, or drop `{name}` or its set \
+            Some(other) => format!(
+                "`{name}` has ended session {}, and begun no other, but `{}` is at session \
+                 {}{owes}. Run as many sessions of each role, or drop `{name}` or its set \
                  after the last one: its peers then get `Closed`",
-                role.session
+                role.session,
+                other.shown(),
+                other.session
             ),
             None => format!("`{name}` has ended its session, and begun no other"),
         },

@@ -213,8 +213,10 @@ fn resets(set: &SetItem, scope: &Scope<'_>, parameters: &[Ident]) -> TokenStream
 
 fn watch(set: &SetItem, krate: &TokenStream) -> TokenStream {
     let added = set.fields.iter().map(|SetField { member, is_family, .. }| match is_family {
-        true => quote!(self.#member.iter().for_each(|member| watch.add(member));),
-        false => quote!(watch.add(&self.#member);),
+        true => quote! {
+            self.#member.iter().enumerate().for_each(|(index, it)| watch.add(it, index + 1));
+        },
+        false => quote!(watch.add(&self.#member, 0);),
     });
     quote! {
         /// Watches the roles: if no action of the set completes for this long and a role waits,

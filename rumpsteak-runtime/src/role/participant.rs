@@ -192,11 +192,11 @@ pub(crate) fn set<R: Participant>(role: &R) -> Option<usize> {
     set
 }
 
-/// The number of the role's set, if the role is watched.
-pub(crate) fn watched<R: Participant>(role: &R) -> Option<usize> {
-    let mut is_watched = false;
-    role.for_each_mark(|_, mark| is_watched |= mark.is_watched());
-    if is_watched { set(role) } else { None }
+/// The number of the role's set, and what [`Mark::member`] says, if the role is watched.
+pub(crate) fn watched<R: Participant>(role: &R) -> Option<(usize, u16)> {
+    let mut member = None;
+    role.for_each_mark(|_, mark| member = member.or(mark.is_watched().then(|| mark.member())));
+    set(role).zip(member)
 }
 
 /// The session that the role is in: the number of its set, and the number of sessions before it.

@@ -16,7 +16,7 @@ use crate::error::{Action, Error, ErrorKind, Result};
 use crate::message::{Labelled as _, Message};
 use crate::role::{Role, Route, participant};
 use crate::transport::{Incoming, Left, Link, Outgoing, RouteError};
-use crate::watch::{self, Doing};
+use crate::watch::{self, Doing, Way};
 
 /// Sends `label` from the role to `P`, and flushes, because the next action may wait for the
 /// answer. Takes `label` out once the route is ready, and the state once the label is sent.
@@ -30,8 +30,8 @@ where
     R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
     P: Role,
 {
-    state.acts(false, const { &[<R::Message as Message<L>>::NAME] }, |role| {
-        (role.route().poll_ready(context).is_pending(), vec![P::NAME])
+    state.acts(Way::Send, const { &[<R::Message as Message<L>>::NAME] }, |role| {
+        (role.route().poll_ready(context).is_pending(), vec![P::NAME.to_owned()])
     })?;
     let role = state.role()?;
     let sent = ready!(role.route().poll_send(label, R::Message::upcast, context));
@@ -83,7 +83,9 @@ where
     R: Route<P, Link: Incoming<R::Message>>,
     P: Role,
 {
-    state.acts(true, labels, |role| (role.route().is_empty(|_| true, context), vec![P::NAME]))?;
+    state.acts(Way::Receive, labels, |role| {
+        (role.route().is_empty(|_| true, context), vec![P::NAME.to_owned()])
+    })?;
     let role = state.role()?;
     let received = ready!(role.route().poll_receive(context));
     Poll::Ready(match received {

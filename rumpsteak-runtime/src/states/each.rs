@@ -19,6 +19,7 @@ use crate::message::{Labelled as _, Message};
 use crate::role::{Role, Route};
 use crate::seal::ByMacro;
 use crate::transport::{Each, Incoming, Link as _, Outgoing, RouteError};
+use crate::watch::Way;
 
 impl<'s, R: Role, P: Family, L, C> Send<'s, R, P, L, C> {
     /// Sends a label to each member of the family `P`, and returns the next state. `label` makes
@@ -79,9 +80,12 @@ where
     // The number of labels that were made, and the label that its route has not taken yet.
     let (mut made, mut label) = (0_usize, None);
     poll_fn(move |context| {
-        state.acts(false, labels, |role| {
+        state.acts(Way::Send, labels, |role| {
             let link = Route::<P>::route(role).links().get_mut(made.saturating_sub(1));
-            (link.is_some_and(|link| link.poll_ready(context).is_pending()), vec![P::NAME])
+            (
+                link.is_some_and(|link| link.poll_ready(context).is_pending()),
+                vec![P::NAME.to_owned()],
+            )
         })?;
         loop {
             let links = Route::<P>::route(state.role()?).links();
@@ -120,7 +124,7 @@ impl<'s, R: Role, P: Family, L, C> Receive<'s, R, P, L, C> {
                 take(member, message.downcast()?);
                 Ok(())
             };
-            poll_each::<R, P>(&mut state, &mut due, labels, |_| true, take, context)
+            poll_each::<R, P>(&mut state, &mut due, (Way::Receive, labels), |_| true, take, context)
                 .map_ok(C::from_state)
         })
     }
@@ -141,7 +145,9 @@ impl<'s, R: Role, P: Family, C> Branch<'s, R, P, C> {
     {
         const { assert!(!R::PLAYED.0.differ, "members may send different labels: use `drain_each`") };
         let (mut state, mut heard) = (self.into_state(ByMacro(())), Heard::default());
-        poll_fn(move |context| poll_choice::<R, P, C>(&mut state, &mut heard, &mut take, context))
+        poll_fn(move |context| {
+            poll_choice::<R, P, C>(&mut state, Way::Receive, &mut heard, &mut take, context)
+        })
     }
 
     /// Receives and drops what one member after the other has sent, each up to the label that leads
@@ -168,8 +174,9 @@ impl<'s, R: Role, P: Family, C> Branch<'s, R, P, C> {
                     None => Err(message),
                 };
                 let (any, mut due) = (|_: &R::Message| true, Some(vec![member]));
+                let labels = (Way::Receive, C::LABELS);
                 let taken = poll_fn(|context| {
-                    poll_each::<R, P>(&mut state, &mut due, C::LABELS, any, &mut take, context)
+                    poll_each::<R, P>(&mut state, &mut due, labels, any, &mut take, context)
                 });
                 let next = taken.await?;
                 state = next;
@@ -229,8 +236,14 @@ impl<'s, R: Role, C: Choice<Peers: UntilEachOrRace>> Race<'s, R, AnyPeer, C> {
         let first = poll_fn(|context| {
             for polls_members in [turn & 1 == 0, turn & 1 == 1] {
                 let polled = match polls_members {
-                    true => poll_choice::<R, P, C>(&mut state, &mut heard, &mut take, context),
-                    false if heard.1.is_some() => Poll::Pending,
+                    true => poll_choice::<R, P, C>(
+                        &mut state,
+                        Way::Race,
+                        &mut heard,
+                        &mut take,
+                        context,
+                    ),
+                    false if heard.1.is_some() || O::COUNT == 0 => Poll::Pending,
                     false => receive_any::<R, O, C>(&mut state, false, context),
                 };
                 if polled.is_ready() {
@@ -252,6 +265,9 @@ impl<'s, R: Role, C: Choice<Peers: UntilEachOrRace>> Race<'s, R, AnyPeer, C> {
     }
 }
 
+/// So many members that are due are not listed one by one.
+const MOST_SHOWN: usize = 9;
+
 /// The members whose messages are due, once this was polled, the name of the label that has come
 /// first, and the message of the first member.
 type Heard<M> = (Option<Vec<usize>>, Option<&'static str>, Option<M>);
@@ -259,6 +275,7 @@ type Heard<M> = (Option<Vec<usize>>, Option<&'static str>, Option<M>);
 /// Receives from each member. The option has the message of the first one.
 fn poll_choice<'s, R, P: Role, C: Of<'s, R>>(
     state: &mut State<'s, R>,
+    way: Way,
     (due, decided, kept): &mut Heard<R::Message>,
     mut take: impl FnMut(usize, R::Message),
     context: &mut Context<'_>,
@@ -280,7 +297,7 @@ where
         }
         Ok(())
     };
-    let state = ready!(poll_each::<R, P>(state, due, C::HEARD.0, is_wanted, take, context))?;
+    let state = ready!(poll_each::<R, P>(state, due, (way, C::HEARD.0), is_wanted, take, context))?;
     Poll::Ready(match kept.take() {
         None => Err(failed(state, peer, RouteError::Closed, Action::Receive(C::HEARD.0))),
         Some(message) => C::decide(state, message, number)
@@ -294,7 +311,7 @@ where
 fn poll_each<'s, R, P>(
     state: &mut State<'s, R>,
     due: &mut Option<Vec<usize>>,
-    labels: &'static [&'static str],
+    (way, labels): (Way, &'static [&'static str]),
     is_wanted: impl Fn(&R::Message) -> bool,
     mut take: impl FnMut(usize, R::Message) -> Result<(), R::Message>,
     context: &mut Context<'_>,
@@ -306,9 +323,13 @@ where
     const { assert!(P::PLAYED.0.is_family, "the peer is one role, not a family") };
     let links = Route::<P>::route(state.role()?).links();
     let due: &mut Vec<_> = due.get_or_insert_with(|| (0..links.len()).collect());
-    state.acts(true, labels, |role| {
+    state.acts(way, labels, |role| {
         let links = Route::<P>::route(role).links();
-        (due.iter().any(|&member| links[member].is_empty(&is_wanted, context)), vec![P::NAME])
+        let peers = match due.len() < links.len().min(MOST_SHOWN) {
+            true => due.iter().map(|member| format!("{}[{member}]", P::NAME)).collect(),
+            false => vec![P::NAME.to_owned()],
+        };
+        (due.iter().any(|&member| links[member].is_empty(&is_wanted, context)), peers)
     })?;
     let links = Route::<P>::route(state.role()?).links();
     let mut wrong = None;

@@ -10,6 +10,7 @@ use super::receive_any::Peers;
 use super::state::{Names, Session, State};
 use crate::error::{Action, Result};
 use crate::role::Role;
+use crate::watch::Way;
 
 /// Receives one message from each of several peers, in any order.
 ///
@@ -112,9 +113,12 @@ impl<'s, R: Role, C: Gathers<'s, R>> Future for Gathering<'s, R, C> {
         let Due { state, due, .. } = &mut self.get_mut().due;
         let due = *due;
         if due != 0 {
-            state.acts(true, C::LABELS, |role| {
+            state.acts(Way::Receive, C::LABELS, |role| {
                 let peers = (0..C::Peers::COUNT).filter(|index| due >> index & 1 == 1);
-                (C::Peers::are_empty::<C>(role, due, context), peers.map(C::Peers::name).collect())
+                (
+                    C::Peers::are_empty::<C>(role, due, context),
+                    peers.map(|index| C::Peers::name(index).to_owned()).collect(),
+                )
             })?;
         }
         let role = state.role()?;

@@ -9,6 +9,7 @@ use super::state::State;
 use crate::error::{Action, Result};
 use crate::role::{Role, Route};
 use crate::transport::{Incoming, Link as _, RouteError};
+use crate::watch::Way;
 
 /// The peers that the options of a choice receive from, made by the macro: `(A, (B, ()))`.
 ///
@@ -266,8 +267,12 @@ pub(super) fn receive_any<'s, R: Role, O: Peers<R>, C: Of<'s, R>>(
     context: &mut Context<'_>,
 ) -> Poll<Result<C>> {
     const { assert!(O::COUNT < usize::BITS as usize, "a choice has at most 63 peers") };
-    state.acts(true, C::HEARD.0, |role| {
-        (O::are_empty::<C>(role, u64::MAX, context), (0..O::COUNT).map(O::name).collect())
+    let way = if must_receive { Way::Receive } else { Way::Race };
+    state.acts(way, C::HEARD.0, |role| {
+        (
+            O::are_empty::<C>(role, u64::MAX, context),
+            (0..O::COUNT).map(|index| O::name(index).to_owned()).collect(),
+        )
     })?;
     let Turns { index, last, .. } = O::turns(state.role()?, 0);
     let others = match O::receive(state, index, Attempt::First(last.wrapping_add(1)), context) {

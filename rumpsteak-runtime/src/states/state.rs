@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::lending::Claim;
 use crate::role::Role;
 use crate::seal::ByMacro;
-use crate::watch::{self, Doing, Step};
+use crate::watch::{self, Doing, Step, Way};
 
 /// A state of a session: [`Send`](super::Send), [`End`](super::End), …, or a session type of a
 /// module that is made of them.
@@ -65,14 +65,14 @@ impl<'s, R: Role> State<'s, R> {
     #[inline(always)]
     pub(super) fn acts(
         &mut self,
-        receives: bool,
+        way: Way,
         labels: &'static [&'static str],
-        look: impl FnOnce(&mut R) -> (bool, Vec<&'static str>),
+        look: impl FnOnce(&mut R) -> (bool, Vec<String>),
     ) -> Result<()> {
         if watch::IS_ON && self.claim.is_watched() {
             let role = self.role()?;
             let (waits, peers) = look(role);
-            watch::acts(role, waits, Step { receives, peers, labels });
+            watch::acts(role, waits, Step { way, peers, labels });
         }
         Ok(())
     }

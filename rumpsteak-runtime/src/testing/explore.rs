@@ -152,7 +152,10 @@ pub(crate) fn ends_queues() -> bool {
 }
 
 /// "`c` waits for `Pong` from `s`".
-pub(crate) fn waits_for(role: &str, peers: &[&str], labels: &[&str]) -> String {
+pub(crate) fn waits_for<T>(role: &str, peers: &[T], labels: &[&str]) -> String
+where
+    T: PartialEq + fmt::Display,
+{
     format!("`{role}` waits for {} from {}", any_of(labels), any_of(peers))
 }
 

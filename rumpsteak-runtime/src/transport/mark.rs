@@ -2,7 +2,7 @@
 
 use std::any::TypeId;
 use std::ptr;
-use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicUsize, Ordering};
 
 use once_cell::race::OnceRef;
 
@@ -17,6 +17,8 @@ pub struct Mark {
     /// Some of [`IN_SESSION`], [`MOVED`] and [`WATCHED`]. Only one session at a time uses the role,
     /// so relaxed accesses suffice.
     state: AtomicU8,
+    /// One more than the index of a watched member in its family, as far as it fits, and else 0.
+    member: AtomicU16,
     completed: AtomicUsize,
     /// One more than the capacity of the queue to the peer if it was named, and else 0.
     pub(super) capacity: u32,
@@ -66,6 +68,7 @@ impl Mark {
     pub const fn new() -> Self {
         Self {
             state: AtomicU8::new(0),
+            member: AtomicU16::new(0),
             completed: AtomicUsize::new(0),
             capacity: 0,
             turn: AtomicUsize::new(0),
@@ -96,9 +99,14 @@ impl Mark {
         self.state() & WATCHED != 0
     }
 
-    /// Marks that the role is watched.
-    pub(crate) fn watch(&self) {
+    /// Marks that the role is watched: see [`member`](Self::member).
+    pub(crate) fn watch(&self, member: u16) {
         self.state.store(self.state() | WATCHED, Ordering::Relaxed);
+        self.member.store(member, Ordering::Relaxed);
+    }
+
+    pub(crate) fn member(&self) -> u16 {
+        self.member.load(Ordering::Relaxed)
     }
 
     #[inline]

@@ -2,9 +2,15 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::pin::pin;
 use std::rc::Rc;
+use std::sync::mpsc;
+use std::time::Duration;
 
+use futures::FutureExt as _;
 use futures::executor::block_on;
+use futures::future::{join, join_all, join3};
+use rumpsteak::watch::Report;
 use rumpsteak::{Ended, Error, ErrorKind, Role as _, testing, try_run};
 
 #[rumpsteak::protocol(Family)]
@@ -151,6 +157,23 @@ fn another_number_of_members_than_the_fixed_one_is_an_error_before_the_first_mes
 }
 
 #[test]
+fn a_member_that_is_left_out_is_named_by_its_index() {
+    let (tell, told) = mpsc::channel();
+    let tell = move |report: &Report| drop(tell.send(report.roles.clone()));
+    let Roles { mut m, q: mut of_q, mut worker, mut pair } =
+        Roles::sized(3).watch_with(Duration::from_millis(100), tell);
+    let workers = worker[..2].iter_mut().map(|of| try_run(of, |s| super::families::worker(0, s)));
+    let pairs = pair.iter_mut().map(|of| try_run(of, |s| super::families::pair(0, s)));
+    let roles = join(try_run(&mut m, |s| master(s, 1)), try_run(&mut of_q, q));
+    let mut left_out = pin!(join3(roles, join_all(workers), join_all(pairs)));
+    assert!(left_out.as_mut().now_or_never().is_none());
+    let told = told.recv_timeout(Duration::from_secs(60)).unwrap();
+    assert_eq!(told[2], "`worker[0]` waits for `Seen` from `q` (and 1 more, likewise)");
+    assert!(told[3].starts_with("`worker[2]` has begun no session: it was left out,"), "{told:?}");
+    assert!(told[3].contains("; it owes `Done` to `m`. Run all roles at once"), "{told:?}");
+}
+
+#[test]
 #[should_panic(expected = "the family `worker` has no members")]
 fn a_family_has_a_member() {
     drop(Roles::sized(0));
@@ -245,12 +268,16 @@ mod rounds {
 }
 
 mod halt {
+    use std::future::pending;
+
     use futures::FutureExt as _;
     use futures::executor::LocalPool;
     use futures::future::{BoxFuture, try_join, try_join_all};
     use futures::task::LocalSpawnExt as _;
     use rumpsteak::states::Until;
     use rumpsteak::{Ended, Held, Result, hold, try_run};
+
+    use super::{Duration, Report, mpsc, pin};
 
     #[rumpsteak::protocol(Halt)]
     mod halt {}
@@ -275,6 +302,28 @@ mod halt {
             panic!("what has come is first")
         };
         s.send(Stop).await?.end(())
+    }
+
+    #[test]
+    fn a_race_without_a_message_waits_for_its_own_future_too() {
+        let (tell, told) = mpsc::channel();
+        let tell = move |report: &Report| drop(tell.send(report.roles.clone()));
+        let mut roles = Roles::sized(1).watch_with(Duration::from_millis(100), tell);
+        let m = async |s: MSession<'_>| -> Ended<'_, M> {
+            s.select_each(|_| Part).await?.until_each(|_, _| (), pending::<()>()).await?;
+            unreachable!()
+        };
+        let silent = async |_: usize, s: MemberSession<'_>| -> Ended<'_, Member> {
+            let MemberPartChoice::Part(Part, s) = s.branch().await? else { panic!() };
+            s.until(pending::<()>()).await?;
+            unreachable!()
+        };
+        let mut all = pin!(roles.run(m, silent));
+        assert!(all.as_mut().now_or_never().is_none());
+        let own = ", or until its own future in `race` or `until` completes";
+        let waits = ["`m` waits for `Found` from `member`", "`member[0]` waits for `Stop` from `m`"];
+        let told = told.recv_timeout(Duration::from_secs(60)).unwrap();
+        assert_eq!(told, waits.map(|waits| waits.to_owned() + own));
     }
 
     #[test]

@@ -99,8 +99,9 @@ fn a_session_that_owns_its_role() {
 }
 
 const DROPPED: &str = "`s` has received `Ping` from `c`, and begun no other action: it is in code of its \
-                       own, or has dropped its session, by `drop(session)` or by an action that was \
-                       never awaited, as in `let _ = session.send(…)`; it owes `Pong` to `c`";
+                       own, its future is not polled, or it has dropped its session, by \
+                       `drop(session)` or by an action that was never awaited, as in \
+                       `let _ = session.send(…)`; it owes `Pong` to `c`";
 
 #[test]
 fn a_session_that_is_dropped_and_an_action_that_is_never_awaited() {
@@ -143,8 +144,8 @@ fn code_of_its_own_and_a_choice_among_peers() {
         "`d` waits for `Done` from `c`",
         "`a` has ended its session, and begun no other",
         "`b` has received `Go` or `Stop` from `d`, and begun no other action: it is in code of its own, \
-         or has dropped its session, by `drop(session)` or by an action that was never awaited, as in \
-         `let _ = session.send(…)`; it owes `Answer` to `c`",
+         its future is not polled, or it has dropped its session, by `drop(session)` or by an action \
+         that was never awaited, as in `let _ = session.send(…)`; it owes `Answer` to `c`",
         "`c` waits for `Answer` from `a` or `b`",
     ];
     assert_eq!(next(&told), waits);
