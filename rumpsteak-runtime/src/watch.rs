@@ -221,7 +221,7 @@ pub(crate) struct Step {
     pub(crate) labels: &'static [&'static str],
 }
 
-/// What an action does.
+/// The kind of an action.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Way {
     Send,
