@@ -126,14 +126,23 @@ impl<'a> Wiring<'a> {
                 let end = give(queue::<Near, Far, S>(), <Near::Link as Link>::IS_FAMILY);
                 end.and_then(|end| end.downcast().ok()).map(|end| *end)
             }
-            None if <Near::Link as Link>::IS_FAMILY => self.take_all::<_, S::Far<Far::Link>>(roles),
             None => self.take(roles),
         };
         let near: Near::Link = given.unwrap_or_else(|| {
             let (near, far) = Near::Link::pair_as(queue::<Near, Far, S>(), queue::<Far, Near, S>());
             let [near_role, far_role] = roles;
-            let (roles, before) = ([far_role, near_role], self.ends.take());
-            self.ends = Some(Box::new(Waiting { roles, before, end: Some(far) }));
+            let roles = [far_role, near_role];
+            // The members leave their ends for a peer in one.
+            let all = <Far::Link as Link>::IS_FAMILY.then(|| self.take(roles)).flatten();
+            let end = match all {
+                Some(mut all) => {
+                    Near::Link::unite(&mut all, far);
+                    all
+                }
+                None => far,
+            };
+            let before = self.ends.take();
+            self.ends = Some(Box::new(Waiting { roles, before, end: Some(end) }));
             near
         });
         let place = const {
@@ -146,15 +155,6 @@ impl<'a> Wiring<'a> {
         };
         near.mark().set_place(self.set, place);
         near
-    }
-
-    /// Takes the ends that the members of a family have left, the last one first.
-    fn take_all<L: Pair<F> + 'static, F>(&mut self, roles: [TypeId; 2]) -> Option<L> {
-        let mut last: L = self.take(roles)?;
-        while let Some(before) = self.take(roles) {
-            last.unite(before);
-        }
-        Some(last)
     }
 
     /// Takes the end that waits for a role and its peer.

@@ -102,10 +102,6 @@ where
         let (link, far) = Pair::pair_as(sent, received);
         (Self::from_iter([link]), far)
     }
-
-    fn unite(&mut self, before: Self) {
-        self.links.splice(..0, before.links);
-    }
 }
 
 #[diagnostic::do_not_recommend]
@@ -116,6 +112,13 @@ where
     fn pair_as(sent: Queue, received: Queue) -> (Self, Members<Bidirectional<FarTx, FarRx>>) {
         let (link, far) = Pair::pair_as(sent, received);
         (link, Members::from_iter([far]))
+    }
+
+    fn unite(
+        all: &mut Members<Bidirectional<FarTx, FarRx>>,
+        next: Members<Bidirectional<FarTx, FarRx>>,
+    ) {
+        all.links.extend(next.links);
     }
 }
 

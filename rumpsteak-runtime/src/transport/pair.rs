@@ -25,10 +25,10 @@ pub trait Pair<Other>: Sized {
         Self::pair_as(Queue::default(), Queue::default())
     }
 
-    /// Adds the routes to the members of a family that were made before.
+    /// Adds the route to the next member of a family.
     #[doc(hidden)]
-    fn unite(&mut self, before: Self) {
-        drop(before);
+    fn unite(all: &mut Other, next: Other) {
+        let _ = (all, next);
     }
 
     /// The abilities of the ends as halves of a `Bidirectional`.

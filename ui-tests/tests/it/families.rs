@@ -321,7 +321,8 @@ mod halt {
         let mut all = pin!(roles.run(m, silent));
         assert!(all.as_mut().now_or_never().is_none());
         let own = ", or until its own future in `race` or `until` completes";
-        let waits = ["`m` waits for `Found` from `member`", "`member[0]` waits for `Stop` from `m`"];
+        let waits =
+            ["`m` waits for `Found` from `member`", "`member[0]` waits for `Stop` from `m`"];
         let told = told.recv_timeout(Duration::from_secs(60)).unwrap();
         assert_eq!(told, waits.map(|waits| waits.to_owned() + own));
     }
