@@ -53,7 +53,7 @@ errors! {
     family_to_family(role: &Name, ring: &str, of: &Name, size: &Name) = Family at role.span,
         "a family cannot talk to the family `{role}`", "a family"
         [size.span => "a family of `{size}` members"]
-        help "let one role pass it on, or declare a ring: `role {ring}[{of}]`";
+        help "let a role pass it on, or a ring without `each`: `role {ring}[{of}]`";
 
     other_size(family: &Name, wanted: &Name) = Family at family.span,
         "`{family}` has not always {wanted} members", "as many are needed"
