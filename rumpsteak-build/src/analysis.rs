@@ -81,8 +81,7 @@ impl Analysis {
         package.store(judged.map(|(module, findings)| {
             let own = scope::own(module, &self.protocols).and_then(Result::ok);
             let file = |own: usize| &self.protocols.files[self.protocols.protocols[own].file];
-            let inputs = own.map(|own| Inputs::of(file(own)));
-            (package::key(module, inputs.as_ref()), &findings.verdict)
+            (package::key(module, own.map(|own| Inputs::of(file(own))).as_ref()), &findings.verdict)
         }))
     }
 
@@ -146,8 +145,7 @@ impl Analysis {
             // Cargo also watches everything below a folder.
             let is_below = |ancestor: &Path| watched.contains(ancestor);
             if path.exists() && !path.ancestors().skip(1).any(is_below) {
-                let shown = base.relative(path);
-                let _ = writeln!(text, "cargo::rerun-if-changed={}", shown.display());
+                let _ = writeln!(text, "cargo::rerun-if-changed={}", base.relative(path).display());
             }
         }
         let _ = writeln!(text, "cargo::rustc-env={VERIFIED}={}", env!("CARGO_PKG_VERSION"));

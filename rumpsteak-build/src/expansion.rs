@@ -45,8 +45,7 @@ pub fn judge(module: Module) -> Judged {
     let inputs = package.inputs(&module);
     let files = inputs.as_ref().map(|inputs| inputs.paths().cloned().collect());
     let key = package::key(&module, inputs.as_ref());
-    let known = module.errors.is_empty().then(|| package.verdict(key)).flatten();
-    let findings = match known {
+    let findings = match module.errors.is_empty().then(|| package.verdict(key)).flatten() {
         Some(verdict) => Findings { verdict, ..Findings::default() },
         None => package.judge(&module, inputs.as_ref()),
     };

@@ -17,8 +17,7 @@ fn runtime_in(own: &str, workspace: &str) -> Option<String> {
     let inherited = dependencies(workspace, true);
     let is_runtime = |(key, value): &(&String, &String)| {
         let inherits = value.contains("workspace = true") || value.contains("workspace=true");
-        let shared = inherited.get(*key).filter(|_| inherits);
-        package(key, shared.unwrap_or(value)) == RUNTIME
+        package(key, inherited.get(*key).filter(|_| inherits).unwrap_or(value)) == RUNTIME
     };
     dependencies(own, false).iter().find(is_runtime).map(|(key, _)| key.replace('-', "_"))
 }
@@ -56,8 +55,7 @@ fn dependencies(text: &str, shared: bool) -> IndexMap<String, String> {
             Some(key) => (key.as_str(), line),
             None => (key, &line[key.len() + 1..]),
         };
-        let key = key.trim().trim_matches('"').to_owned();
-        found.entry(key).or_default().push_str(value);
+        found.entry(key.trim().trim_matches('"').to_owned()).or_default().push_str(value);
     }
     found
 }

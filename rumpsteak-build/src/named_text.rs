@@ -49,8 +49,7 @@ impl NamedText {
         if first > 1 && self.line_starts[first - 1] == self.text.len() {
             first -= 1;
         }
-        let last = self.line_of(span.end);
-        let end = self.line_starts.get(last).copied();
+        let end = self.line_starts.get(self.line_of(span.end)).copied();
         (first, self.line_starts[first - 1]..end.unwrap_or(self.text.len()))
     }
 

@@ -50,8 +50,7 @@ impl Settings {
                 }
             }
         }
-        let accepts_closed_system = arguments.accepts_closed_system;
-        (Self { limits, accepts_closed_system, required }, faults)
+        (Self { limits, accepts_closed_system: arguments.accepts_closed_system, required }, faults)
     }
 }
 

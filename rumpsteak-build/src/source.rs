@@ -39,8 +39,7 @@ impl Source {
             let mut pending = vec![entry.clone()];
             while let Some(path) = pending.pop() {
                 if path.is_dir() {
-                    let is_other = ["Cargo.toml", "CACHEDIR.TAG"];
-                    if !is_other.iter().any(|name| path.join(name).exists()) {
+                    if !["Cargo.toml", "CACHEDIR.TAG"].iter().any(|name| path.join(name).exists()) {
                         pending.extend(entries(&path));
                     }
                 } else if path.extension().is_some_and(|ending| ending == "rs") {

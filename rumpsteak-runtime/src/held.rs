@@ -84,8 +84,7 @@ where
 /// The state of a session that is in progress.
 pub(crate) fn held<R: Role>(role: R, watching: Watching) -> State<'static, Held<R>> {
     let is_watched = watching.set.is_some();
-    let owned = Some(Box::new(Held(role, watching)));
-    let mut state = State { claim: Claim::none(), owned };
+    let mut state = State { claim: Claim::none(), owned: Some(Box::new(Held(role, watching))) };
     if is_watched {
         state.claim.watch();
     }

@@ -98,8 +98,7 @@ where
     };
     let finish =
         |ended, guard: &mut SessionGuard<'s, R>| guard.end(ended, <Q as Ends<'s, V, T, W>>::split);
-    let guard = SessionGuard::new(role);
-    Running { start, begins: Some(process), process: None, guard, finish }
+    Running { start, begins: Some(process), process: None, guard: SessionGuard::new(role), finish }
 }
 
 /// A process that has not begun.

@@ -97,8 +97,7 @@ impl Scope {
                 return self.import(&tree.tree, path);
             }
             UseTree::Group(group) => {
-                let trees = group.items.iter();
-                return trees.for_each(|tree| self.import(tree, path.clone()));
+                return group.items.iter().for_each(|tree| self.import(tree, path.clone()));
             }
             UseTree::Name(tree) if tree.ident == "self" => path.last().cloned(),
             UseTree::Name(tree) => {

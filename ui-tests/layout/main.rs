@@ -150,8 +150,7 @@ fn check(wrong: impl Fn(&Package) -> Vec<String>) {
     let mut failures = Vec::new();
     for package in packages() {
         for text in wrong(&package) {
-            let text = text.replace(&root, "");
-            failures.push(text);
+            failures.push(text.replace(&root, ""));
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));

@@ -21,8 +21,7 @@ pub(crate) struct Package {
 
 /// The folder of the workspace.
 pub(crate) fn root() -> PathBuf {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    folder.ancestors().nth(2).unwrap().to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
 }
 
 /// The packages of the workspace, by folder.
@@ -119,8 +118,7 @@ impl Tree {
                 }
                 (None, None) => {
                     let paths = [inside.with_extension("rs"), inside.join("mod.rs")];
-                    let path = paths.iter().find(|path| path.exists()).unwrap();
-                    self.file(path, &inside, module)
+                    self.file(paths.iter().find(|path| path.exists()).unwrap(), &inside, module)
                 }
             };
             self.modules[module].children.insert(item.ident.to_string(), child);

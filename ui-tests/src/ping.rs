@@ -34,8 +34,7 @@ pub use protocol::*;
 /// The errors of the session.
 pub async fn client(role: &mut C, question: i32) -> Result<i32> {
     try_run(role, async |s: Client<'_>| {
-        let s = s.send(Ping(question)).await?;
-        let (Pong(answer), end) = s.receive().await?;
+        let (Pong(answer), end) = s.send(Ping(question)).await?.receive().await?;
         Ok((answer, end))
     })
     .await
@@ -49,8 +48,7 @@ pub async fn client(role: &mut C, question: i32) -> Result<i32> {
 pub async fn server(role: &mut S) -> Result<()> {
     try_run(role, async |s: Server<'_>| {
         let (Ping(question), s) = s.receive().await?;
-        let end = s.send(Pong(question + 1)).await?;
-        Ok(((), end))
+        Ok(((), s.send(Pong(question + 1)).await?))
     })
     .await
 }

@@ -83,8 +83,7 @@ pub async fn dispatcher(role: &mut Boss, jobs: &[i32]) -> Result<i32> {
             };
             sum += done;
         }
-        let end = s.select(Halt).await?.send(Halt).await?;
-        Ok((sum, end))
+        Ok((sum, s.select(Halt).await?.send(Halt).await?))
     })
     .await
 }

@@ -110,8 +110,7 @@ pub(crate) fn of_projections(module: &Module, projections: Vec<Projection>) -> V
         let places = projection.fsm.transitions().map(|transition| {
             // All of its interactions are the same to this role.
             let origin = projection.origins(transition.id).first()?;
-            let text = module.contents.text(origin.source());
-            Some((Arc::clone(text), origin.range()))
+            Some((Arc::clone(module.contents.text(origin.source())), origin.range()))
         });
         Machine {
             file: module.name().to_owned(),

@@ -45,8 +45,7 @@ pub(crate) fn argument<T>(
         return refuse(name.span(), format!("`{name}` takes an argument: `#[{name}(…)]`"));
     };
     ensure(value.is_none(), name.span(), format!("`#[{name}(…)]` stands here twice"))?;
-    let end = list.delimiter.span().close();
-    *value = Some(cut::parse(list.tokens.clone(), end, |input| {
+    *value = Some(cut::parse(list.tokens.clone(), list.delimiter.span().close(), |input| {
         let argument = argument(input)?;
         input.parse::<Option<Token![,]>>()?;
         expect_end(input, "expected nothing more in this attribute")?;

@@ -194,8 +194,7 @@ impl Module {
         let inner = cut::parse(inner, name.span(), Attribute::parse_inner)?.into_iter();
         attributes.extend(inner.map(|inner| Attribute { style: AttrStyle::Outer, ..inner }));
         let (items, errors) = items(content.iter().cloned().collect());
-        let hash = hasher.finish();
-        Ok(Self { arguments, attributes, visibility, name, items, errors, hash })
+        Ok(Self { arguments, attributes, visibility, name, items, errors, hash: hasher.finish() })
     }
 }
 

@@ -38,8 +38,7 @@ fn kept(name: &str) -> impl Iterator<Item = char> {
 /// assert!(!rumpsteak_front::name::same("r#_", "__"));
 /// ```
 pub fn same(left: &str, right: &str) -> bool {
-    let is_empty = kept(left).next().is_none();
-    kept(left).eq(kept(right)) && (!is_empty || plain(left) == plain(right))
+    kept(left).eq(kept(right)) && (kept(left).next().is_some() || plain(left) == plain(right))
 }
 
 /// The elements with exactly this name, or else those with the [`same`] one.

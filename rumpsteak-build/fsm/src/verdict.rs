@@ -74,8 +74,7 @@ impl Limits {
     /// its configurations.
     #[must_use]
     pub fn for_a_warning(self, machines: usize) -> Self {
-        let configurations = self.configurations.min(20_000 / machines.max(1));
-        Self { configurations, ..self }
+        Self { configurations: self.configurations.min(20_000 / machines.max(1)), ..self }
     }
 }
 

@@ -81,8 +81,7 @@ impl Reordering<'_> {
                     let step = |id: TransitionId| {
                         let mut more = ahead.clone();
                         more[group].push_back(id);
-                        let action = self.machine.transition(id).action.clone();
-                        (action, after(*state, &more))
+                        (self.machine.transition(id).action.clone(), after(*state, &more))
                     };
                     return found.into_iter().map(step).collect();
                 }

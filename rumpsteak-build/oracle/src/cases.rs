@@ -50,10 +50,8 @@ pub struct Case {
 }
 
 /// The cases.
-pub static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {
-    let sections = include_str!("cases.md").split("\n## ").skip(1);
-    sections.map(Case::read).collect()
-});
+pub static CASES: LazyLock<Vec<Case>> =
+    LazyLock::new(|| include_str!("cases.md").split("\n## ").skip(1).map(Case::read).collect());
 
 impl Case {
     /// Reads a section. Panics if `cases.md` is invalid.

@@ -71,10 +71,8 @@ impl System {
             |machine: usize| self.machines[machine].is_terminal(configuration.states[machine]);
         let machines = 0..self.machines.len();
 
-        let may_end = |machine: usize| {
-            let state = configuration.states[machine];
-            self.machines[machine].may_end(state)
-        };
+        let may_end =
+            |machine: usize| self.machines[machine].may_end(configuration.states[machine]);
         if self.successors(configuration).is_empty() && !machines.clone().all(may_end) {
             faults.push(Fault::Deadlock);
         }
@@ -328,8 +326,7 @@ impl System {
                 else {
                     return Some(false);
                 };
-                let state = configuration.states[receiver];
-                if !self.may_receive(receiver, state, sender, *front) {
+                if !self.may_receive(receiver, configuration.states[receiver], sender, *front) {
                     return Some(true);
                 }
                 let graph = Graph::new(self, configuration.clone(), limits);

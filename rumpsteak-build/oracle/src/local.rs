@@ -111,8 +111,7 @@ impl<'a> Reader<'a> {
             }
             self.require('.')?;
             let target = self.target()?;
-            let action = make(peer, label, &payload);
-            self.builder.add_transition(state, action, target);
+            self.builder.add_transition(state, make(peer, label, &payload), target);
             if !(several && self.eat(',')) {
                 break;
             }

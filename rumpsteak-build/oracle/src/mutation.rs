@@ -232,8 +232,7 @@ pub fn scatter(fsm: &Fsm, rng: &mut Rng) -> Option<Fsm> {
         })
         .collect();
     let (state, position, first, second, last) = rng.choice(&sites)?.clone();
-    let middle = draft.add(vec![(first, last)]);
-    draft.states[state][position] = (second, middle);
+    draft.states[state][position] = (second, draft.add(vec![(first, last)]));
     Some(draft.build())
 }
 
@@ -296,8 +295,7 @@ fn swap(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
         })
         .collect();
     let (state, first, second, last) = rng.choice(&sites)?.clone();
-    let middle = draft.add(vec![(first, last)]);
-    draft.states[state] = vec![(second, middle)];
+    draft.states[state] = vec![(second, draft.add(vec![(first, last)]))];
     Some(())
 }
 
@@ -325,12 +323,10 @@ fn hoist(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
                 let last = draft.states[*target].iter().find(|(a, _)| *a == action);
                 // A branch without the action continues as before, with a superfluous
                 // action.
-                let last = last.map_or(*target, |(_, last)| *last);
-                (first.clone(), last)
+                (first.clone(), last.map_or(*target, |(_, last)| *last))
             })
             .collect();
-        let middle = draft.add(after);
-        hoisted.push((action, middle));
+        hoisted.push((action, draft.add(after)));
     }
     draft.states[state] = hoisted;
     Some(())

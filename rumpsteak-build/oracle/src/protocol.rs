@@ -316,8 +316,7 @@ impl Generator<'_> {
                 let label = self.rng.usize(..self.shape.labels);
                 part = match self.rng.usize(..100) {
                     0..25 => {
-                        let other = (label + 1) % self.shape.labels;
-                        let branches = [label, other];
+                        let branches = [label, (label + 1) % self.shape.labels];
                         let branch = |label| self.message(from, to, label, part.clone());
                         Global::Choice { at: from, branches: branches.map(branch).into() }
                     }
@@ -356,8 +355,7 @@ impl Generator<'_> {
                 let others = others.filter(|_| self.rng.usize(..100) < 70).map(|&to| (via[0], to));
                 last.extend(others);
             }
-            let is_answered = self.rng.usize(..100) < 25;
-            Interrupt { label, by, via, is_answered, last }
+            Interrupt { label, by, via, is_answered: self.rng.usize(..100) < 25, last }
         };
         interrupters.into_iter().enumerate().map(interrupt).collect()
     }

@@ -14,8 +14,7 @@ use crate::syntax::ast::{Interaction, Module};
 /// annotations are left to other tools.
 pub(crate) fn unknown(module: &Module) -> impl Iterator<Item = Diagnostic> {
     const KNOWN: [&str; 2] = ["depends", "name"];
-    let annotations = interactions(module).flat_map(|interaction| &interaction.annotations);
-    annotations.filter_map(|annotation| {
+    interactions(module).flat_map(|interaction| &interaction.annotations).filter_map(|annotation| {
         let text = annotation.as_str().trim();
         if let Some((keyword, _)) = text.split_once(':') {
             let meant = similar(keyword, &KNOWN).filter(|_| !KNOWN.contains(&keyword))?;

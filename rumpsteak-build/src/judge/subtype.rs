@@ -65,8 +65,7 @@ fn refused_at(
     // If the protocol has ended, everything after the last action is too much.
     let found = refusal.refused.refusal.as_ref();
     let done = found.filter(|found| projection.is_terminal(found.sup_state));
-    let last = done.and_then(|found| found.path.last());
-    Some(last.map_or(place, |id| session.behind[id.index()]))
+    Some(done.and_then(|found| found.path.last()).map_or(place, |id| session.behind[id.index()]))
 }
 
 /// The source with which a session goes on as the part of itself that begins in a state.

@@ -181,8 +181,7 @@ pub(crate) fn form_of(path: &Path) -> Option<Form> {
 
 /// The part of a machine's file name between the name of the `.scr` file and the ending.
 pub(crate) fn role_part<'a>(scr: &Path, path: &'a Path) -> Option<&'a str> {
-    let name = path.file_stem()?.to_str()?;
-    name.strip_prefix(scr.file_stem()?.to_str()?)?.strip_prefix('.')
+    path.file_stem()?.to_str()?.strip_prefix(scr.file_stem()?.to_str()?)?.strip_prefix('.')
 }
 
 /// The outcome of a check, in order of severity, so that the outcome of several files is their
@@ -323,8 +322,7 @@ impl Loaded {
 
     /// The family that a ring connects, if a message goes over it.
     pub(crate) fn connected_by(&self, ring: usize) -> Option<&Role> {
-        let family = self.protocol.connected_by(self.role_at(ring))?;
-        self.takes_part(ring).then_some(family)
+        self.takes_part(ring).then_some(self.protocol.connected_by(self.role_at(ring))?)
     }
 
     /// True if a role has a process: it takes part, and is not a ring.

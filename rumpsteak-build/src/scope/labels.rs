@@ -94,8 +94,7 @@ fn against(
     });
     let is_exact = |message: &Message| {
         let types = fields.unwrap_or_default().iter().map(|ty| text(ty.to_token_stream()));
-        let sorts = message.payload.iter().map(|sort| rust_type(sort, file).map(|it| it.0));
-        types.map(Some).eq(sorts)
+        types.map(Some).eq(message.payload.iter().map(|sort| rust_type(sort, file).map(|it| it.0)))
     };
     match compared.min_by_key(|(checks, message)| (checks.len(), !is_exact(message))) {
         Some((checks, message)) => (Ok(message), checks),

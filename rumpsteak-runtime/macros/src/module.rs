@@ -83,8 +83,7 @@ fn judged(judged: &Judged) -> TokenStream {
     let (marker, used) = (!errors.is_empty()).then(marker).unzip();
     let payloads = verdict.payloads.iter().filter_map(|check| {
         let mut labels = items(judged).filter_map(Item::label);
-        let label = labels.find(|label| label.name == check.label)?;
-        payload::check(check, label, &krate)
+        payload::check(check, labels.find(|label| label.name == check.label)?, &krate)
     });
     let files = files.iter().map(|file| file.to_string_lossy().into_owned());
     quote! {

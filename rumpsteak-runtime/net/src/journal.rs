@@ -255,8 +255,7 @@ impl Log {
 
     /// The last entry of a role, and its number.
     pub(crate) async fn last(&self, role: &str) -> Result<Option<(u64, Entry)>, Error> {
-        let message = self.stream.raw_message_builder().last_by_subject(self.subject(role));
-        read(message.send().await)
+        read(self.stream.raw_message_builder().last_by_subject(self.subject(role)).send().await)
     }
 
     /// Adds the first entry of this process: the next one after the last one of the role, whose

@@ -100,8 +100,7 @@ impl<'a> Wiring<'a> {
     #[must_use]
     pub fn new() -> Self {
         static SETS: AtomicUsize = AtomicUsize::new(0);
-        let set = SETS.fetch_add(1, Ordering::Relaxed);
-        Self { set, ends: None, elsewhere: None }
+        Self { set: SETS.fetch_add(1, Ordering::Relaxed), ends: None, elsewhere: None }
     }
 
     /// A set whose roles get the ends of their routes from `give`.

@@ -86,8 +86,7 @@ fn names_of_strangers_are_forgotten() {
     let _alone = ALONE.lock();
     let mut runtime = Builder::new_current_thread();
     let runtime = runtime.enable_all().start_paused(true).build().unwrap();
-    let limits = Limits::default().join(Duration::from_secs(2));
-    let far = Host::with(Transports::default(), limits);
+    let far = Host::with(Transports::default(), Limits::default().join(Duration::from_secs(2)));
     let mut services = far.serve::<S>();
     runtime.block_on(far.listen("memory://strangers")).unwrap();
     let mut asked = 0_u64;

@@ -123,8 +123,7 @@ fn an_action_that_was_never_polled_poisons_too() {
     }));
     assert!(result.is_err());
     // Nothing was sent.
-    let ended = closed(block_on(server(&mut s)));
-    assert_eq!(ended, ("s", "c", Action::Receive(&["Ping"])));
+    assert_eq!(closed(block_on(server(&mut s))), ("s", "c", Action::Receive(&["Ping"])));
 }
 
 #[test]
@@ -154,8 +153,7 @@ fn a_send_that_waits_and_loses_a_select_sends_once() {
         }
         consumer(&mut q).await
     };
-    let sums = runtime().block_on(try_join(eager, lazy)).unwrap();
-    assert_eq!(sums, (48 * 49 / 2, 48 * 49 / 2));
+    assert_eq!(runtime().block_on(try_join(eager, lazy)).unwrap(), (48 * 49 / 2, 48 * 49 / 2));
     assert!(waited > 0);
 }
 

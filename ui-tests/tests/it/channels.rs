@@ -86,8 +86,7 @@ fn a_sender_that_waits_wakes_when_its_peer_goes() {
             drop(dropped.as_mut().now_or_never());
             drop(dropped);
         };
-        let ended = closed(join(waiting, go).await.0);
-        assert_eq!(ended, ("p", "q", Action::Send("Number")));
+        assert_eq!(closed(join(waiting, go).await.0), ("p", "q", Action::Send("Number")));
     });
     assert!(p.is_poisoned() && q.is_poisoned());
 }
@@ -97,8 +96,7 @@ fn a_message_that_waits_comes_back_from_a_peer_that_is_gone() {
     let (mut p, q) = roles(Capacity::Waits(1), Capacity::AtMost(1));
     block_on(async {
         let waiting = try_run(&mut p, async |s: Producer<'_>| {
-            let s = s.select(Number(1)).await?;
-            let unsent = s.select_or_return(Number(2)).await.unwrap_err();
+            let unsent = s.select(Number(1)).await?.select_or_return(Number(2)).await.unwrap_err();
             assert_eq!(unsent.label.as_ref().unwrap().0, 2);
             Err::<((), _), Error>(unsent.into())
         });

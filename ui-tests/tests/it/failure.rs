@@ -44,8 +44,7 @@ fn assert_foreign<T: std::fmt::Debug>(result: Result<T>) {
 fn what_was_sent_before_the_failure_still_arrives() {
     let numbers::Roles(mut p, mut q) = numbers::Roles::default();
     let failed = block_on(try_run(&mut p, async |s: Producer<'_>| {
-        let s = s.select(numbers::Number(1)).await?;
-        let _s = s.select(numbers::Number(2)).await?;
+        let _s = s.select(numbers::Number(1)).await?.select(numbers::Number(2)).await?;
         Err::<((), _), _>(Failed::Process)
     }));
     assert!(matches!(failed, Err(Failed::Process)));

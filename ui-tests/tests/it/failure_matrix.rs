@@ -258,8 +258,7 @@ async fn victim(role: &mut V, mint: &Mint, halt: &mut Halt) -> Result<(), Failed
         halt.at(Place::BetweenActions).await?;
         let s = halt.during(Place::InSendThatWaits, s.send(Second(mint.payload()))).await?;
         let s = s.send(Third(mint.payload())).await?;
-        let choice = halt.during(Place::InReceiveThatWaits, s.branch()).await?;
-        let s = match choice {
+        let s = match halt.during(Place::InReceiveThatWaits, s.branch()).await? {
             Choice::More(More(payload), s) => {
                 mint.check(&payload);
                 halt.at(Place::InsideBranch).await?;

@@ -44,8 +44,7 @@ async fn master(mut s: Master<'_>, rounds: u32) -> Ended<'_, M, (Vec<u32>, Vec<u
         s = note.await?.send(Note(sum)).await?;
         sums.push(sum);
     }
-    let s = s.select(Stop).await?.send_each(|_| Stop).await?.send_each(|_| Stop).await?;
-    s.end((sums, order))
+    s.select(Stop).await?.send_each(|_| Stop).await?.send_each(|_| Stop).await?.end((sums, order))
 }
 
 async fn q(mut s: QSession<'_>) -> Ended<'_, Q, u32> {
@@ -196,8 +195,7 @@ mod rounds {
 
     async fn m(s: MSession<'_>) -> Ended<'_, M> {
         let s = s.select_each(|index| Go(1 + index as u32)).await?.send(Begin).await?;
-        let s = s.send_each(|_| Note).await?.select_each(|_| Stop).await?;
-        s.send(Stop).await?.end(())
+        s.send_each(|_| Note).await?.select_each(|_| Stop).await?.send(Stop).await?.end(())
     }
 
     async fn q(s: QSession<'_>) -> Ended<'_, Q> {
@@ -250,8 +248,7 @@ mod rounds {
             processes.add("m", async move { try_run(&mut of_m, m).await });
             processes.add("q", async move { try_run(&mut of_q, q).await });
             processes.add("log", async move {
-                let sum = try_run(&mut of_log, log).await?;
-                assert_eq!(sum, 3);
+                assert_eq!(try_run(&mut of_log, log).await?, 3);
                 Ok::<_, Error>(())
             });
             for mut own in members {
@@ -291,8 +288,7 @@ mod halt {
             let Until::Wished((), s) = asked.until_each(|_, _| (), async {}).await? else {
                 panic!("no member has answered")
             };
-            let s = s.select_each::<Member, _>(|_| Stop).await?;
-            Ok(s.drain_each().await?.into_role())
+            Ok(s.select_each::<Member, _>(|_| Stop).await?.drain_each().await?.into_role())
         })
     }
 

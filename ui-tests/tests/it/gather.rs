@@ -202,8 +202,7 @@ fn a_gather_may_be_held_and_changes_hands_before_it_begins() {
                 let mut taken: Detached<Asked> = taken.await?;
                 let rest = taken.run(async |s: Gather<'_, C, _, Votes<'_, C>>| {
                     let s = gather!(s.gather(), |_, vote| *sum.borrow_mut() += vote);
-                    let end = s.select(Stop).await?.send(Stop).await?.send(Stop).await?;
-                    Ok::<_, Error>(((), end))
+                    Ok::<_, Error>(((), s.select(Stop).await?.send(Stop).await?.send(Stop).await?))
                 });
                 rest.await?;
             }

@@ -87,8 +87,7 @@ fn an_action_in_a_struct_goes_on_after_another_event() {
     struct Waiting<F>(F);
     let Roles { c, mut s } = Roles::default();
     block_on(async {
-        let session = hold::<_, Asking>(c).await?.send(Ping(1)).await?;
-        let mut waiting = Waiting(session.receive());
+        let mut waiting = Waiting(hold::<_, Asking>(c).await?.send(Ping(1)).await?.receive());
         assert!(poll!(&mut waiting.0).is_pending());
         assert!(matches!(select(&mut waiting.0, ready(())).await, Either::Right(_)));
         ping::server(&mut s).await?;

@@ -41,8 +41,7 @@ use hygiene::{B, L, P, R, Roles, S, State, T};
 #[test]
 fn names_do_not_clash_with_generated_ones() {
     let Roles { mut r, mut b } = Roles::default();
-    let processes = try_join(send(&mut r, 3), count(&mut b));
-    assert_eq!(block_on(processes).unwrap(), ((), (3, 3)));
+    assert_eq!(block_on(try_join(send(&mut r, 3), count(&mut b))).unwrap(), ((), (3, 3)));
 }
 
 /// Continues as often as it is told, and then sends that number.

@@ -73,8 +73,7 @@ fn routes_of_two_sets_are_exchanged() {
     mem::swap(&mut one.a.c, &mut two.a.c);
     let text = "`a` cannot begin a session: its route to `C` belongs to another set of roles";
     // The route to `one.c` is in `two`, which closes it.
-    let refused = try_run(&mut two.a, sends).now_or_never().unwrap();
-    assert_eq!(refused.unwrap_err().to_string(), text);
+    assert_eq!(try_run(&mut two.a, sends).now_or_never().unwrap().unwrap_err().to_string(), text);
     assert_eq!(refusals(&mut one), [text, NOBODY_SENDS_TO_B, NOBODY_SENDS_TO_C]);
     // A reset repairs both.
     one.reset();
@@ -112,8 +111,7 @@ fn routes_of_two_roles_are_exchanged() {
             "`c` cannot begin a session: its route to `A` belongs to `b` and leads to `a`",
         ]
     );
-    let ended = try_run(&mut roles.a, sends).now_or_never().unwrap();
-    assert_eq!(closed(ended).1, "b");
+    assert_eq!(closed(try_run(&mut roles.a, sends).now_or_never().unwrap()).1, "b");
 }
 
 /// Each role moves its routes along. `run` has no other processes that it could wait for.

@@ -128,8 +128,7 @@ fn a_state_is_of_no_use_after_its_process() {
     let mut roles = Roles::default();
     let (mut taken, mut receives) = (None, None);
     let gives_away = try_run(&mut roles.c, async |s: Client<'_>| {
-        let s = s.send(Ping(1)).await?;
-        let mut received = s.receive();
+        let mut received = s.send(Ping(1)).await?.receive();
         assert!((&mut received).now_or_never().is_none());
         receives = Some(received);
         Err::<((), _), _>(Error::other("too early"))

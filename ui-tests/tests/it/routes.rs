@@ -127,8 +127,7 @@ fn an_error_of_the_sink_is_the_source() {
             matches!(error.kind(), ErrorKind::Transport { action: Action::Send("Ping"), .. }),
             "{error:?}"
         );
-        let source = error.source().unwrap().downcast_ref::<io::Error>().unwrap();
-        assert_eq!(source.kind(), kind);
+        assert_eq!(error.source().unwrap().downcast_ref::<io::Error>().unwrap().kind(), kind);
         // A message that the sink has taken is lost.
         assert_eq!(returned, Some(at_once));
     }

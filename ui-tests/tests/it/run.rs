@@ -75,8 +75,7 @@ fn the_error_is_the_one_that_is_no_consequence_of_another() {
         let (Ping(_), _s) = s.receive().await?;
         Err(Error::other("no answer"))
     };
-    let error = block_on(roles.run(fails, client)).unwrap_err();
-    assert_eq!(error.to_string(), "no answer");
+    assert_eq!(block_on(roles.run(fails, client)).unwrap_err().to_string(), "no answer");
     assert!(roles.s.is_poisoned() && roles.c.is_poisoned());
     // Poisoned roles run no session until they are reset.
     let refused = block_on(roles.run(server, client)).unwrap_err();

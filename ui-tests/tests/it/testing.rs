@@ -26,8 +26,7 @@ fn fails(add: impl Fn(&mut Processes)) -> String {
 
 #[track_caller]
 fn panics(run: impl FnOnce()) -> String {
-    let panic = catch_unwind(AssertUnwindSafe(run)).unwrap_err();
-    *panic.downcast::<String>().unwrap()
+    *catch_unwind(AssertUnwindSafe(run)).unwrap_err().downcast::<String>().unwrap()
 }
 
 #[test]

@@ -23,8 +23,7 @@ fn mistakes_do_not_compile() {
     }
     let rustc = |argument| {
         let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-        let output = Command::new(rustc).arg(argument).output().unwrap();
-        String::from_utf8(output.stdout).unwrap()
+        String::from_utf8(Command::new(rustc).arg(argument).output().unwrap().stdout).unwrap()
     };
     let version = rustc("--version");
     assert!(

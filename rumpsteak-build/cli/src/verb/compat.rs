@@ -300,8 +300,7 @@ impl Upgrade<'_> {
         );
         let pairs = added.iter().flat_map(|role| removed.iter().map(move |known| (role, known)));
         let same = pairs.filter(|(role, known)| {
-            let machines = new.machine(role).zip(old.machine(known));
-            machines.is_some_and(|(new, old)| {
+            new.machine(role).zip(old.machine(known)).is_some_and(|(new, old)| {
                 let renamed = new.fsm.edit().played_by(known).build(new.fsm.initial());
                 renamed.played_like(&new.fsm) == old.fsm
             })

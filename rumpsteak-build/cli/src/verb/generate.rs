@@ -88,8 +88,7 @@ pub(super) fn code(
         Notice::error(text.strip_prefix("error: ").unwrap_or(&text))
     })?;
     let names: Vec<&str> = codes.iter().map(|code| code.protocol.as_str()).collect();
-    let position = modules::pick(&file, &names, protocol, "generated")?;
-    let code = codes.swap_remove(position);
+    let code = codes.swap_remove(modules::pick(&file, &names, protocol, "generated")?);
     for found in &code.problems {
         terminal.report(&Notice::error(&found.text).with_code(found.code));
     }

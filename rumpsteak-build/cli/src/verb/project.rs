@@ -94,8 +94,7 @@ fn session_of_package(wanted: &str, arguments: &Arguments) -> Result<Vec<Fsm>, N
         [] => {
             let is_short = !wanted.contains("::");
             let name = |of: &[String; 2]| if is_short { of[1].clone() } else { path(of) };
-            let names = sessions.iter().map(|(of, _)| name(of));
-            let help = meant(wanted, names, "the sessions are");
+            let help = meant(wanted, sessions.iter().map(|(of, _)| name(of)), "the sessions are");
             Err(Notice::error(format!("the package has no session `{wanted}`")).help(help))
         }
         [([module, _], fsm)] => {

@@ -275,8 +275,7 @@ fn random(seed: u64) -> String {
 fn random_protocols_are_agreed_on() {
     let mut tally = Tally::default();
     for seed in sample(60) {
-        let text = random(seed);
-        ask(&format!("seed {seed}"), "p.scr", &[("p.scr".to_owned(), text)], &mut tally);
+        ask(&format!("seed {seed}"), "p.scr", &[("p.scr".to_owned(), random(seed))], &mut tally);
     }
     tally.assert();
     assert!(tally.verdicts["safe"] * 3 > tally.files && tally.proposals * 4 > tally.files);

@@ -288,8 +288,7 @@ fn deep_nesting_is_no_stack_overflow() {
     }
     source.push('}');
     let folder = Folder::new("check_deep").with("deep.scr", source);
-    let run = folder.call("check deep.scr").exits(0);
-    begins(&run.stdout, "deep.scr: `Deep` is safe: 2 roles, ");
+    begins(&folder.call("check deep.scr").exits(0).stdout, "deep.scr: `Deep` is safe: 2 roles, ");
 }
 
 #[test]
@@ -370,8 +369,7 @@ for more about this error, try `cargo rumpsteak explain S0213`
     says(&run.stderr, "expected `stall`\n");
     let run = folder.call("check two-buyers.scr").exits(1);
     says(&run.stderr, " not the name of the file\n");
-    let run = folder.call("project shop/Basket.scr").exits(1);
-    begins(&run.stderr, "error[S0213]: ");
+    begins(&folder.call("project shop/Basket.scr").exits(1).stderr, "error[S0213]: ");
 }
 
 /// An upstream that the resolver asks if its cache misses (RFC 1034), a server that knows opaque

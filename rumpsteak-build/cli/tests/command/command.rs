@@ -145,6 +145,5 @@ fn a_full_disk_is_told() {
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(2));
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    begins(&stderr, "error: cannot write the result: ");
+    begins(&String::from_utf8(output.stderr).unwrap(), "error: cannot write the result: ");
 }

@@ -284,8 +284,7 @@ fn main() {}
     // The limit of the call holds for modules that do not set it.
     folder.call("check --configurations 1").exits(3);
     let limits = "#[rumpsteak::closed_system(limits(configurations = 9))]";
-    let limited = MAIN.replace("#[rumpsteak::closed_system]", limits);
-    let folder = folder.with("src/main.rs", limited);
+    let folder = folder.with("src/main.rs", MAIN.replace("#[rumpsteak::closed_system]", limits));
     folder.call("check --configurations 1").exits(0);
     let wrong = MAIN.replace("Receive<A, X, Send<A, Y, End>>", "Receive<A, Y, Send<A, X, End>>");
     folder.with("src/main.rs", wrong).call("check").exits(1);

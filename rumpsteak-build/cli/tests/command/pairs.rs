@@ -74,8 +74,7 @@ fn pairs_of_binary_types_get_the_right_answer() {
             "not sub" => 1,
             other => panic!("unknown expectation `{other}`"),
         };
-        let status = run.status.unwrap();
-        assert_eq!(status, right, "{row}: {run:?}");
+        assert_eq!(run.status.unwrap(), right, "{row}: {run:?}");
         rows += 1;
     }
     assert_eq!(rows, 94);

@@ -54,8 +54,7 @@ fn an_option_that_is_needed() {
         )
         .with("again.local", "b: rec X . c?go; c!again; X\n")
         .with("stop.local", "b: c?go; c!stop; a?result<i32>; end\n");
-    let run = folder.call("subtype again.local p.local --role b --format json").exits(1);
-    let answer = run.json();
+    let answer = folder.call("subtype again.local p.local --role b --format json").exits(1).json();
     let end = &answer["system"]["end"]["failure"];
     assert_eq!(*end, json!("b never receives the message from a"));
     assert_eq!(answer["refusal"], json!(null));
@@ -101,8 +100,7 @@ fn a_message_that_is_not_received_in_every_run() {
     }
 
     // The machine beside the protocol is what `generate` and the build judge.
-    let folder = folder.with("p.c.local", third);
-    let run = folder.call("generate p.scr").exits(1).prints("");
+    let run = folder.with("p.c.local", third).call("generate p.scr").exits(1).prints("");
     says(&run.stderr, "leads to where `c` may never receive what `b` sends to it");
 }
 

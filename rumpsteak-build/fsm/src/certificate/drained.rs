@@ -174,8 +174,7 @@ impl<'a> Checker<'a> {
         let key = |found: &'a Situation| {
             ((&found.states[..], found.queues.keys().copied().collect()), found)
         };
-        let index = drained.situations.iter().map(key).collect();
-        Self { machines: &drained.machines, index }
+        Self { machines: &drained.machines, index: drained.situations.iter().map(key).collect() }
     }
 
     /// The situation that contains the goal.

@@ -70,8 +70,7 @@ impl<'a, 'b> Causality<'a, 'b> {
         let channel = 1 + system.machines() + by.channel as usize;
         if by.is_send {
             // A dependent sender adds a dependent message.
-            let counts = !depends(machine) && !depends(receiver);
-            self.scratch[channel] += u32::from(counts);
+            self.scratch[channel] += u32::from(!depends(machine) && !depends(receiver));
         } else if self.scratch[channel] > 0 {
             self.scratch[channel] -= 1;
         } else if !depends(machine) {

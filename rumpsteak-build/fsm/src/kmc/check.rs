@@ -38,8 +38,7 @@ pub fn check(system: &System, limits: &Limits) -> Report {
     let obstacle = parts.iter().zip(&judged).find(undecided);
     let obstacle = obstacle.and_then(|(part, judged)| obstacle_of(part, judged));
     let bound = judged.iter().map(|part| part.bound).max().unwrap_or(1);
-    let properties = properties(system, bound, parts.iter().zip(judged));
-    Report { verdict, obstacle, properties }
+    Report { verdict, obstacle, properties: properties(system, bound, parts.iter().zip(judged)) }
 }
 
 /// Judges each part at the bound that decides it.
@@ -382,7 +381,6 @@ fn first_defect<'a>(
     machines.find_map(|machine| {
         let mut states: Vec<StateId> = machine.reachable().collect();
         states.sort_unstable();
-        let defect = states.into_iter().find_map(|state| of(machine, state))?;
-        Some((machine.role().clone(), defect))
+        Some((machine.role().clone(), states.into_iter().find_map(|state| of(machine, state))?))
     })
 }

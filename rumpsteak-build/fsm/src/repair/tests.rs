@@ -108,8 +108,7 @@ fn an_action_before_the_choice_that_decides_about_it_is_to_blame() {
     let early = "s: c!go; {l!yes; l?ok; end, l!no; end}";
     assert_eq!(blamed(sup, early), ("c!go".to_owned(), told(["l!yes", "l!no", "l!yes"])));
     // With `yes` alone, the early `go` is right. Another mistake is told as before.
-    let other = "s: c!go; l!yes; end";
-    assert_eq!(blamed(sup, other).1, Vec::<String>::new());
+    assert_eq!(blamed(sup, "s: c!go; l!yes; end").1, Vec::<String>::new());
     // The subtype is one `put` ahead, as it may be, but `count` comes only after `finish`.
     let sup = "s: rec X . {v!put; v?stored; X, v!finish; j?count; end}";
     let ahead = "s: v!put; v!put; v?stored; v?stored; j?count; v!finish; end";

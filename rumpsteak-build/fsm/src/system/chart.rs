@@ -85,8 +85,7 @@ fn lifelines(run: &Run, roles: &[&Role]) -> Vec<String> {
             Direction::Send => {
                 let (left, right) = (own.min(peer), own.max(peer));
                 for position in left + 1..right {
-                    let crosses = bare.get(position) == Some(&'│');
-                    write(position, if crosses { "┼" } else { "─" });
+                    write(position, if bare.get(position) == Some(&'│') { "┼" } else { "─" });
                 }
                 let (start, end, tip) = match own < peer {
                     true => ("├", right - 1, "▷"),

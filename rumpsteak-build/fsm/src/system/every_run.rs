@@ -195,8 +195,7 @@ fn neglected(system: &System, explorer: &Explorer<'_>, for_sure: bool) -> Vec<Fo
             is_idle,
             meanwhile: interned.steps(&meanwhile),
         };
-        let steps = interned.steps(&explorer.paths.to(node));
-        ((machine, from), Found { neglected, steps })
+        ((machine, from), Found { neglected, steps: interned.steps(&explorer.paths.to(node)) })
     });
     let found: BTreeMap<(MachineIndex, Option<MachineIndex>), Found> = found.collect();
     found.into_values().collect()

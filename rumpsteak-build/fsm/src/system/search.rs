@@ -184,8 +184,7 @@ impl<'a> Search<'a> {
         if self.held_back.is_empty() || steps == 0 || self.scope.order == Order::OneMachine {
             return None;
         }
-        let bound = steps.min(queue);
-        let scope = Scope { bound, budget, depth: steps - 1, ..self.scope };
+        let scope = Scope { bound: steps.min(queue), budget, depth: steps - 1, ..self.scope };
         let mut search = Self::new(self.explorer.system, self.listens, scope);
         search.all();
         let wrong = search.wrong.take()?;

@@ -104,8 +104,7 @@ fn keyword(lexer: &mut Lexer<'_>, words: &[&str]) -> Result<()> {
 fn resolve(machine: Machine<'_>, roles: &IndexSet<Role>) -> Result<Named> {
     let Machine { mut builder, initial, peers } = machine;
     let role = |(peer, span): (&str, Range<usize>)| {
-        let role = peer.parse::<usize>().ok().and_then(|number| roles.get_index(number));
-        role.ok_or_else(|| {
+        peer.parse::<usize>().ok().and_then(|number| roles.get_index(number)).ok_or_else(|| {
             let count = roles.len();
             let message = format!(
                 "there is no participant `{peer}`; the {count} of this text are numbered from 0"

@@ -39,8 +39,7 @@ impl Form {
     /// An empty text is in any form; it is taken for DOT, where no machines are a system.
     pub fn detect(source: &str) -> Self {
         let rest = skip_comments(source);
-        let word_end = rest.find(|c| !is_name_char(c)).unwrap_or(rest.len());
-        let (word, after) = rest.split_at(word_end);
+        let (word, after) = rest.split_at(rest.find(|c| !is_name_char(c)).unwrap_or(rest.len()));
         let keyword = |name: &str| word.eq_ignore_ascii_case(name);
         if !word.is_empty() && skip_comments(after).starts_with(':') {
             Self::Local

@@ -61,7 +61,6 @@ impl NamedBuilder {
     /// The machine, if it has a state `initial`.
     pub(super) fn build(self, initial: StateId) -> Named {
         let fsm = self.fsm.build(initial).dropping(self.late);
-        let states = self.states.into_iter().collect();
-        Named { fsm, states, actions: self.actions }
+        Named { fsm, states: self.states.into_iter().collect(), actions: self.actions }
     }
 }

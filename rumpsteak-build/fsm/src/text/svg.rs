@@ -57,8 +57,7 @@ pub(super) fn print(machines: &[Fsm]) -> String {
              <path d=\"{lines}\"/>{circles}</g><text x=\"8\" y=\"18\" font-weight=\"bold\">{role}</text>\
              {words}</g>"
         );
-        let rows = places.iter().map(|place| place.row).max().unwrap_or(0);
-        height += y(rows) + RADIUS + 8;
+        height += y(places.iter().map(|place| place.row).max().unwrap_or(0)) + RADIUS + 8;
         width = width.max(columns.last().copied().unwrap_or(0));
     }
     format!(
@@ -94,8 +93,7 @@ fn places(fsm: &Fsm) -> Vec<Place<'_>> {
 
 /// The left edges of the columns, and the right edge of the last.
 fn columns(places: &[Place<'_>], fsm: &Fsm) -> Vec<usize> {
-    let last = places.iter().map(|place| place.column).max().unwrap_or(0);
-    let mut widths = vec![SPACE; last + 1];
+    let mut widths = vec![SPACE; places.iter().map(|place| place.column).max().unwrap_or(0) + 1];
     widths[0] += CHARACTER * fsm.role().as_str().chars().count();
     for place in places {
         if let Some((_, transition)) = &place.from {

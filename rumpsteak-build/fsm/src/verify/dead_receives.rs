@@ -63,8 +63,7 @@ fn search(system: &System, mut open: Vec<TransitionId>, limits: &Limits) -> Verd
     let interned = InternedSystem::whole(system);
     let mut bound = 1;
     while !open.is_empty() {
-        let bounds = interned.uniform(bound);
-        let explorer = Explorer::all(&interned, &bounds, limits.configurations);
+        let explorer = Explorer::all(&interned, &interned.uniform(bound), limits.configurations);
         let moves = explorer.graph.edge_weights().map(|&by| by as usize);
         let own = moves.filter(|&by| interned.get(by).machine == 0);
         let done: BTreeSet<TransitionId> = own.map(|by| interned.get(by).transition).collect();

@@ -233,8 +233,7 @@ pub(super) fn undirected(parts: &[Part<'_>]) -> Option<(usize, Condition)> {
     let position = parts.iter().position(|part| part.runs_ahead)?;
     parts.iter().find_map(|part| {
         let peer = part.projected.role().clone();
-        let defect = part.projected.check_directed().err()?;
-        Some((position, Condition::UndirectedPeer(peer, defect)))
+        Some((position, Condition::UndirectedPeer(peer, part.projected.check_directed().err()?)))
     })
 }
 

@@ -145,8 +145,7 @@ fn names_that_are_not_there_are_errors() {
     assert!(unused.starts_with("no message uses the queue from A to A"));
     let both = places(1).mailbox("B").bound(queue("A->B"), 1);
     assert!(error(both).ends_with("if `B` has a mailbox, its name is `B`"));
-    let drops = Topology::default().drops(queue("A->B"));
-    assert!(error(drops).contains("capacity of 1 or more"));
+    assert!(error(Topology::default().drops(queue("A->B"))).contains("capacity of 1 or more"));
     assert!("a->b->c".parse::<Queue>().is_err() && "a->".parse::<Queue>().is_err());
     let twice = Bounded::new([PING, PING].map(|p| text::parse(p).unwrap()).concat(), &places(1));
     assert!(matches!(twice, Err(TopologyError::System(_))));
@@ -296,8 +295,7 @@ fn random_systems_agree_with_the_naive_explorer() {
             (Some(Hangs::Never), Verdict::Safe(Safe::AndLarger)) => {
                 let mut larger = naive.clone();
                 larger.capacities.iter_mut().flatten().for_each(|most| *most += rng.usize(..2));
-                let larger = larger.explore(most);
-                assert!(matches!(larger, None | Some(Hangs::Never)), "{}", context());
+                assert!(matches!(larger.explore(most), None | Some(Hangs::Never)), "{}", context());
                 cut += 1;
             }
             (Some(Hangs::Lost), Verdict::Unsafe(hang)) if !hang.is_shortest => lost += 1,

@@ -69,10 +69,8 @@ fn what_is_not_minimal_says_so() {
         "a!y; ".repeat(8),
         "a?x; ".repeat(8)
     ));
-    let with = |configurations| {
-        let limits = Limits::default().configurations(configurations);
-        capacity::find(&far, &limits)
-    };
+    let with =
+        |configurations| capacity::find(&far, &Limits::default().configurations(configurations));
     let least = (1..).find(|&configurations| with(configurations).is_ok()).unwrap();
     let capacities = with(least).unwrap();
     assert!(!capacities.is_minimal);
@@ -188,8 +186,7 @@ fn random_machine(random: &mut Rng, role: &str, peers: &[&str], directed: bool) 
         let first = random.usize(..2);
         for number in 0..[0, 1, 1, 1, 1, 2][random.usize(..6)] {
             let peer = if directed { peer } else { peers[random.usize(..peers.len())] };
-            let label = ["x", "y"][(first + number) % 2];
-            let action = action(sends, peer, label, &[]);
+            let action = action(sends, peer, ["x", "y"][(first + number) % 2], &[]);
             builder.add_transition(state, action, states[random.usize(..count)]);
         }
     }
@@ -324,8 +321,7 @@ fn the_corpora_have_capacities() {
         ("double-buffer2.txt", vec!["K▶SO 2 1", "K▶SI 4 1", "SO▶K 2 1", "SI▶K 4 2"]),
         ("stable.txt", vec!["A▶B 3 3", "B▶A 5 1", "C▶A 4 1"]),
     ] {
-        let source = fs::read_to_string(folder.join(file)).unwrap();
-        assert_eq!(found(&source), expected, "{file}");
+        assert_eq!(found(&fs::read_to_string(folder.join(file)).unwrap()), expected, "{file}");
     }
     let table = fs::read_to_string(folder.join("expected.csv")).unwrap();
     let mut files: Vec<&str> =

@@ -150,8 +150,7 @@ fn each_fault_is_found() {
     // Machines that do not stand for local types.
     let mixed = common::machine("a: 0 b!x 1, 0 b?y 1");
     for (sub, sup) in [(&mixed, &sub), (&sub, &mixed)] {
-        let invalid = proves(&certificate, sub, sup).unwrap_err();
-        assert_eq!(invalid.fault, Fault::NotDirected);
+        assert_eq!(proves(&certificate, sub, sup).unwrap_err().fault, Fault::NotDirected);
     }
     // All alternatives of a choice are dropped.
     let (sub, sup) = OVERTAKEN;
@@ -396,8 +395,7 @@ fn tamper(certificate: &mut Derivation, sub: &Fsm, sup: &Fsm, rng: &mut Rng) {
             situation.rules.remove(at);
         }
         6 if !situation.tree.spine.is_empty() => {
-            let at = rng.usize(..situation.tree.spine.len());
-            situation.tree.spine.remove(at);
+            situation.tree.spine.remove(rng.usize(..situation.tree.spine.len()));
         }
         7 => situation.tree.spine.push(any_transition(rng)),
         8 => situation.tree.tail = Tail::State(StateId::from_index(rng.usize(..sup.len()))),

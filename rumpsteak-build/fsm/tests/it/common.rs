@@ -8,8 +8,7 @@ use rumpsteak_fsm::{Action, Direction, Fsm, StateId, Transition};
 /// Machines from lines `role: 0 s!ready 1, 1 t?value(i32) 0`; a role without transitions is
 /// `role:`.
 pub(crate) fn machines(lines: &str) -> Vec<Fsm> {
-    let lines = lines.lines().map(str::trim).filter(|line| !line.is_empty());
-    lines.map(machine).collect()
+    lines.lines().map(str::trim).filter(|line| !line.is_empty()).map(machine).collect()
 }
 
 /// One such line. State 0 is the initial one.

@@ -116,8 +116,7 @@ fn judged(sub: &Fsm, peers: &[Fsm]) -> Known {
 }
 
 fn proof(sub: &Fsm, sup: &Fsm) -> Option<Proof> {
-    let limits = Limits::default().steps(20_000);
-    let proof = subtype::check_fair(sub, sup, &limits).unwrap()?;
+    let proof = subtype::check_fair(sub, sup, &Limits::default().steps(20_000)).unwrap()?;
     assert_eq!(certificate::check(&proof.certificate(), sub, sup), Ok(()));
     Some(proof)
 }
@@ -292,8 +291,7 @@ fn put_off(rng: &mut Rng) -> (Fsm, Fsm) {
         states.push(match rng.usize(..3) {
             0 => vec![(Action::send(to, "data", &[]), target)],
             1 => {
-                let stop = (Action::send(to, "stop", &[]), len);
-                vec![(Action::send(to, "more", &[]), target), stop]
+                vec![(Action::send(to, "more", &[]), target), (Action::send(to, "stop", &[]), len)]
             }
             _ => {
                 let other = if rng.usize(..4) > 0 { target } else { next(rng) };

@@ -52,8 +52,7 @@ fn letters(word: &[usize]) -> Vec<TransitionId> {
 }
 
 fn exactly(word: &[usize], rank: u32) -> Pending {
-    let words = Words::Exactly(letters(word));
-    Pending { words, rank }
+    Pending { words: Words::Exactly(letters(word)), rank }
 }
 
 fn between(first: &[usize], last: &[usize], windows: &[&[usize]], rank: u32) -> Pending {
@@ -275,8 +274,7 @@ fn each_rank_counts() {
         for pending in changed.judgements.iter_mut().flat_map(|j| &mut j.pending) {
             pending.rank = u32::MAX;
         }
-        let fault = proves(&changed, &sub, &sup).map_err(|invalid| invalid.fault);
-        assert_eq!(fault, Err(Fault::Rank));
+        assert_eq!(proves(&changed, &sub, &sup).map_err(|invalid| invalid.fault), Err(Fault::Rank));
     }
 }
 
@@ -376,13 +374,11 @@ fn choices_are_whose_they_are() {
     }
     // … nor may the subtype still choose then.
     let sub = "a: 0 c!z 1, 1 b!x 2, 1 b!y 2";
-    let fault = forged(sub, "a: 0 b!x 1, 1 c!z 2", ahead(&[1]));
-    assert_eq!(fault, Err((2, Fault::Order)));
+    assert_eq!(forged(sub, "a: 0 b!x 1, 1 c!z 2", ahead(&[1])), Err((2, Fault::Order)));
     // An input that is overtaken may be any of them.
     let sup = "a: 0 b?x 1, 0 b?y 1, 1 c!z 2";
     for goals in [&[1][..], &[1, 1]] {
-        let sub = "a: 0 c!z 1, 1 b?x 2, 1 b?y 2";
-        assert!(forged(sub, sup, ahead(goals)).is_err());
+        assert!(forged("a: 0 c!z 1, 1 b?x 2, 1 b?y 2", sup, ahead(goals)).is_err());
     }
     let set = |rank| between(&[], &[], &[&[0], &[1]], rank);
     let judgements = |taken: &[u32]| {
@@ -651,8 +647,7 @@ impl<'a> Reckless<'a> {
             Ahead => {
                 for next in theirs {
                     let mut letters = letters.clone();
-                    let own = letters.entry(kind_of(next.action)).or_default();
-                    own.insert(next.id);
+                    letters.entry(kind_of(next.action)).or_default().insert(next.id);
                     goals.push((sub, next.target, letters));
                 }
             }

@@ -40,8 +40,7 @@ fn who_is_not_asked_is_finished_and_who_is_asked_again_begins_again() {
 fn nothing_is_done_before_the_role_is_asked() {
     let [a, b, c] = &machines()[..] else { panic!("three machines") };
     let judge = |written: &str| {
-        let written = dot::parse(written).unwrap().remove(0);
-        verify(&written, c, &[a, b], &Limits::default()).unwrap()
+        verify(&dot::parse(written).unwrap().remove(0), c, &[a, b], &Limits::default()).unwrap()
     };
     let in_turn = r#"digraph c { 0 -> 1 [label="b?ask"]; 1 -> 2 [label="b!answer"] }"#;
     assert!(judge(in_turn).is_safe());

@@ -107,8 +107,7 @@ fn the_ring_sends_before_it_receives() {
 
 #[test]
 fn the_window_of_streaming() {
-    let machines = parse(STREAMING);
-    let found = proposals(&machines, "s", free, 3);
+    let found = proposals(&parse(STREAMING), "s", free, 3);
     let windows: Vec<usize> =
         found.proposals.iter().map(|proposal| proposal.windows[0].1).collect();
     // Two values on their way fill the time of a round trip, which is six: two messages and four
@@ -140,16 +139,14 @@ c: b?z; end",
     let windows = [(Role::from("c"), 4)];
     let moved = anticipate(&machine, &windows, &free, 100).unwrap();
     assert_eq!(print(&moved), "b: {c!w; {a?x; end, a?y; end}, c!z; {a?x; end, a?y; end}}");
-    let verdict = subtype::check(&moved, &machine, &Limits::default()).unwrap();
-    assert!(verdict.is_safe());
+    assert!(subtype::check(&moved, &machine, &Limits::default()).unwrap().is_safe());
 
     // Another message, or none, on one branch: it must wait.
     for other in ["c!w; end", "end", "{c!w; end, c!z; end}"] {
         let text = format!("b: {{a?x; c!z; end, a?y; {other}}}");
         let machine = parse(&text).remove(0);
         let windows = [(Role::from("c"), 4)];
-        let same = anticipate(&machine, &windows, &free, 100).unwrap();
-        assert_eq!(print(&same), print(&machine));
+        assert_eq!(print(&anticipate(&machine, &windows, &free, 100).unwrap()), print(&machine));
     }
 }
 
@@ -217,8 +214,7 @@ fn all_roles_together() {
         ]
     );
     assert!(found.after < found.before, "{found:?}");
-    let alone = proposals(&machines, "b", free, 1);
-    assert!(found.after < alone.proposals[0].time);
+    assert!(found.after < proposals(&machines, "b", free, 1).proposals[0].time);
     let system: Vec<Fsm> = machines
         .iter()
         .zip(&found.proposals)

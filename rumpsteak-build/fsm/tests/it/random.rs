@@ -31,8 +31,7 @@ fn machine(rng: &mut Rng) -> Fsm {
         let choices = if rng.usize(..100) < 35 { 2 } else { 1 };
         let first = rng.usize(..LABELS.len());
         for choice in 0..choices {
-            let label = LABELS[(first + choice) % LABELS.len()];
-            let action = action(send, peer, label, &[]);
+            let action = action(send, peer, LABELS[(first + choice) % LABELS.len()], &[]);
             builder.add_transition(state, action, ids[rng.usize(..states)]);
         }
     }
@@ -154,8 +153,7 @@ fn judge(sub: &Fsm, sup: &Fsm, peers: &[Fsm], mutations: &[Mutation], figures: &
             if let Evidence::Run(run) = &refused.evidence {
                 figures.refused_with_run += 1;
                 let machines = std::iter::once(sub).chain(peers).cloned().collect();
-                let system = system::System::new(machines).unwrap();
-                assert!(run.replay(&system), "{}", shown());
+                assert!(run.replay(&system::System::new(machines).unwrap()), "{}", shown());
             }
         }
         Verdict::Undecided(_) => {

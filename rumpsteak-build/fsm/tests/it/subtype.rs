@@ -32,8 +32,7 @@ fn the_pairs_of_the_corpus() {
         let (sub, sup) = (read(format!("{name}.sub.dot")), read(format!("{name}.sup.dot")));
         let answer = answer(&sub, &sup);
         if answer == "sub" {
-            let anticipation = prove(&sub, &sup).anticipation;
-            assert!(anticipation.is_some(), "{name}");
+            assert!(prove(&sub, &sup).anticipation.is_some(), "{name}");
             accepted += 1;
         }
         // Whether a third role starves is not subtyping's to say.
@@ -122,8 +121,7 @@ fn large_machines_neither_overflow_the_stack_nor_take_long() {
         }
     }
     builder.add_transition(states[2_000], Action::send("c", "y", &[]), states[0]);
-    let sup = builder.build(states[0]);
-    let verdict = subtype::check(&sub, &sup, &limits).unwrap();
+    let verdict = subtype::check(&sub, &builder.build(states[0]), &limits).unwrap();
     assert_eq!(verdict, Verdict::Undecided(Limit::Branching(256)));
 }
 
@@ -199,8 +197,7 @@ fn looking_ahead_ends_at_the_limit() {
     }
     let sup = common::machine(&format!("m: {}", sup.trim_end_matches(", ")));
     let sub = common::machine("m: 0 c!x 1, 1 b!l0 2, 1 b!l1 2, 1 b!l2 2, 1 b!l3 2");
-    let limits = Limits::default().steps(100_000);
-    let verdict = subtype::check(&sub, &sup, &limits).unwrap();
+    let verdict = subtype::check(&sub, &sup, &Limits::default().steps(100_000)).unwrap();
     assert_eq!(verdict, Verdict::Undecided(Limit::Steps(100_000)));
 }
 
@@ -230,8 +227,7 @@ fn choices_may_be_of_any_width() {
         let (mixed, sorted) = (wide(&mixed, 0, ""), wide(&sorted, 0, ""));
         assert_eq!(answer(&mixed, &sorted), "sub", "{width} {direction}");
         // The two states in the other's places.
-        let other = wide(&all, 1, "");
-        assert_eq!(answer(&one, &other), "sub", "{width} {direction}");
+        assert_eq!(answer(&one, &wide(&all, 1, "")), "sub", "{width} {direction}");
         // An output more is one too many, and an input more is one too few.
         let more: Vec<usize> = (0..=width).collect();
         let more = wide(&more, 0, "");

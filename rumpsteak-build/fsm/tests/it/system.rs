@@ -154,8 +154,7 @@ fn a_thousand_roles_that_answer_at_once_are_multiparty_compatible() {
     let (sends, receives) = (each(1_000, "r#!a;").join(" "), each(1_000, "r#?b;").join(" "));
     machines.push(format!("r0: rec X . {sends} {receives} X"));
     let system = System::new(text::parse(&machines.join("\n")).unwrap()).unwrap();
-    let verdict = kmc::check(&system, &Limits::default()).verdict;
-    assert_eq!(verdict, kmc::Verdict::Safe(1));
+    assert_eq!(kmc::check(&system, &Limits::default()).verdict, kmc::Verdict::Safe(1));
 }
 
 /// A pool that serves any worker that is ready, and its workers.

@@ -218,8 +218,7 @@ stateDiagram-v2
 /// `t`: asked to begin, it waits; then it is told a value, and waits again, or to stop.
 #[test]
 fn a_picture_has_each_state_once_and_each_way() {
-    let machines = text::parse(LOCAL).unwrap();
-    let picture = text::print(Form::Svg, &machines[1..]).unwrap();
+    let picture = text::print(Form::Svg, &text::parse(LOCAL).unwrap()[1..]).unwrap();
     let [state, repeated, end] =
         ["r=\"13\"/>", "r=\"13\" stroke-dasharray=\"3 3\"/>", "r=\"10\"/>"];
     for (part, times) in [
@@ -318,8 +317,7 @@ fn what_a_form_cannot_say_is_refused() {
             "the machine of `k`: no transition is at state 2, which CFSM text cannot say; use DOT",
         ),
     ] {
-        let refused = text::print(form, &machines).unwrap_err();
-        assert_eq!(refused.to_string(), expected);
+        assert_eq!(text::print(form, &machines).unwrap_err().to_string(), expected);
     }
 }
 

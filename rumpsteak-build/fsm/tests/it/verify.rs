@@ -213,8 +213,7 @@ fn cycle(actions: &[Action]) -> Fsm {
     let mut builder = Fsm::builder("m");
     let states: Vec<_> = actions.iter().map(|_| builder.add_state()).collect();
     for (at, action) in actions.iter().enumerate() {
-        let next = states[(at + 1) % states.len()];
-        builder.add_transition(states[at], action.clone(), next);
+        builder.add_transition(states[at], action.clone(), states[(at + 1) % states.len()]);
     }
     builder.build(states[0])
 }

@@ -71,8 +71,7 @@ pub(super) fn finish(
         return Err(diagnostics);
     }
     (global.letters, global.participants) = (letters, participants.into());
-    let none = FixedBitSet::with_capacity(global.roles.len());
-    let mut starters = vec![none; global.blocks.len()];
+    let mut starters = vec![FixedBitSet::with_capacity(global.roles.len()); global.blocks.len()];
     for number in (0..global.blocks.len()).rev() {
         let block = &global.blocks[number];
         starters[number].extend(interrupters(&block.interrupts));

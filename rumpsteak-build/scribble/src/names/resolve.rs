@@ -319,8 +319,7 @@ impl<'m> Resolver<'_, 'm> {
 
     /// Reports one role in the place of a family. An unknown role is reported elsewhere.
     fn several(&mut self, role: &Name) {
-        let declared = self.declared(role);
-        let error = declared.map(|one| name_errors::each_of_one(role, one.name.span));
+        let error = self.declared(role).map(|one| name_errors::each_of_one(role, one.name.span));
         error.into_iter().for_each(|error| self.error(error));
     }
 
@@ -428,8 +427,7 @@ impl<'m> Resolver<'_, 'm> {
             return None;
         }
         let sorts = payload.iter().map(|element| self.sort(element)).collect::<Option<_>>()?;
-        let label = Label::from(Arc::clone(&label.text));
-        Some(Template::message(label, sorts, self.messages))
+        Some(Template::message(Label::from(Arc::clone(&label.text)), sorts, self.messages))
     }
 
     fn named_message(&mut self, name: &Name) -> Option<Template> {

@@ -225,8 +225,7 @@ pub(crate) fn judge(
     let wrong = |why: String, steps: &[String]| {
         Err(vec![projection_errors::unsafe_together(block, protocol, &why, steps)])
     };
-    let machines = projections.iter().map(|found| found.fsm.clone());
-    let system = match System::new(machines.collect()) {
+    let system = match System::new(projections.iter().map(|found| found.fsm.clone()).collect()) {
         Ok(system) => system,
         Err(error) => return wrong(error.to_string(), &[]),
     };

@@ -72,8 +72,7 @@ fn branches(subsets: &Subsets<'_>, problem: &Problem) -> Option<(u32, Branches)>
     };
     let (one, other) = (next(&runs[0], one), next(&runs[1], other));
     let ends = [&one, &other].map(|run| run.last().map(|&end| subsets.edge(end).letter));
-    let pairs = one.iter().zip(&other);
-    let part = pairs.take_while(|(one, other)| one == other).count();
+    let part = one.iter().zip(&other).take_while(|(one, other)| one == other).count();
     let &first = one.get(part)?;
     if !early.is_empty() {
         runs = [one.clone(), [&other[..], early].concat()];

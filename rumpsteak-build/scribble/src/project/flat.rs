@@ -78,8 +78,7 @@ pub(crate) fn is_safe(global: &Global, names: &[Name], limits: &Limits) -> bool 
     let mut automata = [&flat, &ended].into_iter().chain(parts);
     automata.all(|automaton| {
         (0..).zip(names).all(|(role, name)| {
-            let projected = project(automaton, role, name.span, limits);
-            projected.is_ok_and(|Projection { fsm, .. }| {
+            project(automaton, role, name.span, limits).is_ok_and(|Projection { fsm, .. }| {
                 let actions = |state| fsm.transitions_from(state).map(|found| found.action);
                 fsm.states().all(|state| waits_for_one(actions(state)))
             })

@@ -337,8 +337,7 @@ impl<'a> Interruption<'a> {
         to.iter().rev().fold(next, |next, &to| {
             let state = machine.add();
             let answer = answer.as_ref().filter(|_| to == heard || *by == [to]);
-            let action = (to, Direction::Send, answer.unwrap_or(message));
-            self.connect(machine, state, action, next);
+            self.connect(machine, state, (to, Direction::Send, answer.unwrap_or(message)), next);
             state
         })
     }

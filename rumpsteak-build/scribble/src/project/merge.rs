@@ -116,8 +116,7 @@ impl<'g> Subsets<'g> {
 
     pub(super) fn spend(&mut self, steps: usize) -> Result<(), TooLarge> {
         let value = self.limits.projection_steps;
-        let left = self.steps.checked_sub(steps);
-        self.steps = left.ok_or(("projection_steps", value))?;
+        self.steps = self.steps.checked_sub(steps).ok_or(("projection_steps", value))?;
         Ok(())
     }
 

@@ -142,8 +142,7 @@ pub(crate) fn project(
     declared: Span,
     limits: &Limits,
 ) -> Found<Projection> {
-    let local = local(global, role, declared, limits)?;
-    Ok(Projection::of(local, &global.roles[role as usize]))
+    Ok(Projection::of(local(global, role, declared, limits)?, &global.roles[role as usize]))
 }
 
 /// The smallest machine of the role. A block stands there as a message of the role to itself,

@@ -87,8 +87,7 @@ fn stuck<'e>(subsets: &Subsets<'_>, edges: impl Iterator<Item = &'e EdgeAt>) -> 
     };
     let silent: Vec<(u32, u32)> = members.iter().flat_map(silent).collect();
     let reaches = leads_to(members.len(), &silent, goals);
-    let stuck = reaches.iter().position(|&reaches| !reaches)?;
-    Some(members[stuck])
+    Some(members[reaches.iter().position(|&reaches| !reaches)?])
 }
 
 /// Returns for each state true if the automaton can come to an end from there.

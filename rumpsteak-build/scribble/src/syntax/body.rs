@@ -372,8 +372,7 @@ impl BodyParser<'_, '_> {
         self.cursor.expect_word(between)?;
         let to = vec![role(self.cursor)?];
         let message = message.unwrap_or(MessageExpr::Literal { label, payload: Vec::new() });
-        let each = Vec::new();
-        self.end(start, InteractionKind::Message { message, from, to, each, link })
+        self.end(start, InteractionKind::Message { message, from, to, each: Vec::new(), link })
     }
 
     /// Reports a missing `from` behind a word that was taken for a message. Suggests a keyword that
@@ -526,14 +525,12 @@ fn argument(cursor: &mut Cursor<'_>) -> Result<MessageExpr> {
 /// `label(payload)`
 fn literal(cursor: &mut Cursor<'_>) -> Result<MessageExpr> {
     let label = if cursor.is(b'(') {
-        let span = cursor.span_of(cursor.at()).beginning();
-        Name { text: Arc::from(""), span }
+        Name { text: Arc::from(""), span: cursor.span_of(cursor.at()).beginning() }
     } else {
         cursor.name("a message")?
     };
     cursor.expect(b'(')?;
-    let payload = cursor.list(b')', payload)?;
-    Ok(MessageExpr::Literal { label, payload })
+    Ok(MessageExpr::Literal { label, payload: cursor.list(b')', payload)? })
 }
 
 /// `Int`. A Rust type is taken as a whole and reported when names are resolved.

@@ -121,8 +121,7 @@ fn import(cursor: &mut Cursor<'_>) -> Result<Import> {
     let module = cursor.qualified("the name of a module")?;
     let alias = cursor.after_word("as", |cursor| cursor.name("a name for the module"))?;
     cursor.expect(b';')?;
-    let span = cursor.span_from(start);
-    Ok(Import { module, alias, span })
+    Ok(Import { module, alias, span: cursor.span_from(start) })
 }
 
 /// `type <rust> "std::string::String" from "std" as Str;`
@@ -142,8 +141,7 @@ fn external(cursor: &mut Cursor<'_>, kind: DeclarationKind) -> Result<Declaratio
         name.text = format!("{name}@{role}").into();
     }
     cursor.expect(b';')?;
-    let span = cursor.span_from(start);
-    Ok(Declaration { kind, schema, external, from, name, span })
+    Ok(Declaration { kind, schema, external, from, name, span: cursor.span_from(start) })
 }
 
 /// A protocol; `None` for a kind that is not supported.

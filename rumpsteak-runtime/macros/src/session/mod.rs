@@ -61,8 +61,7 @@ pub(crate) fn generated_name(item: &Item, scope: &Scope<'_>) -> Option<TokenStre
     let ((own, _), role) = (item.named()?, item.player()?);
     let (name, any) = (format_ident!("{role}Session", span = own.span()), scope.parameter("R"));
     let is_only = scope.items().filter(|other| other.player() == Some(role)).count() == 1;
-    let is_free = !scope.kinds.contains_key(&name.to_string());
-    (scope.is_role(role) && is_only && is_free).then(|| {
+    (scope.is_role(role) && is_only && !scope.kinds.contains_key(&name.to_string())).then(|| {
         quote! {
             pub type #name<'s, #any = #role> = #own<'s, #any>;
         }

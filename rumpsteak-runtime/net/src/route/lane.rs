@@ -72,8 +72,7 @@ fn encode_error<M: Labelled + Portable, C: Codec>(
     message: &[u8],
     error: CodecError,
 ) -> NetError {
-    let label = codec.decode::<M>(message).map_or("", |message| message.label());
-    unwritten(peer, label, error)
+    unwritten(peer, codec.decode::<M>(message).map_or("", |message| message.label()), error)
 }
 
 pub(crate) fn reader<M: Portable, C: Codec>(peer: &Arc<str>, codec: C) -> Read<M> {

@@ -151,8 +151,7 @@ impl Line for Shared {
         Box::pin(async {
             // If it has as many streams as it may have, the call makes another connection.
             let opened = timeout(Duration::ZERO, self.quic.open_bi()).await;
-            let streams = opened.map_err(|_| io::ErrorKind::NotConnected)??;
-            Ok(self.stream(streams))
+            Ok(self.stream(opened.map_err(|_| io::ErrorKind::NotConnected)??))
         })
     }
 

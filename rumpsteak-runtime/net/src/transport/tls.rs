@@ -114,8 +114,7 @@ impl Tls {
     ) -> io::Result<TlsStream<TcpStream>> {
         let name = ServerName::try_from(host_of(place).to_owned())
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
-        let connector = TlsConnector::from(Arc::clone(&self.client));
-        Ok(connector.connect(name, stream.await?).await?.into())
+        Ok(TlsConnector::from(Arc::clone(&self.client)).connect(name, stream.await?).await?.into())
     }
 
     /// Decides which roles the other end of a stream may play.

@@ -65,8 +65,7 @@ impl Amount {
     }
 
     pub(crate) fn max(self, other: Self) -> Self {
-        let messages = self.messages.max(other.messages);
-        Self { messages, bytes: self.bytes.max(other.bytes) }
+        Self { messages: self.messages.max(other.messages), bytes: self.bytes.max(other.bytes) }
     }
 }
 
@@ -135,14 +134,12 @@ impl Messages {
     /// All messages of the frame, and all but the last.
     pub(crate) fn amounts(&self) -> [Amount; 2] {
         let all = amount(&self.bytes);
-        let bytes = all.bytes - size_of(self.last);
-        [all, Amount { messages: all.messages - 1, bytes }]
+        [all, Amount { messages: all.messages - 1, bytes: all.bytes - size_of(self.last) }]
     }
 }
 
 pub(crate) fn amount(frame: &[u8]) -> Amount {
-    let bytes = frame.len().saturating_sub(HEAD) as u64;
-    Amount { messages: count(frame).unwrap_or(0), bytes }
+    Amount { messages: count(frame).unwrap_or(0), bytes: frame.len().saturating_sub(HEAD) as u64 }
 }
 
 /// The bytes of a message of this size in a frame.

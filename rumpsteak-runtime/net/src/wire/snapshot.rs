@@ -82,7 +82,6 @@ impl PackedLane {
     /// A lane to a peer on the same host. Nothing was sent over it yet.
     pub(crate) fn fresh(own: Hello, theirs: Hello) -> Self {
         let own = own.knowing(theirs.lane.own);
-        let snapshot = LaneSnapshot::default();
-        Self { own, theirs: Some(theirs), addresses: Vec::new(), snapshot }
+        Self { own, theirs: Some(theirs), addresses: Vec::new(), snapshot: LaneSnapshot::default() }
     }
 }

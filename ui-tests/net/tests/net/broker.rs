@@ -74,15 +74,13 @@ async fn through(server: &mut Server, restarts: u32, many: u64) -> (u64, u64) {
 #[tokio::test]
 #[ignore = "needs nats-server"]
 async fn roles_find_each_other_by_name() {
-    let sums = through(&mut Server::start(port()), 0, 1_000).await;
-    assert_eq!(sums, expected(1_000));
+    assert_eq!(through(&mut Server::start(port()), 0, 1_000).await, expected(1_000));
 }
 
 #[tokio::test]
 #[ignore = "needs nats-server"]
 async fn a_restart_of_the_broker_loses_nothing() {
-    let sums = through(&mut Server::start(port()), 3, 20_000).await;
-    assert_eq!(sums, expected(20_000));
+    assert_eq!(through(&mut Server::start(port()), 3, 20_000).await, expected(20_000));
 }
 
 #[tokio::test]

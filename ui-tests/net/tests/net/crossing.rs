@@ -265,8 +265,7 @@ fn interrupts_of_a_block_that_only_they_end_cross_and_all_end_it() {
         let s = match race!(s, Eof) {
             Raced::Sent(s) => s.send(Eof).await?.drain().await?,
             Raced::Heard(DtpBlockChoice::Abor(Abor, s)) => {
-                let s = s.send(Closed).await?.send(Closed).await?;
-                return s.receive().await?.1.end(true);
+                return s.send(Closed).await?.send(Closed).await?.receive().await?.1.end(true);
             }
             Raced::Heard(_) => unreachable!(),
         };

@@ -171,12 +171,10 @@ async fn portal(places: &[Place], answers: &[u64]) -> Ended {
 fn sessions_that_move_on_both_sides_lose_nothing_however_connections_break() {
     let broken = Arc::new(AtomicU64::new(0));
     for seed in seeds(50) {
-        let runtime = crate::paused();
-        runtime.block_on(async {
+        crate::paused().block_on(async {
             let mut random = Rng::with_seed(seed);
             let breaks = random.u32(4..9)..random.u32(10..60);
-            let breaking = breaking(seed, breaks, &broken);
-            let transports = Transports::default().with("cut", breaking);
+            let transports = Transports::default().with("cut", breaking(seed, breaks, &broken));
             let places = [0, 1, 2, 3].map(|index| {
                 let host = Host::with(transports.clone(), Limits::default());
                 (host, format!("cut://{seed}-moves-{index}"))
@@ -492,8 +490,7 @@ async fn a_copy_of_a_parcel_is_refused_where_the_other_one_came_first() {
 fn a_mangled_parcel_does_no_harm() {
     let (mut read, mut unpacked) = (0, 0);
     for seed in seeds(60) {
-        let runtime = crate::paused();
-        runtime.block_on(async {
+        crate::paused().block_on(async {
             let mut random = Rng::with_seed(seed);
             let hosts = [(); 3].map(|()| Host::new());
             let at = format!("memory://{seed}-mangled");

@@ -27,8 +27,7 @@ mod either {}
 
 async fn chooser(role: &mut D) -> Result<()> {
     try_run(role, async |s: DSession<'_>| {
-        let s = s.select::<B, _>(Go).await?.send(Stop).await?;
-        let (Done, end) = s.receive().await?;
+        let (Done, end) = s.select::<B, _>(Go).await?.send(Stop).await?.receive().await?;
         Ok(((), end))
     })
     .await
@@ -154,8 +153,7 @@ async fn a_peer_that_has_left_before_the_session_is_an_error() {
     };
     assert!(in_time(once).await.unwrap().3);
     a.leave().await.unwrap();
-    let heard = in_time(listener(&mut c.role)).await;
-    assert_eq!(closed(heard), ("c", "a", LISTENS));
+    assert_eq!(closed(in_time(listener(&mut c.role)).await), ("c", "a", LISTENS));
 }
 
 const LISTENS: Action = Action::Receive(&["Answer", "Answer"]);
@@ -210,8 +208,7 @@ async fn heard_with(end: &'static [u8]) -> Result<bool> {
 #[tokio::test]
 async fn a_peer_is_believed_if_it_says_how_it_has_left() {
     assert!(heard_with(&[1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]).await.unwrap());
-    let unknown = heard_with(&[1, 0, 0, 0, 0, 0, 0, 0, 0]).await;
-    assert_eq!(closed(unknown), ("c", "a", LISTENS));
+    assert_eq!(closed(heard_with(&[1, 0, 0, 0, 0, 0, 0, 0, 0]).await), ("c", "a", LISTENS));
     // So it was in the first version of the frames.
     let ErrorKind::Transport { peer, source, .. } = heard_with(&[1]).await.unwrap_err().into_kind()
     else {

@@ -160,10 +160,8 @@ pub(crate) async fn ordered(
 fn nothing_is_lost_doubled_or_out_of_order() {
     let broken = Arc::new(AtomicU64::new(0));
     for seed in seeds(100) {
-        let runtime = crate::paused();
-        let sums = runtime.block_on(async {
-            let breaking = breaking(seed, 3..40, &broken);
-            let transports = Transports::default().with("cut", breaking);
+        let sums = crate::paused().block_on(async {
+            let transports = Transports::default().with("cut", breaking(seed, 3..40, &broken));
             let hosts = [(); 3].map(|()| Host::with(transports.clone(), Limits::default()));
             let [s, l] = ["s", "l"].map(|name| format!("cut://{seed}-{name}"));
             hosts[1].listen(&s).await.unwrap();
@@ -417,8 +415,7 @@ fn who_plays_and_fails_or_panics_has_told_its_peers() {
         });
         let ended = thread::spawn(move || there.block_on(there.spawn(played)));
         here.block_on(plain(&mut a.role)).unwrap();
-        let next = here.block_on(plain(&mut a.role)).unwrap_err();
-        assert_eq!(closed::<()>(Err(next)).0, "a");
+        assert_eq!(closed::<()>(Err(here.block_on(plain(&mut a.role)).unwrap_err())).0, "a");
         drop(a);
         match ended.join().unwrap() {
             Ok(failed) => assert!(matches!(failed.unwrap_err().kind(), ErrorKind::Poisoned { .. })),

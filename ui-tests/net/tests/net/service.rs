@@ -202,8 +202,7 @@ async fn a_message_that_is_too_large_for_the_transport_is_an_error_at_once() {
         .unwrap();
         let began = Instant::now();
         let _others = tokio::spawn(async { tokio::join!(s.play(server), l.play(ledger)) });
-        let fits = crate::shop::order(&mut c.role, "x".repeat(2_000)).await;
-        let error = told(fits.unwrap_err());
+        let error = told(crate::shop::order(&mut c.role, "x".repeat(2_000)).await.unwrap_err());
         assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
         assert!(matches!(&error, NetError::Encode { label: "Order", .. }), "{error:?}");
         assert_eq!(
@@ -570,8 +569,7 @@ async fn half_greetings_give_way_to_others_of_their_address_and_end_soon() {
 
 #[tokio::test]
 async fn half_greetings_of_one_address_are_not_counted_at_a_socket_of_unix() {
-    let limits = Limits::default().connections_of_address(2);
-    let far = Host::with(Transports::default(), limits);
+    let far = Host::with(Transports::default(), Limits::default().connections_of_address(2));
     let path = std::env::temp_dir().join(format!("rumpsteak-half-{}", std::process::id()));
     let at = far.listen(&format!("unix://{}", path.display())).await.unwrap();
     let mut halves = Vec::new();

@@ -177,8 +177,7 @@ async fn a_program_may_end_once_its_role_has_left() {
                 ask(joined, number).await.unwrap()
             })
         });
-        let ended = timeout(Duration::from_secs(10), results.recv()).await;
-        assert!(ended.unwrap().unwrap().is_ok());
+        assert!(timeout(Duration::from_secs(10), results.recv()).await.unwrap().unwrap().is_ok());
         assert_eq!(program.await.unwrap(), number + 1);
     }
     // Each second session has a second end.

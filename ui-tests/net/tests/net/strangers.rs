@@ -93,8 +93,7 @@ fn mangled_frames_end_one_session_and_no_more() {
     let (mut whole, mut ended) = (0, 0);
     let counts = Arc::new([0, 0].map(AtomicU64::new));
     for seed in seeds(100) {
-        let runtime = crate::paused();
-        runtime.block_on(async {
+        crate::paused().block_on(async {
             let random = Arc::new(Mutex::new(Rng::with_seed(seed)));
             let counts = Arc::clone(&counts);
             let mangling = Meddling(move || {

@@ -119,8 +119,7 @@ async fn of_c(places: &[Place], sessions: usize, random: &mut Rng) -> Ended<Vec<
 fn sessions_follow_one_another_however_connections_break() {
     let broken = Arc::new(AtomicU64::new(0));
     for seed in seeds(60) {
-        let runtime = crate::paused();
-        runtime.block_on(async {
+        crate::paused().block_on(async {
             let mut random = Rng::with_seed(seed);
             let breaks = random.u32(4..9)..random.u32(10..60);
             let transports = Transports::default().with("cut", breaking(seed, breaks, &broken));

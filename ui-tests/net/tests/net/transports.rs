@@ -73,8 +73,7 @@ async fn apart(addresses: [&str; 2], session: &str, many: u64) -> (u64, u64) {
 
 #[tokio::test]
 async fn over_memory() {
-    let sums = apart(["memory://over-s", "memory://over-l"], "1", 1_000).await;
-    assert_eq!(sums, expected(1_000));
+    assert_eq!(apart(["memory://over-s", "memory://over-l"], "1", 1_000).await, expected(1_000));
 }
 
 #[tokio::test]
@@ -172,14 +171,12 @@ async fn over_quic() {
 
 #[tokio::test]
 async fn over_websocket() {
-    let sums = apart(["ws://127.0.0.1:0", "ws://127.0.0.1:0"], "1", 1_000).await;
-    assert_eq!(sums, expected(1_000));
+    assert_eq!(apart(["ws://127.0.0.1:0", "ws://127.0.0.1:0"], "1", 1_000).await, expected(1_000));
 }
 
 #[tokio::test]
 async fn over_a_mix() {
-    let sums = apart(["wss://127.0.0.1:0", "memory://mix"], "1", 1_000).await;
-    assert_eq!(sums, expected(1_000));
+    assert_eq!(apart(["wss://127.0.0.1:0", "memory://mix"], "1", 1_000).await, expected(1_000));
 }
 
 #[tokio::test]
@@ -275,8 +272,7 @@ async fn over_unix_sockets() {
     let folder = std::env::temp_dir().join(format!("rumpsteak-net-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let place = |name: &str| format!("unix://{}", folder.join(name).display());
-    let sums = apart([&place("s"), &place("l")], "1", 1_000).await;
-    assert_eq!(sums, expected(1_000));
+    assert_eq!(apart([&place("s"), &place("l")], "1", 1_000).await, expected(1_000));
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
@@ -347,8 +343,7 @@ async fn a_host_serves_many_sessions() {
             let join = host.join::<C>(format!("session {number}"));
             let join = join.peer("s", [&at]).peer("l", ["memory://many-l"]);
             let mut c = join.connect().await.unwrap();
-            let sums = client(&mut c.role, number).await.unwrap();
-            assert_eq!(sums, expected(number));
+            assert_eq!(client(&mut c.role, number).await.unwrap(), expected(number));
             c.leave().await.unwrap();
         })
     });

@@ -218,8 +218,7 @@ fn a_peer_that_gives_up_is_an_error_whoever_else_is_there() {
             (heard, stayed)
         });
         assert_eq!(stayed.is_some(), stays);
-        let labels = &["Answer", "Answer"];
-        assert_eq!(closed(heard), ("c", "b", Action::Receive(labels)), "{stays}");
+        assert_eq!(closed(heard), ("c", "b", Action::Receive(&["Answer", "Answer"])), "{stays}");
     }
 }
 

@@ -127,8 +127,7 @@ fn files(
     let unreadable = |error| Notice::error(format!("cannot read `{}`: {error}", path.display()));
     let text = fs::read_to_string(path).map_err(unreadable)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let program = (program.0, code.skeleton().1);
-    Ok(Some([(format!("protocols/{name}"), text), script, program]))
+    Ok(Some([(format!("protocols/{name}"), text), script, (program.0, code.skeleton().1)]))
 }
 
 /// The output of Cargo.

@@ -461,7 +461,6 @@ fn windows(proposal: &Proposal) -> String {
 
 /// `20 % less time (480 instead of 600; an action takes 1)`.
 fn gain(before: u64, after: u64, work: u64) -> String {
-    let saved = before.saturating_sub(after);
-    let percent = (saved * 100 + before / 2) / before.max(1);
+    let percent = (before.saturating_sub(after) * 100 + before / 2) / before.max(1);
     format!("{percent} % less time ({after} instead of {before}; an action takes {work})")
 }

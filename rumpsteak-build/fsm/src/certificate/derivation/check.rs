@@ -73,8 +73,7 @@ impl Spine {
     }
 
     fn push(&mut self, act: Act) {
-        let place = self.acts.len();
-        self.places.entry(act.kind).or_default().push_back(place);
+        self.places.entry(act.kind).or_default().push_back(self.acts.len());
         self.acts.push(Some(act));
     }
 

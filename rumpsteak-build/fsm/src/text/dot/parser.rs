@@ -136,8 +136,7 @@ impl Parser<'_> {
         }
         let Some(Name { text, span }) = label else {
             let message = "this edge has no action; give it one, as in `[label=\"s!ready\"]`";
-            let span = first.span.start..end.max(first.span.end);
-            return Err(SpannedMessage::new(span, message));
+            return Err(SpannedMessage::new(first.span.start..end.max(first.span.end), message));
         };
         let action = action::parse(&text.0, span.clone())?;
         for edge in ends.windows(2) {
@@ -177,8 +176,7 @@ impl Parser<'_> {
     /// The value of an attribute; markup counts as an empty text.
     fn value(&mut self) -> Result<Name> {
         if self.next.kind == Kind::Html {
-            let span = self.advance()?.span;
-            return Ok(Name { text: Text::default(), span });
+            return Ok(Name { text: Text::default(), span: self.advance()?.span });
         }
         self.name("a value")
     }

@@ -39,8 +39,7 @@ fn rows(folder: &Path) -> Vec<Row> {
 }
 
 fn read(folder: &Path, file: &str) -> System {
-    let source = fs::read_to_string(folder.join(file)).unwrap();
-    System::new(text::parse(&source).unwrap()).unwrap()
+    System::new(text::parse(&fs::read_to_string(folder.join(file)).unwrap()).unwrap()).unwrap()
 }
 
 /// The rows, computed by a tool on its own reduction, that are not as defined: file, bounds,

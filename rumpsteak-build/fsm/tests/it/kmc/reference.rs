@@ -82,8 +82,7 @@ impl<'a> Reference<'a> {
     }
 
     fn transitions(&self, at: usize, machine: usize) -> Vec<Transition<'_>> {
-        let state = self.configurations[at].states[machine];
-        self.machine(machine).transitions_from(state).collect()
+        self.machine(machine).transitions_from(self.configurations[at].states[machine]).collect()
     }
 
     fn channel(&self, machine: usize, transition: &Transition<'_>) -> (usize, usize) {

@@ -108,8 +108,7 @@ fn a_budget_that_is_too_small_is_named() {
 }
 
 fn within(source: &str, configurations: usize) -> Report {
-    let limits = Limits::default().configurations(configurations);
-    kmc::check(&system(source), &limits)
+    kmc::check(&system(source), &Limits::default().configurations(configurations))
 }
 
 fn configurations(source: &str, bound: usize) -> usize {
@@ -227,8 +226,7 @@ fn a_refusal_that_cannot_be_searched_breadth_first_is_cut_to_what_it_needs() {
 fn what_depends_on_a_reception_is_what_it_led_to() {
     let conditions = |roles: [&str; 3]| {
         [[0, 1, 2], [1, 2, 0], [2, 1, 0], [1, 0, 2]].map(|order| {
-            let source = order.map(|role| roles[role]).join("\n");
-            let at = at_one(&source);
+            let at = at_one(&order.map(|role| roles[role]).join("\n"));
             (at.sibi.holds(), at.cibi.holds())
         })
     };
@@ -333,8 +331,7 @@ fn many_roles_are_not_confused() {
         let report = check(&source);
         assert_eq!(report.verdict, Verdict::Safe(1));
         assert!(!report.properties.is_directed());
-        let yes = Some(true);
-        assert_eq!(holds(&report.properties), [yes; 7]);
+        assert_eq!(holds(&report.properties), [Some(true); 7]);
     }
 }
 
@@ -377,8 +374,7 @@ fn a_chain_that_is_not_followed_to_its_end_is_not_decided() {
     assert_eq!((at(needed).configurations, needed), (9, 9 + 32));
     assert!(at(needed - 1).configurations > at(needed).configurations);
     for budget in 0..needed {
-        let limit = Limit::Configurations(budget);
-        assert_eq!(at(budget).cibi, Property::Unknown(limit));
+        assert_eq!(at(budget).cibi, Property::Unknown(Limit::Configurations(budget)));
     }
 }
 
