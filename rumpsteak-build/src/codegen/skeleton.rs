@@ -12,18 +12,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::Ident;
 use rumpsteak_front::module::Item;
-use rumpsteak_front::session::{Action, Chain, Direction, SessionItem, Tail};
+use rumpsteak_front::session::{Chain, Direction, SessionItem, Tail, Variant};
 use rumpsteak_front::{Module, RoleItem, name};
 
 use super::payloads::{flat, is_ident};
-use crate::words::list;
+use crate::words::{either, list};
 
 /// Deeper or later parts of a process are left out.
 const DEEPEST: usize = 24;
 const MOST_LINES: usize = 1_000;
 
 /// The processes of the roles of a generated module, by the names of the roles in the protocol.
-pub(crate) fn processes(module: &Module) -> Vec<(String, String)> {
+///
+/// `differ` is true if members of a family may send different labels.
+pub(crate) fn processes(module: &Module, differ: bool) -> Vec<(String, String)> {
     let sessions = module.items.iter().filter_map(Item::session);
     let sessions: BTreeMap<_, _> = sessions.map(|item| (item.name.to_string(), item)).collect();
     let labels = module.items.iter().filter_map(Item::label);
@@ -47,8 +49,9 @@ pub(crate) fn processes(module: &Module) -> Vec<(String, String)> {
         let (sessions, fields, families) = (&sessions, &fields, &families);
         let races = |chain: &Chain| matches!(chain.tail, Tail::Choice { direction: None, .. });
         let races = sessions.values().any(|item| item.chains().any(races));
+        let (open, sent, depth) = (Vec::new(), None, 1);
         let mut writer =
-            Writer { sessions, fields, families, races, text, open: Vec::new(), depth: 1 };
+            Writer { sessions, fields, families, races, differ, text, depth, open, sent };
         writer.named(&root.name.to_string(), None);
         let scribble = role.link.as_ref().map(|link| link.role.clone());
         let scribble = scribble.unwrap_or_else(|| name::snake(&role.name.to_string()));
@@ -59,8 +62,13 @@ pub(crate) fn processes(module: &Module) -> Vec<(String, String)> {
 
 /// A program that runs a process for each role of a generated module. It gives the number of
 /// members of so many families. Roles on demand may never be asked.
-pub(crate) fn program(name: &str, module: &Module, sizes: usize, on_demand: &[String]) -> String {
-    let functions: Vec<String> = processes(module).into_iter().map(|(_, text)| text).collect();
+pub(crate) fn program(
+    (name, module): (&str, &Module),
+    processes: &[(String, String)],
+    sizes: usize,
+    on_demand: &[String],
+) -> String {
+    let functions: Vec<&str> = processes.iter().map(|(_, text)| text.as_str()).collect();
     let played = module.items.iter().filter_map(|item| item.session()?.role.as_ref());
     let played: BTreeSet<&Ident> = played.collect();
     let roles = module.items.iter().filter_map(Item::role).map(|role| &role.name);
@@ -79,11 +87,13 @@ pub(crate) fn program(name: &str, module: &Module, sizes: usize, on_demand: &[St
     };
     let declared = |ty: &String| format!("/// A payload, to fill in.\npub struct {ty} {{}}\n\n");
     let types: String = types(module).iter().map(declared).collect();
+    let functions = functions.join("\n");
+    let until = if functions.contains("Until::") { "use rumpsteak::states::Until;\n" } else { "" };
     format!(
-        "use rumpsteak::{{Ended, Result}};\n\n{types}#[rumpsteak::protocol({name})]\nmod {module_name} {{}}\nuse {module_name}::*;\n\n{}\n\
+        "use rumpsteak::{{Ended, Result}};\n{until}\n{types}#[rumpsteak::protocol({name})]\nmod {module_name} {{}}\nuse {module_name}::*;\n\n{}\n\
          #[tokio::main(flavor = \"current_thread\")]\nasync fn main() -> Result<()> {{\n    \
          {run}\n}}\n",
-        functions.join("\n")
+        functions
     )
 }
 
@@ -115,10 +125,14 @@ struct Writer<'a> {
     families: &'a BTreeSet<String>,
     /// True if a role sends or receives, whichever is first.
     races: bool,
+    /// True if members may send different labels.
+    differ: bool,
     text: String,
     depth: usize,
     /// The items around, innermost last.
     open: Vec<String>,
+    /// The label that was selected, if nothing was received since.
+    sent: Option<Ident>,
 }
 
 impl Writer<'_> {
@@ -142,17 +156,26 @@ impl Writer<'_> {
         if self.open.len() > DEEPEST || self.text.lines().count() > MOST_LINES {
             return self.line("return todo!(\"go on as elsewhere: {s:?}\");");
         }
-        let is_loop = self.repeats(item);
+        let drains =
+            matches!(end, Some((Some(Direction::Receive), peer)) if self.drains(session, peer));
+        let is_loop = self.repeats(item, drains);
         if is_loop {
             self.line(&format!("let mut {variable} = {state};"));
             self.line(&format!("'{variable}: loop {{"));
             self.line(&format!("let s = {variable};"));
         }
         self.open.push(item.to_owned());
-        match (session.chain(), end) {
-            (Some(chain), _) => self.chain(chain, item),
-            (None, Some((direction, peer))) => self.choice(session, direction, peer),
-            (None, None) => {}
+        match (session.chain(), end, session.way_out()) {
+            (Some(chain), ..) => self.chain(chain, item),
+            (None, Some((_, peer)), Some((out, _))) if drains => {
+                let choose = format!("; // Or `branch`, and match on `{item}`.");
+                let (each, choose) =
+                    if self.is_family(peer) { ("_each", ";") } else { ("", &*choose) };
+                self.line(&format!("let s = s.drain{each}().await?{choose}"));
+                self.chain(out, item);
+            }
+            (None, Some((direction, peer)), _) => self.choice(session, direction, peer),
+            (None, None, _) => {}
         }
         self.open.pop();
         if is_loop {
@@ -160,16 +183,36 @@ impl Writer<'_> {
         }
     }
 
+    /// True if the role drops what it receives here: what is in flight after its interrupt, up to
+    /// the same label, or what members may send differently.
+    fn drains(&self, item: &SessionItem, peer: Option<&Ident>) -> bool {
+        let Some((out, again)) = item.way_out() else { return false };
+        let mut options = item.variants().iter();
+        let mut confirms = |label| {
+            let is =
+                |of: &Variant| of.head.label() == label && of.then.to_string() == out.to_string();
+            again.is_some() && options.any(is)
+        };
+        if self.is_family(peer) { self.differ } else { self.sent.as_ref().is_some_and(confirms) }
+    }
+
     /// True if a session comes back to this item, but not through an item around.
-    fn repeats(&self, item: &str) -> bool {
+    fn repeats(&self, item: &str, drains: bool) -> bool {
         let mut found = BTreeSet::new();
         let mut pending = vec![item.to_owned()];
         while let Some(next) = pending.pop() {
             let Some(session) = self.sessions.get(&next) else { continue };
-            let parts = session.parts().map(ToString::to_string);
-            let parts = parts.map(|part| if part == "Self" { next.clone() } else { part });
-            let itself = session.chains().any(|chain| matches!(chain.tail, Tail::Itself(_)));
-            let parts = parts.chain(itself.then(|| next.clone()));
+            let chains: Vec<_> = match session.way_out() {
+                Some((out, _)) if drains && next == item => vec![out],
+                _ => session.chains().collect(),
+            };
+            let parts = chains.into_iter().filter_map(|chain| match &chain.tail {
+                Tail::End(_) => None,
+                Tail::Choice { choice: part, .. } | Tail::Named(part) if *part != "Self" => {
+                    Some(part.to_string())
+                }
+                _ => Some(next.clone()),
+            });
             let inner = parts.filter(|part| !self.open.contains(part));
             pending.extend(inner.filter(|part| found.insert(part.clone())));
         }
@@ -178,6 +221,7 @@ impl Writer<'_> {
 
     fn chain(&mut self, chain: &Chain, item: &str) {
         for action in &chain.actions {
+            self.sent = self.sent.take().filter(|_| action.direction == Direction::Send);
             let label = action.label.to_string();
             let line = match action.direction {
                 Direction::Send if self.is_family(Some(&action.peer)) => {
@@ -207,63 +251,84 @@ impl Writer<'_> {
 
     fn choice(&mut self, item: &SessionItem, direction: Option<Direction>, peer: Option<&Ident>) {
         let name = item.name.to_string();
-        let options = item.variants();
-        let mut heads = options.iter().filter_map(|option| option.head.action());
-        let is_each = |of: &Action| self.is_family(Some(&of.peer)).then_some(of.direction);
-        let receives_each = heads.any(|of| is_each(of) == Some(Direction::Receive));
-        let each = if receives_each { "_each" } else { "" };
-        let may_differ = self.races && self.is_family(peer) && item.way_out().is_some();
-        if direction.is_some() && (receives_each || may_differ) {
-            return self.line("return todo!(\"`s.branch_each(…)`, or `s.drain_each()` after an interrupt: {s:?}\");");
+        let action = |of: &Variant| direction.or(of.head.action().map(|action| action.direction));
+        let sends = |of: &&Variant| action(of) == Some(Direction::Send);
+        let (sent, heard): (Vec<_>, Vec<_>) = item.variants().iter().partition(sends);
+        if heard.is_empty() {
+            return self.select(&sent, peer, &name);
         }
-        match direction {
-            Some(Direction::Send) => {
-                let names = list(options.iter().map(|option| &option.name));
-                self.line(&format!("let option: usize = todo!(\"choose one of {names}\");"));
-                self.line("match option {");
-            }
-            Some(Direction::Receive) if item.rest().is_some() => {
-                self.line("match s.next().await? {");
-            }
-            Some(Direction::Receive) if self.is_family(peer) => {
-                self.line("match s.branch_each(|_index, _message| todo!()).await? {");
-            }
-            Some(Direction::Receive) => self.line("match s.branch().await? {"),
-            None => return self.line(&format!(
-                "return todo!(\"`s.until{each}(…)`; after `Until::Heard({name}::…)` go on there, after \
-                 `Until::Wished(it, s)` with `s.select{each}(…)`: {{s:?}}\");"
-            )),
+        let mut arms: Vec<(String, &Chain)> = Vec::new();
+        for option in &heard {
+            let pattern = self.pattern(&option.head.label().to_string());
+            arms.push((format!("{name}::{}({pattern}, s)", option.name), &option.then));
         }
-        for (number, option) in options.iter().enumerate() {
-            let label = option.head.label().to_string();
-            if direction == Some(Direction::Send) {
-                let is_last = number + 1 == options.len();
-                let pattern = if is_last { "_".to_owned() } else { number.to_string() };
-                let action = option.head.action();
-                let is_family = self.is_family(peer.or(action.map(|action| &action.peer)));
-                let value = self.value(&label);
-                let peer = match (peer, action) {
-                    (None, Some(action)) => format!("::<{}, _>", action.peer),
-                    _ => String::new(),
-                };
-                self.line(&format!("{pattern} => {{"));
-                self.line(&match is_family {
-                    true => format!("let s = s.select_each{peer}(|_index| {value}).await?;"),
-                    false => format!("let s = s.select{peer}({value}).await?;"),
-                });
-            } else {
-                let option = &option.name;
-                self.line(&format!("{name}::{option}({}, s) => {{", self.pattern(&label)));
+        arms.extend(item.rest().map(|rest| (format!("{name}::{}(s)", rest.name), &rest.then)));
+        let is_each = |of: &&Variant| self.has_family(of, peer);
+        let take = if heard.iter().any(is_each) { "|_index, _message| todo!()" } else { "" };
+        let each = if take.is_empty() { "" } else { "_each" };
+        let call = match direction {
+            None => {
+                let labels = either(sent.iter().map(|option| option.head.label()));
+                let take = if take.is_empty() { "" } else { "|_index, _message| todo!(), " };
+                format!("until{each}({take}async {{ todo!(\"wait, then send {labels}\") }})")
             }
-            self.chain(&option.then, &name);
+            Some(_) if item.rest().is_some() => "next()".to_owned(),
+            Some(_) => format!("branch{each}({take})"),
+        };
+        self.line(&format!("match s.{call}.await? {{"));
+        for (pattern, then) in arms {
+            self.sent = None;
+            self.line(&match direction {
+                None => format!("Until::Heard({pattern}) => {{"),
+                Some(_) => format!("{pattern} => {{"),
+            });
+            self.chain(then, &name);
             self.line("}");
         }
-        if let Some(rest) = item.rest() {
-            self.line(&format!("{name}::{}(s) => {{", rest.name));
-            self.chain(&rest.then, &name);
+        if direction.is_none() {
+            self.line("Until::Wished((), s) => {");
+            self.select(&sent, peer, &name);
             self.line("}");
         }
         self.line("}");
+    }
+
+    /// Sends one of the options of a choice.
+    fn select(&mut self, options: &[&Variant], peer: Option<&Ident>, item: &str) {
+        let is_choice = options.len() > 1;
+        if is_choice {
+            let names = list(options.iter().map(|option| &option.name));
+            self.line(&format!("let option: usize = todo!(\"choose one of {names}\");"));
+            self.line("match option {");
+        }
+        for (number, option) in (1..).zip(options) {
+            let value = self.value(&option.head.label().to_string());
+            let to = match (peer, option.head.action()) {
+                (None, Some(action)) => format!("::<{}, _>", action.peer),
+                _ => String::new(),
+            };
+            match number {
+                _ if !is_choice => {}
+                last if last == options.len() => self.line("_ => {"),
+                _ => self.line(&format!("{} => {{", number - 1)),
+            }
+            self.line(&match self.has_family(option, peer) {
+                true => format!("let s = s.select_each{to}(|_index| {value}).await?;"),
+                false => format!("let s = s.select{to}({value}).await?;"),
+            });
+            self.sent = self.races.then(|| option.head.label().clone());
+            self.chain(&option.then, item);
+            if is_choice {
+                self.line("}");
+            }
+        }
+        if is_choice {
+            self.line("}");
+        }
+    }
+
+    fn has_family(&self, option: &Variant, peer: Option<&Ident>) -> bool {
+        self.is_family(peer.or(option.head.action().map(|action| &action.peer)))
     }
 
     fn is_family(&self, peer: Option<&Ident>) -> bool {
