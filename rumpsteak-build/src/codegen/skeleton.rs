@@ -8,6 +8,7 @@
 //! enum C { Pong(Pong, A), Stop(Stop, End) }    'a: loop { let s = a; … a = s; continue 'a; … }
 //! ```
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::Ident;
@@ -47,12 +48,21 @@ pub(crate) fn processes(module: &Module, differ: bool) -> Vec<(String, String)> 
             role.name
         );
         let (sessions, fields, families) = (&sessions, &fields, &families);
-        let races = |chain: &Chain| matches!(chain.tail, Tail::Choice { direction: None, .. });
-        let races = sessions.values().any(|item| item.chains().any(races));
-        let (open, sent, depth) = (Vec::new(), None, 1);
+        let (raced, open, joins, depth) = Default::default();
         let mut writer =
-            Writer { sessions, fields, families, races, differ, text, depth, open, sent };
-        writer.named(&root.name.to_string(), None);
+            Writer { sessions, fields, families, raced, differ, text, depth, open, joins };
+        writer.depth = 1;
+        let name = root.name.to_string();
+        for item in writer.reached(&name, None) {
+            let variants = sessions.get(&item).map_or(&[][..], |item| item.variants());
+            let heads = variants.iter().filter_map(|of| of.head.action());
+            let (sent, heard): (Vec<_>, Vec<_>) =
+                heads.partition(|of| of.direction == Direction::Send);
+            writer
+                .raced
+                .extend(sent.into_iter().filter(|_| !heard.is_empty()).map(|of| of.label.clone()));
+        }
+        writer.named(&name, None);
         let scribble = role.link.as_ref().map(|link| link.role.clone());
         let scribble = scribble.unwrap_or_else(|| name::snake(&role.name.to_string()));
         Some((scribble, writer.text + "}\n"))
@@ -118,24 +128,27 @@ fn function(role: &Ident) -> String {
     if is_ident(&name) && name != "main" { name } else { format!("{name}_role") }
 }
 
+/// The direction and the peer of a choice.
+type End<'a> = Option<(Option<Direction>, Option<&'a Ident>)>;
+
 struct Writer<'a> {
     sessions: &'a BTreeMap<String, &'a SessionItem>,
     /// The number of fields of each label; `None` if it is not known.
     fields: &'a BTreeMap<String, Option<usize>>,
     families: &'a BTreeSet<String>,
-    /// True if a role sends or receives, whichever is first.
-    races: bool,
+    /// The labels that the role may send where it may also receive.
+    raced: BTreeSet<Ident>,
     /// True if members may send different labels.
     differ: bool,
     text: String,
     depth: usize,
     /// The items around, innermost last.
     open: Vec<String>,
-    /// The label that was selected, if nothing was received since.
-    sent: Option<Ident>,
+    /// The items that come behind the blocks around, innermost last, and how they begin.
+    joins: Vec<(String, Option<End<'a>>)>,
 }
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
     fn line(&mut self, line: &str) {
         self.depth = self.depth.saturating_sub(usize::from(line.starts_with('}')));
         self.text += &format!("{}{line}\n", "    ".repeat(self.depth));
@@ -143,39 +156,68 @@ impl Writer<'_> {
     }
 
     /// Goes on with an item, whose state is `s`. A choice has its direction and its peer.
-    fn named(&mut self, item: &str, end: Option<(Option<Direction>, Option<&Ident>)>) {
+    fn named(&mut self, item: &str, end: End<'a>) {
         let variable = name::snake(item);
-        let is_gather = self.sessions.get(item).is_some_and(|session| session.rest().is_some());
+        let Some(session) = self.sessions.get(item) else { return };
         // A gather that is due goes on as itself, without a direction.
-        let state = if is_gather && end.is_some() { "s.gather()" } else { "s" };
+        let state = if session.rest().is_some() && end.is_some() { "s.gather()" } else { "s" };
         if self.open.iter().any(|open| open == item) {
             self.line(&format!("{variable} = {state};"));
-            return self.line(&format!("continue '{variable};"));
+            self.line(&format!("continue '{variable};"));
+        } else if let Some(join) = self.joins.iter_mut().find(|join| join.0 == item) {
+            join.1 = Some(end);
+            self.line(&format!("break '{variable} {state};"));
+        } else if self.depth > DEEPEST || self.text.lines().count() > MOST_LINES {
+            self.line("return todo!(\"go on as elsewhere: {s:?}\");");
+        } else {
+            self.whole(session, state, end);
         }
-        let Some(session) = self.sessions.get(item) else { return };
-        if self.open.len() > DEEPEST || self.text.lines().count() > MOST_LINES {
-            return self.line("return todo!(\"go on as elsewhere: {s:?}\");");
-        }
-        let drains =
-            matches!(end, Some((Some(Direction::Receive), peer)) if self.drains(session, peer));
-        let is_loop = self.repeats(item, drains);
+    }
+
+    /// Goes on with an item that is not around, then with those to which several of its ways lead.
+    fn whole(&mut self, session: &'a SessionItem, state: &str, end: End<'a>) {
+        let (item, variable) = (session.name.to_string(), name::snake(&session.name.to_string()));
+        self.open.push(item.clone());
+        let reached = self.reached(&item, None);
+        let is_loop = reached.contains(&item);
         if is_loop {
             self.line(&format!("let mut {variable} = {state};"));
             self.line(&format!("'{variable}: loop {{"));
             self.line(&format!("let s = {variable};"));
+        } else if state != "s" {
+            self.line(&format!("let s = {state};"));
         }
-        self.open.push(item.to_owned());
-        match (session.chain(), end, session.way_out()) {
-            (Some(chain), ..) => self.chain(chain, item),
-            (None, Some((_, peer)), Some((out, _))) if drains => {
-                let choose = format!("; // Or `branch`, and match on `{item}`.");
-                let (each, choose) =
-                    if self.is_family(peer) { ("_each", ";") } else { ("", &*choose) };
-                self.line(&format!("let s = s.drain{each}().await?{choose}"));
-                self.chain(out, item);
+        let joins = self.joins(&item, reached);
+        for join in joins.iter().rev() {
+            self.line(&format!("let s = '{}: {{", name::snake(join)));
+            self.joins.push((join.clone(), None));
+        }
+        match (session.chain(), end) {
+            (Some(chain), _) => self.chain(chain, &item),
+            (None, Some((direction, peer))) => {
+                let drained =
+                    self.drained(session, peer).filter(|_| direction == Some(Direction::Receive));
+                match drained {
+                    None => self.choice(session, direction, peer),
+                    Some(out) => {
+                        self.line(&match self.is_family(peer) {
+                            true => "let s = s.drain_each().await?;".to_owned(),
+                            false => format!(
+                                "let s = s.drain().await?; // Or `branch`, and match on `{item}`."
+                            ),
+                        });
+                        self.chain(out, &item);
+                    }
+                }
             }
-            (None, Some((direction, peer)), _) => self.choice(session, direction, peer),
-            (None, None, _) => {}
+            (None, None) => {}
+        }
+        for join in joins {
+            self.line("};");
+            let end = self.joins.pop().and_then(|(_, end)| end);
+            if let (Some(session), Some(end)) = (self.sessions.get(&join), end) {
+                self.whole(session, "s", end);
+            }
         }
         self.open.pop();
         if is_loop {
@@ -183,45 +225,72 @@ impl Writer<'_> {
         }
     }
 
-    /// True if the role drops what it receives here: what is in flight after its interrupt, up to
-    /// the same label, or what members may send differently.
-    fn drains(&self, item: &SessionItem, peer: Option<&Ident>) -> bool {
-        let Some((out, again)) = item.way_out() else { return false };
-        let mut options = item.variants().iter();
-        let mut confirms = |label| {
-            let is =
-                |of: &Variant| of.head.label() == label && of.then.to_string() == out.to_string();
-            again.is_some() && options.any(is)
+    /// The session behind a choice, if the role drops what it receives there: what is in flight
+    /// after its interrupt, or what members may send differently.
+    fn drained<'i>(&self, item: &'i SessionItem, peer: Option<&Ident>) -> Option<&'i Chain> {
+        let (out, again) = item.way_out()?;
+        let mut options =
+            item.variants().iter().filter(|of| of.then.to_string() == out.to_string());
+        let drops = match self.is_family(peer.or(again)) {
+            true => self.differ,
+            false => again.is_some() && options.any(|of| self.raced.contains(of.head.label())),
         };
-        if self.is_family(peer) { self.differ } else { self.sent.as_ref().is_some_and(confirms) }
+        drops.then_some(out)
     }
 
-    /// True if a session comes back to this item, but not through an item around.
-    fn repeats(&self, item: &str, drains: bool) -> bool {
-        let mut found = BTreeSet::new();
-        let mut pending = vec![item.to_owned()];
+    /// The items that follow an item.
+    fn parts(&self, item: &str) -> Vec<String> {
+        let Some(session) = self.sessions.get(item) else { return Vec::new() };
+        let chains =
+            self.drained(session, None).map_or_else(|| session.chains().collect(), |out| vec![out]);
+        let parts = chains.into_iter().filter_map(|chain| match &chain.tail {
+            Tail::End(_) => None,
+            Tail::Choice { choice: part, .. } | Tail::Named(part) if *part != "Self" => {
+                Some(part.to_string())
+            }
+            _ => Some(item.to_owned()),
+        });
+        parts.collect()
+    }
+
+    /// The items to which a session leads, `without` an item and those around.
+    fn reached(&self, item: &str, without: Option<&String>) -> BTreeSet<String> {
+        let (mut found, mut pending) = (BTreeSet::new(), vec![item.to_owned()]);
         while let Some(next) = pending.pop() {
-            let Some(session) = self.sessions.get(&next) else { continue };
-            let chains: Vec<_> = match session.way_out() {
-                Some((out, _)) if drains && next == item => vec![out],
-                _ => session.chains().collect(),
+            let is_inner = |part: &String| {
+                part == item
+                    || Some(part) != without
+                        && !self.open.contains(part)
+                        && self.joins.iter().all(|join| join.0 != *part)
             };
-            let parts = chains.into_iter().filter_map(|chain| match &chain.tail {
-                Tail::End(_) => None,
-                Tail::Choice { choice: part, .. } | Tail::Named(part) if *part != "Self" => {
-                    Some(part.to_string())
-                }
-                _ => Some(next.clone()),
-            });
-            let inner = parts.filter(|part| !self.open.contains(part));
-            pending.extend(inner.filter(|part| found.insert(part.clone())));
+            let inner = self.parts(&next).into_iter().filter(is_inner);
+            pending.extend(inner.filter(|part| found.insert(part.clone()) && part != item));
         }
-        found.contains(item)
+        found
     }
 
-    fn chain(&mut self, chain: &Chain, item: &str) {
+    /// The items to which several ways lead from an item, and that no other item is on all ways to: of those
+    /// reached. Those that lead to others are first.
+    fn joins(&self, item: &str, mut reached: BTreeSet<String>) -> Vec<String> {
+        reached.remove(item);
+        let mut joins: Vec<String> = reached.iter().cloned().collect();
+        for part in &reached {
+            let others = self.reached(item, Some(part));
+            let before = others.iter().map(String::as_str).filter(|of| *of != item).chain([item]);
+            let ways = before.flat_map(|of| self.parts(of)).filter(|to| to == part).count();
+            joins.retain(|at| if at == part { ways > 1 } else { others.contains(at) });
+        }
+        joins.retain(|join| !self.parts(join).is_empty());
+        joins.sort_by_cached_key(|join| {
+            let mut further = self.reached(join, None);
+            further.insert(join.clone());
+            Reverse(further.len())
+        });
+        joins
+    }
+
+    fn chain(&mut self, chain: &'a Chain, item: &str) {
         for action in &chain.actions {
-            self.sent = self.sent.take().filter(|_| action.direction == Direction::Send);
             let label = action.label.to_string();
             let line = match action.direction {
                 Direction::Send if self.is_family(Some(&action.peer)) => {
@@ -249,7 +318,12 @@ impl Writer<'_> {
         }
     }
 
-    fn choice(&mut self, item: &SessionItem, direction: Option<Direction>, peer: Option<&Ident>) {
+    fn choice(
+        &mut self,
+        item: &'a SessionItem,
+        direction: Option<Direction>,
+        peer: Option<&Ident>,
+    ) {
         let name = item.name.to_string();
         let action = |of: &Variant| direction.or(of.head.action().map(|action| action.direction));
         let sends = |of: &&Variant| action(of) == Some(Direction::Send);
@@ -257,7 +331,7 @@ impl Writer<'_> {
         if heard.is_empty() {
             return self.select(&sent, peer, &name);
         }
-        let mut arms: Vec<(String, &Chain)> = Vec::new();
+        let mut arms: Vec<(String, &'a Chain)> = Vec::new();
         for option in &heard {
             let pattern = self.pattern(&option.head.label().to_string());
             arms.push((format!("{name}::{}({pattern}, s)", option.name), &option.then));
@@ -277,7 +351,6 @@ impl Writer<'_> {
         };
         self.line(&format!("match s.{call}.await? {{"));
         for (pattern, then) in arms {
-            self.sent = None;
             self.line(&match direction {
                 None => format!("Until::Heard({pattern}) => {{"),
                 Some(_) => format!("{pattern} => {{"),
@@ -294,7 +367,7 @@ impl Writer<'_> {
     }
 
     /// Sends one of the options of a choice.
-    fn select(&mut self, options: &[&Variant], peer: Option<&Ident>, item: &str) {
+    fn select(&mut self, options: &[&'a Variant], peer: Option<&Ident>, item: &str) {
         let is_choice = options.len() > 1;
         if is_choice {
             let names = list(options.iter().map(|option| &option.name));
@@ -316,7 +389,6 @@ impl Writer<'_> {
                 true => format!("let s = s.select_each{to}(|_index| {value}).await?;"),
                 false => format!("let s = s.select{to}({value}).await?;"),
             });
-            self.sent = self.races.then(|| option.head.label().clone());
             self.chain(&option.then, item);
             if is_choice {
                 self.line("}");
