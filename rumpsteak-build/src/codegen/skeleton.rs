@@ -98,9 +98,16 @@ pub(crate) fn program(
     let declared = |ty: &String| format!("/// A payload, to fill in.\npub struct {ty} {{}}\n\n");
     let types: String = types(module).iter().map(declared).collect();
     let functions = functions.join("\n");
+    let is_gap = |text| functions.contains(text);
+    let unused = match ["(todo!", "= todo!", "return todo!", "(value"].into_iter().any(is_gap) {
+        false if on_demand.is_empty() => "",
+        _ => {
+            "#![expect(unused, reason = \"remove this line when each `todo!()` is filled in\")]\n\n"
+        }
+    };
     let until = if functions.contains("Until::") { "use rumpsteak::states::Until;\n" } else { "" };
     format!(
-        "use rumpsteak::{{Ended, Result}};\n{until}\n{types}#[rumpsteak::protocol({name})]\nmod {module_name} {{}}\nuse {module_name}::*;\n\n{}\n\
+        "{unused}use rumpsteak::{{Ended, Result}};\n{until}\n{types}#[rumpsteak::protocol({name})]\nmod {module_name} {{}}\nuse {module_name}::*;\n\n{}\n\
          #[tokio::main(flavor = \"current_thread\")]\nasync fn main() -> Result<()> {{\n    \
          {run}\n}}\n",
         functions
