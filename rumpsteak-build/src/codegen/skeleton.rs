@@ -22,6 +22,8 @@ use crate::words::{either, list};
 /// Deeper or later parts of a process are left out.
 const DEEPEST: usize = 24;
 const MOST_LINES: usize = 1_000;
+/// The search for joins takes the square of this time.
+const MOST_JOINED: usize = 64;
 
 /// The processes of the roles of a generated module, by the names of the roles in the protocol.
 ///
@@ -48,19 +50,16 @@ pub(crate) fn processes(module: &Module, differ: bool) -> Vec<(String, String)> 
             role.name
         );
         let (sessions, fields, families) = (&sessions, &fields, &families);
-        let (raced, open, joins, depth) = Default::default();
+        let (raced, open, joins, depth) = (BTreeSet::new(), Vec::new(), Vec::new(), 1);
         let mut writer =
             Writer { sessions, fields, families, raced, differ, text, depth, open, joins };
-        writer.depth = 1;
         let name = root.name.to_string();
-        for item in writer.reached(&name, None) {
-            let variants = sessions.get(&item).map_or(&[][..], |item| item.variants());
-            let heads = variants.iter().filter_map(|of| of.head.action());
+        for item in writer.reached(&name, None).iter().filter_map(|item| sessions.get(item)) {
+            let heads = item.variants().iter().filter_map(|of| of.head.action());
             let (sent, heard): (Vec<_>, Vec<_>) =
                 heads.partition(|of| of.direction == Direction::Send);
-            writer
-                .raced
-                .extend(sent.into_iter().filter(|_| !heard.is_empty()).map(|of| of.label.clone()));
+            let raced = sent.into_iter().filter(|_| !heard.is_empty());
+            writer.raced.extend(raced.map(|of| of.label.clone()));
         }
         writer.named(&name, None);
         let scribble = role.link.as_ref().map(|link| link.role.clone());
@@ -136,7 +135,8 @@ fn function(role: &Ident) -> String {
 }
 
 /// The direction and the peer of a choice.
-type End<'a> = Option<(Option<Direction>, Option<&'a Ident>)>;
+type Ends<'a> = (Option<Direction>, Option<&'a Ident>);
+type End<'a> = Option<Ends<'a>>;
 
 struct Writer<'a> {
     sessions: &'a BTreeMap<String, &'a SessionItem>,
@@ -199,25 +199,16 @@ impl<'a> Writer<'a> {
             self.line(&format!("let s = '{}: {{", name::snake(join)));
             self.joins.push((join.clone(), None));
         }
-        match (session.chain(), end) {
-            (Some(chain), _) => self.chain(chain, &item),
-            (None, Some((direction, peer))) => {
-                let drained =
-                    self.drained(session, peer).filter(|_| direction == Some(Direction::Receive));
-                match drained {
-                    None => self.choice(session, direction, peer),
-                    Some(out) => {
-                        self.line(&match self.is_family(peer) {
-                            true => "let s = s.drain_each().await?;".to_owned(),
-                            false => format!(
-                                "let s = s.drain().await?; // Or `branch`, and match on `{item}`."
-                            ),
-                        });
-                        self.chain(out, &item);
-                    }
-                }
+        match (session.chain(), end, self.drained(session, end)) {
+            (Some(chain), ..) => self.chain(chain, &item),
+            (None, Some((_, peer)), Some(out)) => {
+                let each = format!("().await?; // Or `branch`, and match on `{item}`.");
+                let each = if self.is_family(peer) { "_each().await?;" } else { &each };
+                self.line(&format!("let s = s.drain{each}"));
+                self.chain(out, &item);
             }
-            (None, None) => {}
+            (None, Some(end), None) => self.choice(session, end),
+            (None, None, _) => {}
         }
         for join in joins {
             self.line("};");
@@ -234,13 +225,13 @@ impl<'a> Writer<'a> {
 
     /// The session behind a choice, if the role drops what it receives there: what is in flight
     /// after its interrupt, or what members may send differently.
-    fn drained<'i>(&self, item: &'i SessionItem, peer: Option<&Ident>) -> Option<&'i Chain> {
-        let (out, again) = item.way_out()?;
-        let mut options =
-            item.variants().iter().filter(|of| of.then.to_string() == out.to_string());
+    fn drained<'i>(&self, item: &'i SessionItem, end: End<'_>) -> Option<&'i Chain> {
+        let (direction, peer) = end.unwrap_or((Some(Direction::Receive), None));
+        let (out, again) = item.way_out().filter(|_| direction == Some(Direction::Receive))?;
+        let mut confirms = item.variants().iter().filter(|of| self.raced.contains(of.head.label()));
         let drops = match self.is_family(peer.or(again)) {
             true => self.differ,
-            false => again.is_some() && options.any(|of| self.raced.contains(of.head.label())),
+            false => again.is_some() && confirms.any(|of| of.then.to_string() == out.to_string()),
         };
         drops.then_some(out)
     }
@@ -265,10 +256,8 @@ impl<'a> Writer<'a> {
         let (mut found, mut pending) = (BTreeSet::new(), vec![item.to_owned()]);
         while let Some(next) = pending.pop() {
             let is_inner = |part: &String| {
-                part == item
-                    || Some(part) != without
-                        && !self.open.contains(part)
-                        && self.joins.iter().all(|join| join.0 != *part)
+                let is_join = self.joins.iter().any(|join| join.0 == *part);
+                part == item || Some(part) != without && !is_join && !self.open.contains(part)
             };
             let inner = self.parts(&next).into_iter().filter(is_inner);
             pending.extend(inner.filter(|part| found.insert(part.clone()) && part != item));
@@ -276,9 +265,12 @@ impl<'a> Writer<'a> {
         found
     }
 
-    /// The items to which several ways lead from an item, and that no other item is on all ways to: of those
-    /// reached. Those that lead to others are first.
+    /// The items to which several ways lead from an item, unless all lead through one of the others.
+    /// Those that lead to others are first. None if there are too many items.
     fn joins(&self, item: &str, mut reached: BTreeSet<String>) -> Vec<String> {
+        if reached.len() > MOST_JOINED {
+            return Vec::new();
+        }
         reached.remove(item);
         let mut joins: Vec<String> = reached.iter().cloned().collect();
         for part in &reached {
@@ -289,9 +281,8 @@ impl<'a> Writer<'a> {
         }
         joins.retain(|join| !self.parts(join).is_empty());
         joins.sort_by_cached_key(|join| {
-            let mut further = self.reached(join, None);
-            further.insert(join.clone());
-            Reverse(further.len())
+            let further = self.reached(join, None);
+            Reverse(further.len() + usize::from(!further.contains(join)))
         });
         joins
     }
@@ -325,12 +316,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn choice(
-        &mut self,
-        item: &'a SessionItem,
-        direction: Option<Direction>,
-        peer: Option<&Ident>,
-    ) {
+    fn choice(&mut self, item: &'a SessionItem, (direction, peer): Ends<'a>) {
         let name = item.name.to_string();
         let action = |of: &Variant| direction.or(of.head.action().map(|action| action.direction));
         let sends = |of: &&Variant| action(of) == Some(Direction::Send);
@@ -344,24 +330,21 @@ impl<'a> Writer<'a> {
             arms.push((format!("{name}::{}({pattern}, s)", option.name), &option.then));
         }
         arms.extend(item.rest().map(|rest| (format!("{name}::{}(s)", rest.name), &rest.then)));
-        let is_each = |of: &&Variant| self.has_family(of, peer);
-        let take = if heard.iter().any(is_each) { "|_index, _message| todo!()" } else { "" };
-        let each = if take.is_empty() { "" } else { "_each" };
+        let is_each = heard.iter().any(|of| self.has_family(of, peer));
+        let (each, take) =
+            if is_each { ("_each", "|_index, _message| todo!(), ") } else { ("", "") };
         let call = match direction {
             None => {
                 let labels = either(sent.iter().map(|option| option.head.label()));
-                let take = if take.is_empty() { "" } else { "|_index, _message| todo!(), " };
                 format!("until{each}({take}async {{ todo!(\"wait, then send {labels}\") }})")
             }
             Some(_) if item.rest().is_some() => "next()".to_owned(),
-            Some(_) => format!("branch{each}({take})"),
+            Some(_) => format!("branch{each}({})", take.trim_end_matches(", ")),
         };
         self.line(&format!("match s.{call}.await? {{"));
+        let heard = if direction.is_none() { ("Until::Heard(", ")") } else { ("", "") };
         for (pattern, then) in arms {
-            self.line(&match direction {
-                None => format!("Until::Heard({pattern}) => {{"),
-                Some(_) => format!("{pattern} => {{"),
-            });
+            self.line(&format!("{}{pattern}{} => {{", heard.0, heard.1));
             self.chain(then, &name);
             self.line("}");
         }
