@@ -153,7 +153,8 @@ fn code(protocols: &Protocols, position: usize) -> Code {
     let text = Some(verdict.text).filter(|items| !items.is_empty());
     let text = text.map(|items| codegen::module(&module.name, &protocol, file, &items));
     let problems = told.into_iter().map(|(_, told)| told).collect();
-    Code { protocol, text, problems, sizes, on_demand: loaded.on_demand() }
+    let differ = loaded.protocol.differ(&loaded.projections);
+    Code { protocol, text, problems, sizes, on_demand: loaded.on_demand(), differ }
 }
 
 /// The result of [`Configuration::check`].
@@ -212,6 +213,8 @@ pub struct Code {
     /// The number of families whose number of members the program gives.
     sizes: usize,
     on_demand: Vec<String>,
+    /// True if members of a family may send different labels.
+    differ: bool,
 }
 
 impl Code {
@@ -222,8 +225,10 @@ impl Code {
         let parse = |item| Module::parse(ModuleKind::Protocol, quote!(#name), item).ok();
         let item = self.text.as_ref().and_then(|text| text.parse().ok());
         let Some(module) = item.and_then(parse) else { return Default::default() };
-        let program = skeleton::program(&self.protocol, &module, self.sizes, &self.on_demand);
-        (skeleton::processes(&module), program)
+        let (named, processes) =
+            ((&*self.protocol, &module), skeleton::processes(&module, self.differ));
+        let program = skeleton::program(named, &processes, self.sizes, &self.on_demand);
+        (processes, program)
     }
 }
 

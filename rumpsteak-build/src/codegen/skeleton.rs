@@ -12,18 +12,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::Ident;
 use rumpsteak_front::module::Item;
-use rumpsteak_front::session::{Action, Chain, Direction, SessionItem, Tail};
+use rumpsteak_front::session::{Chain, Direction, SessionItem, Tail, Variant};
 use rumpsteak_front::{Module, RoleItem, name};
 
 use super::payloads::{flat, is_ident};
-use crate::words::list;
+use crate::words::{either, list};
 
 /// Deeper or later parts of a process are left out.
 const DEEPEST: usize = 24;
 const MOST_LINES: usize = 1_000;
 
 /// The processes of the roles of a generated module, by the names of the roles in the protocol.
-pub(crate) fn processes(module: &Module) -> Vec<(String, String)> {
+///
+/// `differ` is true if members of a family may send different labels.
+pub(crate) fn processes(module: &Module, differ: bool) -> Vec<(String, String)> {
     let sessions = module.items.iter().filter_map(Item::session);
     let sessions: BTreeMap<_, _> = sessions.map(|item| (item.name.to_string(), item)).collect();
     let labels = module.items.iter().filter_map(Item::label);
@@ -45,11 +47,17 @@ pub(crate) fn processes(module: &Module) -> Vec<(String, String)> {
             role.name
         );
         let (sessions, fields, families) = (&sessions, &fields, &families);
-        let races = |chain: &Chain| matches!(chain.tail, Tail::Choice { direction: None, .. });
-        let races = sessions.values().any(|item| item.chains().any(races));
-        let mut writer =
-            Writer { sessions, fields, families, races, text, open: Vec::new(), depth: 1 };
-        writer.named(&root.name.to_string(), None);
+        let (raced, open, depth) = (BTreeSet::new(), Vec::new(), 1);
+        let mut writer = Writer { sessions, fields, families, raced, differ, text, depth, open };
+        let name = root.name.to_string();
+        for item in writer.reached(&name).iter().filter_map(|item| sessions.get(item)) {
+            let heads = item.variants().iter().filter_map(|of| of.head.action());
+            let (sent, heard): (Vec<_>, Vec<_>) =
+                heads.partition(|of| of.direction == Direction::Send);
+            let raced = sent.into_iter().filter(|_| !heard.is_empty());
+            writer.raced.extend(raced.map(|of| of.label.clone()));
+        }
+        writer.named(&name, None);
         let scribble = role.link.as_ref().map(|link| link.role.clone());
         let scribble = scribble.unwrap_or_else(|| name::snake(&role.name.to_string()));
         Some((scribble, writer.text + "}\n"))
@@ -59,8 +67,13 @@ pub(crate) fn processes(module: &Module) -> Vec<(String, String)> {
 
 /// A program that runs a process for each role of a generated module. It gives the number of
 /// members of so many families. Roles on demand may never be asked.
-pub(crate) fn program(name: &str, module: &Module, sizes: usize, on_demand: &[String]) -> String {
-    let functions: Vec<String> = processes(module).into_iter().map(|(_, text)| text).collect();
+pub(crate) fn program(
+    (name, module): (&str, &Module),
+    processes: &[(String, String)],
+    sizes: usize,
+    on_demand: &[String],
+) -> String {
+    let functions: Vec<&str> = processes.iter().map(|(_, text)| text.as_str()).collect();
     let played = module.items.iter().filter_map(|item| item.session()?.role.as_ref());
     let played: BTreeSet<&Ident> = played.collect();
     let roles = module.items.iter().filter_map(Item::role).map(|role| &role.name);
@@ -79,11 +92,20 @@ pub(crate) fn program(name: &str, module: &Module, sizes: usize, on_demand: &[St
     };
     let declared = |ty: &String| format!("/// A payload, to fill in.\npub struct {ty} {{}}\n\n");
     let types: String = types(module).iter().map(declared).collect();
+    let functions = functions.join("\n");
+    let is_gap = |text| functions.contains(text);
+    let unused = match ["(todo!", "= todo!", "return todo!", "(value"].into_iter().any(is_gap) {
+        false if on_demand.is_empty() => "",
+        _ => {
+            "#![expect(unused, reason = \"remove this line when each `todo!()` is filled in\")]\n\n"
+        }
+    };
+    let until = if functions.contains("Until::") { "use rumpsteak::states::Until;\n" } else { "" };
     format!(
-        "use rumpsteak::{{Ended, Result}};\n\n{types}#[rumpsteak::protocol({name})]\nmod {module_name} {{}}\nuse {module_name}::*;\n\n{}\n\
+        "{unused}use rumpsteak::{{Ended, Result}};\n{until}\n{types}#[rumpsteak::protocol({name})]\nmod {module_name} {{}}\nuse {module_name}::*;\n\n{}\n\
          #[tokio::main(flavor = \"current_thread\")]\nasync fn main() -> Result<()> {{\n    \
          {run}\n}}\n",
-        functions.join("\n")
+        functions
     )
 }
 
@@ -108,20 +130,26 @@ fn function(role: &Ident) -> String {
     if is_ident(&name) && name != "main" { name } else { format!("{name}_role") }
 }
 
+/// The direction and the peer of a choice.
+type Ends<'a> = (Option<Direction>, Option<&'a Ident>);
+type End<'a> = Option<Ends<'a>>;
+
 struct Writer<'a> {
     sessions: &'a BTreeMap<String, &'a SessionItem>,
     /// The number of fields of each label; `None` if it is not known.
     fields: &'a BTreeMap<String, Option<usize>>,
     families: &'a BTreeSet<String>,
-    /// True if a role sends or receives, whichever is first.
-    races: bool,
+    /// The labels that the role may send where it may also receive.
+    raced: BTreeSet<Ident>,
+    /// True if members may send different labels.
+    differ: bool,
     text: String,
     depth: usize,
     /// The items around, innermost last.
     open: Vec<String>,
 }
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
     fn line(&mut self, line: &str) {
         self.depth = self.depth.saturating_sub(usize::from(line.starts_with('}')));
         self.text += &format!("{}{line}\n", "    ".repeat(self.depth));
@@ -129,30 +157,43 @@ impl Writer<'_> {
     }
 
     /// Goes on with an item, whose state is `s`. A choice has its direction and its peer.
-    fn named(&mut self, item: &str, end: Option<(Option<Direction>, Option<&Ident>)>) {
+    fn named(&mut self, item: &str, end: End<'a>) {
         let variable = name::snake(item);
-        let is_gather = self.sessions.get(item).is_some_and(|session| session.rest().is_some());
+        let Some(session) = self.sessions.get(item) else { return };
         // A gather that is due goes on as itself, without a direction.
-        let state = if is_gather && end.is_some() { "s.gather()" } else { "s" };
+        let state = if session.rest().is_some() && end.is_some() { "s.gather()" } else { "s" };
         if self.open.iter().any(|open| open == item) {
             self.line(&format!("{variable} = {state};"));
-            return self.line(&format!("continue '{variable};"));
+            self.line(&format!("continue '{variable};"));
+        } else if self.depth > DEEPEST || self.text.lines().count() > MOST_LINES {
+            self.line("return todo!(\"go on as elsewhere: {s:?}\");");
+        } else {
+            self.whole(session, state, end);
         }
-        let Some(session) = self.sessions.get(item) else { return };
-        if self.open.len() > DEEPEST || self.text.lines().count() > MOST_LINES {
-            return self.line("return todo!(\"go on as elsewhere: {s:?}\");");
-        }
-        let is_loop = self.repeats(item);
+    }
+
+    /// Goes on with an item that is not around.
+    fn whole(&mut self, session: &'a SessionItem, state: &str, end: End<'a>) {
+        let (item, variable) = (session.name.to_string(), name::snake(&session.name.to_string()));
+        self.open.push(item.clone());
+        let is_loop = self.reached(&item).contains(&item);
         if is_loop {
             self.line(&format!("let mut {variable} = {state};"));
             self.line(&format!("'{variable}: loop {{"));
             self.line(&format!("let s = {variable};"));
+        } else if state != "s" {
+            self.line(&format!("let s = {state};"));
         }
-        self.open.push(item.to_owned());
-        match (session.chain(), end) {
-            (Some(chain), _) => self.chain(chain, item),
-            (None, Some((direction, peer))) => self.choice(session, direction, peer),
-            (None, None) => {}
+        match (session.chain(), end, self.drained(session, end)) {
+            (Some(chain), ..) => self.chain(chain, &item),
+            (None, Some((_, peer)), Some(out)) => {
+                let each = format!("().await?; // Or `branch`, and match on `{item}`.");
+                let each = if self.is_family(peer) { "_each().await?;" } else { &each };
+                self.line(&format!("let s = s.drain{each}"));
+                self.chain(out, &item);
+            }
+            (None, Some(end), None) => self.choice(session, end),
+            (None, None, _) => {}
         }
         self.open.pop();
         if is_loop {
@@ -160,23 +201,42 @@ impl Writer<'_> {
         }
     }
 
-    /// True if a session comes back to this item, but not through an item around.
-    fn repeats(&self, item: &str) -> bool {
-        let mut found = BTreeSet::new();
-        let mut pending = vec![item.to_owned()];
-        while let Some(next) = pending.pop() {
-            let Some(session) = self.sessions.get(&next) else { continue };
-            let parts = session.parts().map(ToString::to_string);
-            let parts = parts.map(|part| if part == "Self" { next.clone() } else { part });
-            let itself = session.chains().any(|chain| matches!(chain.tail, Tail::Itself(_)));
-            let parts = parts.chain(itself.then(|| next.clone()));
-            let inner = parts.filter(|part| !self.open.contains(part));
-            pending.extend(inner.filter(|part| found.insert(part.clone())));
-        }
-        found.contains(item)
+    /// The session behind a choice, if the role drops what it receives there: what is in flight
+    /// after its interrupt, or what members may send differently.
+    fn drained<'i>(&self, item: &'i SessionItem, end: End<'_>) -> Option<&'i Chain> {
+        let (direction, peer) = end.unwrap_or((Some(Direction::Receive), None));
+        let (out, again) = item.way_out().filter(|_| direction == Some(Direction::Receive))?;
+        let mut confirms = item.variants().iter().filter(|of| self.raced.contains(of.head.label()));
+        let drops = match self.is_family(peer.or(again)) {
+            true => self.differ,
+            false => again.is_some() && confirms.any(|of| of.then.to_string() == out.to_string()),
+        };
+        drops.then_some(out)
     }
 
-    fn chain(&mut self, chain: &Chain, item: &str) {
+    /// The items that follow an item, but not behind those around. The item if it comes back.
+    fn reached(&self, item: &str) -> BTreeSet<String> {
+        let (mut found, mut pending) = (BTreeSet::new(), vec![item.to_owned()]);
+        while let Some(next) = pending.pop() {
+            let Some(session) = self.sessions.get(&next) else { continue };
+            let out = self.drained(session, None).map(|out| vec![out]);
+            for chain in out.unwrap_or_else(|| session.chains().collect()) {
+                let part = match &chain.tail {
+                    Tail::End(_) => continue,
+                    Tail::Choice { choice: part, .. } | Tail::Named(part) if *part != "Self" => {
+                        part.to_string()
+                    }
+                    _ => next.clone(),
+                };
+                if (part == item || !self.open.contains(&part)) && found.insert(part.clone()) {
+                    pending.push(part);
+                }
+            }
+        }
+        found
+    }
+
+    fn chain(&mut self, chain: &'a Chain, item: &str) {
         for action in &chain.actions {
             let label = action.label.to_string();
             let line = match action.direction {
@@ -205,65 +265,81 @@ impl Writer<'_> {
         }
     }
 
-    fn choice(&mut self, item: &SessionItem, direction: Option<Direction>, peer: Option<&Ident>) {
+    fn choice(&mut self, item: &'a SessionItem, (direction, peer): Ends<'a>) {
         let name = item.name.to_string();
-        let options = item.variants();
-        let mut heads = options.iter().filter_map(|option| option.head.action());
-        let is_each = |of: &Action| self.is_family(Some(&of.peer)).then_some(of.direction);
-        let receives_each = heads.any(|of| is_each(of) == Some(Direction::Receive));
-        let each = if receives_each { "_each" } else { "" };
-        let may_differ = self.races && self.is_family(peer) && item.way_out().is_some();
-        if direction.is_some() && (receives_each || may_differ) {
-            return self.line("return todo!(\"`s.branch_each(…)`, or `s.drain_each()` after an interrupt: {s:?}\");");
+        let action = |of: &Variant| direction.or(of.head.action().map(|action| action.direction));
+        let sends = |of: &&Variant| action(of) == Some(Direction::Send);
+        let (sent, heard): (Vec<_>, Vec<_>) = item.variants().iter().partition(sends);
+        if heard.is_empty() {
+            return self.select(&sent, peer, &name);
         }
-        match direction {
-            Some(Direction::Send) => {
-                let names = list(options.iter().map(|option| &option.name));
-                self.line(&format!("let option: usize = todo!(\"choose one of {names}\");"));
-                self.line("match option {");
-            }
-            Some(Direction::Receive) if item.rest().is_some() => {
-                self.line("match s.next().await? {");
-            }
-            Some(Direction::Receive) if self.is_family(peer) => {
-                self.line("match s.branch_each(|_index, _message| todo!()).await? {");
-            }
-            Some(Direction::Receive) => self.line("match s.branch().await? {"),
-            None => return self.line(&format!(
-                "return todo!(\"`s.until{each}(…)`; after `Until::Heard({name}::…)` go on there, after \
-                 `Until::Wished(it, s)` with `s.select{each}(…)`: {{s:?}}\");"
-            )),
+        let mut arms: Vec<(String, &'a Chain)> = Vec::new();
+        for option in &heard {
+            let pattern = self.pattern(&option.head.label().to_string());
+            arms.push((format!("{name}::{}({pattern}, s)", option.name), &option.then));
         }
-        for (number, option) in options.iter().enumerate() {
-            let label = option.head.label().to_string();
-            if direction == Some(Direction::Send) {
-                let is_last = number + 1 == options.len();
-                let pattern = if is_last { "_".to_owned() } else { number.to_string() };
-                let action = option.head.action();
-                let is_family = self.is_family(peer.or(action.map(|action| &action.peer)));
-                let value = self.value(&label);
-                let peer = match (peer, action) {
-                    (None, Some(action)) => format!("::<{}, _>", action.peer),
-                    _ => String::new(),
-                };
-                self.line(&format!("{pattern} => {{"));
-                self.line(&match is_family {
-                    true => format!("let s = s.select_each{peer}(|_index| {value}).await?;"),
-                    false => format!("let s = s.select{peer}({value}).await?;"),
-                });
-            } else {
-                let option = &option.name;
-                self.line(&format!("{name}::{option}({}, s) => {{", self.pattern(&label)));
+        arms.extend(item.rest().map(|rest| (format!("{name}::{}(s)", rest.name), &rest.then)));
+        let is_each = heard.iter().any(|of| self.has_family(of, peer));
+        let (each, take) =
+            if is_each { ("_each", "|_index, _message| todo!(), ") } else { ("", "") };
+        let call = match direction {
+            None => {
+                let labels = either(sent.iter().map(|option| option.head.label()));
+                format!("until{each}({take}async {{ todo!(\"wait, then send {labels}\") }})")
             }
-            self.chain(&option.then, &name);
+            Some(_) if item.rest().is_some() => "next()".to_owned(),
+            Some(_) => format!("branch{each}({})", take.trim_end_matches(", ")),
+        };
+        self.line(&format!("match s.{call}.await? {{"));
+        let heard = if direction.is_none() { ("Until::Heard(", ")") } else { ("", "") };
+        for (pattern, then) in arms {
+            self.line(&format!("{}{pattern}{} => {{", heard.0, heard.1));
+            self.chain(then, &name);
             self.line("}");
         }
-        if let Some(rest) = item.rest() {
-            self.line(&format!("{name}::{}(s) => {{", rest.name));
-            self.chain(&rest.then, &name);
+        if direction.is_none() {
+            self.line("Until::Wished((), s) => {");
+            self.select(&sent, peer, &name);
             self.line("}");
         }
         self.line("}");
+    }
+
+    /// Sends one of the options of a choice.
+    fn select(&mut self, options: &[&'a Variant], peer: Option<&Ident>, item: &str) {
+        let is_choice = options.len() > 1;
+        if is_choice {
+            let names = list(options.iter().map(|option| &option.name));
+            self.line(&format!("let option: usize = todo!(\"choose one of {names}\");"));
+            self.line("match option {");
+        }
+        for (number, option) in (1..).zip(options) {
+            let value = self.value(&option.head.label().to_string());
+            let to = match (peer, option.head.action()) {
+                (None, Some(action)) => format!("::<{}, _>", action.peer),
+                _ => String::new(),
+            };
+            match number {
+                _ if !is_choice => {}
+                last if last == options.len() => self.line("_ => {"),
+                _ => self.line(&format!("{} => {{", number - 1)),
+            }
+            self.line(&match self.has_family(option, peer) {
+                true => format!("let s = s.select_each{to}(|_index| {value}).await?;"),
+                false => format!("let s = s.select{to}({value}).await?;"),
+            });
+            self.chain(&option.then, item);
+            if is_choice {
+                self.line("}");
+            }
+        }
+        if is_choice {
+            self.line("}");
+        }
+    }
+
+    fn has_family(&self, option: &Variant, peer: Option<&Ident>) -> bool {
+        self.is_family(peer.or(option.head.action().map(|action| &action.peer)))
     }
 
     fn is_family(&self, peer: Option<&Ident>) -> bool {
