@@ -225,8 +225,8 @@ impl Code {
         let parse = |item| Module::parse(ModuleKind::Protocol, quote!(#name), item).ok();
         let item = self.text.as_ref().and_then(|text| text.parse().ok());
         let Some(module) = item.and_then(parse) else { return Default::default() };
-        let (named, processes) =
-            ((&*self.protocol, &module), skeleton::processes(&module, self.differ));
+        let processes = skeleton::processes(&module, self.differ);
+        let named = (&*self.protocol, &module);
         let program = skeleton::program(named, &processes, self.sizes, &self.on_demand);
         (processes, program)
     }

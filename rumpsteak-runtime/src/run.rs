@@ -211,7 +211,7 @@ pin_project! {
     /// of another one.
     #[must_use = "no session begins unless you `await` the future"]
     pub struct RunningAll<J: Future, T, W = Over> {
-        refused: Option<ErrorKind>,
+        wrong: Option<ErrorKind>,
         #[pin]
         processes: J,
         finish: fn(J::Output) -> Result<T>,
@@ -224,12 +224,8 @@ impl<J: Future, T, W> RunningAll<J, T, W> {
     /// error. Used by the macro.
     #[doc(hidden)]
     #[inline]
-    pub fn new(
-        refused: Option<ErrorKind>,
-        processes: J,
-        finish: fn(J::Output) -> Result<T>,
-    ) -> Self {
-        Self { refused, processes, finish, ends: PhantomData }
+    pub fn new(wrong: Option<ErrorKind>, processes: J, finish: fn(J::Output) -> Result<T>) -> Self {
+        Self { wrong, processes, finish, ends: PhantomData }
     }
 }
 
@@ -261,8 +257,8 @@ impl<J: Future, T> Future for RunningAll<J, T> {
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T>> {
         let this = self.project();
-        if let Some(refused) = this.refused.take() {
-            return Poll::Ready(Err(refused.into()));
+        if let Some(wrong) = this.wrong.take() {
+            return Poll::Ready(Err(wrong.into()));
         }
         Poll::Ready((this.finish)(ready!(this.processes.poll(context))))
     }

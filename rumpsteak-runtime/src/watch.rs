@@ -439,12 +439,10 @@ fn describe(sets: &BTreeMap<usize, Set>, set: &Set, role: &Watched) -> String {
             let described = set.connections.iter().filter(|(peer, _)| peers.contains(peer));
             let described = described.map(|(peer, text)| format!(" (`{peer}`: {})", text()));
             let described = described.collect::<String>();
+            let own = ", or until its own future in `race` or `until` completes";
             match way {
                 Way::Receive => waits_for(name, peers, labels) + &described,
-                Way::Race => format!(
-                    "{}{described}, or until its own future in `race` or `until` completes",
-                    waits_for(name, peers, labels)
-                ),
+                Way::Race => waits_for(name, peers, labels) + &described + own,
                 Way::Send => format!(
                     "`{name}` waits for room to send {} to {}{described}",
                     any_of(labels),

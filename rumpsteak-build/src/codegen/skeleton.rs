@@ -47,17 +47,9 @@ pub(crate) fn processes(module: &Module, differ: bool) -> Vec<(String, String)> 
             role.name
         );
         let (sessions, fields, families) = (&sessions, &fields, &families);
-        let (raced, open, depth) = (BTreeSet::new(), Vec::new(), 1);
-        let mut writer = Writer { sessions, fields, families, raced, differ, text, depth, open };
-        let name = root.name.to_string();
-        for item in writer.reached(&name).iter().filter_map(|item| sessions.get(item)) {
-            let heads = item.variants().iter().filter_map(|of| of.head.action());
-            let (sent, heard): (Vec<_>, Vec<_>) =
-                heads.partition(|of| of.direction == Direction::Send);
-            let raced = sent.into_iter().filter(|_| !heard.is_empty());
-            writer.raced.extend(raced.map(|of| of.label.clone()));
-        }
-        writer.named(&name, None);
+        let (open, depth) = (Vec::new(), 1);
+        let mut writer = Writer { sessions, fields, families, differ, text, depth, open };
+        writer.named(&root.name.to_string(), None);
         let scribble = role.link.as_ref().map(|link| link.role.clone());
         let scribble = scribble.unwrap_or_else(|| name::snake(&role.name.to_string()));
         Some((scribble, writer.text + "}\n"))
@@ -73,7 +65,7 @@ pub(crate) fn program(
     sizes: usize,
     on_demand: &[String],
 ) -> String {
-    let functions: Vec<&str> = processes.iter().map(|(_, text)| text.as_str()).collect();
+    let functions = processes.iter().map(|(_, text)| &**text).collect::<Vec<_>>().join("\n");
     let played = module.items.iter().filter_map(|item| item.session()?.role.as_ref());
     let played: BTreeSet<&Ident> = played.collect();
     let roles = module.items.iter().filter_map(Item::role).map(|role| &role.name);
@@ -92,13 +84,10 @@ pub(crate) fn program(
     };
     let declared = |ty: &String| format!("/// A payload, to fill in.\npub struct {ty} {{}}\n\n");
     let types: String = types(module).iter().map(declared).collect();
-    let functions = functions.join("\n");
     let is_gap = |text| functions.contains(text);
     let unused = match ["(todo!", "= todo!", "return todo!", "(value"].into_iter().any(is_gap) {
         false if on_demand.is_empty() => "",
-        _ => {
-            "#![expect(unused, reason = \"remove this line when each `todo!()` is filled in\")]\n\n"
-        }
+        _ => "#![expect(unused, reason = \"remove this line when no `todo!()` is left\")]\n\n",
     };
     let until = if functions.contains("Until::") { "use rumpsteak::states::Until;\n" } else { "" };
     format!(
@@ -132,15 +121,12 @@ fn function(role: &Ident) -> String {
 
 /// The direction and the peer of a choice.
 type Ends<'a> = (Option<Direction>, Option<&'a Ident>);
-type End<'a> = Option<Ends<'a>>;
 
 struct Writer<'a> {
     sessions: &'a BTreeMap<String, &'a SessionItem>,
     /// The number of fields of each label; `None` if it is not known.
     fields: &'a BTreeMap<String, Option<usize>>,
     families: &'a BTreeSet<String>,
-    /// The labels that the role may send where it may also receive.
-    raced: BTreeSet<Ident>,
     /// True if members may send different labels.
     differ: bool,
     text: String,
@@ -157,26 +143,20 @@ impl<'a> Writer<'a> {
     }
 
     /// Goes on with an item, whose state is `s`. A choice has its direction and its peer.
-    fn named(&mut self, item: &str, end: End<'a>) {
+    fn named(&mut self, item: &str, end: Option<Ends<'a>>) {
         let variable = name::snake(item);
         let Some(session) = self.sessions.get(item) else { return };
         // A gather that is due goes on as itself, without a direction.
         let state = if session.rest().is_some() && end.is_some() { "s.gather()" } else { "s" };
         if self.open.iter().any(|open| open == item) {
             self.line(&format!("{variable} = {state};"));
-            self.line(&format!("continue '{variable};"));
-        } else if self.depth > DEEPEST || self.text.lines().count() > MOST_LINES {
-            self.line("return todo!(\"go on as elsewhere: {s:?}\");");
-        } else {
-            self.whole(session, state, end);
+            return self.line(&format!("continue '{variable};"));
         }
-    }
-
-    /// Goes on with an item that is not around.
-    fn whole(&mut self, session: &'a SessionItem, state: &str, end: End<'a>) {
-        let (item, variable) = (session.name.to_string(), name::snake(&session.name.to_string()));
-        self.open.push(item.clone());
-        let is_loop = self.reached(&item).contains(&item);
+        if self.depth > DEEPEST || self.text.lines().count() > MOST_LINES {
+            return self.line("return todo!(\"go on as elsewhere: {s:?}\");");
+        }
+        self.open.push(item.to_owned());
+        let is_loop = self.repeats(item);
         if is_loop {
             self.line(&format!("let mut {variable} = {state};"));
             self.line(&format!("'{variable}: loop {{"));
@@ -185,12 +165,10 @@ impl<'a> Writer<'a> {
             self.line(&format!("let s = {state};"));
         }
         match (session.chain(), end, self.drained(session, end)) {
-            (Some(chain), ..) => self.chain(chain, &item),
-            (None, Some((_, peer)), Some(out)) => {
-                let each = format!("().await?; // Or `branch`, and match on `{item}`.");
-                let each = if self.is_family(peer) { "_each().await?;" } else { &each };
-                self.line(&format!("let s = s.drain{each}"));
-                self.chain(out, &item);
+            (Some(chain), ..) => self.chain(chain, item),
+            (None, Some(_), Some(out)) => {
+                self.line("let s = s.drain_each().await?;");
+                self.chain(out, item);
             }
             (None, Some(end), None) => self.choice(session, end),
             (None, None, _) => {}
@@ -201,21 +179,15 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The session behind a choice, if the role drops what it receives there: what is in flight
-    /// after its interrupt, or what members may send differently.
-    fn drained<'i>(&self, item: &'i SessionItem, end: End<'_>) -> Option<&'i Chain> {
+    /// The session behind a choice, if the role drops what members send differently there.
+    fn drained<'i>(&self, item: &'i SessionItem, end: Option<Ends<'_>>) -> Option<&'i Chain> {
         let (direction, peer) = end.unwrap_or((Some(Direction::Receive), None));
         let (out, again) = item.way_out().filter(|_| direction == Some(Direction::Receive))?;
-        let mut confirms = item.variants().iter().filter(|of| self.raced.contains(of.head.label()));
-        let drops = match self.is_family(peer.or(again)) {
-            true => self.differ,
-            false => again.is_some() && confirms.any(|of| of.then.to_string() == out.to_string()),
-        };
-        drops.then_some(out)
+        (self.differ && self.is_family(peer.or(again))).then_some(out)
     }
 
-    /// The items that follow an item, but not behind those around. The item if it comes back.
-    fn reached(&self, item: &str) -> BTreeSet<String> {
+    /// True if a session comes back to this item, but not through an item around.
+    fn repeats(&self, item: &str) -> bool {
         let (mut found, mut pending) = (BTreeSet::new(), vec![item.to_owned()]);
         while let Some(next) = pending.pop() {
             let Some(session) = self.sessions.get(&next) else { continue };
@@ -228,12 +200,15 @@ impl<'a> Writer<'a> {
                     }
                     _ => next.clone(),
                 };
-                if (part == item || !self.open.contains(&part)) && found.insert(part.clone()) {
+                if part == item {
+                    return true;
+                }
+                if !self.open.contains(&part) && found.insert(part.clone()) {
                     pending.push(part);
                 }
             }
         }
-        found
+        false
     }
 
     fn chain(&mut self, chain: &'a Chain, item: &str) {
@@ -273,11 +248,11 @@ impl<'a> Writer<'a> {
         if heard.is_empty() {
             return self.select(&sent, peer, &name);
         }
-        let mut arms: Vec<(String, &'a Chain)> = Vec::new();
-        for option in &heard {
-            let pattern = self.pattern(&option.head.label().to_string());
-            arms.push((format!("{name}::{}({pattern}, s)", option.name), &option.then));
-        }
+        let arm = |of: &&'a Variant| {
+            let pattern = self.pattern(&of.head.label().to_string());
+            (format!("{name}::{}({pattern}, s)", of.name), &of.then)
+        };
+        let mut arms: Vec<(String, &'a Chain)> = heard.iter().map(arm).collect();
         arms.extend(item.rest().map(|rest| (format!("{name}::{}(s)", rest.name), &rest.then)));
         let is_each = heard.iter().any(|of| self.has_family(of, peer));
         let (each, take) =

@@ -213,9 +213,7 @@ fn resets(set: &SetItem, scope: &Scope<'_>, parameters: &[Ident]) -> TokenStream
 
 fn watch(set: &SetItem, krate: &TokenStream) -> TokenStream {
     let added = set.fields.iter().map(|SetField { member, is_family, .. }| match is_family {
-        true => quote! {
-            self.#member.iter().enumerate().for_each(|(index, it)| watch.add(it, index + 1));
-        },
+        true => quote!(self.#member.iter().zip(1..).for_each(|(it, place)| watch.add(it, place));),
         false => quote!(watch.add(&self.#member, 0);),
     });
     quote! {

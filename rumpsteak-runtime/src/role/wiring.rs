@@ -133,15 +133,8 @@ impl<'a> Wiring<'a> {
             let roles = [far_role, near_role];
             // The members leave their ends for a peer in one.
             let all = <Far::Link as Link>::IS_FAMILY.then(|| self.take(roles)).flatten();
-            let end = match all {
-                Some(mut all) => {
-                    Near::Link::unite(&mut all, far);
-                    all
-                }
-                None => far,
-            };
-            let before = self.ends.take();
-            self.ends = Some(Box::new(Waiting { roles, before, end: Some(end) }));
+            let (before, end) = (self.ends.take(), Some(Near::Link::unite(all, far)));
+            self.ends = Some(Box::new(Waiting { roles, before, end }));
             near
         });
         let place = const {

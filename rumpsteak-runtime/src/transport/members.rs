@@ -115,10 +115,12 @@ where
     }
 
     fn unite(
-        all: &mut Members<Bidirectional<FarTx, FarRx>>,
+        all: Option<Members<Bidirectional<FarTx, FarRx>>>,
         next: Members<Bidirectional<FarTx, FarRx>>,
-    ) {
+    ) -> Members<Bidirectional<FarTx, FarRx>> {
+        let Some(mut all) = all else { return next };
         all.links.extend(next.links);
+        all
     }
 }
 

@@ -25,10 +25,10 @@ pub trait Pair<Other>: Sized {
         Self::pair_as(Queue::default(), Queue::default())
     }
 
-    /// Adds the route to the next member of a family.
+    /// Combines the routes to the members of a family with the route to the next one.
     #[doc(hidden)]
-    fn unite(all: &mut Other, next: Other) {
-        let _ = (all, next);
+    fn unite(_: Option<Other>, next: Other) -> Other {
+        next
     }
 
     /// The abilities of the ends as halves of a `Bidirectional`.

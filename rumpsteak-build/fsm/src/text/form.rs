@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use super::lexer::{after_block_comment, is_name_char};
+use super::lexer::{after_comment, is_name_char};
 use crate::machine::Role;
 
 /// A way to write machines as text.
@@ -80,7 +80,7 @@ fn skip_comments(mut rest: &str) -> &str {
         rest = if line {
             rest.find('\n').map_or("", |end| &rest[end..])
         } else if rest.starts_with("/*") {
-            after_block_comment(rest).unwrap_or("")
+            after_comment(rest, ["/*", "*/"]).unwrap_or("")
         } else {
             return rest;
         };

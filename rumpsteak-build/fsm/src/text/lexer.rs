@@ -124,7 +124,7 @@ impl<'a> Lexer<'a> {
                     return Ok(Token { kind: Kind::Role(role.trim()), span: start..self.at });
                 }
             } else if rest.starts_with("/*") {
-                let Some(after) = after_block_comment(rest) else {
+                let Some(after) = after_comment(rest, ["/*", "*/"]) else {
                     let message = "this comment has no end; close it with `*/`";
                     return Err(SpannedMessage::new(self.at..self.at + 2, message));
                 };
@@ -158,15 +158,16 @@ pub(super) fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(is_name_char)
 }
 
-/// The text behind the nested comment that `text` begins with; `None` if it has no end.
-pub(super) fn after_block_comment(text: &str) -> Option<&str> {
+/// The text behind the nested comment that `text` begins with; `None` if it has no end. `open` and
+/// `close` have two bytes each.
+pub fn after_comment<'t>(text: &'t str, [open, close]: [&str; 2]) -> Option<&'t str> {
     let bytes = text.as_bytes();
     let mut depth = 0_usize;
     let mut at = 0;
     while let Some(pair) = bytes.get(at..at + 2) {
         match pair {
-            b"/*" => depth += 1,
-            b"*/" => depth -= 1,
+            _ if pair == open.as_bytes() => depth += 1,
+            _ if pair == close.as_bytes() => depth -= 1,
             _ => {
                 at += 1;
                 continue;

@@ -58,6 +58,8 @@ use crate::machine::Fsm;
 
 pub use self::error::ParseError;
 pub use self::form::{Form, PrintError};
+#[doc(hidden)]
+pub use self::lexer::after_comment;
 pub use self::named::Named;
 
 /// Reads the machines of a text in any form.

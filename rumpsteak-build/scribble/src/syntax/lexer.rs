@@ -6,6 +6,8 @@
 //! `2a` are common. No word is reserved here. Each run of characters that belong to no token is
 //! reported once, and skipped.
 
+use rumpsteak_fsm::text::after_comment;
+
 use crate::diagnostics::{Diagnostic, SourceId, Span, syntax_errors};
 use crate::index::index;
 
@@ -112,23 +114,10 @@ impl Lexer<'_> {
         if self.bytes.get(self.at + 2) == Some(&b')') {
             return self.line_comment();
         }
-        let (mut at, mut depth) = (self.at, 0_usize);
-        while let Some(pair) = self.bytes.get(at..at + 2) {
-            match pair {
-                b"(*" => depth += 1,
-                b"*)" => depth -= 1,
-                _ => {
-                    at += 1;
-                    continue;
-                }
-            }
-            at += 2;
-            if depth == 0 {
-                self.at = at;
-                return;
-            }
+        match after_comment(&self.text[self.at..], ["(*", "*)"]) {
+            Some(rest) => self.at = self.text.len() - rest.len(),
+            None => self.open_comment("*)"),
         }
-        self.open_comment("*)");
     }
 
     /// Reports that the comment here has no end, and skips the rest of the text.
