@@ -29,7 +29,7 @@ const FOR_TESTS: [&str; 5] = ["fsm-tests", "fuzz", "layout", "oracle", "ui-tests
 /// what is removed.
 const PRODUCT: usize = 61_199;
 /// Lines of tests, of the published packages and of those that exist for tests only: likewise.
-const TESTS: usize = 36_810;
+const TESTS: usize = 36_779;
 /// Lines of a module without its tests.
 const MODULE: usize = 700;
 /// Lines of a function, unless its documentation has a sentence that begins with "Long because".
