@@ -199,12 +199,12 @@ pub(crate) fn watched<R: Participant>(role: &R) -> Option<(usize, u16)> {
     set(role).zip(member)
 }
 
-/// The session that the role is in: the number of its set, and the number of sessions before it.
-/// All roles of a set have the same.
+/// The session of the role: the number of its set, and of the sessions before. All have the same.
 pub(crate) fn session<R: Participant>(role: &R) -> (usize, usize) {
     let mut completed = 0;
     role.for_each_mark(|_, mark| completed = completed.max(mark.completed()));
-    (set(role).unwrap_or_default(), completed)
+    // Sets of roles that join one by one are counted down.
+    (set(role).map_or(0, |set| set.min(!set)), completed)
 }
 
 /// Returns the first route that is not where its set put it: routes of one type can be exchanged.
