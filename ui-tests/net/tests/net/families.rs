@@ -113,7 +113,7 @@ async fn another_number_than_the_fixed_one_is_an_error_before_the_first_message(
     );
     assert_eq!(
         played.0.unwrap_err().to_string(),
-        "`m` cannot begin a session: the protocol fixes 2 members of `Worker`, and its route leads to 1"
+        "`m` cannot begin a session: the protocol fixes 2 members of `worker`, and its route leads to 1"
     );
     assert!(played.1.is_err());
 }

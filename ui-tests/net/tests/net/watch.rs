@@ -114,8 +114,8 @@ async fn dropping(session: &str, drops: impl FnOnce(Price, ToPrice<'_>)) {
 type ToPrice<'s> = rumpsteak::states::Send<'s, S, C, Price, SSession<'s>>;
 
 const DROPPED: &str = "`s` has sent `Note` to `l`, and begun no other action: it is in code of its own, \
-                       or has dropped its session, by `drop(session)` or by an action that was never \
-                       awaited, as in `let _ = session.send(…)`; it owes ";
+                       its future is not polled, or it has dropped its session, by `drop(session)` or \
+                       by an action that was never awaited, as in `let _ = session.send(…)`; it owes ";
 
 #[tokio::test]
 async fn a_session_that_is_dropped() {
