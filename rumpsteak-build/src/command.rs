@@ -226,8 +226,8 @@ impl Code {
         let item = self.text.as_ref().and_then(|text| text.parse().ok());
         let Some(module) = item.and_then(parse) else { return Default::default() };
         let processes = skeleton::processes(&module, self.differ);
-        let named = (&*self.protocol, &module);
-        let program = skeleton::program(named, &processes, self.sizes, &self.on_demand);
+        let (name, sizes) = (&self.protocol, self.sizes);
+        let program = skeleton::program(name, &module, &processes, sizes, &self.on_demand);
         (processes, program)
     }
 }

@@ -6,7 +6,7 @@ use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use rumpsteak_front::module::{self, Item, Module};
 use rumpsteak_fsm::run::Failure;
 use rumpsteak_fsm::verify::together::Condition;
-use rumpsteak_fsm::{Fsm, Limits, Role, Transition, dot};
+use rumpsteak_fsm::{Fsm, Limits, Role, dot};
 
 use crate::codegen;
 use crate::codegen::machines::{self, Machine};
@@ -178,16 +178,12 @@ impl Findings {
     }
 }
 
-/// True if a message of one peer may come instead of another peer's, or instead of a send: in some
-/// state, an action with one peer leaves no transition for the message of another one.
+/// True if, in some state, an action with one peer takes away the message of another one.
 fn hears_whoever_is_first(fsm: &Fsm) -> bool {
-    let stays = |by: Transition<'_>, action| fsm.actions_from(by.target).contains(action);
-    fsm.reachable().any(|state| {
-        let receives = fsm.transitions_from(state).filter(|it| !it.action.is_send());
-        receives.map(|it| it.action).any(|other| {
-            let mut others = fsm.transitions_from(state).filter(|it| it.action.peer != other.peer);
-            others.any(|it| !stays(it, other))
-        })
+    fsm.transitions().any(|by| {
+        let (before, after) = (fsm.actions_from(by.source), fsm.actions_from(by.target));
+        let mut gone = before.difference(&after);
+        gone.any(|other| !other.is_send() && other.peer != by.action.peer)
     })
 }
 

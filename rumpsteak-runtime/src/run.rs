@@ -9,7 +9,7 @@ use pin_project_lite::pin_project;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::guard::SessionGuard;
-use crate::role::Role;
+use crate::role::{Role, participant};
 use crate::states::state::polled_again;
 use crate::states::{Ends, Over, Plays, Process, State};
 
@@ -211,7 +211,7 @@ pin_project! {
     /// of another one.
     #[must_use = "no session begins unless you `await` the future"]
     pub struct RunningAll<J: Future, T, W = Over> {
-        wrong: Option<ErrorKind>,
+        error: Option<ErrorKind>,
         #[pin]
         processes: J,
         finish: fn(J::Output) -> Result<T>,
@@ -220,24 +220,21 @@ pin_project! {
 }
 
 impl<J: Future, T, W> RunningAll<J, T, W> {
-    /// The future of these processes, with the function that combines their results, or else an
-    /// error. Used by the macro.
+    /// An error, or else the processes and what combines their results. Used by the macro.
     #[doc(hidden)]
     #[inline]
-    pub fn new(wrong: Option<ErrorKind>, processes: J, finish: fn(J::Output) -> Result<T>) -> Self {
-        Self { wrong, processes, finish, ends: PhantomData }
+    pub fn new(error: Option<ErrorKind>, processes: J, finish: fn(J::Output) -> Result<T>) -> Self {
+        Self { error, processes, finish, ends: PhantomData }
     }
 }
 
-/// An error if the role is from another set in this process than the first role was. Used by the
-/// macro.
+/// An error if the role is from another set in this process than the first one. Used by the macro.
 #[inline]
 pub fn other_set<R: Role>(role: &R, first: &mut Option<usize>) -> Option<ErrorKind> {
-    let (mut set, mut route) = (None, "");
-    role.for_each_mark(|peer, mark| (set, route) = (set.or(mark.place().map(|it| it.0)), peer));
-    let set = set.filter(|set| *set <= isize::MAX as usize)?;
-    let is_other = *first.get_or_insert(set) != set;
-    is_other.then_some(ErrorKind::Misplaced { role: R::NAME, route, belongs: None })
+    let set = participant::set(role).filter(|set| *set <= isize::MAX as usize)?;
+    let mut route = (*first.get_or_insert(set) != set).then_some("")?;
+    role.for_each_mark(|peer, _| route = peer);
+    Some(ErrorKind::Misplaced { role: R::NAME, route, belongs: None })
 }
 
 /// Returns the first error that is not the consequence of another one: an [`ErrorKind::Closed`] is
@@ -257,8 +254,8 @@ impl<J: Future, T> Future for RunningAll<J, T> {
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T>> {
         let this = self.project();
-        if let Some(wrong) = this.wrong.take() {
-            return Poll::Ready(Err(wrong.into()));
+        if let Some(error) = this.error.take() {
+            return Poll::Ready(Err(error.into()));
         }
         Poll::Ready((this.finish)(ready!(this.processes.poll(context))))
     }

@@ -130,7 +130,7 @@ impl Watch {
     }
 
     /// Watches a role of this set.
-    fn add_to(&self, number: usize, protocol: &'static str, role: (&'static str, u16)) {
+    fn add_to(&self, number: usize, protocol: &'static str, (name, member): (&'static str, u16)) {
         let mut sets = sets();
         let set = sets.entry(number).or_insert_with(|| Set {
             protocol,
@@ -141,8 +141,7 @@ impl Watch {
             connections: Vec::new(),
         });
         let replaced = mem::replace(&mut set.watch, self.clone());
-        if set.roles.iter().all(|known| (known.name, known.member) != role) {
-            let (name, member) = role;
+        if set.roles.iter().all(|known| (known.name, known.member) != (name, member)) {
             set.roles.push(Watched { name, member, session: 0, doing: Doing::Nothing });
         }
         let runs = |set: &Set| set.roles.iter().any(|role| role.doing.is_in_session());
@@ -258,10 +257,8 @@ impl Set {
 impl Watched {
     /// The role, or the member of the family.
     fn shown(&self) -> String {
-        match self.member.checked_sub(1) {
-            Some(index) => format!("{}[{index}]", self.name),
-            None => self.name.to_owned(),
-        }
+        let index = self.member.checked_sub(1);
+        index.map_or_else(|| self.name.to_owned(), |index| format!("{}[{index}]", self.name))
     }
 }
 

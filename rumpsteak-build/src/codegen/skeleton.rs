@@ -23,8 +23,7 @@ const DEEPEST: usize = 24;
 const MOST_LINES: usize = 1_000;
 
 /// The processes of the roles of a generated module, by the names of the roles in the protocol.
-///
-/// `differ` is true if members of a family may send different labels.
+/// `differ` is a fact of the protocol: see [`Writer`].
 pub(crate) fn processes(module: &Module, differ: bool) -> Vec<(String, String)> {
     let sessions = module.items.iter().filter_map(Item::session);
     let sessions: BTreeMap<_, _> = sessions.map(|item| (item.name.to_string(), item)).collect();
@@ -60,7 +59,8 @@ pub(crate) fn processes(module: &Module, differ: bool) -> Vec<(String, String)> 
 /// A program that runs a process for each role of a generated module. It gives the number of
 /// members of so many families. Roles on demand may never be asked.
 pub(crate) fn program(
-    (name, module): (&str, &Module),
+    name: &str,
+    module: &Module,
     processes: &[(String, String)],
     sizes: usize,
     on_demand: &[String],
@@ -280,37 +280,32 @@ impl<'a> Writer<'a> {
         self.line("}");
     }
 
-    /// Sends one of the options of a choice.
+    /// Selects one of the options of a choice.
     fn select(&mut self, options: &[&'a Variant], peer: Option<&Ident>, item: &str) {
-        let is_choice = options.len() > 1;
-        if is_choice {
-            let names = list(options.iter().map(|option| &option.name));
-            self.line(&format!("let option: usize = todo!(\"choose one of {names}\");"));
-            self.line("match option {");
+        if let [option] = options {
+            return self.send(option, peer, item);
         }
+        let names = list(options.iter().map(|option| &option.name));
+        self.line(&format!("let option: usize = todo!(\"choose one of {names}\");"));
+        self.line("match option {");
         for (number, option) in (1..).zip(options) {
-            let value = self.value(&option.head.label().to_string());
-            let to = match (peer, option.head.action()) {
-                (None, Some(action)) => format!("::<{}, _>", action.peer),
-                _ => String::new(),
-            };
-            match number {
-                _ if !is_choice => {}
-                last if last == options.len() => self.line("_ => {"),
-                _ => self.line(&format!("{} => {{", number - 1)),
-            }
-            self.line(&match self.has_family(option, peer) {
-                true => format!("let s = s.select_each{to}(|_index| {value}).await?;"),
-                false => format!("let s = s.select{to}({value}).await?;"),
-            });
-            self.chain(&option.then, item);
-            if is_choice {
-                self.line("}");
-            }
-        }
-        if is_choice {
+            let pattern = (number < options.len()).then(|| (number - 1).to_string());
+            self.line(&format!("{} => {{", pattern.as_deref().unwrap_or("_")));
+            self.send(option, peer, item);
             self.line("}");
         }
+        self.line("}");
+    }
+
+    fn send(&mut self, option: &'a Variant, peer: Option<&Ident>, item: &str) {
+        let value = self.value(&option.head.label().to_string());
+        let to = option.head.action().filter(|_| peer.is_none());
+        let to = to.map_or(String::new(), |action| format!("::<{}, _>", action.peer));
+        self.line(&match self.has_family(option, peer) {
+            true => format!("let s = s.select_each{to}(|_index| {value}).await?;"),
+            false => format!("let s = s.select{to}({value}).await?;"),
+        });
+        self.chain(&option.then, item);
     }
 
     fn has_family(&self, option: &Variant, peer: Option<&Ident>) -> bool {

@@ -322,16 +322,14 @@ impl Loaded {
 
     /// The family that a ring connects, if a message goes over it.
     pub(crate) fn connected_by(&self, ring: usize) -> Option<&Role> {
-        self.takes_part(ring).then_some(self.protocol.connected_by(self.role_at(ring))?)
+        let family = self.protocol.connected_by(self.role_at(ring))?;
+        (self.projections[ring].fsm.transition_count() > 0).then_some(family)
     }
 
     /// True if a role has a process: it takes part, and is not a ring.
     pub(crate) fn has_process(&self, position: usize) -> bool {
-        self.takes_part(position) && self.connected_by(position).is_none()
-    }
-
-    fn takes_part(&self, position: usize) -> bool {
         self.projections[position].fsm.transition_count() > 0
+            && self.connected_by(position).is_none()
     }
 
     pub(crate) fn role_at(&self, position: usize) -> &Role {

@@ -79,9 +79,7 @@ fn correct(of: &mut SetField, scope: &Scope<'_>, wrong: &mut TokenStream) -> boo
     let text = match (*is_family, right) {
         _ if is_ring => format!("`{role}` is a ring, which has no process: remove this field"),
         (true, false) => format!("`{role}` is one role, not a family: write `{role}`"),
-        (false, true) => {
-            format!("`{role}` is a family: write `Vec<{role}>`, which has its members")
-        }
+        (false, true) => format!("`{role}` is a family, of all members: write `Vec<{role}>`"),
         _ => return true,
     };
     wrong.extend(quote_spanned!(role.span()=> ::core::compile_error!(#text);));

@@ -112,8 +112,7 @@ pub fn complete<M: 'static, L: Link>(link: &mut L, [counts, drops, tells]: [bool
     }
 }
 
-/// An error if one of the ends could receive what belongs to another session. `drops` is true if
-/// the role drops what comes too late.
+/// An error if an end could receive what belongs to another session; `drops` as in [`poll_begin`].
 #[inline]
 pub fn confusable<M: 'static, L: Link>(
     link: &L,

@@ -31,7 +31,7 @@ where
     P: Role,
 {
     state.acts(Way::Send, const { &[<R::Message as Message<L>>::NAME] }, |role| {
-        (role.route().poll_ready(context).is_pending(), vec![P::NAME.to_owned()])
+        (role.route().poll_ready(context).is_pending(), vec![P::NAME])
     })?;
     let role = state.role()?;
     let sent = ready!(role.route().poll_send(label, R::Message::upcast, context));
@@ -83,9 +83,8 @@ where
     R: Route<P, Link: Incoming<R::Message>>,
     P: Role,
 {
-    state.acts(Way::Receive, labels, |role| {
-        (role.route().is_empty(|_| true, context), vec![P::NAME.to_owned()])
-    })?;
+    let is_empty = |role: &mut R| (role.route().is_empty(|_| true, context), vec![P::NAME]);
+    state.acts(Way::Receive, labels, is_empty)?;
     let role = state.role()?;
     let received = ready!(role.route().poll_receive(context));
     Poll::Ready(match received {

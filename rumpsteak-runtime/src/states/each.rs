@@ -82,10 +82,7 @@ where
     poll_fn(move |context| {
         state.acts(Way::Send, labels, |role| {
             let link = Route::<P>::route(role).links().get_mut(made.saturating_sub(1));
-            (
-                link.is_some_and(|link| link.poll_ready(context).is_pending()),
-                vec![P::NAME.to_owned()],
-            )
+            (link.is_some_and(|link| link.poll_ready(context).is_pending()), vec![P::NAME])
         })?;
         loop {
             let links = Route::<P>::route(state.role()?).links();
@@ -144,10 +141,9 @@ impl<'s, R: Role, P: Family, C> Branch<'s, R, P, C> {
         C: Choice<State = State<'s, R>, Message = R::Message>,
     {
         const { assert!(!R::PLAYED.0.differ, "members may send different labels: use `drain_each`") };
-        let (mut state, mut heard) = (self.into_state(ByMacro(())), Heard::default());
-        poll_fn(move |context| {
-            poll_choice::<R, P, C>(&mut state, Way::Receive, &mut heard, &mut take, context)
-        })
+        let (mut state, mut heard) =
+            (self.into_state(ByMacro(())), (None, None, None, Way::Receive));
+        poll_fn(move |context| poll_choice::<R, P, C>(&mut state, &mut heard, &mut take, context))
     }
 
     /// Receives and drops what one member after the other has sent, each up to the label that leads
@@ -228,7 +224,7 @@ impl<'s, R: Role, C: Choice<Peers: UntilEachOrRace>> Race<'s, R, AnyPeer, C> {
             )
         }
         let mut state = self.into_state(ByMacro(()));
-        let (mut heard, mut wish) = (Heard::default(), pin!(wish));
+        let (mut heard, mut wish) = ((None, None, None, Way::Race), pin!(wish));
         // The members and the others take turns, so neither can starve.
         let mark = Route::<P>::route(state.role()?).mark();
         let turn = mark.turn();
@@ -236,13 +232,7 @@ impl<'s, R: Role, C: Choice<Peers: UntilEachOrRace>> Race<'s, R, AnyPeer, C> {
         let first = poll_fn(|context| {
             for polls_members in [turn & 1 == 0, turn & 1 == 1] {
                 let polled = match polls_members {
-                    true => poll_choice::<R, P, C>(
-                        &mut state,
-                        Way::Race,
-                        &mut heard,
-                        &mut take,
-                        context,
-                    ),
+                    true => poll_choice::<R, P, C>(&mut state, &mut heard, &mut take, context),
                     false if heard.1.is_some() || O::COUNT == 0 => Poll::Pending,
                     false => receive_any::<R, O, C>(&mut state, false, context),
                 };
@@ -269,14 +259,13 @@ impl<'s, R: Role, C: Choice<Peers: UntilEachOrRace>> Race<'s, R, AnyPeer, C> {
 const MOST_SHOWN: usize = 9;
 
 /// The members whose messages are due, once this was polled, the name of the label that has come
-/// first, and the message of the first member.
-type Heard<M> = (Option<Vec<usize>>, Option<&'static str>, Option<M>);
+/// first, the message of the first member, and the kind of the action.
+type Heard<M> = (Option<Vec<usize>>, Option<&'static str>, Option<M>, Way);
 
 /// Receives from each member. The option has the message of the first one.
 fn poll_choice<'s, R, P: Role, C: Of<'s, R>>(
     state: &mut State<'s, R>,
-    way: Way,
-    (due, decided, kept): &mut Heard<R::Message>,
+    (due, decided, kept, way): &mut Heard<R::Message>,
     mut take: impl FnMut(usize, R::Message),
     context: &mut Context<'_>,
 ) -> Poll<Result<C>>
@@ -297,7 +286,8 @@ where
         }
         Ok(())
     };
-    let state = ready!(poll_each::<R, P>(state, due, (way, C::HEARD.0), is_wanted, take, context))?;
+    let state =
+        ready!(poll_each::<R, P>(state, due, (*way, C::HEARD.0), is_wanted, take, context))?;
     Poll::Ready(match kept.take() {
         None => Err(failed(state, peer, RouteError::Closed, Action::Receive(C::HEARD.0))),
         Some(message) => C::decide(state, message, number)

@@ -115,10 +115,7 @@ impl<'s, R: Role, C: Gathers<'s, R>> Future for Gathering<'s, R, C> {
         if due != 0 {
             state.acts(Way::Receive, C::LABELS, |role| {
                 let peers = (0..C::Peers::COUNT).filter(|index| due >> index & 1 == 1);
-                (
-                    C::Peers::are_empty::<C>(role, due, context),
-                    peers.map(|index| C::Peers::name(index).to_owned()).collect(),
-                )
+                (C::Peers::are_empty::<C>(role, due, context), peers.map(C::Peers::name).collect())
             })?;
         }
         let role = state.role()?;

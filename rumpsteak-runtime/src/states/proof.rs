@@ -70,8 +70,7 @@ pub trait Uncalled<S, F>: FnOnce(S) -> F {}
 #[diagnostic::do_not_recommend]
 impl<S, F, P: FnOnce(S) -> F> Uncalled<S, F> for P {}
 
-/// A process that `Roles::run` could run, of a role on demand. Never implemented: `run` has one
-/// session of each role, and such a role has one for each connection, or none.
+/// A process of a role on demand that `Roles::run` could run. Never implemented.
 #[diagnostic::on_unimplemented(
     message = "`Roles::run` has one session of each role, and this role plays on demand",
     label = "plays once for each connection, and perhaps never",

@@ -269,10 +269,7 @@ pub(super) fn receive_any<'s, R: Role, O: Peers<R>, C: Of<'s, R>>(
     const { assert!(O::COUNT < usize::BITS as usize, "a choice has at most 63 peers") };
     let way = if must_receive { Way::Receive } else { Way::Race };
     state.acts(way, C::HEARD.0, |role| {
-        (
-            O::are_empty::<C>(role, u64::MAX, context),
-            (0..O::COUNT).map(|index| O::name(index).to_owned()).collect(),
-        )
+        (O::are_empty::<C>(role, u64::MAX, context), (0..O::COUNT).map(O::name).collect())
     })?;
     let Turns { index, last, .. } = O::turns(state.role()?, 0);
     let others = match O::receive(state, index, Attempt::First(last.wrapping_add(1)), context) {

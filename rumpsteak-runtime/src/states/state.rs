@@ -63,15 +63,16 @@ impl<'s, R: Role> State<'s, R> {
     /// Reports an action if the role is [watched](crate::watch). `look` returns true if the action
     /// would wait, and the names of its peers.
     #[inline(always)]
-    pub(super) fn acts(
+    pub(super) fn acts<N: Into<String>>(
         &mut self,
         way: Way,
         labels: &'static [&'static str],
-        look: impl FnOnce(&mut R) -> (bool, Vec<String>),
+        look: impl FnOnce(&mut R) -> (bool, Vec<N>),
     ) -> Result<()> {
         if watch::IS_ON && self.claim.is_watched() {
             let role = self.role()?;
             let (waits, peers) = look(role);
+            let peers = peers.into_iter().map(Into::into).collect();
             watch::acts(role, waits, Step { way, peers, labels });
         }
         Ok(())

@@ -340,8 +340,7 @@ impl<'m> Resolver<'_, 'm> {
         if let (Some(family), Some(to), Link::Needs) = (self.family(from), to_family, link) {
             // A role without `each` may be meant as a ring, whose family has another name.
             let (ring, of) = if each.contains(&from.span) { (to, from) } else { (from, to) };
-            let size = self.family(ring).and_then(|ring| ring.members.as_ref());
-            let size = size.or(family.members.as_ref()).unwrap_or(ring);
+            let size = self.family(ring).unwrap_or(family).members.as_ref().unwrap_or(ring);
             let next = if ring.text == of.text { "next" } else { ring.as_str() };
             self.error(name_errors::family_to_family(to, next, of, size));
             return;
