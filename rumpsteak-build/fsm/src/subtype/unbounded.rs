@@ -81,7 +81,7 @@ fn insert(windows: &mut Windows, window: Word) -> bool {
 }
 
 /// The words of one kind, or one word of at most `m` letters.
-#[derive(Clone, Debug, Eq)]
+#[derive(Clone, Debug, Default, Eq)]
 struct Words {
     /// The first `m` letters, or the word.
     first: Word,
@@ -92,10 +92,6 @@ struct Words {
 }
 
 impl Words {
-    fn empty() -> Self {
-        Self::short(&[])
-    }
-
     fn short(word: &[Letter]) -> Self {
         Self { first: word.into(), last: vec![], windows: Windows::new() }
     }
@@ -275,7 +271,7 @@ impl<'a> Search<'a> {
     fn run(&mut self) -> Result<(), Stop> {
         let pair = self.pair;
         let (sub, sup) = (pair.sub.initial, pair.sup.initial);
-        let pending = vec![Words::empty(); pair.kinds()].into();
+        let pending = vec![Words::default(); pair.kinds()].into();
         self.join(Claim { sub, sup, pending })?;
         while let Some(id) = self.open.pop_front() {
             self.judgements[id].queued = false;
