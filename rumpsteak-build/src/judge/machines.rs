@@ -8,24 +8,10 @@ use rumpsteak_fsm::Fsm;
 use crate::codegen::machines::Machine;
 use crate::fault::{Cause, Hint, Subject};
 use crate::judge::subtype::{self, Blamed};
-use crate::protocols::Loaded;
-use crate::settings::Settings;
 
 pub(super) fn subject(machine: &Machine) -> Subject {
     let (roles, labels) = Default::default();
     Subject { name: machine.text.name.clone(), role: machine.role, roles, labels }
-}
-
-/// The cause for a machine whose session is refused by itself, for this cause.
-pub(super) fn cause(
-    machine: &Machine,
-    protocol: &Loaded,
-    settings: &Settings,
-    of_session: Cause,
-) -> Cause {
-    let Machine { role, fsm, .. } = machine;
-    let judged = subtype::judge_machine(protocol, || subject(machine), *role, (fsm, &[]), settings);
-    judged.err().map_or(of_session, |cause| marked(*cause, machine, None))
 }
 
 /// A refusal with the place to blame in the text of the machine. It may be the refusal of the

@@ -219,8 +219,10 @@ impl Judge<'_> {
             let Some(role) = self.played(root) else { continue };
             if let Some(machine) = self.machine(root) {
                 let place = Place { span: scope.anchor(), ..place };
-                cause = machines::cause(machine, protocol, self.settings, cause);
-                refused.push((place, cause));
+                let (own, subject) = ((&machine.fsm, &[][..]), || machines::subject(machine));
+                let judged = subtype::judge_machine(protocol, subject, role, own, self.settings);
+                let in_machine = |cause: Box<_>| machines::marked(*cause, machine, None);
+                refused.push((place, judged.err().map_or(cause, in_machine)));
                 continue;
             }
             if let Cause::Refused(refusal) = &mut cause
