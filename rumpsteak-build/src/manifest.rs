@@ -17,7 +17,10 @@ fn runtime_in(own: &str, workspace: &str) -> Option<String> {
     let inherited = dependencies(workspace, true);
     let is_runtime = |(key, value): &(&String, &String)| {
         let inherits = value.contains("workspace = true") || value.contains("workspace=true");
-        package(key, inherited.get(*key).filter(|_| inherits).unwrap_or(value)) == RUNTIME
+        let value = inherited.get(*key).filter(|_| inherits).unwrap_or(value);
+        // The value may name the package.
+        let named = value.split("package").nth(1).and_then(|rest| rest.split(['"', '\'']).nth(1));
+        named.unwrap_or(key) == RUNTIME
     };
     dependencies(own, false).iter().find(is_runtime).map(|(key, _)| key.replace('-', "_"))
 }
@@ -29,11 +32,6 @@ pub(crate) fn has_edition(base: &PackageRoot) -> bool {
 
 fn read(folder: &Path) -> String {
     package_root::read(&folder.join("Cargo.toml")).unwrap_or_default()
-}
-
-/// The package that a dependency names.
-fn package<'a>(key: &'a str, value: &'a str) -> &'a str {
-    value.split("package").nth(1).and_then(|rest| rest.split(['"', '\'']).nth(1)).unwrap_or(key)
 }
 
 /// The dependencies in a manifest, or those that the workspace shares, except build dependencies.
