@@ -47,7 +47,10 @@ impl Parser<'_> {
     }
 
     fn unexpected(&self, expected: &str) -> SpannedMessage {
-        let message = format!("expected {expected}, found {}", self.next.kind);
+        self.refused(format!("expected {expected}, found {}", self.next.kind))
+    }
+
+    fn refused(&self, message: impl Into<String>) -> SpannedMessage {
         SpannedMessage::new(self.next.span.clone(), message)
     }
 
@@ -56,8 +59,7 @@ impl Parser<'_> {
             self.advance()?;
         }
         if self.at_keyword("graph") {
-            let message = "a machine is a directed graph; write `digraph`";
-            return Err(SpannedMessage::new(self.next.span.clone(), message));
+            return Err(self.refused("a machine is a directed graph; write `digraph`"));
         }
         if !self.at_keyword("digraph") {
             return Err(self.unexpected("`digraph`"));
@@ -92,8 +94,9 @@ impl Parser<'_> {
             return Ok(false);
         }
         if self.at('{') || self.at_keyword("subgraph") {
-            let message = "a machine has no subgraphs; write its nodes and edges directly";
-            return Err(SpannedMessage::new(self.next.span.clone(), message));
+            return Err(
+                self.refused("a machine has no subgraphs; write its nodes and edges directly")
+            );
         }
         let default = ["node", "edge", "graph"].iter().any(|keyword| self.at_keyword(keyword));
         let first = self.name("a node, an edge or `}`")?;
@@ -110,16 +113,14 @@ impl Parser<'_> {
         while self.next.kind == Kind::Arrow {
             self.advance()?;
             if self.at('{') {
-                let message = "an edge ends in one node; write an edge for each";
-                return Err(SpannedMessage::new(self.next.span.clone(), message));
+                return Err(self.refused("an edge ends in one node; write an edge for each"));
             }
             let end = self.name("the node where the edge ends")?;
             self.port()?;
             ends.push(builder.state(&end.text.to_string()));
         }
         if self.next.kind == Kind::Line {
-            let message = "a transition has a direction; write `->`";
-            return Err(SpannedMessage::new(self.next.span.clone(), message));
+            return Err(self.refused("a transition has a direction; write `->`"));
         }
 
         let end = self.next.span.start;
