@@ -156,21 +156,14 @@ impl Prefix {
 
     /// The first action on the spine, or else the first alternative of the choice behind it.
     pub(super) fn head(&self) -> Option<Promise> {
-        self.spine.promises().next().or(match &self.rest {
-            Rest::Choice(alternatives, _) => Some(alternatives[0].promise),
-            Rest::State(_) => None,
-        })
+        self.spine.promises().next().or(self.rest.first())
     }
 
     /// The first action of a kind on the spine, or else an alternative of the choice if it is of
     /// the kind.
     pub(super) fn promise(&self, pair: &Pair, kind: Kind) -> Option<Promise> {
-        self.spine.first(kind).or(match &self.rest {
-            Rest::Choice(alternatives, _) => {
-                Some(alternatives[0].promise).filter(|promise| pair.kind(promise.act) == kind)
-            }
-            Rest::State(_) => None,
-        })
+        let is_of_kind = |promise: &Promise| pair.kind(promise.act) == kind;
+        self.spine.first(kind).or(self.rest.first().filter(is_of_kind))
     }
 
     pub(super) fn awaits_send(&self, pair: &Pair) -> bool {
@@ -234,6 +227,12 @@ fn encode_rest(rest: &Rest, key: &mut Vec<u32>) {
 }
 
 impl Rest {
+    /// The first alternative of a choice.
+    fn first(&self) -> Option<Promise> {
+        let Self::Choice(alternatives, _) = self else { return None };
+        Some(alternatives[0].promise)
+    }
+
     /// A choice between at least two alternatives.
     pub(super) fn choice(alternatives: Vec<Alternative>) -> Self {
         let size = |alternative: &Alternative| {
