@@ -46,12 +46,12 @@ impl Parser<'_> {
         matches!(&self.next.kind, Kind::Bare(word) if word.eq_ignore_ascii_case(keyword))
     }
 
-    fn unexpected(&self, expected: &str) -> SpannedMessage {
-        self.refused(format!("expected {expected}, found {}", self.next.kind))
+    fn unexpected<T>(&self, expected: &str) -> Result<T> {
+        self.refuse(format!("expected {expected}, found {}", self.next.kind))
     }
 
-    fn refused(&self, message: impl Into<String>) -> SpannedMessage {
-        SpannedMessage::new(self.next.span.clone(), message)
+    fn refuse<T>(&self, message: impl Into<String>) -> Result<T> {
+        Err(SpannedMessage::new(self.next.span.clone(), message))
     }
 
     fn digraph(&mut self) -> Result<Named> {
@@ -59,10 +59,10 @@ impl Parser<'_> {
             self.advance()?;
         }
         if self.at_keyword("graph") {
-            return Err(self.refused("a machine is a directed graph; write `digraph`"));
+            return self.refuse("a machine is a directed graph; write `digraph`");
         }
         if !self.at_keyword("digraph") {
-            return Err(self.unexpected("`digraph`"));
+            return self.unexpected("`digraph`");
         }
         let keyword = self.advance()?.span;
         if self.at('{') {
@@ -72,7 +72,7 @@ impl Parser<'_> {
         }
         let role = self.name("the name of the role")?.text.to_string();
         if !self.eat('{')? {
-            return Err(self.unexpected("`{`"));
+            return self.unexpected("`{`");
         }
 
         let (mut builder, mut is_on_demand) = (NamedBuilder::new(&role), false);
@@ -94,9 +94,7 @@ impl Parser<'_> {
             return Ok(false);
         }
         if self.at('{') || self.at_keyword("subgraph") {
-            return Err(
-                self.refused("a machine has no subgraphs; write its nodes and edges directly")
-            );
+            return self.refuse("a machine has no subgraphs; write its nodes and edges directly");
         }
         let default = ["node", "edge", "graph"].iter().any(|keyword| self.at_keyword(keyword));
         let first = self.name("a node, an edge or `}`")?;
@@ -113,14 +111,14 @@ impl Parser<'_> {
         while self.next.kind == Kind::Arrow {
             self.advance()?;
             if self.at('{') {
-                return Err(self.refused("an edge ends in one node; write an edge for each"));
+                return self.refuse("an edge ends in one node; write an edge for each");
             }
             let end = self.name("the node where the edge ends")?;
             self.port()?;
             ends.push(builder.state(&end.text.to_string()));
         }
         if self.next.kind == Kind::Line {
-            return Err(self.refused("a transition has a direction; write `->`"));
+            return self.refuse("a transition has a direction; write `->`");
         }
 
         let end = self.next.span.start;
@@ -188,12 +186,12 @@ impl Parser<'_> {
         let mut text = match &mut self.next.kind {
             Kind::Quoted(text) => std::mem::take(text),
             Kind::Bare(name) => Text(name.char_indices().map(|(at, c)| (start + at, c)).collect()),
-            _ => return Err(self.unexpected(expected)),
+            _ => return self.unexpected(expected),
         };
         let mut span = self.advance()?.span;
         while self.eat('+')? {
             let Kind::Quoted(more) = &mut self.next.kind else {
-                return Err(self.unexpected("a quoted name after `+`"));
+                return self.unexpected("a quoted name after `+`");
             };
             text.0.append(&mut more.0);
             span.end = self.advance()?.span.end;
