@@ -105,7 +105,9 @@ fn cause_text(cause: &Cause, protocols: &Protocols, own: Option<usize>) -> Strin
                 ),
                 false => meant(name, labels, "the messages are"),
             };
-            format!("`{name}` is not a message: `{message}` has no variant for it\n\nhelp: {help}")
+            format!(
+                "`{name}` is not a message: `{message}` has no variant `{name}({name})`\n\nhelp: {help}"
+            )
         }
         Cause::NoMessage { name } => format!(
             "the module has no message type `{name}`\n\n\
