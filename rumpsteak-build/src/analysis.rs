@@ -117,10 +117,11 @@ impl Analysis {
                 "write `edition = \"2024\"` under `[package]`",
             ));
         }
-        let says = |file: &RustFile| !self.source.renames && file.text.contains("#[rumpsteak::");
+        let says = |it: &RustFile| !it.modules.is_empty() && it.text.contains("#[rumpsteak::");
+        let says = !self.source.renames && self.source.files.iter().any(says);
         let message = match manifest::runtime(&self.protocols.base) {
             None => "the package does not depend on `rumpsteak-runtime`".to_owned(),
-            Some(name) if name != "rumpsteak" && self.source.files.iter().any(says) => format!(
+            Some(name) if name != "rumpsteak" && says => format!(
                 "the source says `#[rumpsteak::…]`, and Cargo.toml calls the runtime `{name}`"
             ),
             Some(_) => return None,
