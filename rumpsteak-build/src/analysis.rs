@@ -174,11 +174,14 @@ impl Analysis {
             let (file, name) = (protocols.files[protocol.file].shown(), protocol.name());
             // Packages that share a folder of protocols have modules for some of them each.
             let is_own = protocols.files[protocol.file].path.starts_with(&protocols.base.folder);
-            if is_right && is_own && !named.contains(&position) {
-                let module = format!("mod {} {{", snake(name));
-                let files = self.source.files.iter().filter(|it| it.text.contains("#[session"));
-                let mut all = files.flat_map(|it| it.text.lines().zip(1..).map(move |at| (it, at)));
-                let bare = all.find(|(_, (line, _))| line.contains(&module));
+            let own = snake(name);
+            let mut judged = self.judged.iter().flatten();
+            let is_free = judged.all(|of| matches!(of, Ok((module, _)) if module.name != own));
+            let module = format!("mod {own} {{");
+            let files = self.source.files.iter().filter(|it| it.text.contains("#[session"));
+            let mut all = files.flat_map(|it| it.text.lines().zip(1..).map(move |at| (it, at)));
+            let bare = all.find(|(_, (line, _))| is_free && line.contains(&module));
+            if is_own && !named.contains(&position) && (is_right || bare.is_some()) {
                 let place = bare.map_or(format!(" {module}}}`"), |(file, (_, line))| {
                     format!("` above the module in {}:{line}", protocols.base.show(&file.path))
                 });

@@ -69,10 +69,7 @@ pub(crate) fn text(refusal: &Refusal, (protocol, file): (&Loaded, &ScrFile)) -> 
         }
     }
     let mut text = format!("{kind}{sentence}\n\n");
-    // Writing to a string does not fail.
-    if let Some(excerpt) = in_machine {
-        let _ = writeln!(text, "{excerpt}");
-    }
+    text.extend(in_machine.map(|excerpt| excerpt + "\n"));
     text.push_str(&excerpt(&broken, projection, (protocol, file)));
     // A fair subtype makes no peer get stuck.
     if others.is_none() && !(*fair && matches!(refused.evidence, Evidence::NoRun(_))) {
@@ -83,6 +80,7 @@ pub(crate) fn text(refusal: &Refusal, (protocol, file): (&Loaded, &ScrFile)) -> 
         Some(Hint::RightPart(part)) => format!("write `{part}` here: then the session fits"),
         _ => advice + &further_help(refusal, found, protocol).unwrap_or_default(),
     };
+    // Writing to a string does not fail.
     let _ = write!(text, "\n\n{}help: {help}{fair}", notes(refusal));
     text
 }

@@ -197,10 +197,9 @@ impl<'a> Cursor<'a> {
     /// Takes a string; the name has no quotes.
     pub(super) fn string(&mut self) -> Result<Name> {
         self.require(self.kind() == TokenKind::String, "a name in double quotes")?;
-        let name =
-            Name { text: self.text_at(0).trim_matches('"').into(), span: self.span_of(self.at) };
+        let (text, span) = (self.text_at(0).trim_matches('"').into(), self.span_of(self.at));
         self.advance();
-        Ok(name)
+        Ok(Name { text, span })
     }
 
     /// Takes `word`, if it comes next, and what `read` reads behind it.
@@ -325,11 +324,10 @@ impl<'a> Cursor<'a> {
     /// Reports that the block of the `{` at `brace` is not closed before the next token. Reports
     /// only one such block at the end of the text.
     pub(super) fn open_block(&mut self, brace: usize) {
-        if self.kind() == TokenKind::End && self.blamed.replace(self.at) == Some(self.at) {
-            return;
+        if self.kind() != TokenKind::End || self.blamed.replace(self.at) != Some(self.at) {
+            let error = syntax_errors::open_block(self.span_of(self.at), self.span_of(brace));
+            self.diagnostics.push(error);
         }
-        let error = syntax_errors::open_block(self.span_of(self.at), self.span_of(brace));
-        self.diagnostics.push(error);
     }
 
     /// Reports a construct that reaches from the token at `start` to the last one taken.
