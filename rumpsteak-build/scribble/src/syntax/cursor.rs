@@ -305,7 +305,9 @@ impl<'a> Cursor<'a> {
         if self.blamed != Some(self.at) && !self.follows_lexical_error() {
             self.blamed = Some(self.at);
             // `to eahc worker`
-            let is_like = |(_, word): (_, &str)| similar(word, &["each"]).is_some();
+            let is_like = |(_, word): (_, &str)| {
+                ["all", "every"].contains(&word) || similar(word, &["each"]).is_some()
+            };
             let is_name = self.kind() == TokenKind::Identifier;
             let is_each = is_name && self.before().is_some_and(is_like);
             let expected = if is_each { "`each`" } else { expected };
