@@ -117,10 +117,11 @@ impl Analysis {
                 "write `edition = \"2024\"` under `[package]`",
             ));
         }
-        let says = |file: &RustFile| !self.source.renames && file.text.contains("#[rumpsteak::");
+        let says = |it: &RustFile| !it.modules.is_empty() && it.text.contains("#[rumpsteak::");
+        let says = !self.source.renames && self.source.files.iter().any(says);
         let message = match manifest::runtime(&self.protocols.base) {
             None => "the package does not depend on `rumpsteak-runtime`".to_owned(),
-            Some(name) if name != "rumpsteak" && self.source.files.iter().any(says) => format!(
+            Some(name) if name != "rumpsteak" && says => format!(
                 "the source says `#[rumpsteak::…]`, and Cargo.toml calls the runtime `{name}`"
             ),
             Some(_) => return None,
@@ -166,23 +167,31 @@ impl Analysis {
         let protocols = &self.protocols;
         let is_right = |judged: &Result<(Module, Findings), _>| matches!(judged, Ok((module, of)) if module.errors.is_empty() && of.told.is_empty());
         let is_right = self.judged.iter().flatten().all(is_right);
-        let mut warnings = Vec::new();
+        let mut warnings = BTreeSet::new();
         let named = self.modules().filter_map(|(module, _)| scope::own(module, protocols)?.ok());
         let named: BTreeSet<usize> = named.collect();
         for (position, protocol) in protocols.protocols.iter().enumerate() {
             let (file, name) = (protocols.files[protocol.file].shown(), protocol.name());
             // Packages that share a folder of protocols have modules for some of them each.
             let is_own = protocols.files[protocol.file].path.starts_with(&protocols.base.folder);
-            if is_right && is_own && !named.contains(&position) {
-                warnings.push(format!(
-                    "{file}: no module is for the protocol `{name}`: write `#[rumpsteak::protocol({name})] mod {} {{}}`, or take the protocol out",
-                    snake(name)
+            let own = snake(name);
+            let mut judged = self.judged.iter().flatten();
+            let is_free = judged.all(|of| matches!(of, Ok((module, _)) if module.name != own));
+            let module = format!("mod {own} {{");
+            let files = self.source.files.iter().filter(|it| it.text.contains("#[session"));
+            let mut all = files.flat_map(|it| it.text.lines().zip(1..).map(move |at| (it, at)));
+            let bare = all.find(|(_, (line, _))| is_free && line.contains(&module));
+            if is_own && !named.contains(&position) && (is_right || bare.is_some()) {
+                let place = bare.map_or(format!(" {module}}}`"), |(file, (_, line))| {
+                    format!("` above the module in {}:{line}", protocols.base.show(&file.path))
+                });
+                warnings.insert(format!(
+                    "{file}: no module is for the protocol `{name}`: write `#[rumpsteak::protocol({name})]{place}, or take the protocol out"
                 ));
             }
-            let projections = protocol.projections.iter().enumerate();
-            let idle = projections.filter(|(_, of)| of.fsm.transitions().next().is_none());
-            warnings.extend(idle.map(|(role, _)| {
-                let role = protocol.role_at(role);
+            let all = protocol.projections.iter().map(|of| &of.fsm);
+            warnings.extend(all.filter(|fsm| fsm.transitions().next().is_none()).map(|fsm| {
+                let role = fsm.role();
                 format!(
                     "{file}: the role `{role}` of `{name}` does nothing: no message is from it or to it"
                 )
@@ -190,14 +199,12 @@ impl Analysis {
         }
         warnings.extend(protocols.files.iter().flat_map(ScrFile::warning_lines));
         for (path, line) in &self.source.unreadable {
-            let shown = protocols.base.show(path);
-            warnings.push(format!("{shown}:{line}: not read, since it is not Rust"));
+            let path = protocols.base.show(path);
+            warnings.insert(format!("{path}:{line}: not read, since it is not Rust"));
         }
         warnings.extend(machines::unused(protocols, &|protocol| named.contains(&protocol)));
         warnings.extend(self.modules().flat_map(|(_, findings)| findings.warnings.iter().cloned()));
-        warnings.sort();
-        warnings.dedup();
-        warnings
+        warnings.into_iter().collect()
     }
 }
 

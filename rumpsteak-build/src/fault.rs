@@ -47,8 +47,8 @@ pub(crate) enum Cause {
     NoRoute { role: String, peer: String, message: String },
     /// The protocol is not live for the role of a session, or not provably, and has to be.
     NotLive { name: String, reason: String },
-    /// A label carries another payload than the messages of its name.
-    OtherPayload { name: String, carried: Vec<String>, messages: Vec<Message> },
+    /// A label carries another payload than the messages of its name; `None` if it carries itself.
+    OtherPayload { name: String, carried: Option<Vec<String>>, messages: Vec<Message> },
     /// A role names another protocol than the module.
     OtherProtocol { found: String, module: Option<String> },
     /// A session goes on as a part of another role's session: their names, and the name to write.

@@ -22,11 +22,11 @@ pub(crate) struct RustFile {
 
 #[derive(Default)]
 pub(crate) struct Source {
-    /// The files with modules to verify.
+    /// The files that mention a protocol or a session.
     pub(crate) files: Vec<RustFile>,
     /// The entries of the package's folder that contain Rust files.
     pub(crate) watched: BTreeSet<PathBuf>,
-    /// The files that mention a protocol but do not lex: the path, and the line from 1.
+    /// The other such files, which do not lex: the path, and the line from 1.
     pub(crate) unreadable: Vec<(PathBuf, usize)>,
     /// True if a file calls something `rumpsteak`.
     pub(crate) renames: bool,
@@ -56,16 +56,12 @@ impl Source {
         let Ok(text) = package_root::read(&path) else { return };
         self.renames |= text.contains(" as rumpsteak");
         // Most files have no protocol, and need not be lexed.
-        if !text.contains("protocol") && !text.contains("closed_system") {
+        let words = ["protocol", "closed_system", "#[session"];
+        if !words.iter().any(|word| text.contains(word)) {
             return;
         }
         match text.parse::<TokenStream>() {
-            Ok(tokens) => {
-                let modules = cut::modules(tokens);
-                if !modules.is_empty() {
-                    self.files.push(RustFile { path, text, modules });
-                }
-            }
+            Ok(tokens) => self.files.push(RustFile { path, text, modules: cut::modules(tokens) }),
             Err(error) => self.unreadable.push((path, error.span().start().line)),
         }
     }

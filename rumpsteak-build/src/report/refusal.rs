@@ -25,17 +25,11 @@ pub(crate) fn text(refusal: &Refusal, (protocol, file): (&Loaded, &ScrFile)) -> 
     let in_machine = machine.as_ref().map(|it| Excerpt::of_place(it, "here in the machine"));
     let in_machine = in_machine.map(|excerpt| excerpt.to_string());
     let Some(found) = &refused.refusal else {
-        let (mut text, help) = match &refused.condition {
-            Some(condition) => {
-                let (text, help) =
-                    beyond_subtyping(condition, &refused.evidence, subject, protocol);
-                (text, format!("\n\nhelp: {help}"))
-            }
-            None => {
-                let name = &subject.name;
-                (format!("`{name}` goes wrong with the other roles of the protocol"), String::new())
-            }
-        };
+        let told = |of| beyond_subtyping(of, &refused.evidence, subject, protocol);
+        let (mut text, help) = refused.condition.as_ref().map(told).unwrap_or_else(|| {
+            let name = &subject.name;
+            (format!("`{name}` goes wrong with the other roles of the protocol"), String::new())
+        });
         if let Some(excerpt) = &in_machine {
             let _ = write!(text, "\n\n{}", excerpt.trim_end());
         }
@@ -64,12 +58,18 @@ pub(crate) fn text(refusal: &Refusal, (protocol, file): (&Loaded, &ScrFile)) -> 
         due: due_actions.map(|ids| one_of(&ids, &due)),
     };
     let kind = if broken.is_reordering() { "unsafe reordering: " } else { "" };
-    let [sentence, advice] = broken.texts();
-    let mut text = format!("{kind}{sentence}\n\n");
-    // Writing to a string does not fail.
-    if let Some(excerpt) = in_machine {
-        let _ = writeln!(text, "{excerpt}");
+    let [mut sentence, advice] = broken.texts();
+    // The session does this, but not often enough.
+    if let (Some(Misfit::Missing(due, false)), Evidence::Run(run)) = (misfit, &refused.evidence) {
+        let own = run.steps.iter().filter(|step| step.role == *projection.fsm.role());
+        let mut own = own.map(|step| &step.action);
+        if own.any(|own| due.iter().all(|id| own == projection.fsm.transition(*id).action)) {
+            sentence = sentence.replacen("does not receive", "does not receive another", 1);
+            sentence = sentence.replacen("does not send", "does not send another", 1);
+        }
     }
+    let mut text = format!("{kind}{sentence}\n\n");
+    text.extend(in_machine.map(|excerpt| excerpt + "\n"));
     text.push_str(&excerpt(&broken, projection, (protocol, file)));
     // A fair subtype makes no peer get stuck.
     if others.is_none() && !(*fair && matches!(refused.evidence, Evidence::NoRun(_))) {
@@ -80,6 +80,7 @@ pub(crate) fn text(refusal: &Refusal, (protocol, file): (&Loaded, &ScrFile)) -> 
         Some(Hint::RightPart(part)) => format!("write `{part}` here: then the session fits"),
         _ => advice + &further_help(refusal, found, protocol).unwrap_or_default(),
     };
+    // Writing to a string does not fail.
     let _ = write!(text, "\n\n{}help: {help}{fair}", notes(refusal));
     text
 }
@@ -161,7 +162,7 @@ pub(super) fn fair_note(
     )
 }
 
-/// The headline and the advice for a mistake of a subtype.
+/// The headline for a mistake of a subtype, and the advice with `help:` in front.
 fn beyond_subtyping(
     condition: &Condition,
     evidence: &Evidence,
@@ -184,9 +185,9 @@ fn beyond_subtyping(
             format!("take `{label}` out here"),
             |[sent, to]| format!("`{peer}` sends it after `{sent}`: receive it behind the send of `{sent}` to `{to}`"),
         );
-        return (headline, help);
+        return (headline, format!("\n\nhelp: {help}"));
     }
-    match condition {
+    let (headline, help) = match condition {
         Condition::NarrowedChoice(_, option) => {
             let (label, peer) = (subject.label(&option.message), subject.player(&option.peer));
             let headline = format!(
@@ -212,10 +213,9 @@ fn beyond_subtyping(
                 "unsafe order: `{name}` does not do everything at its turn, and where a role \
                  chooses among several peers, or between sending and receiving, that goes wrong"
             );
-            let own = protocol.role_at(subject.role);
             let help = if let Evidence::Run(run) = evidence
                 && let Failure::UnspecifiedReception { from, to } = &run.failure
-                && to == own
+                && to == protocol.role_at(subject.role)
             {
                 let from = subject.player(from);
                 format!(
@@ -226,21 +226,18 @@ fn beyond_subtyping(
             };
             (headline, help)
         }
-    }
+    };
+    (headline, format!("\n\nhelp: {help}"))
 }
 
 /// Appends the run with the sessions `with` of other roles, or the reason for its absence.
 fn evidence(text: &mut String, evidence: &Evidence, with: &[String]) {
     match evidence {
         Evidence::Run(run) => {
-            let others = if with.is_empty() {
-                "all other roles as the protocol has them".to_owned()
-            } else {
-                format!("{} and all other roles as the protocol has them", list(with))
-            };
+            let others = if with.is_empty() { String::new() } else { list(with) + " and " };
             let _ = write!(
                 text,
-                "\n\nthe shortest run that {}, with {others}:\n\n{}",
+                "\n\nthe shortest run that {}, with {others}all other roles as the protocol has them:\n\n{}",
                 failure(run),
                 run.chart().trim_end()
             );

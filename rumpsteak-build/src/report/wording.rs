@@ -105,7 +105,9 @@ fn cause_text(cause: &Cause, protocols: &Protocols, own: Option<usize>) -> Strin
                 ),
                 false => meant(name, labels, "the messages are"),
             };
-            format!("`{name}` is not a message: `{message}` has no variant for it\n\nhelp: {help}")
+            format!(
+                "`{name}` is not a message: `{message}` has no variant `{name}({name})`\n\nhelp: {help}"
+            )
         }
         Cause::NoMessage { name } => format!(
             "the module has no message type `{name}`\n\n\
@@ -122,7 +124,7 @@ fn cause_text(cause: &Cause, protocols: &Protocols, own: Option<usize>) -> Strin
             own().0.name()
         ),
         Cause::OtherPayload { name, carried, messages } => {
-            other_payload(name, carried, messages, own())
+            other_payload(name, carried.as_deref(), messages, own())
         }
         Cause::OtherProtocol { found, module } => {
             let (of, help) = match module {
@@ -343,13 +345,14 @@ fn lacks((protocol, file): (&Loaded, &ScrFile), what: &str, advice: &str) -> Str
 
 fn other_payload(
     name: &str,
-    payload: &[String],
+    payload: Option<&[String]>,
     messages: &[Message],
     (protocol, file): (&Loaded, &ScrFile),
 ) -> String {
     let carried = match payload {
-        [] => "carries nothing".to_owned(),
-        payload => format!("carries `{}`", payload.join(", ")),
+        None => "carries itself (only a struct without parameters carries its fields)".to_owned(),
+        Some([]) => "carries nothing".to_owned(),
+        Some(payload) => format!("carries `{}`", payload.join(", ")),
     };
     let wanted: Vec<String> = messages.iter().map(ToString::to_string).collect();
     const MOST: usize = 4;

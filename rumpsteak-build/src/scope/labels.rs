@@ -99,10 +99,8 @@ fn against(
     match compared.min_by_key(|(checks, message)| (checks.len(), !is_exact(message))) {
         Some((checks, message)) => (Ok(message), checks),
         None => {
-            let carried = match fields {
-                Some(fields) => fields.iter().map(|ty| text(ty.to_token_stream())).collect(),
-                None => vec![ty.to_string()],
-            };
+            let types = |of: &[Type]| of.iter().map(|ty| text(ty.to_token_stream())).collect();
+            let carried = fields.map(types);
             let (name, messages) = (ty.to_string(), named.into_iter().cloned().collect());
             (Err(Cause::OtherPayload { name, carried, messages }), Vec::new())
         }

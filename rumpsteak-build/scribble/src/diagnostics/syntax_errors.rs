@@ -96,7 +96,7 @@ pub(crate) fn unexpected(
     let label = format!("expected {expected}");
     let diagnostic = Diagnostic::new(Code::Unexpected, message, span, label);
     match (expected, before) {
-        ("`;`" | "`)`" | "`,` or `)`", Some(before)) => {
+        ("`;`" | "`)`" | "`]`" | "`,` or `)`", Some(before)) => {
             diagnostic.with(before, format!("{expected} may be missing behind this"))
         }
         ("`by`", _) if found == "`from`" => {

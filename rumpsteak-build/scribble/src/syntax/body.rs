@@ -378,33 +378,27 @@ impl BodyParser<'_, '_> {
     /// Reports a missing `from` behind a word that was taken for a message. Suggests a keyword that
     /// may be meant.
     fn no_sender(&mut self, message: &MessageExpr) -> Failed {
-        let expected = match message {
-            MessageExpr::Literal { .. } => "`from`",
-            MessageExpr::Named(_) => "`(` or `from`",
-        };
         let is_arrow = [0, 1].into_iter().any(|ahead| self.cursor.text_at(ahead) == "-");
-        let is_end = self.cursor.is(b';');
-        let keyword = match message {
-            MessageExpr::Named(name) => match (name.as_str(), self.last()) {
-                ("or", Some(InteractionKind::Par { .. })) => Some("and"),
-                ("and", Some(InteractionKind::Choice { .. })) | ("else", _) => Some("or"),
-                ("or" | "and", _) => None,
-                (name, _) => similar(name, &STATEMENTS),
-            },
-            MessageExpr::Literal { .. } => None,
+        let is_end = self.cursor.is(b';') || self.cursor.is(b'}');
+        let (expected, name) = match message {
+            MessageExpr::Literal { label, .. } => ("`from`", label),
+            MessageExpr::Named(name) => ("`(` or `from`", name),
         };
-        let help = match (message, keyword) {
-            (MessageExpr::Named(name), Some(keyword)) => {
-                Some(format!("did you mean `{keyword}` instead of `{name}`?"))
-            }
-            (MessageExpr::Named(name), _) if is_end && name.as_str() == "end" => {
+        let meant = |keyword| format!("did you mean `{keyword}` instead of `{name}`?");
+        let help = match (name.as_str(), self.last()) {
+            _ if is_arrow => Some("write a message as `Label(payload) from A to B;`".to_owned()),
+            _ if expected == "`from`" => is_end.then(|| {
+                format!("write `do {name}(…);` for a protocol, or `{name}(…) from A to B;`")
+            }),
+            ("end", _) if is_end => {
                 Some("take out `end;`: a branch ends behind what is last in it".to_owned())
             }
-            (MessageExpr::Named(name), _) if ["and", "or"].contains(&name.as_str()) => {
+            ("or", Some(InteractionKind::Par { .. })) => Some(meant("and")),
+            ("and", Some(InteractionKind::Choice { .. })) | ("else", _) => Some(meant("or")),
+            ("and" | "or", _) => {
                 Some(format!("write `{name} {{ … }}` right behind the `}}` before it"))
             }
-            _ if is_arrow => Some("write a message as `Label(payload) from A to B;`".to_owned()),
-            _ => None,
+            (name, _) => similar(name, &STATEMENTS).map(meant),
         };
         self.cursor.unexpected_with(expected, help)
     }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::lexer::{Token, TokenKind};
 use crate::diagnostics::{Code, Construct, Diagnostic, Name, SourceId, Span, syntax_errors};
+use crate::similar;
 
 /// The rest of the statement or declaration cannot be read; the error is reported.
 #[derive(Debug)]
@@ -112,17 +113,13 @@ impl<'a> Cursor<'a> {
 
     pub(super) fn take(&mut self, punct: u8) -> bool {
         let found = self.is(punct);
-        if found {
-            self.advance();
-        }
+        self.at += usize::from(found);
         found
     }
 
     pub(super) fn take_word(&mut self, word: &str) -> bool {
         let found = self.is_word(word);
-        if found {
-            self.advance();
-        }
+        self.at += usize::from(found);
         found
     }
 
@@ -131,9 +128,14 @@ impl<'a> Cursor<'a> {
         self.require(found, format_args!("`{}`", char::from(punct)))
     }
 
+    /// Takes a word. Reports a typo in it, and reads on behind the typo.
     pub(super) fn expect_word(&mut self, word: &str) -> Result<()> {
         let found = self.take_word(word);
-        self.require(found, format_args!("`{word}`"))
+        let reported = self.require(found, format_args!("`{word}`"));
+        let goes_on = self.kind_at(1) == TokenKind::Identifier || self.is_at(1, b'{');
+        let is_typo = !found && goes_on && similar(self.word(), &[word]).is_some();
+        self.at += usize::from(is_typo);
+        if is_typo { Ok(()) } else { reported }
     }
 
     /// Requires that `{` comes next. Does not take it.
@@ -195,10 +197,9 @@ impl<'a> Cursor<'a> {
     /// Takes a string; the name has no quotes.
     pub(super) fn string(&mut self) -> Result<Name> {
         self.require(self.kind() == TokenKind::String, "a name in double quotes")?;
-        let name =
-            Name { text: self.text_at(0).trim_matches('"').into(), span: self.span_of(self.at) };
+        let (text, span) = (self.text_at(0).trim_matches('"').into(), self.span_of(self.at));
         self.advance();
-        Ok(name)
+        Ok(Name { text, span })
     }
 
     /// Takes `word`, if it comes next, and what `read` reads behind it.
@@ -296,35 +297,39 @@ impl<'a> Cursor<'a> {
 
     /// Reports the next token, unless it is reported already.
     pub(super) fn unexpected(&mut self, expected: &str) -> Failed {
-        if self.blamed != Some(self.at) && !self.follows_lexical_error() {
-            self.blamed = Some(self.at);
-            let found = (self.kind() != TokenKind::End).then(|| self.text_at(0));
-            // A missing `;` or `)` belongs behind the token before.
-            let before = self.at.checked_sub(1).map(|at| self.span_of(at));
-            let span = self.span_of(self.at);
-            self.diagnostics.push(syntax_errors::unexpected(span, found, expected, before));
-        }
-        Failed
+        self.unexpected_with(expected, None)
     }
 
     /// As [`unexpected`](Self::unexpected), with advice.
     pub(super) fn unexpected_with(&mut self, expected: &str, help: Option<String>) -> Failed {
-        let reported = self.diagnostics.len();
-        let failed = self.unexpected(expected);
-        if let Some(error) = self.diagnostics.get_mut(reported) {
-            error.help = help;
+        if self.blamed != Some(self.at) && !self.follows_lexical_error() {
+            self.blamed = Some(self.at);
+            // `to eahc worker`
+            let is_like = |(_, word): (_, &str)| {
+                ["all", "every"].contains(&word) || similar(word, &["each"]).is_some()
+            };
+            let is_name = self.kind() == TokenKind::Identifier;
+            let is_each = is_name && self.before().is_some_and(is_like);
+            let expected = if is_each { "`each`" } else { expected };
+            let at = self.at - usize::from(is_each);
+            let span = self.span_of(at);
+            let found = Some(&self.text[span.range()]).filter(|found| !found.is_empty());
+            // A missing `;` or `)` belongs behind the token before.
+            let before = at.checked_sub(1).map(|before| self.span_of(before));
+            let mut error = syntax_errors::unexpected(span, found, expected, before);
+            error.help = help.or(error.help);
+            self.diagnostics.push(error);
         }
-        failed
+        Failed
     }
 
     /// Reports that the block of the `{` at `brace` is not closed before the next token. Reports
     /// only one such block at the end of the text.
     pub(super) fn open_block(&mut self, brace: usize) {
-        if self.kind() == TokenKind::End && self.blamed.replace(self.at) == Some(self.at) {
-            return;
+        if self.kind() != TokenKind::End || self.blamed.replace(self.at) != Some(self.at) {
+            let error = syntax_errors::open_block(self.span_of(self.at), self.span_of(brace));
+            self.diagnostics.push(error);
         }
-        let error = syntax_errors::open_block(self.span_of(self.at), self.span_of(brace));
-        self.diagnostics.push(error);
     }
 
     /// Reports a construct that reaches from the token at `start` to the last one taken.

@@ -215,7 +215,7 @@ fn role(cursor: &mut Cursor<'_>) -> Result<RoleDecl> {
     }
     cursor.expect_word("role")?;
     let name = cursor.name("the name of a role")?;
-    let is_plain = cursor.is(b'[') && cursor.is_at(2, b']');
+    let is_plain = cursor.is(b'[') && (cursor.is_at(2, b']') || cursor.is_at(2, b')'));
     let members = if is_plain && cursor.take(b'[') {
         let size = cursor.name("the number of members")?;
         cursor.expect(b']')?;
