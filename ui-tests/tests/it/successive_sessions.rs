@@ -6,10 +6,12 @@ use std::pin::pin;
 use std::task::Poll;
 
 use futures::FutureExt as _;
+use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender};
 use futures::executor::block_on;
 use futures::future::{join3, select, try_join, try_join3};
 use rumpsteak::states::{End, Raced, Until};
 use rumpsteak::testing::explore;
+use rumpsteak::transport::Bidirectional;
 use rumpsteak::{ErrorKind, Result, try_run};
 
 /// Lets all others run as far as they can.
@@ -366,30 +368,12 @@ fn whoever_is_told_by_one_of_two_is_told_in_the_right_session() {
     assert_eq!(told.unwrap().2, orders);
 }
 
+type Mpsc<M> = Bidirectional<UnboundedSender<M>, UnboundedReceiver<M>>;
+
 /// [`detour`] over queues that do not distinguish sessions.
-#[rumpsteak::protocol(Detour)]
+#[rumpsteak::protocol(Detour, routes = super::Mpsc)]
 mod detour_over_mpsc {
-    use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender};
-    use rumpsteak::transport::Bidirectional;
     use rumpsteak::{Result, try_run};
-
-    type Route = Bidirectional<UnboundedSender<Label>, UnboundedReceiver<Label>>;
-
-    #[derive(Roles)]
-    struct Roles {
-        a: A,
-        b: B,
-        c: C,
-    }
-
-    #[derive(Role)]
-    struct A(#[route(B)] Route, #[route(C)] Route);
-
-    #[derive(Role)]
-    struct B(#[route(A)] Route, #[route(C)] Route);
-
-    #[derive(Role)]
-    struct C(#[route(A)] Route, #[route(B)] Route);
 
     pub(super) async fn indirect(a: &mut A) -> Result<()> {
         try_run(a, async |s: ASession<'_>| Ok(((), s.select(Go).await?))).await
