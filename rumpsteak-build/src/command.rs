@@ -22,6 +22,7 @@ use crate::package::{self, Package};
 use crate::package_root::PackageRoot;
 use crate::protocols::{Loaded, Protocols, ScrFile};
 use crate::scope::Scope;
+use crate::verdict::ProtocolFacts;
 
 pub use crate::codegen::is_untouched;
 pub use crate::named_text::NamedText;
@@ -153,8 +154,7 @@ fn code(protocols: &Protocols, position: usize) -> Code {
     let text = Some(verdict.text).filter(|items| !items.is_empty());
     let text = text.map(|items| codegen::module(&module.name, &protocol, file, &items));
     let problems = told.into_iter().map(|(_, told)| told).collect();
-    let differ = loaded.protocol.differ(&loaded.projections);
-    Code { protocol, text, problems, sizes, on_demand: loaded.on_demand(), differ }
+    Code { protocol, text, problems, sizes, facts: verdict.protocol }
 }
 
 /// The result of [`Configuration::check`].
@@ -212,9 +212,7 @@ pub struct Code {
     pub problems: Vec<ErrorText>,
     /// The number of families whose number of members the program gives.
     sizes: usize,
-    on_demand: Vec<String>,
-    /// True if members of a family may send different labels.
-    differ: bool,
+    facts: ProtocolFacts,
 }
 
 impl Code {
@@ -225,9 +223,9 @@ impl Code {
         let parse = |item| Module::parse(ModuleKind::Protocol, quote!(#name), item).ok();
         let item = self.text.as_ref().and_then(|text| text.parse().ok());
         let Some(module) = item.and_then(parse) else { return Default::default() };
-        let processes = skeleton::processes(&module, self.differ);
-        let (name, sizes) = (&self.protocol, self.sizes);
-        let program = skeleton::program(name, &module, &processes, sizes, &self.on_demand);
+        let processes = skeleton::processes(&module, &self.facts);
+        let (name, sizes, on_demand) = (&self.protocol, self.sizes, &self.facts.on_demand);
+        let program = skeleton::program(name, &module, &processes, sizes, on_demand);
         (processes, program)
     }
 }

@@ -138,6 +138,9 @@ impl Findings {
             projections: loaded.map_or_else(String::new, Loaded::text),
             on_demand: loaded.map_or_else(Vec::new, Loaded::on_demand),
             late: loaded.map_or_else(Vec::new, Loaded::late).iter().map(names).collect(),
+            asked: loaded.map_or_else(Vec::new, |of| {
+                of.protocol.asked().map(|label| label.to_string()).collect()
+            }),
             differ: loaded.is_some_and(|of| of.protocol.differ(&of.projections)),
             stops: loaded.is_some_and(|of| of.protocol.stops(&of.projections)),
             closed: if found.is_closed { system } else { 0 },

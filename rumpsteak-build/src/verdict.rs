@@ -23,6 +23,8 @@ pub struct ProtocolFacts {
     pub on_demand: Vec<String>,
     /// The senders and receivers of messages that are dropped if they come too late.
     pub late: Vec<(String, String)>,
+    /// The labels that go to some member of a family, or come from one.
+    pub asked: Vec<String>,
     /// True if the members of families may send different messages.
     pub differ: bool,
     /// True if roles may send where they have heard some of the members.

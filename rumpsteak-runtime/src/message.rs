@@ -38,6 +38,10 @@ pub trait Message<L>: Labelled + Sized {
     #[doc(hidden)]
     const LABEL: ByMacro<Label>;
 
+    /// The members of a family to whom it goes, or from whom it comes.
+    #[doc(hidden)]
+    type Members;
+
     /// Wraps a label.
     fn upcast(label: L) -> Self;
 

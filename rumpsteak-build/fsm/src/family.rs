@@ -58,7 +58,8 @@ pub fn two_decide(member: &Fsm) -> bool {
     peers.len() < 2
 }
 
-fn has_one_peer(fsm: &Fsm, state: StateId) -> bool {
+/// True if a state sends, or waits for one role.
+pub fn has_one_peer(fsm: &Fsm, state: StateId) -> bool {
     fsm.mixed(state).is_none() && fsm.undirected(state).is_none()
 }
 

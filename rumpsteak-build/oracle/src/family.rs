@@ -3,11 +3,12 @@
 use fastrand::Rng;
 
 /// A random protocol among `m`, `q` and the family `w` of this size. In `indices` percent of its
-/// steps a role asks some member, or each member sends to its neighbour in the ring `r`.
+/// steps a role asks some member (`one…`), which answers (`its…`); or in all of these steps, each
+/// member sends to its neighbour in the ring `r`.
 pub fn with_family(rng: &mut Rng, size: &str, indices: usize) -> String {
     let steps = 2 + rng.usize(..4);
-    let with_one = rng.bool();
-    let body = Generator { rng, indices, with_one, loops: 0 }.steps(steps);
+    let (with_one, with_ring) = (rng.bool(), rng.usize(..3) == 0);
+    let body = Generator { rng, indices, with_one, with_ring, loops: 0 }.steps(steps);
     let ring = if body.contains("to r;") { ", role r[w]" } else { "" };
     format!("global protocol P(role m, role q, role w[{size}]{ring}) {{\n{body}}}\n")
 }
@@ -61,6 +62,7 @@ struct Generator<'a> {
     indices: usize,
     /// True if the family talks to `m` only, also in blocks.
     with_one: bool,
+    with_ring: bool,
     loops: usize,
 }
 
@@ -138,9 +140,11 @@ impl Generator<'_> {
         let label = format!("{letter}{}()", self.rng.usize(..4));
         let (one, other) = self.pair();
         if self.rng.usize(..100) < self.indices {
-            return match self.rng.bool() && !self.with_one {
+            return match self.with_ring && !self.with_one {
                 true => format!("{label} from each w to r; {label} from r to each w;\n"),
-                false => format!("{label} from {one} to some w; a{label} from some w to {one};\n"),
+                false => {
+                    format!("one{label} from {one} to some w; its{label} from some w to {one};\n")
+                }
             };
         }
         let (to, from) = (

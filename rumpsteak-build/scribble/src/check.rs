@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rumpsteak_fsm::{Fsm, Message, Role, family};
+use rumpsteak_fsm::{Action, Fsm, Label, Message, Role, family};
 
 use crate::annotations;
 use crate::diagnostics::{
@@ -18,10 +18,11 @@ use crate::limits::Limits;
 use crate::names::modules::Modules;
 use crate::names::program::Source;
 use crate::names::resolve::{family_size, resolve};
+use crate::project::asked;
 use crate::project::blocks::{self, Together};
 use crate::project::on_demand;
 use crate::project::projection::{self, Projection};
-use crate::syntax::ast::{Ending, Module};
+use crate::syntax::ast::{Ending, Link, Module};
 
 /// The greatest number of branches that are tried with an additional `continue`.
 const MOST_ENDINGS: usize = 16;
@@ -264,8 +265,13 @@ impl Protocol {
         match self.together.as_deref() {
             Some(together) => Ok(together.as_ref().map_err(Vec::clone)?.0[position].clone()),
             None => {
-                let declared = self.role_names[position].span;
-                projection::project(&self.global, index(position), declared, &self.limits)
+                let (role, declared) = (index(position), self.role_names[position].span);
+                if self.members[position].is_none() || self.asked().next().is_none() {
+                    return projection::project(&self.global, role, declared, &self.limits);
+                }
+                let two = self.members.iter().map(|of| of.map(|of| if of == 1 { 1 } else { 2 }));
+                let two: Vec<_> = two.collect();
+                asked::member(&self.global, position, &two, declared, &self.limits)
             }
         }
     }
@@ -278,6 +284,18 @@ impl Protocol {
     /// The family whose members this role connects, each to the next one, if it is a ring.
     pub fn connected_by(&self, ring: &Role) -> Option<&Role> {
         self.rings[self.position(ring)?].map(|family| &self.roles()[family])
+    }
+
+    /// The labels of messages with `some` member of a family.
+    pub fn asked(&self) -> impl Iterator<Item = &Label> {
+        let asked = self.global.letters.iter().filter(|letter| letter.link == Link::Asks);
+        asked.map(|letter| &self.global.message(*letter).label)
+    }
+
+    /// True for an action with `some` member of a family.
+    fn asks(&self, action: &Action) -> bool {
+        let mut asked = self.asked();
+        self.members(&action.peer).is_some() && asked.any(|label| *label == action.message.label)
     }
 
     fn has_ring(&self) -> bool {
@@ -319,7 +337,10 @@ impl Protocol {
     /// True if the runtime can run a machine.
     pub fn can_run(&self, found: &[Projection], fsm: &Fsm) -> bool {
         let is_family = |role: &Role| self.members(role).is_some();
-        family::can_run(fsm, is_family, self.differ(found), self.two_decide(found))
+        let mut answers =
+            fsm.transitions().filter(|by| !by.action.is_send() && self.asks(by.action));
+        answers.all(|by| family::has_one_peer(fsm, by.source))
+            && family::can_run(fsm, is_family, self.differ(found), self.two_decide(found))
     }
 
     /// The projections with each member of a family as a role of its own, or with two of them if
@@ -336,18 +357,29 @@ impl Protocol {
             }));
         }
         let (differ, stops) = (self.differ(found), self.stops(found));
+        let is_asked = self.asked().next().is_some();
+        let wait_for_one = found.iter().all(|of| family::waits_for_one(&of.fsm).is_ok());
         let members = |role: &Role| {
             let (number, own) = (self.members(role)?, &found[self.position(role)?].fsm);
-            Some(if number != 1 && family::two_decide(own) { 2 } else { number })
+            let two_decide = if is_asked { wait_for_one } else { family::two_decide(own) };
+            Some(if number != 1 && two_decide { 2 } else { number })
         };
-        let families: Vec<u32> = self.roles().iter().filter_map(members).collect();
-        let largest = families.iter().max().map_or(0, |&members| members as usize);
+        let families: Vec<Option<u32>> = self.roles().iter().map(members).collect();
+        let largest = families.iter().flatten().max().map_or(0, |&members| members as usize);
+        // Each member may be the one that is asked last.
+        let copies = if is_asked { largest.saturating_mul(largest) } else { largest };
         let transitions: usize = found.iter().map(|of| of.fsm.transition_count()).sum();
         let most = self.limits.local_transitions;
-        let is_large = transitions.saturating_mul(largest) > most;
+        let is_large = transitions.saturating_mul(copies) > most;
         let can_run = found.iter().all(|of| self.can_run(found, &of.fsm));
-        if can_run && !is_large && !families.contains(&0) {
-            return Ok(found.iter().flat_map(|of| of.singly(members, differ, stops)).collect());
+        if can_run && !is_large && !families.contains(&Some(0)) {
+            let declared = |role: usize| self.role_names[role].span;
+            return match is_asked {
+                true => asked::project_all(&self.global, &families, declared, &self.limits),
+                false => {
+                    Ok(found.iter().flat_map(|of| of.singly(members, differ, stops)).collect())
+                }
+            };
         }
         let undecided = found.iter().filter_map(|of| self.undecided_family(of));
         let advised = undecided.map(|error| match can_run {
@@ -367,7 +399,9 @@ impl Protocol {
         self.members.iter().flatten().next()?;
         let fsm = &found.fsm;
         let is_family = |role: &Role| self.members(role).is_some();
-        let checked = family::check(fsm, is_family);
+        let asking = fsm.transitions().find(|by| self.asks(by.action));
+        let asking = asking.map(|by| (by.source, "some member is asked, and not each"));
+        let checked = asking.map_or_else(|| family::check(fsm, is_family), Err);
         let checked =
             if self.has_ring() { checked.and(family::waits_for_one(fsm)) } else { checked };
         let (state, obstacle) = checked.err()?;

@@ -16,6 +16,7 @@ use rumpsteak_front::session::{Chain, Direction, SessionItem, Tail, Variant};
 use rumpsteak_front::{Module, RoleItem, name};
 
 use super::payloads::{flat, is_ident};
+use crate::verdict::ProtocolFacts;
 use crate::words::{either, list};
 
 /// Deeper or later parts of a process are left out.
@@ -23,8 +24,7 @@ const DEEPEST: usize = 24;
 const MOST_LINES: usize = 1_000;
 
 /// The processes of the roles of a generated module, by the names of the roles in the protocol.
-/// `differ` is a fact of the protocol: see [`Writer`].
-pub(crate) fn processes(module: &Module, differ: bool) -> Vec<(String, String)> {
+pub(crate) fn processes(module: &Module, facts: &ProtocolFacts) -> Vec<(String, String)> {
     let sessions = module.items.iter().filter_map(Item::session);
     let sessions: BTreeMap<_, _> = sessions.map(|item| (item.name.to_string(), item)).collect();
     let labels = module.items.iter().filter_map(Item::label);
@@ -47,7 +47,7 @@ pub(crate) fn processes(module: &Module, differ: bool) -> Vec<(String, String)> 
         );
         let (sessions, fields, families) = (&sessions, &fields, &families);
         let (open, depth) = (Vec::new(), 1);
-        let mut writer = Writer { sessions, fields, families, differ, text, depth, open };
+        let mut writer = Writer { sessions, fields, families, facts, text, depth, open };
         writer.named(&root.name.to_string(), None);
         let scribble = role.link.as_ref().map(|link| link.role.clone());
         let scribble = scribble.unwrap_or_else(|| name::snake(&role.name.to_string()));
@@ -127,8 +127,7 @@ struct Writer<'a> {
     /// The number of fields of each label; `None` if it is not known.
     fields: &'a BTreeMap<String, Option<usize>>,
     families: &'a BTreeSet<String>,
-    /// True if members may send different labels.
-    differ: bool,
+    facts: &'a ProtocolFacts,
     text: String,
     depth: usize,
     /// The items around, innermost last.
@@ -183,7 +182,7 @@ impl<'a> Writer<'a> {
     fn drained<'i>(&self, item: &'i SessionItem, end: Option<Ends<'_>>) -> Option<&'i Chain> {
         let (direction, peer) = end.unwrap_or((Some(Direction::Receive), None));
         let (out, again) = item.way_out().filter(|_| direction == Some(Direction::Receive))?;
-        (self.differ && self.is_family(peer.or(again))).then_some(out)
+        (self.facts.differ && self.is_family(peer.or(again))).then_some(out)
     }
 
     /// True if a session comes back to this item, but not through an item around.
@@ -213,18 +212,17 @@ impl<'a> Writer<'a> {
 
     fn chain(&mut self, chain: &'a Chain, item: &str) {
         for action in &chain.actions {
-            let label = action.label.to_string();
+            let (label, peer) = (action.label.to_string(), Some(&action.peer));
+            let members = self.members(peer, &label);
             let line = match action.direction {
-                Direction::Send if self.is_family(Some(&action.peer)) => {
-                    format!("let s = s.send_each(|_index| {}).await?;", self.value(&label))
-                }
-                Direction::Receive if self.is_family(Some(&action.peer)) => {
+                Direction::Send => self.sending("send", "", members, &label),
+                Direction::Receive if members == "_each" => {
                     let take = format!("|_index, {}| todo!()", self.pattern(&label));
                     format!("let s = s.receive_each({take}).await?;")
                 }
-                Direction::Send => format!("let s = s.send({}).await?;", self.value(&label)),
                 Direction::Receive => {
-                    format!("let ({}, s) = s.receive().await?;", self.pattern(&label))
+                    let pattern = self.pattern(&label);
+                    format!("let ({pattern}, s) = s.receive{members}().await?;")
                 }
             };
             self.line(&line);
@@ -254,9 +252,9 @@ impl<'a> Writer<'a> {
         };
         let mut arms: Vec<(String, &'a Chain)> = heard.iter().map(arm).collect();
         arms.extend(item.rest().map(|rest| (format!("{name}::{}(s)", rest.name), &rest.then)));
-        let is_each = heard.iter().any(|of| self.has_family(of, peer));
-        let (each, take) =
-            if is_each { ("_each", "|_index, _message| todo!(), ") } else { ("", "") };
+        let mut members = heard.iter().map(|of| self.members_of(of, peer));
+        let each = members.find(|of| !of.is_empty()).unwrap_or_default();
+        let take = if each == "_each" { "|_index, _message| todo!(), " } else { "" };
         let call = match direction {
             None => {
                 let labels = either(sent.iter().map(|option| option.head.label()));
@@ -298,18 +296,34 @@ impl<'a> Writer<'a> {
     }
 
     fn send(&mut self, option: &'a Variant, peer: Option<&Ident>, item: &str) {
-        let value = self.value(&option.head.label().to_string());
         let to = option.head.action().filter(|_| peer.is_none());
         let to = to.map_or(String::new(), |action| format!("::<{}, _>", action.peer));
-        self.line(&match self.has_family(option, peer) {
-            true => format!("let s = s.select_each{to}(|_index| {value}).await?;"),
-            false => format!("let s = s.select{to}({value}).await?;"),
-        });
+        let (label, members) = (option.head.label().to_string(), self.members_of(option, peer));
+        self.line(&self.sending("select", &to, members, &label));
         self.chain(&option.then, item);
     }
 
-    fn has_family(&self, option: &Variant, peer: Option<&Ident>) -> bool {
-        self.is_family(peer.or(option.head.action().map(|action| &action.peer)))
+    fn sending(&self, method: &str, to: &str, members: &str, label: &str) -> String {
+        let first = match members {
+            "_each" => "|_index| ",
+            "_one" => "todo!(), ",
+            _ => "",
+        };
+        format!("let s = s.{method}{members}{to}({first}{}).await?;", self.value(label))
+    }
+
+    fn members_of(&self, option: &Variant, peer: Option<&Ident>) -> &'static str {
+        let peer = peer.or(option.head.action().map(|action| &action.peer));
+        self.members(peer, &option.head.label().to_string())
+    }
+
+    /// The end of the name of a method: for each member of a family, for one, or for a role.
+    fn members(&self, peer: Option<&Ident>, label: &str) -> &'static str {
+        match self.is_family(peer) {
+            true if self.facts.asked.iter().any(|asked| name::same(asked, label)) => "_one",
+            true => "_each",
+            false => "",
+        }
     }
 
     fn is_family(&self, peer: Option<&Ident>) -> bool {

@@ -4,10 +4,12 @@ use rumpsteak_front::MessageItem;
 use rumpsteak_front::message::MessageVariant;
 use syn::spanned::Spanned as _;
 
+use crate::scope::Scope;
 use crate::tokens::at;
 
 /// The conversions between labels and messages.
-pub(crate) fn expand(item: &MessageItem, krate: &TokenStream) -> TokenStream {
+pub(crate) fn expand(item: &MessageItem, scope: &Scope<'_>) -> TokenStream {
+    let krate = scope.krate;
     let MessageItem { name: message, variants, tokens, .. } = item;
     let pattern = |MessageVariant { name, .. }: &MessageVariant| match item.label {
         Some(_) => quote!(_),
@@ -22,7 +24,7 @@ pub(crate) fn expand(item: &MessageItem, krate: &TokenStream) -> TokenStream {
     });
     let labels = labels.collect::<Vec<_>>().join("\n");
     let conversions = variants.iter().enumerate();
-    let conversions = conversions.map(|(tag, variant)| conversion(item, krate, tag, variant));
+    let conversions = conversions.map(|(tag, variant)| conversion(item, scope, tag, variant));
     quote! {
         #tokens
 
@@ -44,7 +46,7 @@ pub(crate) fn expand(item: &MessageItem, krate: &TokenStream) -> TokenStream {
 /// The conversions between one label and messages.
 fn conversion(
     item: &MessageItem,
-    krate: &TokenStream,
+    scope: &Scope<'_>,
     tag: usize,
     variant: &MessageVariant,
 ) -> TokenStream {
@@ -62,7 +64,8 @@ fn conversion(
             },
         ),
     };
-    let (message, krate) = (&item.name, at(krate, ty.span()));
+    let (message, krate) = (&item.name, at(scope.krate, ty.span()));
+    let members = if scope.asks(label) { quote!(OneMember) } else { quote!(EachMember) };
     quote_spanned! {ty.span()=>
         #[automatically_derived]
         impl #krate::Message<#ty> for #message {
@@ -71,6 +74,8 @@ fn conversion(
                     name: #label,
                     tag: #tag,
                 });
+
+            type Members = #krate::states::#members;
 
             #[inline]
             fn upcast(label: #ty) -> Self {

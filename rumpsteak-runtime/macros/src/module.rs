@@ -133,7 +133,7 @@ fn item(item: &Item, scope: &Scope<'_>) -> TokenStream {
             quote!(#tokens #krate::private::stub!(message #name);)
         }
         Item::Label(label) => label.tokens.clone(),
-        Item::Message(message) => message::expand(message, scope.krate),
+        Item::Message(message) => message::expand(message, scope),
         Item::Other(tokens) | Item::Use(tokens) => tokens.clone(),
         Item::Role(role) => role::expand(role, scope),
         Item::Session(session) if scope.is_left_out(&session.name) => {

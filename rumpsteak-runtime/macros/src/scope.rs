@@ -1,11 +1,12 @@
 use std::collections::BTreeMap;
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::format_ident;
+use quote::{ToTokens as _, format_ident};
 use rumpsteak_build::expansion::{Judged, ProtocolFacts, RoleFacts, RootFacts};
 use rumpsteak_front::SessionItem;
 use rumpsteak_front::hash::number;
 use rumpsteak_front::module::{Item, ItemKind};
+use rumpsteak_front::name;
 use rumpsteak_front::role::{Room, Route};
 use rumpsteak_front::session::{Action, Head};
 
@@ -95,6 +96,17 @@ impl<'a> Scope<'a> {
         let Judged { module, generated, .. } = self.judged;
         let mut generated = generated.iter().filter_map(Item::named);
         if generated.any(|(own, _)| own == name) { module.name.span() } else { name.span() }
+    }
+
+    /// True for a label that goes to one member of a family, or comes from one.
+    pub(crate) fn asks(&self, label: &str) -> bool {
+        self.protocol().asked.iter().any(|asked| name::same(asked, label))
+    }
+
+    /// The same for the type of a label.
+    pub(crate) fn is_for_one(&self, ty: &Ident) -> bool {
+        let mut variants = self.items().filter_map(Item::message).flat_map(|item| &item.variants);
+        variants.any(|of| self.asks(&of.label) && *ty == of.ty.to_token_stream().to_string())
     }
 
     /// The number of a session item, which depends on all items connected with it.

@@ -34,6 +34,8 @@ macro_rules! __stub {
             const LABEL: $crate::private::ByMacro<$crate::private::Label> =
                 $crate::private::ByMacro($crate::private::Label { name: "", tag: 0 });
 
+            type Members = $crate::states::EachMember;
+
             fn upcast(_: __L) -> Self {
                 ::core::unreachable!()
             }

@@ -18,6 +18,10 @@ pub trait Choice: Sized {
     #[doc(hidden)]
     type Peers;
 
+    /// The members of a family that choose, as in [`Message`](crate::Message).
+    #[doc(hidden)]
+    type Members;
+
     /// The message type of the role that selects or branches.
     type Message;
 
@@ -109,6 +113,14 @@ impl<P: NotAFamily, Others: RaceOrUntilEach> RaceOrUntilEach for (P, Others) {}
 pub trait UntilEachOrRace {}
 
 impl<P: Family, Others> UntilEachOrRace for (P, Others) {}
+
+/// A label for each member of a family: the method ends in `_each`.
+#[derive(Clone, Copy, Debug)]
+pub enum EachMember {}
+
+/// A label for one member of a family: the method ends in `_one`.
+#[derive(Clone, Copy, Debug)]
+pub enum OneMember {}
 
 /// The other end of a choice: a role, or [`AnyPeer`].
 pub trait Peer {

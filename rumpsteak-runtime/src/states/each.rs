@@ -7,7 +7,7 @@ use std::task::{Context, Poll, ready};
 
 use super::action::{failed, unexpected};
 use super::branch::{Branch, Drains};
-use super::choice::{AnyPeer, Choice, Family, Offers, UntilEachOrRace};
+use super::choice::{AnyPeer, Choice, EachMember, Family, Offers, OneMember, UntilEachOrRace};
 use super::race::{Race, Until};
 use super::receive::Receive;
 use super::receive_any::{Of, Peers, receive_any};
@@ -21,13 +21,29 @@ use crate::seal::ByMacro;
 use crate::transport::{Each, Incoming, Link as _, Outgoing, RouteError};
 use crate::watch::Way;
 
+/// A role that sends the label `L` to the members `M` of the family `P`: to one, or to each.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot send `{L}` to `{P}` with this call",
+    label = "for one member, the method ends in `_one`, and for each member in `_each`"
+)]
+pub trait SendsTo<P, L, M>:
+    Route<P, Link: Each<Link: Outgoing<<Self as Role>::Message>>, Message: Message<L, Members = M>>
+{
+}
+
+#[diagnostic::do_not_recommend]
+impl<R, P, L, M> SendsTo<P, L, M> for R where
+    R: Route<P, Link: Each<Link: Outgoing<R::Message>>, Message: Message<L, Members = M>>
+{
+}
+
 impl<'s, R: Role, P: Family, L, C> Send<'s, R, P, L, C> {
     /// Sends a label to each member of the family `P`, and returns the next state. `label` makes
     /// the label for the member of an index, counted from 0, right before it is sent. Has the
     /// errors and cancel safety of [`send`](Send::send). Some members may have their labels.
     pub fn send_each(self, label: impl FnMut(usize) -> L) -> impl Future<Output = Result<C>>
     where
-        R: Route<P, Link: Each<Link: Outgoing<R::Message>>, Message: Message<L>>,
+        R: SendsTo<P, L, EachMember>,
         C: Session<State = State<'s, R>>,
     {
         send_each::<R, P, L, C>(self.into_state(ByMacro(())), label)
@@ -43,7 +59,7 @@ impl<'s, R: Role, P: Family, C> Select<'s, R, P, C> {
     ) -> impl Future<Output = Result<C::Then>>
     where
         C: Choice<State = State<'s, R>> + Offers<L, Then: Session<State = State<'s, R>>>,
-        R: Route<P, Link: Each<Link: Outgoing<R::Message>>, Message: Message<L>>,
+        R: SendsTo<P, L, EachMember>,
     {
         const { C::VERIFIED };
         send_each::<R, P, L, C::Then>(self.into_state(ByMacro(())), label)
@@ -58,7 +74,7 @@ impl<'s, R: Role, C> Select<'s, R, AnyPeer, C> {
     ) -> impl Future<Output = Result<<C as Offers<L, P>>::Then>>
     where
         C: Choice<State = State<'s, R>> + Offers<L, P, Then: Session<State = State<'s, R>>>,
-        R: Route<P, Link: Each<Link: Outgoing<R::Message>>, Message: Message<L>>,
+        R: SendsTo<P, L, EachMember>,
         P: Role,
     {
         const { C::VERIFIED };
@@ -66,29 +82,112 @@ impl<'s, R: Role, C> Select<'s, R, AnyPeer, C> {
     }
 }
 
-fn send_each<'s, R, P, L, C>(
+impl<'s, R: Role, P: Family, L, C> Send<'s, R, P, L, C> {
+    /// Sends a label to one member of the family `P`, by its index, counted from 0, and returns the
+    /// next state: `to some worker` in the protocol. Has the errors and cancel safety of
+    /// [`send`](Send::send). An index without a member is an
+    /// [`ErrorKind::Transport`](crate::ErrorKind::Transport).
+    pub fn send_one(self, index: usize, label: L) -> impl Future<Output = Result<C>>
+    where
+        R: SendsTo<P, L, OneMember>,
+        C: Session<State = State<'s, R>>,
+    {
+        send_one::<R, P, L, C>(self.into_state(ByMacro(())), index, label)
+    }
+}
+
+impl<'s, R: Role, P: Family, C> Select<'s, R, P, C> {
+    /// Sends a label of the choice to one member of the family `P`: see [`Send::send_one`].
+    pub fn select_one<L>(self, index: usize, label: L) -> impl Future<Output = Result<C::Then>>
+    where
+        C: Choice<State = State<'s, R>> + Offers<L, Then: Session<State = State<'s, R>>>,
+        R: SendsTo<P, L, OneMember>,
+    {
+        const { C::VERIFIED };
+        send_one::<R, P, L, C::Then>(self.into_state(ByMacro(())), index, label)
+    }
+}
+
+impl<'s, R: Role, C> Select<'s, R, AnyPeer, C> {
+    /// Sends a label of the choice to one member of the family `P`: see [`Send::send_one`].
+    pub fn select_one<P, L>(
+        self,
+        index: usize,
+        label: L,
+    ) -> impl Future<Output = Result<<C as Offers<L, P>>::Then>>
+    where
+        C: Choice<State = State<'s, R>> + Offers<L, P, Then: Session<State = State<'s, R>>>,
+        R: SendsTo<P, L, OneMember>,
+        P: Role,
+    {
+        const { C::VERIFIED };
+        send_one::<R, P, L, <C as Offers<L, P>>::Then>(self.into_state(ByMacro(())), index, label)
+    }
+}
+
+fn send_one<'s, R, P, L, C>(
     mut state: State<'s, R>,
+    index: usize,
+    label: L,
+) -> impl Future<Output = Result<C>>
+where
+    R: SendsTo<P, L, OneMember>,
+    P: Role,
+    C: Session<State = State<'s, R>>,
+{
+    if let Ok(role) = state.role() {
+        *Route::<P>::route(role).asked() = index;
+    }
+    send_to::<R, P, L, _, C>(state, Some(index), Some(label), |_, _| None)
+}
+
+fn send_each<'s, R, P, L, C>(
+    state: State<'s, R>,
     mut make: impl FnMut(usize) -> L,
 ) -> impl Future<Output = Result<C>>
 where
-    R: Route<P, Link: Each<Link: Outgoing<R::Message>>, Message: Message<L>>,
+    R: SendsTo<P, L, EachMember>,
+    P: Role,
+    C: Session<State = State<'s, R>>,
+{
+    send_to::<R, P, L, _, C>(state, None, None, move |made, members| {
+        (made < members).then(|| make(made))
+    })
+}
+
+/// Sends a label to a member, and then to each next one for which `make` makes it. It gets the
+/// index and the number of members.
+fn send_to<'s, R, P, L, M, C>(
+    mut state: State<'s, R>,
+    mut member: Option<usize>,
+    mut label: Option<L>,
+    mut make: impl FnMut(usize, usize) -> Option<L>,
+) -> impl Future<Output = Result<C>>
+where
+    R: SendsTo<P, L, M>,
     P: Role,
     C: Session<State = State<'s, R>>,
 {
     const { assert!(P::PLAYED.0.is_family, "the peer is one role, not a family") };
     let labels: &'static [&'static str] = const { &[<R::Message as Message<L>>::NAME] };
-    // The number of labels that were made, and the label that its route has not taken yet.
-    let (mut made, mut label) = (0_usize, None);
+    let one = member;
     poll_fn(move |context| {
         state.acts(Way::Send, labels, |role| {
-            let link = Route::<P>::route(role).links().get_mut(made.saturating_sub(1));
-            (link.is_some_and(|link| link.poll_ready(context).is_pending()), vec![P::NAME])
+            let link = Route::<P>::route(role).links().get_mut(member.unwrap_or_default());
+            let is_waiting = link.is_some_and(|link| link.poll_ready(context).is_pending());
+            (is_waiting, vec![one.map_or(P::NAME.to_owned(), |one| format!("{}[{one}]", P::NAME))])
         })?;
         loop {
             let links = Route::<P>::route(state.role()?).links();
+            let members = links.len();
             // The member whose label was made last has it, unless it was not sent yet.
-            if let Some(link) = made.checked_sub(1).and_then(|last| links.get_mut(last)) {
-                let sent = ready!(link.poll_send(&mut label, R::Message::upcast, context));
+            if let Some(index) = member {
+                let sent = match links.get_mut(index) {
+                    Some(link) => ready!(link.poll_send(&mut label, R::Message::upcast, context)),
+                    None => Err(RouteError::Transport(
+                        format!("the index is {index}, and there are {members} members").into(),
+                    )),
+                };
                 if let Err(error) = sent {
                     let action = Action::Send(R::Message::NAME);
                     return Poll::Ready(Err(failed(state.take(), P::NAME, error, action)));
@@ -96,11 +195,12 @@ where
                 #[cfg(feature = "tracing")]
                 crate::watch::trace::<R>("send", P::NAME, R::Message::NAME);
             }
-            if made == links.len() {
+            let next = member.map_or(0, |index| index + 1);
+            label = make(next, members);
+            if label.is_none() {
                 return Poll::Ready(Ok(C::from_state(state.take())));
             }
-            label = Some(make(made));
-            made += 1;
+            member = Some(next);
         }
     })
 }
@@ -111,7 +211,11 @@ impl<'s, R: Role, P: Family, L, C> Receive<'s, R, P, L, C> {
     /// the errors and cancel safety of [`receive`](Receive::receive).
     pub fn receive_each(self, mut take: impl FnMut(usize, L)) -> impl Future<Output = Result<C>>
     where
-        R: Route<P, Link: Each<Link: Incoming<R::Message>>, Message: Message<L>>,
+        R: Route<
+                P,
+                Link: Each<Link: Incoming<R::Message>>,
+                Message: Message<L, Members = EachMember>,
+            >,
         C: Session<State = State<'s, R>>,
     {
         let labels = const { &[<R::Message as Message<L>>::NAME] };
@@ -127,7 +231,41 @@ impl<'s, R: Role, P: Family, L, C> Receive<'s, R, P, L, C> {
     }
 }
 
+impl<'s, R: Role, P: Family, L, C> Receive<'s, R, P, L, C> {
+    /// Waits for the label of the member of the family `P` to which the role has sent last by
+    /// [`send_one`](Send::send_one). Returns it with the next state: `from some worker` in the
+    /// protocol. Has the errors and cancel safety of [`receive`](Receive::receive).
+    pub async fn receive_one(self) -> Result<(L, C)>
+    where
+        R: Route<
+                P,
+                Link: Each<Link: Incoming<R::Message>>,
+                Message: Message<L, Members = OneMember>,
+            >,
+        C: Session<State = State<'s, R>>,
+    {
+        let labels = const { &[<R::Message as Message<L>>::NAME] };
+        let (state, message) = receive_one::<R, P>(self.into_state(ByMacro(())), labels).await?;
+        match message.downcast() {
+            Ok(label) => Ok((label, C::from_state(state))),
+            Err(message) => Err(unexpected(state, P::NAME, message, labels)),
+        }
+    }
+}
+
 impl<'s, R: Role, P: Family, C> Branch<'s, R, P, C> {
+    /// Waits for a label of one member, and returns the option: see [`Receive::receive_one`].
+    pub async fn branch_one(self) -> Result<C>
+    where
+        R: Route<P, Link: Each<Link: Incoming<R::Message>>>,
+        C: Choice<State = State<'s, R>, Message = R::Message, Members = OneMember>,
+    {
+        let state = self.into_state(ByMacro(()));
+        let (state, message) = receive_one::<R, P>(state, C::LABELS).await?;
+        C::decide(state, message, P::PLAYED.0.number)
+            .map_err(|(state, message)| unexpected(state, P::NAME, message, C::LABELS))
+    }
+
     /// Waits for a label of each member of the family `P`, and returns the option, which is the
     /// same for all members. It has the label of the first member. `take` gets the messages of the
     /// others as they come, each with the index of its member, counted from 1. Has the errors and
@@ -138,7 +276,7 @@ impl<'s, R: Role, P: Family, C> Branch<'s, R, P, C> {
     ) -> impl Future<Output = Result<C>>
     where
         R: Route<P, Link: Each<Link: Incoming<R::Message>>>,
-        C: Choice<State = State<'s, R>, Message = R::Message>,
+        C: Choice<State = State<'s, R>, Message = R::Message, Members = EachMember>,
     {
         const { assert!(!R::PLAYED.0.differ, "members may send different labels: use `drain_each`") };
         let (mut state, mut heard) =
@@ -252,6 +390,31 @@ impl<'s, R: Role, C: Choice<Peers: UntilEachOrRace>> Race<'s, R, AnyPeer, C> {
                 Ok(Until::Wished(it, Select::from_state(state)))
             }
         }
+    }
+}
+
+/// Receives from the member that was asked last.
+async fn receive_one<'s, R, P>(
+    mut state: State<'s, R>,
+    labels: &'static [&'static str],
+) -> Result<(State<'s, R>, R::Message)>
+where
+    R: Route<P, Link: Each<Link: Incoming<R::Message>>>,
+    P: Role,
+{
+    let (mut due, mut heard) = (Some(vec![*Route::<P>::route(state.role()?).asked()]), None);
+    let mut take = |_, message| {
+        heard = Some(message);
+        Ok(())
+    };
+    let labelled = (Way::Receive, labels);
+    let received = poll_fn(|context| {
+        poll_each::<R, P>(&mut state, &mut due, labelled, |_| true, &mut take, context)
+    });
+    let state = received.await?;
+    match heard {
+        Some(message) => Ok((state, message)),
+        None => Err(failed(state, P::NAME, RouteError::Closed, Action::Receive(labels))),
     }
 }
 

@@ -12,6 +12,8 @@ use super::pair::Pair;
 pub struct Members<L> {
     links: Vec<L>,
     mark: Mark,
+    /// See [`Each::asked`].
+    asked: usize,
 }
 
 impl<L> Members<L> {
@@ -26,7 +28,7 @@ impl<L> Members<L> {
 impl<L> FromIterator<L> for Members<L> {
     /// Combines the routes to the members, in their order.
     fn from_iter<I: IntoIterator<Item = L>>(links: I) -> Self {
-        Self { links: links.into_iter().collect(), mark: Mark::new() }
+        Self { links: links.into_iter().collect(), mark: Mark::new(), asked: 0 }
     }
 }
 
@@ -42,6 +44,10 @@ pub trait Each: Link {
 
     /// The routes, in the order of the members.
     fn links(&mut self) -> &mut [Self::Link];
+
+    /// The index of the member to which the role has sent alone last.
+    #[doc(hidden)]
+    fn asked(&mut self) -> &mut usize;
 }
 
 #[diagnostic::do_not_recommend]
@@ -56,6 +62,10 @@ impl<L: Link> Each for Members<L> {
 
     fn links(&mut self) -> &mut [L] {
         &mut self.links
+    }
+
+    fn asked(&mut self) -> &mut usize {
+        &mut self.asked
     }
 }
 

@@ -68,7 +68,22 @@ errors! {
     each_of_one(role: &Name, declared: Span) = Family at role.span,
         "`{role}` is one role, not a family", "a family is needed here"
         [declared => "declared as one role here"]
-        help "name a family, or declare `role {role}[N]`, or remove `each`";
+        help "name a family, or declare `role {role}[N]`, or remove `each` or `some`";
+
+    /// The answer of a member of the family, which was not asked.
+    unasked(family: &str, answer: Span) = Family at answer,
+        "which member of `{family}` sends this?", "`some {family}` is the one that was asked last"
+        help "first write a message to `some {family}`, or write `each {family}`";
+
+    each_and_some(label: &str, each: Span, some: Span) = Family at some,
+        "`{label}` is for each member, and for one", "for one member"
+        [each => "for each member"]
+        help "write another label in one of the two places";
+
+    some_beside_block(asks: Span, block: Span) = Family at asks,
+        "a protocol with a block cannot ask some member", "asks some member"
+        [block => "the block"]
+        help "write each member as a role, or a protocol without blocks";
 
     /// `does` is what one role can do, and a family cannot.
     of_one_role(role: &Name, does: &str, family: Span) = Family at role.span,

@@ -25,8 +25,8 @@ impl Construct {
     pub(crate) const INTRODUCES: Self =
         Self("`introduces` is", "remove it, or write `connect A to B;` in an `explicit` protocol");
     pub(crate) const FAMILY: Self = Self(
-        "indices as in `worker[1..N]`, and `some worker`, are",
-        "write `role worker[N]`, `each worker`, or a ring: `role next[worker]`",
+        "indices as in `worker[1..N]` are",
+        "write `role worker[N]`, `each worker`, `some worker`, or a ring",
     );
     pub(crate) const TIME: Self = Self(
         "times and clocks (`timed`, `within`) are",

@@ -36,7 +36,7 @@ pub(crate) fn connect(
     name: &Name,
     limit: usize,
 ) -> Found<(Global, Alone)> {
-    if !explicit && global.letters.iter().all(|letter| letter.link == Link::Needs) {
+    if !explicit && global.letters.iter().all(|letter| letter.link <= Link::Asks) {
         return Ok((global, Vec::new()));
     }
     if let Some(block) = global.blocks.first() {
@@ -91,7 +91,7 @@ fn step(
     let span = edge.origins[0];
     let [from, to] = [from, to].map(|role| global.roles[role as usize].as_str());
     match (link, connections.contains(&pair)) {
-        (Link::Needs, true) => None,
+        (Link::Needs | Link::Asks, true) => None,
         (Link::Opens, false) => {
             connections.insert(pair);
             None

@@ -67,12 +67,13 @@ use super::projection::{self, Projection};
 use super::rounds::{Rounds, TooLate};
 use super::shuffle::{Order, shuffle};
 use crate::diagnostics::{
-    Code, Diagnostic, Found, Name, Span, all, diagnostic, global_errors, projection_errors,
+    Code, Diagnostic, Found, Name, Span, all, diagnostic, global_errors, name_errors,
+    projection_errors,
 };
 use crate::global::automaton::{Block, Edge as Step, Global, Letter};
 use crate::index::{IndexSet, NONE, index};
 use crate::limits::Limits;
-use crate::syntax::ast::ProtocolDecl;
+use crate::syntax::ast::{Link, ProtocolDecl};
 
 /// The machines of all roles, and true if they are safe by construction; or the errors.
 pub(crate) type Together = Found<(Vec<Projection>, bool)>;
@@ -95,6 +96,12 @@ pub(crate) fn project_all(
 ) -> Together {
     if let Some(ring) = decl.roles.iter().find(|role| decl.connected_by(role).is_some()) {
         return Err(vec![global_errors::block_beside_ring(global.blocks[0].span, &ring.name)]);
+    }
+    let parts = global.blocks.iter().flat_map(|block| &block.parts);
+    let mut edges = [global].into_iter().chain(parts).flat_map(Global::all_edges);
+    if let Some(asks) = edges.find(|edge| global.letter(edge).link == Link::Asks) {
+        let (asks, block) = (asks.origins[0], global.blocks[0].span);
+        return Err(vec![name_errors::some_beside_block(asks, block)]);
     }
     let project = |rounds| project_with(global, (&decl.name, names), raced, &rounds, limits);
     let has_families = decl.roles.iter().any(|role| role.members.is_some());

@@ -1,5 +1,6 @@
 //! The machines of the roles in a protocol.
 
+pub(crate) mod asked;
 pub(crate) mod blocks;
 mod collector;
 mod explain;

@@ -267,7 +267,7 @@ pub enum InteractionKind {
         from: Name,
         /// `B, C`: at least one.
         to: Vec<Name>,
-        /// The places of the names above that have `each` before them.
+        /// The places of the names above that have `each` or `some` before them.
         each: Vec<Span>,
         /// The effect on the connection of the two.
         link: Link,
@@ -332,6 +332,8 @@ impl InteractionKind {
 pub enum Link {
     /// `from A to B`: needs a connection.
     Needs,
+    /// `from A to some W`: with the member that `A` chooses. `from some W to A`: with that member.
+    Asks,
     /// `connect A to B`: makes a connection.
     Opens,
     /// `disconnect A and B`: ends a connection, and sends nothing.

@@ -353,12 +353,12 @@ impl BodyParser<'_, '_> {
             }
             return Err(self.no_sender(&message));
         }
-        let mut each = Vec::new();
-        let from = participant(self.cursor, "the role that sends", &mut each)?;
+        let (mut each, mut link) = (Vec::new(), Link::Needs);
+        let mut role = |cursor: &mut _, what| participant(cursor, what, &mut each, &mut link);
+        let from = role(self.cursor, "the role that sends")?;
         self.cursor.expect_word("to")?;
-        let receiver = |cursor: &mut _| participant(cursor, "the role that receives", &mut each);
-        let to = self.cursor.several(receiver)?;
-        self.end(start, InteractionKind::Message { message, from, to, each, link: Link::Needs })
+        let to = self.cursor.several(|cursor| role(cursor, "the role that receives"))?;
+        self.end(start, InteractionKind::Message { message, from, to, each, link })
     }
 
     /// `connect A to B;`, with or without a message before it, or `disconnect A and B;`.
@@ -478,8 +478,13 @@ impl BodyParser<'_, '_> {
     }
 }
 
-/// `A`, or `each A`.
-fn participant(cursor: &mut Cursor<'_>, what: &str, each: &mut Vec<Span>) -> Result<Name> {
+/// `A`, `each A`, or `some A`, which makes a message [ask](Link::Asks).
+fn participant(
+    cursor: &mut Cursor<'_>,
+    what: &str,
+    each: &mut Vec<Span>,
+    link: &mut Link,
+) -> Result<Name> {
     // A role may have the name `each` or `some`.
     let is_word = |word| {
         cursor.is_word(word)
@@ -491,7 +496,7 @@ fn participant(cursor: &mut Cursor<'_>, what: &str, each: &mut Vec<Span>) -> Res
         cursor.advance();
     }
     if is_some {
-        cursor.unsupported_once(Construct::FAMILY, cursor.at() - 1);
+        *link = Link::Asks;
     }
     // `x() from A to B, y() from …`
     let is_message =
@@ -501,7 +506,7 @@ fn participant(cursor: &mut Cursor<'_>, what: &str, each: &mut Vec<Span>) -> Res
         return Err(cursor.unexpected_with(what, Some(help.to_owned())));
     }
     let name = cursor.role(what)?;
-    each.extend(is_each.then_some(name.span));
+    each.extend((is_each || is_some).then_some(name.span));
     Ok(name)
 }
 

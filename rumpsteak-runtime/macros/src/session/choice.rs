@@ -41,10 +41,8 @@ impl Expansion<'_> {
         let peers = self.peers(variants);
         let state = due.clone().unwrap_or_else(|| quote!(#krate::states::State<'s, #role>));
         let decide = self.decide(variants, &state, due.is_some());
-        let of_members = variants.iter().filter_map(|variant| variant.head.action());
-        let of_members = of_members
-            .filter(|of| of.direction == Direction::Receive && self.scope.is_family(&of.peer))
-            .count();
+        let of_members = variants.iter().filter(|of| self.hears_member(of)).count();
+        let first = labels.first();
         let heard = self.heard(variants);
         let (all, gathers) = rest.map(|rest| self.rest_of_gather(rest)).unzip();
         let drains = self.drains();
@@ -74,6 +72,7 @@ impl Expansion<'_> {
                 #(#bounds)*
             {
                 type Peers = #peers;
+                type Members = <#message as #krate::Message<#first>>::Members;
                 type Message = #message;
                 type State = #state;
 
@@ -92,6 +91,13 @@ impl Expansion<'_> {
             #drains
             #(#offers)*
         }
+    }
+
+    fn hears_member(&self, variant: &Variant) -> bool {
+        variant
+            .head
+            .action()
+            .is_some_and(|of| of.direction == Direction::Receive && self.scope.is_family(&of.peer))
     }
 
     /// The labels of the options that receive, if others send.

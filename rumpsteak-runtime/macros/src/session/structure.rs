@@ -1,5 +1,7 @@
 //! Expansion of a session struct: the type, and the methods of its first action.
 
+use std::collections::BTreeSet;
+
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 use rumpsteak_front::SessionItem;
@@ -152,14 +154,13 @@ impl Expansion<'_> {
             }
             (None, tail) if tail.gathers() => ("Gather", quote!(), quote!()),
             (None, Tail::Choice { direction, peer, choice, .. }) => {
-                let (whom, choice) = (self.peer(peer.as_ref()), self.apply(choice));
-                let peer = peer.as_ref();
+                let (whom, peer) = (self.peer(peer.as_ref()), peer.as_ref());
                 match direction {
                     Some(Direction::Receive) => {
-                        ("Branch", quote!(<#whom>), self.branch_method(peer, &choice))
+                        ("Branch", quote!(<#whom>), self.branch_method(peer, choice))
                     }
                     Some(Direction::Send) => {
-                        ("Select", quote!(<#whom>), self.select_methods(peer, &choice))
+                        ("Select", quote!(<#whom>), self.select_methods(peer, choice))
                     }
                     None => ("Race", quote!(), quote!()),
                 }
@@ -174,15 +175,17 @@ impl Expansion<'_> {
     fn action_methods(&self, action: &Action, then: &TokenStream) -> TokenStream {
         let Action { direction, peer, label, .. } = action;
         let (krate, role) = (self.krate, &self.role);
-        let (route, state) = (self.route(peer, *direction, Some(label)), self.state());
+        let is_one = self.scope.is_for_one(label);
+        let (route, state) = (self.route(peer, *direction, Some((label, is_one))), self.state());
         let bounds = quote!(#route #then: #krate::states::Session<#state>,);
         let types = quote!('s, #role, #peer, #label, #then);
         if self.scope.is_family(peer) {
-            let (method, takes) = match direction {
-                Direction::Send => ("send_each", quote!((usize) -> #label)),
-                Direction::Receive => ("receive_each", quote!((usize, #label))),
+            let result = match (direction, is_one) {
+                (Direction::Receive, true) => &quote!((#label, #then)),
+                _ => then,
             };
-            return self.each_method(method, [&quote!(), &takes, then, &bounds]);
+            let types = [&quote!(), &quote!(#label), result, &bounds];
+            return self.member_method(*direction, false, is_one, types);
         }
         match direction {
             Direction::Send => self.methods(SEND, None, Some(label), &types, &bounds),
@@ -190,28 +193,57 @@ impl Expansion<'_> {
         }
     }
 
-    /// A method that acts with each member of a family: its parameters, what it takes and returns,
-    /// and its bounds.
-    fn each_method(&self, method: &str, types: [&TokenStream; 4]) -> TokenStream {
-        let (krate, visibility, method) =
-            (self.krate, &self.item.visibility, format_ident!("{method}"));
-        let [parameters, takes, returned, bounds] = types;
+    /// A method that acts with one member of a family, or each: its parameters, the label or
+    /// message, what it returns, and its bounds.
+    fn member_method(
+        &self,
+        direction: Direction,
+        chooses: bool,
+        is_one: bool,
+        [parameters, label, returned, bounds]: [&TokenStream; 4],
+    ) -> TokenStream {
+        let (krate, visibility) = (self.krate, &self.item.visibility);
+        let kind = match (direction, chooses) {
+            (Direction::Send, false) => "send",
+            (Direction::Send, true) => "select",
+            (Direction::Receive, false) => "receive",
+            (Direction::Receive, true) => "branch",
+        };
+        let method = format_ident!("{kind}_{}", if is_one { "one" } else { "each" });
+        let (takes, given) = match (direction, is_one) {
+            (Direction::Send, true) => (quote!(index: usize, label: #label), quote!(index, label)),
+            (Direction::Receive, true) => (quote!(), quote!()),
+            (Direction::Send, false) => {
+                (quote!(label: impl ::core::ops::FnMut(usize) -> #label), quote!(label))
+            }
+            (Direction::Receive, false) => {
+                (quote!(label: impl ::core::ops::FnMut(usize, #label)), quote!(label))
+            }
+        };
         quote! {
-            /// Acts with each member of the family, as the session inside.
+            /// Acts with members of the family, as the session inside.
             #visibility fn #method #parameters(
                 self,
-                label: impl ::core::ops::FnMut #takes,
+                #takes
             ) -> impl ::core::future::Future<Output = #krate::Result<#returned>>
             where
                 #bounds
             {
-                self.0.#method(label)
+                self.0.#method(#given)
             }
         }
     }
 
-    fn select_methods(&self, peer: Option<&Ident>, choice: &TokenStream) -> TokenStream {
+    /// True if a label of the choice is for one member, and false if one is for each.
+    fn for_one(&self, choice: &Ident) -> BTreeSet<bool> {
+        let item = self.scope.sessions().find(|item| item.name == *choice);
+        let variants = item.unwrap_or(self.item).variants().iter();
+        variants.map(|of| self.scope.is_for_one(of.head.label())).collect()
+    }
+
+    fn select_methods(&self, peer: Option<&Ident>, choice: &Ident) -> TokenStream {
         let (krate, role) = (self.krate, &self.role);
+        let (for_one, choice) = (self.for_one(choice), self.apply(choice));
         let (label, state) = (self.scope.parameter("L"), self.state());
         // With several peers, the method has a peer parameter.
         let any = self.scope.parameter("P");
@@ -220,52 +252,73 @@ impl Expansion<'_> {
             None => (quote!(#any, #label), quote!(#label, #any), &any),
         };
         let then = quote!(<#choice as #krate::states::Offers<#offered>>::Then);
-        let is_family = self.scope.is_family(peer);
-        let route = is_family.then(|| self.route(peer, Direction::Send, Some(&label)));
-        let follows = match is_family {
-            true => quote!(Session<#state>),
-            false => quote!(Follows<'s, #role, #peer, #label>),
+        let bounds = |follows: TokenStream, route| {
+            quote! {
+                #route
+                #choice: #krate::states::Choice<#state>
+                    + #krate::states::Offers<#offered, Then: #krate::states::#follows>,
+            }
         };
-        let bounds = quote! {
-            #route
-            #choice: #krate::states::Choice<#state>
-                + #krate::states::Offers<#offered, Then: #krate::states::#follows>,
-        };
-        if is_family {
-            let types = [&quote!(<#label>), &quote!((usize) -> #label), &then, &bounds];
-            return self.each_method("select_each", types);
+        if self.scope.is_family(peer) {
+            let methods = for_one.into_iter().map(|is_one| {
+                let route = self.route(peer, Direction::Send, Some((&label, is_one)));
+                let bounds = bounds(quote!(Session<#state>), Some(route));
+                let types = [&quote!(<#label>), &quote!(#label), &then, &bounds];
+                self.member_method(Direction::Send, true, is_one, types)
+            });
+            return methods.collect();
         }
+        let bounds = bounds(quote!(Follows<'s, #role, #peer, #label>), None);
         let types = quote!('s, #role, #peer, #label, #then);
         self.methods(SELECT, Some(&parameters), Some(&label), &types, &bounds)
     }
 
-    fn branch_method(&self, peer: Option<&Ident>, choice: &TokenStream) -> TokenStream {
+    fn branch_method(&self, peer: Option<&Ident>, choice: &Ident) -> TokenStream {
         let (krate, role) = (self.krate, &self.role);
+        let (for_one, choice) = (self.for_one(choice), self.apply(choice));
         let (state, message) = (self.state(), self.message());
         let route = peer.map(|peer| self.route(peer, Direction::Receive, None));
         let peers = peer.is_none().then(|| quote!(, Peers: #krate::states::Peers<#role>));
-        let bounds = quote! {
-            #route
-            #choice: #krate::states::Choice<#state, Message = #message #peers>,
+        let bounds = |more| {
+            quote! {
+                #route
+                #choice: #krate::states::Choice<#state, Message = #message #more>,
+            }
         };
         if peer.is_some_and(|peer| self.scope.is_family(peer)) {
-            let types = [&quote!(), &quote!((usize, #message)), choice, &bounds];
-            return self.each_method("branch_each", types);
+            let methods = for_one.into_iter().map(|is_one| {
+                let members = self.members(is_one);
+                let bounds = bounds(Some(quote!(, Members = #members)));
+                let types = [&quote!(), &quote!(#message), &choice, &bounds];
+                self.member_method(Direction::Receive, true, is_one, types)
+            });
+            return methods.collect();
         }
+        let bounds = bounds(peers);
         let peer = self.peer(peer);
         self.methods(BRANCH, None, None, &quote!('s, #role, #peer, #choice), &bounds)
     }
 
-    /// The bound for the role's route to `peer`, and for the label that it carries.
-    fn route(&self, peer: &Ident, direction: Direction, label: Option<&Ident>) -> TokenStream {
+    /// The bound for the role's route to `peer`, and for the label that it carries: for one member
+    /// if it is a family, or for each.
+    fn route(
+        &self,
+        peer: &Ident,
+        direction: Direction,
+        label: Option<(&Ident, bool)>,
+    ) -> TokenStream {
         let (krate, role, message) = (self.krate, &self.role, self.message());
         let link = match direction {
             Direction::Receive => format_ident!("Incoming"),
             Direction::Send => format_ident!("Outgoing"),
         };
-        let label = label.map(|label| quote!(, Message: #krate::Message<#label>));
+        let is_family = self.scope.is_family(peer);
+        let label = label.map(|(label, is_one)| {
+            let members = is_family.then(|| self.members(is_one)).map(|it| quote!(, Members = #it));
+            quote!(, Message: #krate::Message<#label #members>)
+        });
         let link = quote!(#krate::transport::#link<#message>);
-        let link = match self.scope.is_family(peer) {
+        let link = match is_family {
             true => quote!(#krate::transport::Each<Link: #link + 'static>),
             false => link,
         };
@@ -276,6 +329,12 @@ impl Expansion<'_> {
                 #label
             >,
         }
+    }
+
+    /// The members to whom a label goes, or from whom it comes.
+    fn members(&self, is_one: bool) -> TokenStream {
+        let krate = self.krate;
+        if is_one { quote!(#krate::states::OneMember) } else { quote!(#krate::states::EachMember) }
     }
 
     /// `State = …`: the state of this role's sessions.
