@@ -304,13 +304,13 @@ impl<'a> Cursor<'a> {
     pub(super) fn unexpected_with(&mut self, expected: &str, help: Option<String>) -> Failed {
         if self.blamed != Some(self.at) && !self.follows_lexical_error() {
             self.blamed = Some(self.at);
-            // `to eahc worker`
+            // `to all workers`, or a typo
             let is_like = |(_, word): (_, &str)| {
-                ["all", "every"].contains(&word) || similar(word, &["each"]).is_some()
+                ["all", "every"].contains(&word) || similar(word, &["each", "some"]).is_some()
             };
             let is_name = self.kind() == TokenKind::Identifier;
             let is_each = is_name && self.before().is_some_and(is_like);
-            let expected = if is_each { "`each`" } else { expected };
+            let expected = if is_each { "`each` or `some`" } else { expected };
             let at = self.at - usize::from(is_each);
             let span = self.span_of(at);
             let found = Some(&self.text[span.range()]).filter(|found| !found.is_empty());
