@@ -153,11 +153,16 @@ fn print_message(text: &mut String, protocol: &Loaded, names: &Names, derives: &
 /// The routes of each message: "from `s` to `k` and from `k` to `t`".
 fn routes(protocol: &Loaded) -> BTreeMap<&Message, String> {
     let mut routes: BTreeMap<&Message, IndexSet<String>> = BTreeMap::new();
+    let is_family = |role: &Role| protocol.protocol.members(role).is_some();
     for (role, projection) in protocol.protocol.roles().iter().zip(&protocol.projections) {
         for transition in projection.fsm.transitions() {
             let Action { direction, peer, message } = transition.action;
+            let is_for_one = protocol.protocol.asked().any(|label| *label == message.label);
+            let some = |role| if is_for_one && is_family(role) { "some " } else { "" };
             if *direction == Direction::Send {
-                routes.entry(message).or_default().insert(format!("from `{role}` to `{peer}`"));
+                let (from, to) = (some(role), some(peer));
+                let route = format!("from {from}`{role}` to {to}`{peer}`");
+                routes.entry(message).or_default().insert(route);
             }
         }
     }

@@ -90,10 +90,10 @@ pub enum AnyPeer {}
 /// A role that is not a [family](crate::guide::families). A function with any peer `P` asks for it.
 // If this bound of an `impl` fails, rustc says so once, and has no type to go on with. It prints no
 // text for the bound, only its name and the line of the trait with its comment.
-pub trait NotAFamily: Role {} // For a family, call the method that ends in `_each`.
+pub trait NotAFamily: Role {} // For a family, call the method that ends in `_each` or `_one`.
 
-/// A role that is a [family](crate::guide::families). The methods that end in `_each` ask for it.
-pub trait Family: Role {} // For one role, call the method without `_each`.
+/// A role that is a [family](crate::guide::families). Methods with `_each` or `_one` ask for it.
+pub trait Family: Role {} // For one role, call the method without `_each` or `_one`.
 
 macro_rules! or_each {
     ($($Bound:ident)*) => {

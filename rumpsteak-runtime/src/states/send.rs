@@ -84,7 +84,7 @@ impl<R: Role, P, L, C> Unpin for Sending<'_, R, P, L, C> {}
 /// needs, so rustc reports once what is missing.
 #[diagnostic::on_unimplemented(
     message = "`{R}` cannot send `{L}` to `{P}` with this call",
-    label = "if `{P}` is a family, call `send_each` or `select_each`; if not, its route must send"
+    label = "if `{P}` is a family, call the method with `_each` or `_one`; if not, its route must send"
 )]
 pub trait Follows<'s, R: Role, P, L>: Sized {
     #[doc(hidden)]
