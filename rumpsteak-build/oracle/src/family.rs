@@ -70,14 +70,12 @@ impl Generator<'_> {
     fn steps(&mut self, size: usize) -> String {
         let step = |left| match self.rng.usize(..100) {
             0..20 if left > 0 => self.choice(left),
-            20..30 if !self.with_one => {
-                // A ring in a `par` is not supported.
-                let indices = std::mem::take(&mut self.indices);
+            // Neither a ring nor `some` may be beside a block.
+            20..30 if !self.with_one && self.indices == 0 => {
                 let parts = ['p', 'l'].map(|letter| self.step(letter));
-                self.indices = indices;
                 format!("par {{\n{}}} and {{\n{}}}\n", parts[0], parts[1])
             }
-            25..40 if self.with_one => self.block(),
+            25..40 if self.with_one && self.indices == 0 => self.block(),
             _ => self.step('l'),
         };
         (0..size).rev().map(step).collect()
