@@ -26,13 +26,13 @@ use crate::watch::Way;
     message = "`{Self}` cannot send `{L}` to `{P}` with this call",
     label = "for one member, the method ends in `_one`, and for each member in `_each`"
 )]
-pub trait SendsTo<P, L, M>:
+pub trait SendsToMembers<P, L, M>:
     Route<P, Link: Each<Link: Outgoing<<Self as Role>::Message>>, Message: Message<L, Members = M>>
 {
 }
 
 #[diagnostic::do_not_recommend]
-impl<R, P, L, M> SendsTo<P, L, M> for R where
+impl<R, P, L, M> SendsToMembers<P, L, M> for R where
     R: Route<P, Link: Each<Link: Outgoing<R::Message>>, Message: Message<L, Members = M>>
 {
 }
@@ -43,7 +43,7 @@ impl<'s, R: Role, P: Family, L, C> Send<'s, R, P, L, C> {
     /// errors and cancel safety of [`send`](Send::send). Some members may have their labels.
     pub fn send_each(self, label: impl FnMut(usize) -> L) -> impl Future<Output = Result<C>>
     where
-        R: SendsTo<P, L, EachMember>,
+        R: SendsToMembers<P, L, EachMember>,
         C: Session<State = State<'s, R>>,
     {
         send_each::<R, P, L, C>(self.into_state(ByMacro(())), label)
@@ -59,7 +59,7 @@ impl<'s, R: Role, P: Family, C> Select<'s, R, P, C> {
     ) -> impl Future<Output = Result<C::Then>>
     where
         C: Choice<State = State<'s, R>> + Offers<L, Then: Session<State = State<'s, R>>>,
-        R: SendsTo<P, L, EachMember>,
+        R: SendsToMembers<P, L, EachMember>,
     {
         const { C::VERIFIED };
         send_each::<R, P, L, C::Then>(self.into_state(ByMacro(())), label)
@@ -74,7 +74,7 @@ impl<'s, R: Role, C> Select<'s, R, AnyPeer, C> {
     ) -> impl Future<Output = Result<<C as Offers<L, P>>::Then>>
     where
         C: Choice<State = State<'s, R>> + Offers<L, P, Then: Session<State = State<'s, R>>>,
-        R: SendsTo<P, L, EachMember>,
+        R: SendsToMembers<P, L, EachMember>,
         P: Role,
     {
         const { C::VERIFIED };
@@ -89,7 +89,7 @@ impl<'s, R: Role, P: Family, L, C> Send<'s, R, P, L, C> {
     /// [`ErrorKind::Transport`](crate::ErrorKind::Transport).
     pub fn send_one(self, index: usize, label: L) -> impl Future<Output = Result<C>>
     where
-        R: SendsTo<P, L, OneMember>,
+        R: SendsToMembers<P, L, OneMember>,
         C: Session<State = State<'s, R>>,
     {
         send_one::<R, P, L, C>(self.into_state(ByMacro(())), index, label)
@@ -101,7 +101,7 @@ impl<'s, R: Role, P: Family, C> Select<'s, R, P, C> {
     pub fn select_one<L>(self, index: usize, label: L) -> impl Future<Output = Result<C::Then>>
     where
         C: Choice<State = State<'s, R>> + Offers<L, Then: Session<State = State<'s, R>>>,
-        R: SendsTo<P, L, OneMember>,
+        R: SendsToMembers<P, L, OneMember>,
     {
         const { C::VERIFIED };
         send_one::<R, P, L, C::Then>(self.into_state(ByMacro(())), index, label)
@@ -117,7 +117,7 @@ impl<'s, R: Role, C> Select<'s, R, AnyPeer, C> {
     ) -> impl Future<Output = Result<<C as Offers<L, P>>::Then>>
     where
         C: Choice<State = State<'s, R>> + Offers<L, P, Then: Session<State = State<'s, R>>>,
-        R: SendsTo<P, L, OneMember>,
+        R: SendsToMembers<P, L, OneMember>,
         P: Role,
     {
         const { C::VERIFIED };
@@ -131,7 +131,7 @@ fn send_one<'s, R, P, L, C>(
     label: L,
 ) -> impl Future<Output = Result<C>>
 where
-    R: SendsTo<P, L, OneMember>,
+    R: SendsToMembers<P, L, OneMember>,
     P: Role,
     C: Session<State = State<'s, R>>,
 {
@@ -146,7 +146,7 @@ fn send_each<'s, R, P, L, C>(
     mut make: impl FnMut(usize) -> L,
 ) -> impl Future<Output = Result<C>>
 where
-    R: SendsTo<P, L, EachMember>,
+    R: SendsToMembers<P, L, EachMember>,
     P: Role,
     C: Session<State = State<'s, R>>,
 {
@@ -164,7 +164,7 @@ fn send_to<'s, R, P, L, M, C>(
     mut make: impl FnMut(usize, usize) -> Option<L>,
 ) -> impl Future<Output = Result<C>>
 where
-    R: SendsTo<P, L, M>,
+    R: SendsToMembers<P, L, M>,
     P: Role,
     C: Session<State = State<'s, R>>,
 {
