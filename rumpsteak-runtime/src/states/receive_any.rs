@@ -259,7 +259,7 @@ where
 /// queue. If all peers are ahead and the role must receive (`must_receive`), that is an error.
 ///
 /// The role waits only if no peer has sent anything. Only then does an error count. That a peer has
-/// left in order counts only if all have.
+/// left in order counts only if all have, and the role must receive.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn receive_any<'s, R: Role, O: Peers<R>, C: Of<'s, R>>(
     state: &mut State<'s, R>,
@@ -275,7 +275,7 @@ pub(super) fn receive_any<'s, R: Role, O: Peers<R>, C: Of<'s, R>>(
     let others = match O::receive(state, index, Attempt::First(last.wrapping_add(1)), context) {
         ControlFlow::Break(received) => return Poll::Ready(received),
         ControlFlow::Continue(NotReceived::Lost(error)) => {
-            without::<R, O, C>(state, (index, error), context)
+            without::<R, O, C>(state, (index, error), must_receive, context)
         }
         ControlFlow::Continue(reason) => {
             let ahead = usize::from(matches!(reason, NotReceived::Ahead)) << index;
@@ -314,7 +314,7 @@ fn poll_others<'s, R: Role, O: Peers<R>, C: Of<'s, R>>(
             ControlFlow::Continue(NotReceived::Woken) => return None,
             ControlFlow::Continue(NotReceived::Ahead) => ahead |= 1 << index,
             ControlFlow::Continue(NotReceived::Lost(error)) => {
-                return without::<R, O, C>(state, (index, error), context);
+                return without::<R, O, C>(state, (index, error), must_receive, context);
             }
         }
     }
@@ -327,6 +327,7 @@ fn poll_others<'s, R: Role, O: Peers<R>, C: Of<'s, R>>(
 fn without<'s, R: Role, O: Peers<R>, C: Of<'s, R>>(
     state: &mut State<'s, R>,
     lost: (usize, RouteError),
+    must_receive: bool,
     context: &mut Context<'_>,
 ) -> Option<Result<C>> {
     let others = (0..O::COUNT).filter(|&index| index != lost.0);
@@ -336,7 +337,7 @@ fn without<'s, R: Role, O: Peers<R>, C: Of<'s, R>>(
         let role = state.role().ok();
         let has_left = role.is_some_and(|role| O::has_left(role, index, &error));
         left += usize::from(has_left);
-        if !has_left || left == O::COUNT {
+        if !has_left || must_receive && left == O::COUNT {
             first.get_or_insert((index, error));
         }
     };
