@@ -132,8 +132,11 @@ impl<'a> Wiring<'a> {
             let [near_role, far_role] = roles;
             let roles = [far_role, near_role];
             // The members leave their ends for a peer in one.
-            let all = <Far::Link as Link>::IS_FAMILY.then(|| self.take(roles)).flatten();
-            let (before, end) = (self.ends.take(), Some(Near::Link::unite(all, far)));
+            let far = match <Far::Link as Link>::IS_FAMILY {
+                true => Near::Link::unite(self.take(roles), far),
+                false => far,
+            };
+            let (before, end) = (self.ends.take(), Some(far));
             self.ends = Some(Box::new(Waiting { roles, before, end }));
             near
         });
