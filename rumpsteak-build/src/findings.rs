@@ -228,10 +228,12 @@ fn warnings(scope: &Scope<'_>, judgement: &Judgement) -> Vec<String> {
             let mut shown = neglected.clone();
             shown.meanwhile.truncate(1);
             let more = if shown == *neglected { "" } else { " and more" };
+            // Not `worker[0]`.
+            let role = neglected.role.as_str().split('[').next().unwrap_or_default();
             format!(
                 "{file}: in `{name}`, {shown}{more} [V0413]\n  {}\n  `{}` accepts that, `every_run` refuses it",
                 shown.meaning(),
-                attribute(name, &format!("fair({})", neglected.role))
+                attribute(name, &format!("fair({role})"))
             )
         }));
     }

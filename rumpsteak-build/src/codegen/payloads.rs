@@ -16,7 +16,7 @@ use crate::words::{did_you_mean, list};
 /// Names that no type of the module may hide, because generated code, payloads or macros use them.
 const RESERVED: &str = "\
     AsMut AsRef Box Branch Channel Clone Copy Debug Default DoubleEndedIterator Drop End Eq Err \
-    ExactSizeIterator Extend Fn FnMut FnOnce From FromIterator Future Hash Into IntoFuture \
+    ExactSizeIterator Extend Fn FnMut FnOnce From FromIterator Future Gather Hash Into IntoFuture \
     IntoIterator Iterator Label Members Message None Ok Option Ord PartialEq PartialOrd Race Receive \
     Result Role Roles Select Self Send Sized Some String Sync ToOwned ToString TryFrom TryInto Vec";
 

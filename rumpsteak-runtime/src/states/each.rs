@@ -37,6 +37,22 @@ impl<R, P, L, M> SendsToMembers<P, L, M> for R where
 {
 }
 
+/// A role that receives the label `L` from the members `M` of the family `P`: one, or each.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot receive `{L}` from `{P}` with this call",
+    label = "for one member, the method ends in `_one`, and for each member in `_each`"
+)]
+pub trait HearsMembers<P, L, M>:
+    Route<P, Link: Each<Link: Incoming<<Self as Role>::Message>>, Message: Message<L, Members = M>>
+{
+}
+
+#[diagnostic::do_not_recommend]
+impl<R, P, L, M> HearsMembers<P, L, M> for R where
+    R: Route<P, Link: Each<Link: Incoming<R::Message>>, Message: Message<L, Members = M>>
+{
+}
+
 impl<'s, R: Role, P: Family, L, C> Send<'s, R, P, L, C> {
     /// Sends a label to each member of the family `P`, and returns the next state. `label` makes
     /// the label for the member of an index, counted from 0, right before it is sent. Has the
@@ -211,11 +227,7 @@ impl<'s, R: Role, P: Family, L, C> Receive<'s, R, P, L, C> {
     /// the errors and cancel safety of [`receive`](Receive::receive).
     pub fn receive_each(self, mut take: impl FnMut(usize, L)) -> impl Future<Output = Result<C>>
     where
-        R: Route<
-                P,
-                Link: Each<Link: Incoming<R::Message>>,
-                Message: Message<L, Members = EachMember>,
-            >,
+        R: HearsMembers<P, L, EachMember>,
         C: Session<State = State<'s, R>>,
     {
         let labels = const { &[<R::Message as Message<L>>::NAME] };
@@ -237,11 +249,7 @@ impl<'s, R: Role, P: Family, L, C> Receive<'s, R, P, L, C> {
     /// protocol. Has the errors and cancel safety of [`receive`](Receive::receive).
     pub async fn receive_one(self) -> Result<(L, C)>
     where
-        R: Route<
-                P,
-                Link: Each<Link: Incoming<R::Message>>,
-                Message: Message<L, Members = OneMember>,
-            >,
+        R: HearsMembers<P, L, OneMember>,
         C: Session<State = State<'s, R>>,
     {
         let labels = const { &[<R::Message as Message<L>>::NAME] };

@@ -62,24 +62,25 @@ macro_rules! misused {
 // Closures have the types of the right methods, so rustc infers the types in them. The futures have
 // no `race`: traits of other crates may give them one.
 macro_rules! calls {
-    ($State:ident $parameters:tt, $Not:tt: $($receives:ident)* | $($sends:ident)* | $($to_each:ident)* | $($from_each:ident)* | $($until_each:ident)?) => {
+    ($State:ident $parameters:tt, $Not:tt: $($receives:ident)* | $($sends:ident)* | $($to_each:ident)* | $($to_one:ident)* | $($from_each:ident)* | $($until_each:ident)?) => {
         $(misused!($State $parameters $receives<Then>() -> Ready<Result<Then>>, $Not);)*
         $(misused!($State $parameters $sends<Then, M>(M) -> Ready<Result<Then>>, $Not);)*
         $(misused!($State $parameters $to_each<Then, M>(impl FnMut(usize) -> M) -> Ready<Result<Then>>, $Not);)*
+        $(misused!($State $parameters $to_one<Then, M>(usize, M) -> Ready<Result<Then>>, $Not);)*
         $(misused!($State $parameters $from_each<Then, M>(impl FnMut(usize, M)) -> Ready<Result<Then>>, $Not);)*
         $(misused!($State $parameters $until_each<Then, M, W>(impl FnMut(usize, M), W) -> Ready<Result<Then>>, $Not);)?
     };
 }
-calls!(Send(P, L, C), (NotSend<P, L>): receive branch gather next | select race until | select_each | receive_each branch_each | until_each);
-calls!(Receive(P, L, C), (NotReceive<P, L>): branch gather next | send select race until | send_each select_each | branch_each | until_each);
-calls!(Select(P, C), (NotSelect<P>): receive branch gather next | send race until | send_each | receive_each branch_each | until_each);
-calls!(Branch(P, C), (NotBranch<P>): receive gather next | send select race until | send_each select_each | receive_each | until_each);
-calls!(Race(P, C), (NotRace): receive branch gather next | send select | send_each select_each | receive_each branch_each |);
-calls!(Gather(P, C), (NotGather): receive branch next | send select race until | send_each select_each | receive_each branch_each | until_each);
-calls!(Sending(P, L, C), (Awaited): receive branch gather | send select | send_each select_each | receive_each branch_each | until_each);
-calls!(Receiving(P, L, C), (Awaited): receive branch gather | send select | send_each select_each | receive_each branch_each | until_each);
-calls!(Branching(P, C), (Awaited): receive branch gather | send select | send_each select_each | receive_each branch_each | until_each);
-calls!(End(), (NotEnd): receive branch gather next | send select race until | send_each select_each | receive_each branch_each | until_each);
+calls!(Send(P, L, C), (NotSend<P, L>): receive branch gather next receive_one branch_one | select race until | select_each | select_one | receive_each branch_each | until_each);
+calls!(Receive(P, L, C), (NotReceive<P, L>): branch gather next branch_one | send select race until | send_each select_each | send_one select_one | branch_each | until_each);
+calls!(Select(P, C), (NotSelect<P>): receive branch gather next receive_one branch_one | send race until | send_each | send_one | receive_each branch_each | until_each);
+calls!(Branch(P, C), (NotBranch<P>): receive gather next receive_one | send select race until | send_each select_each | send_one select_one | receive_each | until_each);
+calls!(Race(P, C), (NotRace): receive branch gather next receive_one branch_one | send select | send_each select_each | send_one select_one | receive_each branch_each |);
+calls!(Gather(P, C), (NotGather): receive branch next receive_one branch_one | send select race until | send_each select_each | send_one select_one | receive_each branch_each | until_each);
+calls!(Sending(P, L, C), (Awaited): receive branch gather receive_one branch_one | send select | send_each select_each | send_one select_one | receive_each branch_each | until_each);
+calls!(Receiving(P, L, C), (Awaited): receive branch gather receive_one branch_one | send select | send_each select_each | send_one select_one | receive_each branch_each | until_each);
+calls!(Branching(P, C), (Awaited): receive branch gather receive_one branch_one | send select | send_each select_each | send_one select_one | receive_each branch_each | until_each);
+calls!(End(), (NotEnd): receive branch gather next receive_one branch_one | send select race until | send_each select_each | send_one select_one | receive_each branch_each | until_each);
 
 macro_rules! not_over {
     ($State:ident<$($parameter:ident),*>, $($To:tt)*) => {

@@ -144,8 +144,10 @@ impl File<'_> {
             let (Some(object), Some(found), true) = (&object, found, is_safe) else {
                 let is_like_check = answer.status.is_some_and(|status| (1..=3).contains(&status))
                     && object.is_some_and(|object| object["verdict"] == verdict["verdict"]);
-                // Nothing is tried for a role that is not directed.
-                let is_undirected = is_safe && answer.status == Some(3) && call != "--all-roles";
+                // Nothing is tried for a role that is not directed, or with members judged singly.
+                let is_one =
+                    call != "--all-roles" || answer.stdout.contains("in the protocol's order");
+                let is_undirected = is_safe && answer.status == Some(3) && is_one;
                 if is_undirected || (!is_safe && is_like_check) {
                     continue;
                 }

@@ -63,7 +63,7 @@ errors! {
     without_each(role: &Name, family: Span) = Family at role.span,
         "`{role}` has several members", "which of them?"
         [family => "the family is declared here"]
-        help "write `each {role}`: all members send, or receive";
+        help "write `each {role}`, or `some {role}` for one that is chosen";
 
     each_of_one(role: &Name, declared: Span) = Family at role.span,
         "`{role}` is one role, not a family", "a family is needed here"

@@ -32,7 +32,16 @@ pub(crate) fn member(
 ) -> Found<Projection> {
     let (singly, of) = singly(global, families)?;
     let first = of.iter().position(|&role| role == family).unwrap_or_default();
-    Ok(Projection::of(local(&singly, index(first), declared, limits)?, &global.roles[family]))
+    let role = &global.roles[family];
+    let found = local(&singly, index(first), declared, limits).map_err(|mut errors| {
+        // All members are told at once.
+        let (one, each) = (format!("tell `{role}[0]`"), format!("tell `each {role}`"));
+        for help in errors.iter_mut().filter_map(|error| error.help.as_mut()) {
+            *help = help.replace(&one, &each);
+        }
+        errors
+    });
+    Ok(Projection::of(found?, role))
 }
 
 /// The machines of all roles, with each member as a role. `declared` has the places of the roles.
