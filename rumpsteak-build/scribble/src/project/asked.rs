@@ -15,7 +15,7 @@
 use std::collections::BTreeMap;
 
 use super::projection::{Projection, local, project};
-use crate::diagnostics::{Found, Span, all, name_errors};
+use crate::diagnostics::{Found, Span, all, global_errors, name_errors};
 use crate::global::automaton::{Edge, Global, Letter};
 use crate::index::{IndexSet, index};
 use crate::limits::Limits;
@@ -30,7 +30,7 @@ pub(crate) fn member(
     declared: Span,
     limits: &Limits,
 ) -> Found<Projection> {
-    let (singly, of) = singly(global, families)?;
+    let (singly, of) = singly(global, families, limits.global_states)?;
     let first = of.iter().position(|&role| role == family).unwrap_or_default();
     let role = &global.roles[family];
     let found = local(&singly, index(first), declared, limits).map_err(|mut errors| {
@@ -51,7 +51,7 @@ pub(crate) fn project_all(
     declared: impl Fn(usize) -> Span,
     limits: &Limits,
 ) -> Found<Vec<Projection>> {
-    let (singly, of) = singly(global, families)?;
+    let (singly, of) = singly(global, families, limits.global_states)?;
     let roles = (0..).zip(of);
     all(roles.map(|(role, of)| project(&singly, role, declared(of), limits)))
 }
@@ -59,8 +59,9 @@ pub(crate) fn project_all(
 /// The automaton with each member as a role, `w[0]`, and for each role what it is a member of.
 ///
 /// # Errors
-/// An answer of a member that was not asked, and a label for one member and for each.
-fn singly(global: &Global, families: &[Option<u32>]) -> Found<(Global, Vec<usize>)> {
+/// An answer of a member that was not asked, a label for one member and for each, and more than
+/// `most` states.
+fn singly(global: &Global, families: &[Option<u32>], most: usize) -> Found<(Global, Vec<usize>)> {
     let (mut roles, mut of, mut errors) = (Vec::new(), Vec::new(), Vec::new());
     for (number, (role, members)) in global.roles.iter().zip(families).enumerate() {
         let names = (0..members.unwrap_or_default()).map(|index| format!("{role}[{index}]").into());
@@ -77,6 +78,13 @@ fn singly(global: &Global, families: &[Option<u32>]) -> Found<(Global, Vec<usize
     let mut found = IndexSet::from_iter([(0, BTreeMap::new(), None)]);
     while let Some((state, asked, within)) = found.get_index(states.len()).cloned() {
         let mut edges = Vec::new();
+        if states.len() > most {
+            let first = global.all_edges().flat_map(|edge| &edge.origins).next();
+            return Err(first
+                .map(|&first| global_errors::too_large(first, most))
+                .into_iter()
+                .collect());
+        }
         for (at, edge) in global.edges(state).iter().enumerate() {
             let letter = global.letter(edge);
             let (pair, is_answer) =
