@@ -262,17 +262,13 @@ impl Protocol {
         if let Some(family) = self.rings[position] {
             return Ok(projection::ring(&self.global, index(position), index(family)));
         }
+        let declared = self.role_names[position].span;
         match self.together.as_deref() {
             Some(together) => Ok(together.as_ref().map_err(Vec::clone)?.0[position].clone()),
-            None => {
-                let (role, declared) = (index(position), self.role_names[position].span);
-                if self.members[position].is_none() || self.asked().next().is_none() {
-                    return projection::project(&self.global, role, declared, &self.limits);
-                }
-                let two = self.members.iter().map(|of| of.map(|of| if of == 1 { 1 } else { 2 }));
-                let two: Vec<_> = two.collect();
-                asked::member(&self.global, position, &two, declared, &self.limits)
+            None if self.members[position].is_some() && self.is_asked() => {
+                asked::member(&self.global, position, &self.members, declared, &self.limits)
             }
+            None => projection::project(&self.global, index(position), declared, &self.limits),
         }
     }
 
@@ -290,6 +286,10 @@ impl Protocol {
     pub fn asked(&self) -> impl Iterator<Item = &Label> {
         let asked = self.global.letters.iter().filter(|letter| letter.link == Link::Asks);
         asked.map(|letter| &self.global.message(*letter).label)
+    }
+
+    fn is_asked(&self) -> bool {
+        self.asked().next().is_some()
     }
 
     /// True for an action with `some` member of a family.
@@ -357,7 +357,7 @@ impl Protocol {
             }));
         }
         let (differ, stops) = (self.differ(found), self.stops(found));
-        let is_asked = self.asked().next().is_some();
+        let is_asked = self.is_asked();
         let wait_for_one = found.iter().all(|of| family::waits_for_one(&of.fsm).is_ok());
         let members = |role: &Role| {
             let (number, own) = (self.members(role)?, &found[self.position(role)?].fsm);

@@ -36,7 +36,7 @@ pub(crate) fn connect(
     name: &Name,
     limit: usize,
 ) -> Found<(Global, Alone)> {
-    if !explicit && global.letters.iter().all(|letter| letter.link <= Link::Asks) {
+    if !explicit && global.letters.iter().all(|letter| letter.link.only_sends()) {
         return Ok((global, Vec::new()));
     }
     if let Some(block) = global.blocks.first() {

@@ -219,8 +219,10 @@ impl<'m> Resolver<'_, 'm> {
                 let is_family = |role: u32| self.decl.roles[role as usize].members.is_some();
                 // A message to several roles is sent to one after the other.
                 let node = |message, to| {
-                    let asks = *link == Link::Asks && !is_family(from) && !is_family(to);
-                    let link = if asks { Link::Needs } else { *link };
+                    let link = match *link {
+                        Link::Asks if !is_family(from) && !is_family(to) => Link::Needs,
+                        link => link,
+                    };
                     NodeKind::Message { message, from, to, link }
                 };
                 let next = others
@@ -342,8 +344,8 @@ impl<'m> Resolver<'_, 'm> {
             }
         }
         let to_family = to.iter().find(|name| self.family(name).is_some());
-        let is_message = matches!(link, Link::Needs | Link::Asks);
-        if let (Some(family), Some(to), true) = (self.family(from), to_family, is_message) {
+        let only_sends = link.only_sends();
+        if let (Some(family), Some(to), true) = (self.family(from), to_family, only_sends) {
             // A role without `each` may be meant as a ring, whose family has another name.
             let (ring, of) = if each.contains(&from.span) { (to, from) } else { (from, to) };
             let size = self.family(ring).unwrap_or(family).members.as_ref().unwrap_or(ring);
@@ -354,7 +356,7 @@ impl<'m> Resolver<'_, 'm> {
         for name in roles() {
             let is_each = each.contains(&name.span);
             match self.family(name) {
-                Some(_) if !is_message => self.one(name, "connect"),
+                Some(_) if !only_sends => self.one(name, "connect"),
                 Some(family) if !is_each => {
                     self.error(name_errors::without_each(name, family.name.span));
                 }

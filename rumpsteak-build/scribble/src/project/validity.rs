@@ -70,6 +70,7 @@ fn same_label<'g>(subsets: &Subsets<'_>, groups: &'g [Group]) -> Option<(&'g Gro
     let messages = groups.iter().filter(|group| !subsets.is_block(group.letter));
     let mut keys: Vec<_> = messages.map(|group| (key(group), group)).collect();
     keys.sort_by(|one, other| one.0.cmp(&other.0));
+    // One message to one member and to each is another mistake.
     keys.dedup_by_key(|(key, group)| (*key, subsets.letter(group.letter).message));
     let same = keys.windows(2).find(|pair| pair[0].0 == pair[1].0)?;
     Some((same[0].1, same[1].1))

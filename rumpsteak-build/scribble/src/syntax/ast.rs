@@ -340,6 +340,13 @@ pub enum Link {
     Closes,
 }
 
+impl Link {
+    /// True if it neither makes a connection nor ends one.
+    pub(crate) fn only_sends(self) -> bool {
+        matches!(self, Self::Needs | Self::Asks)
+    }
+}
+
 /// `cancel() by A via B, C answered cancelled();`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interrupt {

@@ -491,8 +491,9 @@ fn participant(
             && cursor.kind_at(1) == TokenKind::Identifier
             && !cursor.is_word_at(1, "to")
     };
-    let (is_each, is_some) = (is_word("each"), is_word("some"));
-    if is_each || is_some {
+    let is_some = is_word("some");
+    let is_of_family = is_some || is_word("each");
+    if is_of_family {
         cursor.advance();
     }
     if is_some {
@@ -506,7 +507,7 @@ fn participant(
         return Err(cursor.unexpected_with(what, Some(help.to_owned())));
     }
     let name = cursor.role(what)?;
-    each.extend((is_each || is_some).then_some(name.span));
+    each.extend(is_of_family.then_some(name.span));
     Ok(name)
 }
 
