@@ -162,6 +162,21 @@ impl Analysis {
         let _ = std::io::stdout().write_all(text.as_bytes());
     }
 
+    /// The place of a module of this name that has sessions and lacks its attribute.
+    fn bare_module(&self, name: &str) -> Option<String> {
+        // A module that cannot be read may have this name.
+        let mut judged = self.judged.iter().flatten();
+        if !judged.all(|of| matches!(of, Ok((module, _)) if module.name != name)) {
+            return None;
+        }
+        let head = format!("mod {name} {{");
+        let mut files = self.source.files.iter().filter(|file| file.text.contains("#[session"));
+        files.find_map(|file| {
+            let line = file.text.lines().position(|line| line.contains(&head))? + 1;
+            Some(format!("{}:{line}", self.protocols.base.show(&file.path)))
+        })
+    }
+
     /// The warnings, sorted. With a mistake, those that may follow from it are left out.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let protocols = &self.protocols;
@@ -174,23 +189,19 @@ impl Analysis {
             let (file, name) = (protocols.files[protocol.file].shown(), protocol.name());
             // Packages that share a folder of protocols have modules for some of them each.
             let is_own = protocols.files[protocol.file].path.starts_with(&protocols.base.folder);
-            let own = snake(name);
-            let mut judged = self.judged.iter().flatten();
-            let is_free = judged.all(|of| matches!(of, Ok((module, _)) if module.name != own));
-            let module = format!("mod {own} {{");
-            let files = self.source.files.iter().filter(|it| it.text.contains("#[session"));
-            let mut all = files.flat_map(|it| it.text.lines().zip(1..).map(move |at| (it, at)));
-            let bare = all.find(|(_, (line, _))| is_free && line.contains(&module));
+            let bare = self.bare_module(&snake(name));
             if is_own && !named.contains(&position) && (is_right || bare.is_some()) {
-                let place = bare.map_or(format!(" {module}}}`"), |(file, (_, line))| {
-                    format!("` above the module in {}:{line}", protocols.base.show(&file.path))
-                });
+                let place = match bare {
+                    Some(place) => format!("` above the module in {place}"),
+                    None => format!(" mod {} {{}}`", snake(name)),
+                };
                 warnings.insert(format!(
                     "{file}: no module is for the protocol `{name}`: write `#[rumpsteak::protocol({name})]{place}, or take the protocol out"
                 ));
             }
-            let all = protocol.projections.iter().map(|of| &of.fsm);
-            warnings.extend(all.filter(|fsm| fsm.transitions().next().is_none()).map(|fsm| {
+            let machines = protocol.projections.iter().map(|of| &of.fsm);
+            let idle = machines.filter(|fsm| fsm.transitions().next().is_none());
+            warnings.extend(idle.map(|fsm| {
                 let role = fsm.role();
                 format!(
                     "{file}: the role `{role}` of `{name}` does nothing: no message is from it or to it"

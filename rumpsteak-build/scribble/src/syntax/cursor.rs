@@ -113,13 +113,17 @@ impl<'a> Cursor<'a> {
 
     pub(super) fn take(&mut self, punct: u8) -> bool {
         let found = self.is(punct);
-        self.at += usize::from(found);
+        if found {
+            self.advance();
+        }
         found
     }
 
     pub(super) fn take_word(&mut self, word: &str) -> bool {
         let found = self.is_word(word);
-        self.at += usize::from(found);
+        if found {
+            self.advance();
+        }
         found
     }
 
@@ -130,12 +134,16 @@ impl<'a> Cursor<'a> {
 
     /// Takes a word. Reports a typo in it, and reads on behind the typo.
     pub(super) fn expect_word(&mut self, word: &str) -> Result<()> {
-        let found = self.take_word(word);
-        let reported = self.require(found, format_args!("`{word}`"));
+        if self.take_word(word) {
+            return Ok(());
+        }
+        let failed = self.unexpected(&format!("`{word}`"));
         let goes_on = self.kind_at(1) == TokenKind::Identifier || self.is_at(1, b'{');
-        let is_typo = !found && goes_on && similar(self.word(), &[word]).is_some();
-        self.at += usize::from(is_typo);
-        if is_typo { Ok(()) } else { reported }
+        if !goes_on || similar(self.word(), &[word]).is_none() {
+            return Err(failed);
+        }
+        self.advance();
+        Ok(())
     }
 
     /// Requires that `{` comes next. Does not take it.
