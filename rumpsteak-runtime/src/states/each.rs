@@ -21,35 +21,17 @@ use crate::seal::ByMacro;
 use crate::transport::{Each, Incoming, Link as _, Outgoing, RouteError};
 use crate::watch::Way;
 
-/// A role that sends the label `L` to the members `M` of the family `P`: to one, or to each.
+/// A role whose label `L` goes to the members `M` of the family `P`, or comes from them: one, or
+/// each.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot send `{L}` to `{P}` with this call",
+    message = "`{L}` does not go between `{Self}` and `{P}` by this call",
     label = "for one member, the method ends in `_one`, and for each member in `_each`"
 )]
-pub trait SendsToMembers<P, L, M>:
-    Route<P, Link: Each<Link: Outgoing<<Self as Role>::Message>>, Message: Message<L, Members = M>>
-{
-}
+pub trait TalksToMembers<P, L, M>: Route<P, Link: Each, Message: Message<L, Members = M>> {}
 
 #[diagnostic::do_not_recommend]
-impl<R, P, L, M> SendsToMembers<P, L, M> for R where
-    R: Route<P, Link: Each<Link: Outgoing<R::Message>>, Message: Message<L, Members = M>>
-{
-}
-
-/// A role that receives the label `L` from the members `M` of the family `P`: one, or each.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot receive `{L}` from `{P}` with this call",
-    label = "for one member, the method ends in `_one`, and for each member in `_each`"
-)]
-pub trait HearsMembers<P, L, M>:
-    Route<P, Link: Each<Link: Incoming<<Self as Role>::Message>>, Message: Message<L, Members = M>>
-{
-}
-
-#[diagnostic::do_not_recommend]
-impl<R, P, L, M> HearsMembers<P, L, M> for R where
-    R: Route<P, Link: Each<Link: Incoming<R::Message>>, Message: Message<L, Members = M>>
+impl<R: Route<P, Link: Each, Message: Message<L, Members = M>>, P, L, M> TalksToMembers<P, L, M>
+    for R
 {
 }
 
@@ -59,10 +41,22 @@ impl<'s, R: Role, P: Family, L, C> Send<'s, R, P, L, C> {
     /// errors and cancel safety of [`send`](Send::send). Some members may have their labels.
     pub fn send_each(self, label: impl FnMut(usize) -> L) -> impl Future<Output = Result<C>>
     where
-        R: SendsToMembers<P, L, EachMember>,
+        R: TalksToMembers<P, L, EachMember> + Route<P, Link: Each<Link: Outgoing<R::Message>>>,
         C: Session<State = State<'s, R>>,
     {
         send_each::<R, P, L, C>(self.into_state(ByMacro(())), label)
+    }
+
+    /// Sends a label to one member of the family `P`, by its index, counted from 0, and returns the
+    /// next state: `to some worker` in the protocol. Has the errors and cancel safety of
+    /// [`send`](Send::send). An index without a member is an
+    /// [`ErrorKind::Transport`](crate::ErrorKind::Transport).
+    pub fn send_one(self, index: usize, label: L) -> impl Future<Output = Result<C>>
+    where
+        R: TalksToMembers<P, L, OneMember> + Route<P, Link: Each<Link: Outgoing<R::Message>>>,
+        C: Session<State = State<'s, R>>,
+    {
+        send_one::<R, P, L, C>(self.into_state(ByMacro(())), index, label)
     }
 }
 
@@ -75,10 +69,20 @@ impl<'s, R: Role, P: Family, C> Select<'s, R, P, C> {
     ) -> impl Future<Output = Result<C::Then>>
     where
         C: Choice<State = State<'s, R>> + Offers<L, Then: Session<State = State<'s, R>>>,
-        R: SendsToMembers<P, L, EachMember>,
+        R: TalksToMembers<P, L, EachMember> + Route<P, Link: Each<Link: Outgoing<R::Message>>>,
     {
         const { C::VERIFIED };
         send_each::<R, P, L, C::Then>(self.into_state(ByMacro(())), label)
+    }
+
+    /// Sends a label of the choice to one member of the family `P`: see [`Send::send_one`].
+    pub fn select_one<L>(self, index: usize, label: L) -> impl Future<Output = Result<C::Then>>
+    where
+        C: Choice<State = State<'s, R>> + Offers<L, Then: Session<State = State<'s, R>>>,
+        R: TalksToMembers<P, L, OneMember> + Route<P, Link: Each<Link: Outgoing<R::Message>>>,
+    {
+        const { C::VERIFIED };
+        send_one::<R, P, L, C::Then>(self.into_state(ByMacro(())), index, label)
     }
 }
 
@@ -90,41 +94,13 @@ impl<'s, R: Role, C> Select<'s, R, AnyPeer, C> {
     ) -> impl Future<Output = Result<<C as Offers<L, P>>::Then>>
     where
         C: Choice<State = State<'s, R>> + Offers<L, P, Then: Session<State = State<'s, R>>>,
-        R: SendsToMembers<P, L, EachMember>,
+        R: TalksToMembers<P, L, EachMember> + Route<P, Link: Each<Link: Outgoing<R::Message>>>,
         P: Role,
     {
         const { C::VERIFIED };
         send_each::<R, P, L, <C as Offers<L, P>>::Then>(self.into_state(ByMacro(())), label)
     }
-}
 
-impl<'s, R: Role, P: Family, L, C> Send<'s, R, P, L, C> {
-    /// Sends a label to one member of the family `P`, by its index, counted from 0, and returns the
-    /// next state: `to some worker` in the protocol. Has the errors and cancel safety of
-    /// [`send`](Send::send). An index without a member is an
-    /// [`ErrorKind::Transport`](crate::ErrorKind::Transport).
-    pub fn send_one(self, index: usize, label: L) -> impl Future<Output = Result<C>>
-    where
-        R: SendsToMembers<P, L, OneMember>,
-        C: Session<State = State<'s, R>>,
-    {
-        send_one::<R, P, L, C>(self.into_state(ByMacro(())), index, label)
-    }
-}
-
-impl<'s, R: Role, P: Family, C> Select<'s, R, P, C> {
-    /// Sends a label of the choice to one member of the family `P`: see [`Send::send_one`].
-    pub fn select_one<L>(self, index: usize, label: L) -> impl Future<Output = Result<C::Then>>
-    where
-        C: Choice<State = State<'s, R>> + Offers<L, Then: Session<State = State<'s, R>>>,
-        R: SendsToMembers<P, L, OneMember>,
-    {
-        const { C::VERIFIED };
-        send_one::<R, P, L, C::Then>(self.into_state(ByMacro(())), index, label)
-    }
-}
-
-impl<'s, R: Role, C> Select<'s, R, AnyPeer, C> {
     /// Sends a label of the choice to one member of the family `P`: see [`Send::send_one`].
     pub fn select_one<P, L>(
         self,
@@ -133,7 +109,7 @@ impl<'s, R: Role, C> Select<'s, R, AnyPeer, C> {
     ) -> impl Future<Output = Result<<C as Offers<L, P>>::Then>>
     where
         C: Choice<State = State<'s, R>> + Offers<L, P, Then: Session<State = State<'s, R>>>,
-        R: SendsToMembers<P, L, OneMember>,
+        R: TalksToMembers<P, L, OneMember> + Route<P, Link: Each<Link: Outgoing<R::Message>>>,
         P: Role,
     {
         const { C::VERIFIED };
@@ -147,12 +123,12 @@ fn send_one<'s, R, P, L, C>(
     label: L,
 ) -> impl Future<Output = Result<C>>
 where
-    R: SendsToMembers<P, L, OneMember>,
+    R: TalksToMembers<P, L, OneMember> + Route<P, Link: Each<Link: Outgoing<R::Message>>>,
     P: Role,
     C: Session<State = State<'s, R>>,
 {
     if let Ok(role) = state.role() {
-        *Route::<P>::route(role).asked() = index;
+        *Route::<P>::route(role).last_asked() = index;
     }
     send_to::<R, P, L, _, C>(state, Some(index), Some(label), |_, _| None)
 }
@@ -162,7 +138,7 @@ fn send_each<'s, R, P, L, C>(
     mut make: impl FnMut(usize) -> L,
 ) -> impl Future<Output = Result<C>>
 where
-    R: SendsToMembers<P, L, EachMember>,
+    R: TalksToMembers<P, L, EachMember> + Route<P, Link: Each<Link: Outgoing<R::Message>>>,
     P: Role,
     C: Session<State = State<'s, R>>,
 {
@@ -180,7 +156,7 @@ fn send_to<'s, R, P, L, M, C>(
     mut make: impl FnMut(usize, usize) -> Option<L>,
 ) -> impl Future<Output = Result<C>>
 where
-    R: SendsToMembers<P, L, M>,
+    R: TalksToMembers<P, L, M> + Route<P, Link: Each<Link: Outgoing<R::Message>>>,
     P: Role,
     C: Session<State = State<'s, R>>,
 {
@@ -227,7 +203,7 @@ impl<'s, R: Role, P: Family, L, C> Receive<'s, R, P, L, C> {
     /// the errors and cancel safety of [`receive`](Receive::receive).
     pub fn receive_each(self, mut take: impl FnMut(usize, L)) -> impl Future<Output = Result<C>>
     where
-        R: HearsMembers<P, L, EachMember>,
+        R: TalksToMembers<P, L, EachMember> + Route<P, Link: Each<Link: Incoming<R::Message>>>,
         C: Session<State = State<'s, R>>,
     {
         let labels = const { &[<R::Message as Message<L>>::NAME] };
@@ -241,15 +217,13 @@ impl<'s, R: Role, P: Family, L, C> Receive<'s, R, P, L, C> {
                 .map_ok(C::from_state)
         })
     }
-}
 
-impl<'s, R: Role, P: Family, L, C> Receive<'s, R, P, L, C> {
     /// Waits for the label of the member of the family `P` to which the role has sent last by
     /// [`send_one`](Send::send_one). Returns it with the next state: `from some worker` in the
     /// protocol. Has the errors and cancel safety of [`receive`](Receive::receive).
     pub async fn receive_one(self) -> Result<(L, C)>
     where
-        R: HearsMembers<P, L, OneMember>,
+        R: TalksToMembers<P, L, OneMember> + Route<P, Link: Each<Link: Incoming<R::Message>>>,
         C: Session<State = State<'s, R>>,
     {
         let labels = const { &[<R::Message as Message<L>>::NAME] };
@@ -410,7 +384,7 @@ where
     R: Route<P, Link: Each<Link: Incoming<R::Message>>>,
     P: Role,
 {
-    let (mut due, mut heard) = (Some(vec![*Route::<P>::route(state.role()?).asked()]), None);
+    let (mut due, mut heard) = (Some(vec![*Route::<P>::route(state.role()?).last_asked()]), None);
     let mut take = |_, message| {
         heard = Some(message);
         Ok(())

@@ -24,7 +24,7 @@ pub(crate) mod state;
 
 pub use self::branch::{Branch, Branching, Drains};
 pub use self::choice::{AnyPeer, Choice, EachMember, Family, NotAFamily, Offers, OneMember, Peer};
-pub use self::each::{HearsMembers, SendsToMembers};
+pub use self::each::TalksToMembers;
 pub use self::end::{End, Ended, Ends, Over, Remains};
 pub use self::gather::{Due, Gather, Gathering, Gathers};
 pub use self::misused::{Awaited, NotBranch, NotEnd, NotGather, NotRace, NotReceive, NotSelect};

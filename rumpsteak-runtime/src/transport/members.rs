@@ -12,8 +12,8 @@ use super::pair::Pair;
 pub struct Members<L> {
     links: Vec<L>,
     mark: Mark,
-    /// See [`Each::asked`].
-    asked: usize,
+    /// See [`Each::last_asked`].
+    last_asked: usize,
 }
 
 impl<L> Members<L> {
@@ -28,7 +28,7 @@ impl<L> Members<L> {
 impl<L> FromIterator<L> for Members<L> {
     /// Combines the routes to the members, in their order.
     fn from_iter<I: IntoIterator<Item = L>>(links: I) -> Self {
-        Self { links: links.into_iter().collect(), mark: Mark::new(), asked: 0 }
+        Self { links: links.into_iter().collect(), mark: Mark::new(), last_asked: 0 }
     }
 }
 
@@ -47,7 +47,7 @@ pub trait Each: Link {
 
     /// The index of the member to which the role has sent alone last.
     #[doc(hidden)]
-    fn asked(&mut self) -> &mut usize;
+    fn last_asked(&mut self) -> &mut usize;
 }
 
 #[diagnostic::do_not_recommend]
@@ -64,8 +64,8 @@ impl<L: Link> Each for Members<L> {
         &mut self.links
     }
 
-    fn asked(&mut self) -> &mut usize {
-        &mut self.asked
+    fn last_asked(&mut self) -> &mut usize {
+        &mut self.last_asked
     }
 }
 

@@ -180,12 +180,14 @@ impl Expansion<'_> {
         let bounds = quote!(#route #then: #krate::states::Session<#state>,);
         let types = quote!('s, #role, #peer, #label, #then);
         if self.scope.is_family(peer) {
-            let result = match (direction, is_one) {
-                (Direction::Receive, true) => &quote!((#label, #then)),
-                _ => then,
+            let with_label = quote!((#label, #then));
+            let (kind, result) = match direction {
+                Direction::Send => ("send", then),
+                Direction::Receive if is_one => ("receive", &with_label),
+                Direction::Receive => ("receive", then),
             };
             let types = [&quote!(), &quote!(#label), result, &bounds];
-            return self.member_method(*direction, false, is_one, types);
+            return self.member_method(kind, is_one, types);
         }
         match direction {
             Direction::Send => self.methods(SEND, None, Some(label), &types, &bounds),
@@ -194,31 +196,23 @@ impl Expansion<'_> {
     }
 
     /// A method that acts with one member of a family, or each: its parameters, the label or
-    /// message, what it returns, and its bounds.
+    /// message, what it returns, and its bounds. `kind` is the name of the method for one role.
     fn member_method(
         &self,
-        direction: Direction,
-        chooses: bool,
+        kind: &str,
         is_one: bool,
         [parameters, label, returned, bounds]: [&TokenStream; 4],
     ) -> TokenStream {
         let (krate, visibility) = (self.krate, &self.item.visibility);
-        let kind = match (direction, chooses) {
-            (Direction::Send, false) => "send",
-            (Direction::Send, true) => "select",
-            (Direction::Receive, false) => "receive",
-            (Direction::Receive, true) => "branch",
-        };
         let method = format_ident!("{kind}_{}", if is_one { "one" } else { "each" });
-        let (takes, given) = match (direction, is_one) {
-            (Direction::Send, true) => (quote!(index: usize, label: #label), quote!(index, label)),
-            (Direction::Receive, true) => (quote!(), quote!()),
-            (Direction::Send, false) => {
+        let sends = ["send", "select"].contains(&kind);
+        let (takes, given) = match (sends, is_one) {
+            (true, true) => (quote!(index: usize, label: #label), quote!(index, label)),
+            (true, false) => {
                 (quote!(label: impl ::core::ops::FnMut(usize) -> #label), quote!(label))
             }
-            (Direction::Receive, false) => {
-                (quote!(label: impl ::core::ops::FnMut(usize, #label)), quote!(label))
-            }
+            (false, true) => (quote!(), quote!()),
+            (false, false) => (quote!(take: impl ::core::ops::FnMut(usize, #label)), quote!(take)),
         };
         quote! {
             /// Acts with members of the family, as the session inside.
@@ -264,7 +258,7 @@ impl Expansion<'_> {
                 let route = self.route(peer, Direction::Send, Some((&label, is_one)));
                 let bounds = bounds(quote!(Session<#state>), Some(route));
                 let types = [&quote!(<#label>), &quote!(#label), &then, &bounds];
-                self.member_method(Direction::Send, true, is_one, types)
+                self.member_method("select", is_one, types)
             });
             return methods.collect();
         }
@@ -290,7 +284,7 @@ impl Expansion<'_> {
                 let members = self.members(is_one);
                 let bounds = bounds(Some(quote!(, Members = #members)));
                 let types = [&quote!(), &quote!(#message), &choice, &bounds];
-                self.member_method(Direction::Receive, true, is_one, types)
+                self.member_method("branch", is_one, types)
             });
             return methods.collect();
         }
