@@ -65,8 +65,8 @@ global protocol Odd(role self, role send, role type, role String, role roles) {
     MAIL_FROM() from type to String;
     choice at String {
       a'(i32, bool) from String to self;
-      step_one() from self to send;
-      step_one() from send to type, roles;
+      gather() from self to send;
+      gather() from send to type, roles;
       continue more;
     } or {
       step_two() from String to self;
