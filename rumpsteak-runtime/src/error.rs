@@ -117,7 +117,7 @@ pub enum ErrorKind {
     Leave { role: &'static str, source: BoxError },
 
     /// The route to the family `peer` leads to `members` members, and the protocol fixes another
-    /// number. The build has judged that number. Nothing was sent.
+    /// number, or the set has another number of them in `run`. Nothing was sent.
     Members { role: &'static str, peer: &'static str, fixed: usize, members: usize },
 
     /// A route of the role is not where its set put it.
@@ -125,6 +125,7 @@ pub enum ErrorKind {
     /// Two routes of one type were exchanged (`mem::swap`), so messages would reach the wrong role.
     /// `route` is the peer's struct to which the route should lead. `belongs` names the role and
     /// peer of the route, or is `None` if the route, or a whole role in `run`, is from another set.
+    /// The peer is empty if a member of a family is not at its index in the `Vec` of its set.
     Misplaced {
         role: &'static str,
         route: &'static str,
@@ -164,8 +165,7 @@ pub enum ErrorKind {
     /// A message arrived that the protocol does not allow here.
     ///
     /// Roles that were verified together never do this: the peer is another program, or uses
-    /// another version of the protocol. `role` could receive the labels in `legal`. The message is
-    /// dropped.
+    /// another version of the protocol. `role` could receive `legal`. The message is dropped.
     Unexpected {
         role: &'static str,
         peer: &'static str,
@@ -204,12 +204,13 @@ impl fmt::Display for ErrorKind {
             ),
             Self::Members { role, peer, fixed, members } => write!(
                 f,
-                "`{role}` cannot begin a session: the protocol fixes {fixed} members of `{peer}`, and its route leads to \
-                 {members}"
+                "`{role}` cannot begin a session: the protocol or the set of roles has {fixed} members of `{peer}`, and \
+                 its route leads to {members}"
             ),
             Self::Misplaced { role, route, belongs } => {
                 write!(f, "`{role}` cannot begin a session: its route to `{route}` ")?;
                 match belongs {
+                    Some((role, "")) => write!(f, "belongs to another member of `{role}`"),
                     Some((role, peer)) => write!(f, "belongs to `{role}` and leads to `{peer}`"),
                     None => f.write_str("belongs to another set of roles"),
                 }

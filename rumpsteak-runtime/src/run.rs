@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
@@ -33,8 +34,7 @@ use crate::states::{Ends, Over, Plays, Process, State};
 /// # Ok::<(), Error>(())
 /// ```
 ///
-/// The bound `R: Plays<S>` is the proof that the session type was verified. Only the macro of a
-/// module makes it.
+/// The bound `R: Plays<S>` is the proof that the session type was verified. Only macros make it.
 ///
 /// # Errors
 ///
@@ -207,8 +207,7 @@ impl_debug!([R: Role, P, F: Future, T, E, W] Running<'_, R, P, F, T, E, W>, "rol
 pin_project! {
     /// The future of the method `run` of a set of roles, which runs one process per role.
     ///
-    /// Its output has the values of all processes, or the first error that is not the consequence
-    /// of another one.
+    /// Its output has the values of all processes, or the first error that no other one caused.
     #[must_use = "no session begins unless you `await` the future"]
     pub struct RunningAll<J: Future, T, W = Over> {
         error: Option<ErrorKind>,
@@ -235,6 +234,19 @@ pub fn other_set<R: Role>(role: &R, first: &mut Option<usize>) -> Option<ErrorKi
     let mut route = (*first.get_or_insert(set) != set).then_some("")?;
     role.for_each_mark(|peer, _| route = peer);
     Some(ErrorKind::Misplaced { role: R::NAME, route, belongs: None })
+}
+
+/// [`other_set`] of a member, or an error if its index was another one. Used by the macro.
+pub fn other_member<R: Role>(it: (usize, &R), first: &mut Option<usize>) -> Option<ErrorKind> {
+    let (index, member) = it;
+    let mut error = other_set(member, first);
+    member.for_each_mark(|route, mark| {
+        if ![0, index + 1].contains(&mark.member.load(Relaxed).into()) {
+            let belongs = Some((R::NAME, ""));
+            error.get_or_insert(ErrorKind::Misplaced { role: R::NAME, route, belongs });
+        }
+    });
+    error
 }
 
 /// Returns the first error that is not the consequence of another one: an [`ErrorKind::Closed`] is

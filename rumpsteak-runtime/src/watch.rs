@@ -117,15 +117,13 @@ impl Watch {
         if IS_ON { LIMIT.map(Self::printing) } else { None }
     }
 
-    /// Watches a role from now on, together with the other roles of its set. `member` is one more
-    /// than the index of a member of a family.
-    pub fn add<R: Role>(&self, role: &R, member: usize) {
+    /// Watches a role from now on, together with the other roles of its set.
+    pub fn add<R: Role>(&self, role: &R) {
         if !IS_ON {
             return print("nothing is watched: set the feature `watch` of `rumpsteak-runtime`");
         }
-        let Some(number) = participant::set(role) else { return };
-        let member = u16::try_from(member).unwrap_or(u16::MAX);
-        role.for_each_mark(|_, mark| mark.watch(member));
+        role.for_each_mark(|_, mark| mark.watch());
+        let Some((number, member)) = participant::watched(role) else { return };
         self.add_to(number, R::PROTOCOL, (R::NAME, member));
     }
 
@@ -296,7 +294,7 @@ pub(crate) fn begins<R: Role>(role: &R) -> bool {
     if participant::watched(role).is_none()
         && tracing::enabled!(target: "rumpsteak", tracing::Level::TRACE)
     {
-        Watch::new(Duration::MAX, |_| {}).add(role, 0);
+        Watch::new(Duration::MAX, |_| {}).add(role);
     }
     let (set, (_, completed)) = (participant::watched(role), participant::session(role));
     change(set, R::NAME, |role| {

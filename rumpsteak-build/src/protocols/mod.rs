@@ -185,8 +185,7 @@ pub(crate) fn role_part<'a>(scr: &Path, path: &'a Path) -> Option<&'a str> {
 }
 
 /// The outcome of a check, in order of severity, so that the outcome of several files is their
-/// maximum. A file that cannot be read outweighs all verdicts, and a refusal outweighs an undecided
-/// search.
+/// maximum. A file that cannot be read outweighs all verdicts, and a refusal an undecided search.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Outcome {
     /// Nothing is wrong.

@@ -1,5 +1,4 @@
-//! A session as a machine, and the resolution of its names: roles, labels, choices, and other
-//! sessions.
+//! A session as a machine, and the resolution of its names: roles, labels, choices and sessions.
 
 use std::collections::{BTreeMap, BTreeSet};
 

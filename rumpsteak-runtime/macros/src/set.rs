@@ -88,21 +88,21 @@ fn correct(of: &mut SetField, scope: &Scope<'_>, wrong: &mut TokenStream) -> boo
     !is_ring
 }
 
-/// The positions of the families whose number of members the program gives.
-fn given(set: &SetItem, scope: &Scope<'_>) -> Vec<usize> {
+/// The parameters of the families whose number of members the program gives.
+fn given<'a>(set: &SetItem, scope: &Scope<'_>, parameters: &'a [Ident]) -> Vec<&'a Ident> {
     let is_given = |of: &SetField| scope.role(&of.role).is_some_and(|it| it.members == Some(0));
-    (0..set.fields.len()).filter(|&index| is_given(&set.fields[index])).collect()
+    parameters.iter().zip(&set.fields).filter(|(_, of)| is_given(of)).map(|(it, _)| it).collect()
 }
 
 fn family(scope: &Scope<'_>, role: &Ident, size: &Ident, wired: &TokenStream) -> TokenStream {
-    let name = size.to_string();
+    let (krate, name) = (scope.krate, size.to_string());
     let size = match scope.role(role).and_then(|facts| facts.members).unwrap_or_default() {
         0 => quote!(#size),
         members => quote!(#members as usize),
     };
     quote! {{
         ::core::assert!(#size > 0, "the family `{}` has no members", #name);
-        (0..#size).map(|_| #wired).collect()
+        (0..#size).map(|index| #krate::private::numbered(#wired, index)).collect()
     }}
 }
 
@@ -126,8 +126,7 @@ fn wiring(set: &SetItem, scope: &Scope<'_>, parameters: &[Ident]) -> TokenStream
         }
     });
     // The span points at the set, so that rustc reports once which role is missing, however many
-    // roles have a route to it. The rest is the macro's: clippy would reject it in a tuple of
-    // roles.
+    // roles have a route to it. The rest is the macro's, or clippy would reject a tuple of roles.
     let placed = at(krate, name.span());
     let wired = quote_spanned! {name.span()=>
         #placed::private::wiring::Wire::<Self>::wire(&mut wiring)
@@ -157,8 +156,7 @@ fn wiring(set: &SetItem, scope: &Scope<'_>, parameters: &[Ident]) -> TokenStream
         // Roles with a mistake may lack routes.
         false => quote!(::core::unreachable!()),
     };
-    let given = given(set, scope).into_iter().map(|index| &parameters[index]);
-    let given: Vec<_> = given.collect();
+    let given = given(set, scope, parameters);
     let (implemented, head) = match given.is_empty() {
         true => (quote!(::core::default::Default for), quote!(fn default())),
         false => (quote!(), quote!(#[must_use] #[track_caller] pub fn sized(#(#given: usize),*))),
@@ -180,14 +178,9 @@ fn wiring(set: &SetItem, scope: &Scope<'_>, parameters: &[Ident]) -> TokenStream
 fn resets(set: &SetItem, scope: &Scope<'_>, parameters: &[Ident]) -> TokenStream {
     let (roles, members): (Vec<_>, Vec<_>) =
         set.fields.iter().map(|of| (&of.field.ty, &of.member)).unzip();
-    let given = given(set, scope);
-    let (made, remade) = match given.is_empty() {
-        true => [(); 2].map(|()| quote!(::core::default::Default::default())).into(),
-        false => {
-            let sizes = given.iter().map(|&index| &parameters[index]);
-            let own = given.iter().map(|&index| &members[index]);
-            (quote!(Self::sized(#(#sizes.len()),*)), quote!(Self::sized(#(self.#own.len()),*)))
-        }
+    let made = match &*given(set, scope, parameters) {
+        [] => quote!(::core::default::Default::default()),
+        sizes => quote!(Self::sized(#(#sizes.len()),*)),
     };
     // Hygienic, because a field may have any name.
     let fresh = Ident::new("fresh", Span::mixed_site());
@@ -195,7 +188,7 @@ fn resets(set: &SetItem, scope: &Scope<'_>, parameters: &[Ident]) -> TokenStream
         /// Replaces all routes of the set by fresh ones, so that every role can begin a session,
         /// even a poisoned one. Messages in the old routes are dropped.
         pub fn reset(&mut self) {
-            *self = #remade;
+            Self::reset_each(#(&mut self.#members),*);
         }
 
         /// Resets roles that were moved out of the set, as `reset` does. They may come from
@@ -211,8 +204,8 @@ fn resets(set: &SetItem, scope: &Scope<'_>, parameters: &[Ident]) -> TokenStream
 
 fn watch(set: &SetItem, krate: &TokenStream) -> TokenStream {
     let added = set.fields.iter().map(|SetField { member, is_family, .. }| match is_family {
-        true => quote!(self.#member.iter().zip(1..).for_each(|(it, place)| watch.add(it, place));),
-        false => quote!(watch.add(&self.#member, 0);),
+        true => quote!(self.#member.iter().for_each(|it| watch.add(it));),
+        false => quote!(watch.add(&self.#member);),
     });
     quote! {
         /// Watches the roles: if no action of the set completes for this long and a role waits,
@@ -268,12 +261,7 @@ fn run(set: &SetItem, scope: &Scope<'_>, parameters: &[Ident]) -> TokenStream {
     let last = processes.last();
     let (mut types, mut runs, mut begins, mut all) = (vec![], vec![], vec![], vec![]);
     let [first, refused] = ["first", "refused"].map(|name| Ident::new(name, Span::mixed_site()));
-    let other_set = quote!(#krate::private::other_set);
-    let others = set.fields.iter().map(|SetField { is_family, member, .. }| match is_family {
-        true => quote!(self.#member.iter().find_map(|member| #other_set(member, &mut #first))),
-        false => quote!(#other_set(&self.#member, &mut #first)),
-    });
-    let others: Vec<_> = others.collect();
+    let (checks, mut others) = (quote!(#krate::private), vec![]);
     for (index, SetField { role, is_family, member, .. }) in set.fields.iter().enumerate() {
         let (parameter, process) = (&parameters[index], &processes[index]);
         let (session, value) = (&sessions[index], &values[index]);
@@ -293,16 +281,30 @@ fn run(set: &SetItem, scope: &Scope<'_>, parameters: &[Ident]) -> TokenStream {
             });
             begins.push(quote!(::core::ops::Fn(usize, #session) -> #future));
             all.push(quote!(::std::vec::Vec<#value>));
+            let members = quote!(self.#member.iter().enumerate());
+            others.push(quote!(#members.find_map(|it| #checks::other_member(it, &mut #first))));
         } else {
             types.push(quote! {
                 #krate::Running<'s, #role, #process, #itself, #value, #krate::Error>
             });
             runs.push(quote!(#krate::private::running(&mut self.#member, #parameter)));
-            let played = scope.role(role).map(|facts| &facts.role);
-            let is_on_demand = played.is_some_and(|it| scope.protocol().on_demand.contains(it));
+            let facts = scope.role(role);
+            let is_on_demand =
+                facts.is_some_and(|it| scope.protocol().on_demand.contains(&it.role));
             let on_demand = is_on_demand.then(|| quote!(+ #krate::states::OnDemand));
             begins.push(quote!(#krate::states::Uncalled<#session, #future> #on_demand));
             all.push(quote!(#value));
+            others.push(quote!(#checks::other_set(&self.#member, &mut #first)));
+            let peers = facts.filter(|_| scope.is_whole()).map_or(&[][..], |it| &it.queues);
+            let is_peer = |of: &Ident| peers.iter().any(|(peer, _)| of == peer);
+            for of in set.fields.iter().filter(|of| of.is_family && is_peer(&of.role)) {
+                let (family, members) = (&of.role, &of.member);
+                let route = quote!(#krate::transport::Route::<#family>::route(&mut self.#member));
+                let names = [role, family].map(|it| quote!(<#it as #krate::Role>::NAME));
+                let number =
+                    quote!(#checks::other_number(#route, [#(#names),*], self.#members.len()));
+                others.push(quote!(#first.and_then(|_| #number)));
+            }
         }
     }
     let mut patterns: Vec<_> = parameters.iter().map(|name| quote!(#name)).collect();

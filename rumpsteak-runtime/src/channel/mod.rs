@@ -1,5 +1,4 @@
-//! Channels: queues in memory from one role to another, with the capacity that the build script
-//! proved.
+//! Channels: queues in memory from one role to another, with the capacity that was proven.
 //!
 //! Each direction of a route has one sender and one receiver, so its messages go through a ring: a
 //! fixed piece of memory that one side writes and the other reads, without locks and without an

@@ -105,8 +105,7 @@ impl<M> QueueReceiver<M> {
     }
 
     /// The number of sessions that the sender's role had completed when it left in order; 0 if it
-    /// did not. Before the queue has ended, the number of sessions that the sender has told to have
-    /// ended.
+    /// did not. Before that, the number of sessions that the sender has told to have ended.
     #[must_use]
     pub fn left_after(&self) -> usize {
         self.consumer.shared().left_after.load(Ordering::Acquire)

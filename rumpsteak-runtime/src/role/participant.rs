@@ -1,10 +1,10 @@
 //! The part of a role that only its sessions use, and the counting of sessions.
 
 use std::any::Any;
+use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Poll, Waker};
 
 use crate::error::ErrorKind;
-use crate::transport::Members;
 use crate::transport::link::{Link, Movable};
 use crate::transport::mark::Mark;
 
@@ -69,14 +69,14 @@ pub fn undersized<M: 'static, L: Link>(
     Some(ErrorKind::SmallQueue { role, peer, declared, capacity })
 }
 
-/// Compares the number of members that a route leads to with the number that the protocol fixes.
+/// Compares the number of members that a route leads to with the number in the protocol or the set.
 #[inline]
-pub fn other_number<L>(
-    link: &Members<L>,
+pub fn other_number<L: Link>(
+    link: &L,
     [role, peer]: [&'static str; 2],
     fixed: usize,
 ) -> Option<ErrorKind> {
-    let members = link.len();
+    let members = L::MEMBERS.map_or(1, |number| number(link));
     (members != fixed).then_some(ErrorKind::Members { role, peer, fixed, members })
 }
 
@@ -146,11 +146,9 @@ pub(crate) fn abort<R: Participant>(role: &mut R) {
     role.close();
 }
 
-/// A role whose routes can be moved out in the middle of a session. The macro of its module
-/// implements it.
+/// A role whose routes can be moved out in the middle of a session. The macro implements it.
 ///
-/// The parameter has no meaning. It keeps rustc from demanding [`Movable`] routes of roles that are
-/// never moved.
+/// The parameter has no meaning. Without it, rustc demands [`Movable`] routes of all roles.
 pub trait Leaves<T>: Participant {
     /// Moves the role's routes out, as a role of their own.
     fn take(&mut self) -> Self;
@@ -184,6 +182,13 @@ pub(crate) fn is_plain<R: Participant>(role: &R) -> bool {
     state == 0
 }
 
+/// Numbers a member by its index in the family. Used by the macro.
+pub fn numbered<R: Participant>(member: R, index: usize) -> R {
+    let number = u16::try_from(index + 1).unwrap_or_default();
+    member.for_each_mark(|_, mark| mark.member.store(number, Relaxed));
+    member
+}
+
 /// The number of the role's set.
 pub(crate) fn set<R: Participant>(role: &R) -> Option<usize> {
     let mut set = None;
@@ -191,10 +196,12 @@ pub(crate) fn set<R: Participant>(role: &R) -> Option<usize> {
     set
 }
 
-/// The number of the role's set, and what [`Mark::member`] says, if the role is watched.
+/// The number of the role's set, and the number of a member, if the role is watched.
 pub(crate) fn watched<R: Participant>(role: &R) -> Option<(usize, u16)> {
     let mut member = None;
-    role.for_each_mark(|_, mark| member = member.or(mark.is_watched().then(|| mark.member())));
+    role.for_each_mark(|_, mark| {
+        member = member.or(mark.is_watched().then(|| mark.member.load(Relaxed)))
+    });
     set(role).zip(member)
 }
 

@@ -122,7 +122,8 @@ impl<'a> Wiring<'a> {
         let roles = [TypeId::of::<Near>(), TypeId::of::<Far>()];
         let given = match &mut self.elsewhere {
             Some(give) => {
-                let end = give(queue::<Near, Far, S>(), <Near::Link as Link>::IS_FAMILY);
+                let is_family = const { Near::Link::MEMBERS.is_some() };
+                let end = give(queue::<Near, Far, S>(), is_family);
                 end.and_then(|end| end.downcast().ok()).map(|end| *end)
             }
             None => self.take(roles),
@@ -132,7 +133,7 @@ impl<'a> Wiring<'a> {
             let [near_role, far_role] = roles;
             let roles = [far_role, near_role];
             // The members leave their ends for a peer in one.
-            let far = match <Far::Link as Link>::IS_FAMILY {
+            let far = match const { Far::Link::MEMBERS.is_some() } {
                 true => Near::Link::unite(self.take(roles), far),
                 false => far,
             };

@@ -46,8 +46,7 @@ where
     })
 }
 
-/// The error of a send, unless the peer has ended this session: then the message comes too late,
-/// and is dropped.
+/// The error of a send, unless the peer has ended this session: then the late message is dropped.
 #[cold]
 #[inline(never)]
 fn unless_late<M: 'static, L: Link>(link: &L, error: RouteError) -> Result<(), RouteError> {

@@ -5,7 +5,7 @@ use std::future::{pending, poll_fn};
 use std::pin::pin;
 use std::task::{Context, Poll, ready};
 
-use super::action::{failed, unexpected};
+use super::action::{abort, failed, unexpected};
 use super::branch::{Branch, Drains};
 use super::choice::{AnyPeer, Choice, EachMember, Family, Offers, OneMember, UntilEachOrRace};
 use super::race::{Race, Until};
@@ -14,15 +14,14 @@ use super::receive_any::{Of, Peers, receive_any};
 use super::select::Select;
 use super::send::Send;
 use super::state::{Session, State};
-use crate::error::{Action, Result};
+use crate::error::{Action, Error, Result};
 use crate::message::{Labelled as _, Message};
 use crate::role::{Role, Route};
 use crate::seal::ByMacro;
 use crate::transport::{Each, Incoming, Link as _, Outgoing, RouteError};
 use crate::watch::Way;
 
-/// A role whose label `L` goes to the members `M` of the family `P`, or comes from them: one, or
-/// each.
+/// A role whose label `L` goes to the members `M` of the family `P`, or comes from them.
 #[diagnostic::on_unimplemented(
     message = "`{L}` does not go between `{Self}` and `{P}` by this call",
     label = "for one member, the method ends in `_one`, and for each member in `_each`"
@@ -50,7 +49,7 @@ impl<'s, R: Role, P: Family, L, C> Send<'s, R, P, L, C> {
     /// Sends a label to one member of the family `P`, by its index, counted from 0, and returns the
     /// next state: `to some worker` in the protocol. Has the errors and cancel safety of
     /// [`send`](Send::send). An index without a member is an
-    /// [`ErrorKind::Transport`](crate::ErrorKind::Transport).
+    /// [`ErrorKind::Other`](crate::ErrorKind::Other).
     pub fn send_one(self, index: usize, label: L) -> impl Future<Output = Result<C>>
     where
         R: TalksToMembers<P, L, OneMember> + Route<P, Link: Each<Link: Outgoing<R::Message>>>,
@@ -174,12 +173,15 @@ where
             let members = links.len();
             // The member whose label was made last has it, unless it was not sent yet.
             if let Some(index) = member {
-                let sent = match links.get_mut(index) {
-                    Some(link) => ready!(link.poll_send(&mut label, R::Message::upcast, context)),
-                    None => Err(RouteError::Transport(
-                        format!("the index is {index}, and there are {members} members").into(),
-                    )),
+                let Some(link) = links.get_mut(index) else {
+                    abort(state.take());
+                    let [role, label, peer] = [R::NAME, R::Message::NAME, P::NAME];
+                    return Poll::Ready(Err(Error::other(format!(
+                        "`{role}` cannot send `{label}` to `{peer}[{index}]`: there are {members} \
+                         members, and the first index is 0"
+                    ))));
                 };
+                let sent = ready!(link.poll_send(&mut label, R::Message::upcast, context));
                 if let Err(error) = sent {
                     let action = Action::Send(R::Message::NAME);
                     return Poll::Ready(Err(failed(state.take(), P::NAME, error, action)));

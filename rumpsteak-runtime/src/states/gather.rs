@@ -91,8 +91,7 @@ pub struct Gathering<'s, R: Role, C> {
     due: Due<'s, R, C>,
 }
 
-/// The messages of a [`Gather`] of the role `R`. The macro of a module implements it for the enums
-/// of its gathers.
+/// The messages of a [`Gather`] of the role `R`. The macro implements it for the enums of gathers.
 pub trait Gathers<'s, R: Role + 's>:
     Choice<State = Due<'s, R, Self>, Message = R::Message, Peers: Peers<R>>
 {

@@ -47,8 +47,7 @@ impl<'s, R: Role, P: ReceiveOrReceiveEach, L, C> Receive<'s, R, P, L, C> {
 }
 
 /// The future of [`Receive::receive`]. It is cancel safe like [`Sending`](super::Sending): only the
-/// poll that returns a message takes it from the route. It panics if it is polled after it has
-/// completed.
+/// poll that returns a message takes it from the route. It panics if it is polled again after that.
 #[must_use = "nothing is received, and the role is poisoned, unless you `await` the future"]
 pub struct Receiving<'s, R: Role, P, L, C> {
     /// [Taken](State::take) once completed.

@@ -18,8 +18,7 @@ use crate::watch::{self, Doing, Step, Way};
             `#[protocol(…)]` or `#[closed_system]`"
 )]
 pub trait Session {
-    /// The session in progress, which every state owns: `State<'s, R>` in a session of the role
-    /// `R`.
+    /// The session in progress, which every state owns: `State<'s, R>` in a session of `R`.
     ///
     /// The lifetime is here and not a parameter of the trait: rustc forgets which lifetimes are
     /// equal when it checks that a future with a state is `Send`, and would not find the

@@ -12,8 +12,7 @@ use crate::error::BoxError;
 pub enum RouteError {
     /// The other end is gone.
     Closed,
-    /// The transport failed. The error [`Left`] is an exception: it means that the other end is
-    /// gone.
+    /// The transport failed. The error [`Left`] is an exception: the other end is gone.
     Transport(BoxError),
 }
 
@@ -33,9 +32,9 @@ impl RouteError {
     note = "use `Channel<M>`, or wrap a sink and a stream: `Bidirectional<Tx, Rx>`, with `Nil` for a half that is not needed"
 )]
 pub trait Link: 'static {
-    /// True for the routes to a [family](crate::guide::families).
+    /// The number of members to which the routes to a [family](crate::guide::families) lead.
     #[doc(hidden)]
-    const IS_FAMILY: bool = false;
+    const MEMBERS: Option<fn(&Self) -> usize> = None;
 
     /// True if the route [tells ends](Self::end) where it keeps sessions apart.
     #[doc(hidden)]

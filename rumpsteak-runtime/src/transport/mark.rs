@@ -17,8 +17,8 @@ pub struct Mark {
     /// Some of [`IN_SESSION`], [`MOVED`] and [`WATCHED`]. Only one session at a time uses the role,
     /// so relaxed accesses suffice.
     state: AtomicU8,
-    /// One more than the index of a watched member in its family, as far as it fits, and else 0.
-    member: AtomicU16,
+    /// One more than the index of a member of a set in its family, as far as it fits, and else 0.
+    pub(crate) member: AtomicU16,
     completed: AtomicUsize,
     /// One more than the capacity of the queue to the peer if it was named, and else 0.
     pub(super) capacity: u32,
@@ -99,14 +99,9 @@ impl Mark {
         self.state() & WATCHED != 0
     }
 
-    /// Marks that the role is watched: see [`member`](Self::member).
-    pub(crate) fn watch(&self, member: u16) {
+    /// Marks that the role is watched.
+    pub(crate) fn watch(&self) {
         self.state.store(self.state() | WATCHED, Ordering::Relaxed);
-        self.member.store(member, Ordering::Relaxed);
-    }
-
-    pub(crate) fn member(&self) -> u16 {
-        self.member.load(Ordering::Relaxed)
     }
 
     #[inline]

@@ -70,7 +70,7 @@ impl<L: Link> Each for Members<L> {
 }
 
 impl<L: Link> Link for Members<L> {
-    const IS_FAMILY: bool = true;
+    const MEMBERS: Option<fn(&Self) -> usize> = Some(Self::len);
 
     fn mark(&self) -> &Mark {
         &self.mark

@@ -151,7 +151,7 @@ fn another_number_of_members_than_the_fixed_one_is_an_error_before_the_first_mes
     let error = block_on(try_run(&mut m, |s| master(s, 1))).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "`m` cannot begin a session: the protocol fixes 2 members of `pair`, and its route leads to 0"
+        "`m` cannot begin a session: the protocol or the set of roles has 2 members of `pair`, and its route leads to 0"
     );
 }
 

@@ -389,7 +389,7 @@ impl<R: Role> Joined<R> {
 
     fn watched(self, watch: &Watch) -> Self {
         let session = self.routes.first().map_or("", |route| &route.own.route.session);
-        watch.of_session(session).add(&self.role, 0);
+        watch.of_session(session).add(&self.role);
         for RouteTask { own, status, .. } in self.routes.iter().filter(|it| it.lane.is_some()) {
             let status = Arc::clone(status);
             connection(&self.role, &own.route.peer, Box::new(move || status.describe()));

@@ -1,5 +1,6 @@
 //! Members of a family in processes of their own.
 
+use futures::FutureExt as _;
 use rumpsteak::{Ended, try_run};
 use rumpsteak_net::{Host, NetError};
 
@@ -67,6 +68,39 @@ async fn ends_compare_the_number_of_members() {
     }
 }
 
+#[test]
+fn a_set_runs_all_its_members_in_their_places_or_nothing() {
+    let run = |roles: &mut Roles| {
+        let ran = roles.run(master, |_, s| worker(s)).now_or_never();
+        ran.expect("a hang").map(|(all, _)| all).map_err(|error| error.to_string())
+    };
+    let route = "`m` cannot begin a session: the protocol or the set of roles has";
+    let number =
+        |members| format!("{route} {members} members of `worker`, and its route leads to 3");
+    let misplaced = "`worker` cannot begin a session: its route to `M` belongs to another";
+    let [mut roles, mut other] = [3, 2].map(Roles::sized);
+    let last = roles.worker.pop().unwrap();
+    assert_eq!(run(&mut roles), Err(number(2)));
+    let mut others = std::mem::take(&mut roles.worker);
+    assert_eq!(run(&mut roles), Err(number(0)));
+    // A member of another set, and the other set without it.
+    roles.worker.append(&mut others);
+    roles.worker.push(other.worker.pop().unwrap());
+    assert_eq!(run(&mut roles), Err(format!("{misplaced} set of roles")));
+    assert_eq!(run(&mut other), Err(number(1).replace('3', "2")));
+    other.worker.push(std::mem::replace(&mut roles.worker[2], last));
+    roles.worker.swap(0, 2);
+    assert_eq!(run(&mut roles), Err(format!("{misplaced} member of `worker`")));
+    // Nothing has begun, so no role is poisoned.
+    roles.worker.swap(0, 2);
+    assert_eq!(run(&mut roles), Ok(vec![0, 10, 20]));
+    // The first member is missing.
+    other.worker.remove(0);
+    assert_eq!(run(&mut other), Err(number(1).replace('3', "2")));
+    other.reset();
+    assert_eq!((run(&mut other), other.worker.len()), (Ok(vec![0; 3]), 1));
+}
+
 #[tokio::test]
 async fn what_is_missing_is_an_error_at_once() {
     let host = Host::new();
@@ -113,7 +147,7 @@ async fn another_number_than_the_fixed_one_is_an_error_before_the_first_message(
     );
     assert_eq!(
         played.0.unwrap_err().to_string(),
-        "`m` cannot begin a session: the protocol fixes 2 members of `worker`, and its route leads to 1"
+        "`m` cannot begin a session: the protocol or the set of roles has 2 members of `worker`, and its route leads to 1"
     );
     assert!(played.1.is_err());
 }
