@@ -29,7 +29,7 @@ use self::edit::Edit;
 use self::place::{Cause, difference, displaced, does, early, order, turned, walk};
 pub use self::place::{Misfit, on_run};
 use crate::machine::{Fsm, StateId, Transition, TransitionId};
-use crate::subtype::{self, Refusal};
+use crate::subtype::{self, Refusal, Rule};
 use crate::verdict::Limits;
 
 /// The number of states of edited machines, and of steps with each.
@@ -56,12 +56,23 @@ pub fn find((sub, parts): (&Fsm, &[StateId]), sup: &Fsm, refusal: &mut Refusal) 
     let (last, most) = (walk.len() - 1, MOST / (sub.len() + sup.len()));
     let search = Search { sub, parts, sup, refusal, path: &path, walk: &walk, last, most };
     let cheapest = || search.cheapest().or_else(|| search.answer(false));
+    // The subtype takes options of a choice, and leaves out another one.
+    let offers = |own: &_| sup.transitions_from(walk[last]).any(|due| due.action == own);
+    let is_narrow = matches!(refusal.rule, Rule::InputsFromOnePeer | Rule::InputNotHandled)
+        && refusal.path.len() == last
+        && sub.transitions_from(refusal.sub_state).all(|own| offers(own.action));
     let found = match search.answer(true).or_else(cheapest) {
+        Some((_, Edit::Delete(_))) if is_narrow => None,
         Some((at, edit)) => search.explain(at, edit),
         None => search.unmet(),
     };
     let ordered = || order(sub, sup, &walk, refusal).or_else(|| early(sub, sup, &walk, refusal));
-    let (found, misfit) = found.or_else(ordered)?;
+    let Some((found, misfit)) = found.or_else(ordered) else {
+        if is_narrow {
+            (refusal.rule, refusal.sub) = (Rule::InputNotHandled, None);
+        }
+        return None;
+    };
     *refusal = found;
     Some(misfit)
 }
