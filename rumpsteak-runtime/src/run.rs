@@ -237,11 +237,10 @@ pub fn other_set<R: Role>(role: &R, first: &mut Option<usize>) -> Option<ErrorKi
 }
 
 /// [`other_set`] of a member, or an error if its index was another one. Used by the macro.
-pub fn other_member<R: Role>(it: (usize, &R), first: &mut Option<usize>) -> Option<ErrorKind> {
-    let (index, member) = it;
-    let mut error = other_set(member, first);
-    member.for_each_mark(|route, mark| {
-        if ![0, index + 1].contains(&mark.member.load(Relaxed).into()) {
+pub fn other_member<R: Role>(at: usize, it: &R, first: &mut Option<usize>) -> Option<ErrorKind> {
+    let mut error = other_set(it, first);
+    it.for_each_mark(|route, mark| {
+        if ![0, at + 1].contains(&mark.member.load(Relaxed).into()) {
             let belongs = Some((R::NAME, ""));
             error.get_or_insert(ErrorKind::Misplaced { role: R::NAME, route, belongs });
         }

@@ -50,8 +50,7 @@ pub(crate) struct Combined {
     pub(crate) refused: Vec<(usize, Cause)>,
 }
 
-/// Judges every combination of the roles' sessions. `subject` returns the names of a session and
-/// of what it uses.
+/// Judges every combination of the roles' sessions. `subject` names a session and what it uses.
 pub(crate) fn judge(
     protocol: &Loaded,
     sessions: &[Vec<Session<'_>>],

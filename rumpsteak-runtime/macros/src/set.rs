@@ -282,16 +282,17 @@ fn run(set: &SetItem, scope: &Scope<'_>, parameters: &[Ident]) -> TokenStream {
             begins.push(quote!(::core::ops::Fn(usize, #session) -> #future));
             all.push(quote!(::std::vec::Vec<#value>));
             let members = quote!(self.#member.iter().enumerate());
-            others.push(quote!(#members.find_map(|it| #checks::other_member(it, &mut #first))));
+            others.push(
+                quote!(#members.find_map(|(at, it)| #checks::other_member(at, it, &mut #first))),
+            );
         } else {
             types.push(quote! {
                 #krate::Running<'s, #role, #process, #itself, #value, #krate::Error>
             });
             runs.push(quote!(#krate::private::running(&mut self.#member, #parameter)));
             let facts = scope.role(role);
-            let is_on_demand =
-                facts.is_some_and(|it| scope.protocol().on_demand.contains(&it.role));
-            let on_demand = is_on_demand.then(|| quote!(+ #krate::states::OnDemand));
+            let on_demand = facts.filter(|it| scope.protocol().on_demand.contains(&it.role));
+            let on_demand = on_demand.map(|_| quote!(+ #krate::states::OnDemand));
             begins.push(quote!(#krate::states::Uncalled<#session, #future> #on_demand));
             all.push(quote!(#value));
             others.push(quote!(#checks::other_set(&self.#member, &mut #first)));
@@ -301,9 +302,8 @@ fn run(set: &SetItem, scope: &Scope<'_>, parameters: &[Ident]) -> TokenStream {
                 let (family, members) = (&of.role, &of.member);
                 let route = quote!(#krate::transport::Route::<#family>::route(&mut self.#member));
                 let names = [role, family].map(|it| quote!(<#it as #krate::Role>::NAME));
-                let number =
-                    quote!(#checks::other_number(#route, [#(#names),*], self.#members.len()));
-                others.push(quote!(#first.and_then(|_| #number)));
+                let numbers = quote!(#route, [#(#names),*], self.#members.len());
+                others.push(quote!(#first.and_then(|_| #checks::other_number(#numbers))));
             }
         }
     }

@@ -199,9 +199,7 @@ pub(crate) fn set<R: Participant>(role: &R) -> Option<usize> {
 /// The number of the role's set, and the number of a member, if the role is watched.
 pub(crate) fn watched<R: Participant>(role: &R) -> Option<(usize, u16)> {
     let mut member = None;
-    role.for_each_mark(|_, mark| {
-        member = member.or(mark.is_watched().then(|| mark.member.load(Relaxed)))
-    });
+    role.for_each_mark(|_, mark| member = member.or(mark.watched_member()));
     set(role).zip(member)
 }
 

@@ -122,8 +122,7 @@ impl<'a> Wiring<'a> {
         let roles = [TypeId::of::<Near>(), TypeId::of::<Far>()];
         let given = match &mut self.elsewhere {
             Some(give) => {
-                let is_family = const { Near::Link::MEMBERS.is_some() };
-                let end = give(queue::<Near, Far, S>(), is_family);
+                let end = give(queue::<Near, Far, S>(), const { Near::Link::MEMBERS.is_some() });
                 end.and_then(|end| end.downcast().ok()).map(|end| *end)
             }
             None => self.take(roles),

@@ -95,8 +95,8 @@ impl Mark {
         self.state.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn is_watched(&self) -> bool {
-        self.state() & WATCHED != 0
+    pub(crate) fn watched_member(&self) -> Option<u16> {
+        (self.state() & WATCHED != 0).then(|| self.member.load(Ordering::Relaxed))
     }
 
     /// Marks that the role is watched.

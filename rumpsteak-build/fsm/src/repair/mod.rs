@@ -67,12 +67,11 @@ pub fn find((sub, parts): (&Fsm, &[StateId]), sup: &Fsm, refusal: &mut Refusal) 
         None => search.unmet(),
     };
     let ordered = || order(sub, sup, &walk, refusal).or_else(|| early(sub, sup, &walk, refusal));
-    let Some((found, misfit)) = found.or_else(ordered) else {
-        if is_narrow {
-            (refusal.rule, refusal.sub) = (Rule::InputNotHandled, None);
-        }
-        return None;
-    };
+    let cause = found.or_else(ordered);
+    if cause.is_none() && is_narrow {
+        (refusal.rule, refusal.sub) = (Rule::InputNotHandled, None);
+    }
+    let (found, misfit) = cause?;
     *refusal = found;
     Some(misfit)
 }

@@ -33,8 +33,7 @@ pub enum Misfit {
     Elsewhere(StateId, Vec<TransitionId>),
     /// Without it the subtype fits; and why it has no place, unless it comes once more.
     Superfluous(Option<Box<Self>>),
-    /// It comes after a choice that is not made yet: its options, and those that lead to the
-    /// action.
+    /// It comes after a choice that is not made yet: its options, and those that lead to it.
     Undecided(Vec<TransitionId>, Vec<TransitionId>),
     /// It comes in another branch.
     OtherBranch(TransitionId),
@@ -45,8 +44,7 @@ pub enum Misfit {
 /// A refusal at the place of its cause, and why the action there has no place.
 pub(super) type Cause = (Refusal, Misfit);
 
-/// The misplaced action, and why. `None` if it comes later whatever happens: then its order is
-/// wrong.
+/// The misplaced action, and why. `None` if it comes later in any case: its order is wrong.
 pub(super) fn order(sub: &Fsm, sup: &Fsm, walk: &[StateId], refusal: &Refusal) -> Option<Cause> {
     let mut here = sub.transitions_from(refusal.sub_state);
     // A message that is not handled may have another name in the subtype.
