@@ -281,10 +281,8 @@ fn run(set: &SetItem, scope: &Scope<'_>, parameters: &[Ident]) -> TokenStream {
             });
             begins.push(quote!(::core::ops::Fn(usize, #session) -> #future));
             all.push(quote!(::std::vec::Vec<#value>));
-            let members = quote!(self.#member.iter().enumerate());
-            others.push(
-                quote!(#members.find_map(|(at, it)| #checks::other_member(at, it, &mut #first))),
-            );
+            let check = quote!(|(at, it)| #checks::other_member(at, it, &mut #first));
+            others.push(quote!(self.#member.iter().enumerate().find_map(#check)));
         } else {
             types.push(quote! {
                 #krate::Running<'s, #role, #process, #itself, #value, #krate::Error>
