@@ -130,15 +130,15 @@ fn write(line: &mut [char; WIDTH], position: usize, text: &str) {
 }
 
 /// A short form of each text. Texts that would be cut to equal ones lose their common beginning:
-/// `…RevenueN…` and `…ExpenseN…`.
+/// `…RevenueN…` and `…ExpenseN…`, or `B…Request` and `S…Request`.
 fn shortened(texts: impl Iterator<Item = String>, width: usize) -> BTreeMap<String, String> {
     /// In each round, texts that are still equal lose a longer beginning.
     const ROUNDS: usize = 8;
-    let shown = |text: &str, start: usize| match start {
-        0 => cut(text, width),
-        _ => cut(&"…".chars().chain(text.chars().skip(start)).collect::<String>(), width),
+    let shown = |text: &str, (head, start): (usize, usize)| {
+        let head = text.chars().take(head).chain((start > 0).then_some('…'));
+        cut(&head.chain(text.chars().skip(start)).collect::<String>(), width)
     };
-    let mut starts: BTreeMap<String, usize> = texts.map(|text| (text, 0)).collect();
+    let mut starts: BTreeMap<String, _> = texts.map(|text| (text, (0, 0))).collect();
     for _ in 0..ROUNDS {
         let mut groups: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (text, &start) in &starts {
@@ -153,16 +153,16 @@ fn shortened(texts: impl Iterator<Item = String>, width: usize) -> BTreeMap<Stri
                 let begins = |&at: &usize| {
                     letters.get(at).is_some_and(|it| it.is_uppercase()) || letters[at - 1] == '_'
                 };
-                let Some(start) = starts.get_mut(&text) else { continue };
                 // A word stays whole, unless the texts would stay equal.
-                let word = (*start + 1..=common.min(letters.len())).rev().find(begins);
-                // A text may be the beginning of another.
-                *start = word.unwrap_or(common).min(letters.len().saturating_sub(1));
+                let (head, start) = starts[&text];
+                let word = (start + 1..=common).rev().find(begins).unwrap_or(common);
+                // A text may be the beginning of another, or have another beginning.
+                let tail = (head, word.min(letters.len().saturating_sub(1)));
+                starts.insert(text, if common < start { (common + 1, start) } else { tail });
             }
         }
     }
-    let short = |(text, start): (String, usize)| (text.clone(), shown(&text, start));
-    starts.into_iter().map(short).collect()
+    starts.into_iter().map(|(text, place)| (text.clone(), shown(&text, place))).collect()
 }
 
 /// At most `width` characters; the last one is `…` if some were cut.
