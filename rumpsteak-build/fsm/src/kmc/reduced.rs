@@ -12,7 +12,7 @@
 
 use super::violation::{Explored, Violation, definite, first_definite};
 use crate::system::partial_order::{self, Terminal, Visitor};
-use crate::system::{Explorer, MachineIndex, Node, StateKind};
+use crate::system::{Explorer, Node, StateKind};
 
 impl Explored<'_> {
     /// Explores a directed system, and judges it. OBI, IBI, SIBI and CIBI hold: each state has one
@@ -30,8 +30,10 @@ impl Visitor for Explored<'_> {
         &self.explorer
     }
 
-    fn expand(&mut self, node: Node, machine: MachineIndex) {
-        self.explorer.expand(node, machine);
+    fn take(&mut self, node: Node, number: usize) {
+        if self.explorer.is_enabled(node, self.explorer.system.get(number)) {
+            self.explorer.take(node, number);
+        }
     }
 
     fn terminal(&mut self, root: Node, component: &Terminal) {

@@ -44,6 +44,7 @@
 
 mod chart;
 mod composition;
+mod early;
 mod every_run;
 mod exploration;
 mod explorer;

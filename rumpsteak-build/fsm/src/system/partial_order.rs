@@ -1,53 +1,8 @@
-//! The partial-order reduction: exploring a system one machine at a time. [k-MC](crate::kmc) uses
-//! it for directed systems, and [exploration](super::explore) for the others.
-//!
-//! # What is left out
-//!
-//! A machine *decides alone* if each of its sends has room and each channel that it listens to
-//! holds a message. Whatever the others do first, they take neither those messages nor the room,
-//! and they only append behind the messages. So the machine's moves stay the same and commute with
-//! everything that the others do. In such a configuration it is enough to explore all moves of this
-//! machine (a persistent set; Godefroid, LNCS 1032, 1996). Receivers go first, so that queues stay
-//! short. If no machine decides alone, all move.
-//!
-//! ```text
-//!   all configurations                 reduced
-//!   ●──a!──●──a!──●                    ●──a!──●──a!──●
-//!   │      │      │                                  │
-//!   b!     b!     b!                                 b!
-//!   ●──a!──●──a!──●                                  ●
-//! ```
-//!
-//! In a directed system every state of a machine has one channel, so each machine that can move
-//! decides alone.
-//!
-//! The other machines must move later. If a terminal strongly connected component leaves out a
-//! machine that could move, the search goes on from the component's root: with such a machine if it
-//! decides alone, and with all machines otherwise. (A machine that could move can move everywhere
-//! in the component: no other machine takes from its channels, and what others put there would
-//! never go away.) If only the bound keeps it from moving, the bound has held it back.
-//!
-//! # Why it is sound
-//!
-//! *(E)* For a configuration r of this search and a run φ from r to s there is a run ψ from s such
-//! that φψ, after swapping neighbouring independent moves of different machines, is a run of this
-//! search. By induction on the length of φ. Where all machines move, the first step of φ is
-//! explored. Where machine m decides alone: if m moves in φ, its first move there is explored and
-//! can be swapped to the front. If not, its move is appended to s, which it does not disable, and
-//! the search is followed on, to where all machines move or into a terminal component, where the
-//! machine that moves first in φ moves at last.
-//!
-//! So everything that cannot be mended later (a deadlock, an unspecified reception, an orphan; a
-//! role or a message that waits in all continuations) still holds at the end of the longer run, and
-//! everything that can happen from r can happen in this search. The bound does not matter: unless
-//! it holds a send back in a configuration from which a machine moves, this is a search with
-//! unbounded queues.
-//!
-//! The run to a failure may not be the shortest. Each component is looked at once more for each
-//! machine left out.
+#![doc = include_str!("partial_order.md")]
 
 use petgraph::Direction::Outgoing;
 
+use super::early::Early;
 use super::{ChannelIndex, Explorer, MachineIndex, Node, StateKind, index};
 
 pub(crate) trait Visitor {
@@ -58,7 +13,14 @@ pub(crate) trait Visitor {
         true
     }
 
-    fn expand(&mut self, node: Node, machine: MachineIndex);
+    /// Takes a move, if it is possible.
+    fn take(&mut self, node: Node, number: usize);
+
+    fn expand(&mut self, node: Node, machine: MachineIndex) {
+        for number in self.explorer().moves(node, machine) {
+            self.take(node, number);
+        }
+    }
 
     fn expand_all(&mut self, node: Node) {
         for word in 0..self.explorer().ready_words() {
@@ -79,6 +41,8 @@ pub(crate) struct Terminal {
     pub(crate) moved: Vec<bool>,
     /// By channel, true if a message is received from it.
     pub(crate) popped: Vec<bool>,
+    /// True if a machine moves that may be ahead of a message for ever.
+    pub(crate) is_ahead: bool,
 }
 
 /// Explores the configurations, with Tarjan's algorithm over the graph that grows meanwhile. It
@@ -93,17 +57,22 @@ fn walk(visitor: &mut impl Visitor) -> Option<()> {
     // component is complete.
     let (mut order, mut low, mut is_complete) = (vec![], vec![], vec![]);
     let mut met = 0_u32;
+    let mut early = Early::new(visitor.explorer().system);
+    // By node, true if only an early receive was taken.
+    let mut is_early = vec![];
     let mut stack: Vec<Node> = vec![];
     // The nodes whose edges are being followed, each with the next edge and its place on the stack.
     let mut open = vec![];
     let mut start: Option<Node> = Some(0);
     loop {
         if let Some(node) = start.take() {
-            enter(visitor, node)?;
+            let is_early_now = enter(visitor, &mut early, node)?;
             let graph = &visitor.explorer().graph;
             order.resize(graph.node_count(), 0);
             low.resize(graph.node_count(), 0);
             is_complete.resize(graph.node_count(), false);
+            is_early.resize(graph.node_count(), false);
+            is_early[node as usize] = is_early_now;
             met += 1;
             (order[node as usize], low[node as usize]) = (met, met);
             open.push((node, graph.first_edge(index(node), Outgoing), stack.len()));
@@ -123,7 +92,9 @@ fn walk(visitor: &mut impl Visitor) -> Option<()> {
         }
         let own = low[node as usize];
         if own == order[node as usize] {
-            if !complete(visitor, &stack[height..], &is_complete)? {
+            let members = &stack[height..];
+            if !complete(visitor, members, &is_complete, &early, &is_early)? {
+                members.iter().for_each(|&member| is_early[member as usize] = false);
                 let graph = &visitor.explorer().graph;
                 *edge = graph.first_edge(index(node), Outgoing);
                 order.resize(graph.node_count(), 0);
@@ -138,21 +109,31 @@ fn walk(visitor: &mut impl Visitor) -> Option<()> {
     }
 }
 
-/// Meets a configuration, before its steps are followed. `None` ends the search.
-fn enter(visitor: &mut impl Visitor, node: Node) -> Option<()> {
+/// Meets a configuration, before its steps are followed. Returns true if only an early receive was
+/// taken. `None` ends the search.
+fn enter(visitor: &mut impl Visitor, early: &mut Early, node: Node) -> Option<bool> {
     if !visitor.enter(node) {
         return None;
     }
-    match choose(visitor.explorer(), node) {
-        Some(machine) => visitor.expand(node, machine),
-        None => visitor.expand_all(node),
+    let first = early.first(visitor.explorer(), node);
+    match (first, choose(visitor.explorer(), node)) {
+        (Some(number), _) => visitor.take(node, number),
+        (None, Some(machine)) => visitor.expand(node, machine),
+        (None, None) => visitor.expand_all(node),
     }
-    has_room(visitor)
+    has_room(visitor).map(|()| first.is_some())
 }
 
 /// Completes a component, whose first member was met first. Returns false if that one has got more
-/// steps, because the component left out a machine that could move. `None` ends the search.
-fn complete(visitor: &mut impl Visitor, members: &[Node], is_complete: &[bool]) -> Option<bool> {
+/// steps, because the component left out a machine that could move, or took an early receive alone.
+/// `None` ends the search.
+fn complete(
+    visitor: &mut impl Visitor,
+    members: &[Node],
+    is_complete: &[bool],
+    early: &Early,
+    is_early: &[bool],
+) -> Option<bool> {
     let explorer = visitor.explorer();
     let steps = || members.iter().flat_map(|&member| explorer.steps_from(member));
     if steps().any(|step| is_complete[step.to as usize]) {
@@ -160,12 +141,18 @@ fn complete(visitor: &mut impl Visitor, members: &[Node], is_complete: &[bool]) 
     }
     let system = explorer.system;
     let (moved, popped) = (vec![false; system.machines()], vec![false; system.channels()]);
-    let mut component = Terminal { moved, popped };
+    let mut component = Terminal { moved, popped, is_ahead: false };
     for by in steps().map(|step| system.get(step.by as usize)) {
         component.moved[by.machine as usize] = true;
         component.popped[by.channel as usize] |= !by.is_send;
     }
     let root = members[0];
+    if members.iter().any(|&member| is_early[member as usize]) {
+        visitor.expand_all(root);
+        return has_room(visitor).map(|()| false);
+    }
+    let mut moving = (0..system.machines()).filter(|&machine| component.moved[machine]);
+    component.is_ahead = moving.any(|machine| early.is_ahead(explorer.state(root, machine)));
     let is_left_out =
         |&machine: &MachineIndex| !component.moved[machine] && explorer.can_move(root, machine);
     let left_out = || explorer.ready(root).filter(is_left_out);

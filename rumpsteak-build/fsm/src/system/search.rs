@@ -259,19 +259,18 @@ impl Visitor for Search<'_> {
         true
     }
 
-    fn expand(&mut self, node: Node, machine: MachineIndex) {
-        for number in self.explorer.moves(node, machine) {
-            let by = *self.explorer.system.get(number);
-            if self.explorer.is_enabled(node, &by) {
-                self.is_open[node as usize] |= self.explorer.take(node, number).is_none();
-            } else if by.is_send {
-                self.hold_back(node);
-            }
+    fn take(&mut self, node: Node, number: usize) {
+        let by = *self.explorer.system.get(number);
+        if self.explorer.is_enabled(node, &by) {
+            self.is_open[node as usize] |= self.explorer.take(node, number).is_none();
+        } else if by.is_send {
+            self.hold_back(node);
         }
     }
 
     fn terminal(&mut self, root: Node, component: &Terminal) {
-        if self.explorer.ready(root).any(|machine| !component.moved[machine]) {
+        let is_still = |machine: MachineIndex| !component.moved[machine];
+        if component.is_ahead || self.explorer.ready(root).any(is_still) {
             self.hold_back(root);
         }
     }
