@@ -197,6 +197,8 @@ pub(crate) enum Blamed {
     Step(usize),
     /// The wait at this position, for a message that the peer never sends.
     Unsent(usize),
+    /// A receive that never happens, in a state that could send.
+    Dead,
 }
 
 #[derive(Clone, Debug)]

@@ -23,7 +23,8 @@ use std::iter::successors;
 use rumpsteak_front::arguments::Liveness;
 use rumpsteak_fsm::kmc;
 use rumpsteak_fsm::run::{Failure, Step, Wait};
-use rumpsteak_fsm::system::keeps_promises;
+use rumpsteak_fsm::system::{SystemError, keeps_promises};
+use rumpsteak_fsm::verify::dead_receives;
 use rumpsteak_fsm::{
     Action, Direction, Role, Run, StateId, System, Transition, TransitionId, Verdict,
 };
@@ -77,7 +78,12 @@ pub(crate) fn judge(
             }
         }
         match verdict {
-            Verdict::Safe(least) => bound = bound.max(least),
+            Verdict::Safe(least) => match waits_in_vain(&system, protocol, limits) {
+                Ok(Verdict::Safe(())) => bound = bound.max(least),
+                Ok(Verdict::Unsafe(run)) => return Err(refuse(run)),
+                Ok(Verdict::Undecided(limit)) => return Err(undecided(limit.to_string())),
+                Err(error) => return Err(undecided(error.to_string())),
+            },
             Verdict::Unsafe(run) => return Err(refuse(run)),
             Verdict::Undecided(limit) => {
                 let obstacle = obstacle.map(|obstacle| format!(": {obstacle}")).unwrap_or_default();
@@ -86,6 +92,24 @@ pub(crate) fn judge(
         }
     }
     Ok(bound)
+}
+
+/// Unsafe: a run to a state where a session could send, but may also wait for what never comes.
+fn waits_in_vain(
+    system: &System,
+    protocol: Option<&Loaded>,
+    limits: &rumpsteak_fsm::Limits,
+) -> Result<Verdict<(), Box<Run>>, SystemError> {
+    for fsm in system.machines() {
+        let others = system.machines().iter().filter(|of| of.role() != fsm.role());
+        let mut projections = protocol.iter().flat_map(|of| &of.projections);
+        let projected = projections.find(|of| of.fsm.role() == fsm.role()).map(|of| &of.fsm);
+        match dead_receives(fsm, projected, &others.collect::<Vec<_>>(), limits)? {
+            Verdict::Safe(()) => {}
+            found => return Ok(found),
+        }
+    }
+    Ok(Verdict::Safe(()))
 }
 
 /// The names of the chosen sessions of roles that have several.
@@ -123,8 +147,9 @@ pub(super) fn combinations<T: Copy>(
     }))
 }
 
-/// The part of a run to blame, and its places: a wait for a message that the peer never sends; the
-/// last step of a role that has ended, but is waited for; a circle of waits; or else the last step.
+/// The part of a run to blame, and its places: a receive that never happens; a wait for a message
+/// that the peer never sends; the last step of a role that has ended, but is waited for; a circle of
+/// waits; or else the last step.
 fn blame(machines: &[&SessionMachine], run: &Run) -> Option<(Blamed, Vec<Place>)> {
     let of = |role: &Role| machines.iter().find(|machine| machine.fsm.role() == role);
     let has_ended = |role: &Role| {
@@ -132,6 +157,11 @@ fn blame(machines: &[&SessionMachine], run: &Run) -> Option<(Blamed, Vec<Place>)
         stands.zip(of(role)).is_some_and(|((_, state), own)| own.fsm.is_terminal(*state))
     };
     let origin = |role: &Role, id: TransitionId| of(role)?.origins.get(id.index()).copied();
+    if let Failure::Never { role, action, .. } = &run.failure {
+        let (_, state) = run.states.iter().find(|(own, _)| own == role)?;
+        let dead = of(role)?.fsm.transitions_from(*state).find(|by| by.action == action)?;
+        return Some((Blamed::Dead, vec![origin(role, dead.id)?]));
+    }
     let of_wait = |&number: &usize| {
         let wait = run.waits.get(number)?;
         origin(&wait.role, wait.transitions.first()?.0)

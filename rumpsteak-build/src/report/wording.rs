@@ -404,6 +404,10 @@ fn unsafe_system(set: &str, run: &Run, blamed: Option<&(Blamed, Vec<(String, usi
             let deed = wait(number);
             format!("`{session}` {deed}, which never sends it: the system of `{set}` {failure}")
         }
+        Some((Blamed::Dead, _)) => {
+            help = "receive it behind what it answers";
+            format!("`{session}` may wait for this in vain: the system of `{set}` {failure}")
+        }
         None => format!("the system of `{set}` {failure}"),
     };
     // Writing to a string does not fail.

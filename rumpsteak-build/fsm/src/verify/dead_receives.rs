@@ -38,14 +38,14 @@ use crate::machine::{Action, Fsm, Message, Role, StateId, Transition, Transition
 use crate::system::{Explorer, Failure, InternedSystem, Run, System, SystemError};
 use crate::verdict::{Limit, Limits, Verdict};
 
-/// Judges a machine that stands for its projection and is safe among these peers. Unsafe: a run to
-/// a state with a dead receive.
+/// Judges a machine that is safe among these peers, and stands for its projection, if it has one.
+/// Unsafe: a run to a state with a dead receive.
 ///
 /// # Errors
 /// If the machines make no system.
-pub(super) fn check(
+pub fn dead_receives(
     fsm: &Fsm,
-    projected: &Fsm,
+    projected: Option<&Fsm>,
     peers: &[&Fsm],
     limits: &Limits,
 ) -> Result<Verdict<(), Box<Run>>, SystemError> {
@@ -100,18 +100,20 @@ fn search(system: &System, mut open: Vec<TransitionId>, limits: &Limits) -> Verd
 }
 
 /// The receives in states that also send, except those that the projection has there too.
-fn suspects(fsm: &Fsm, projected: &Fsm) -> Vec<TransitionId> {
+fn suspects(fsm: &Fsm, projected: Option<&Fsm>) -> Vec<TransitionId> {
     let sends = |state| fsm.sends_from(state).next().is_some();
     let receives = fsm.transitions().filter(|by| !by.action.is_send() && sends(by.source));
     let mut suspects: Vec<TransitionId> = receives.map(|by| by.id).collect();
     if suspects.is_empty() {
         return suspects;
     }
-    let known = fsm.in_step(projected).flat_map(|(own, due)| {
-        let has = move |by: &Transition<'_>| {
-            projected.transitions_from(due).any(|due| due.action == by.action)
-        };
-        fsm.transitions_from(own).filter(has).map(|by| by.id)
+    let known = projected.into_iter().flat_map(|projected| {
+        fsm.in_step(projected).flat_map(move |(own, due)| {
+            let is_due = move |by: &Transition<'_>| {
+                projected.transitions_from(due).any(|due| due.action == by.action)
+            };
+            fsm.transitions_from(own).filter(is_due).map(|by| by.id)
+        })
     });
     let known: BTreeSet<TransitionId> = known.collect();
     let reachable: BTreeSet<StateId> = fsm.reachable().collect();

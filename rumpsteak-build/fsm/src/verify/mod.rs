@@ -23,6 +23,7 @@ use crate::system::{Coverage, Failure, Neglected, Run, System, SystemError, expl
 use crate::verdict::{Limits, Verdict};
 
 pub use self::certified::{VerifyError, believed, certified, certified_fair};
+pub use self::dead_receives::dead_receives;
 pub use self::decide::{Decision, Grounds, decide};
 pub use self::drain::drain;
 
@@ -212,7 +213,7 @@ fn among(
     let verdict = match (verdict, starvation.filter(starves)) {
         (Verdict::Safe(()), Some(run)) => Verdict::Unsafe(Box::new(run)),
         (unsafe_verdict @ Verdict::Unsafe(_), _) => unsafe_verdict,
-        (other, _) => match dead_receives::check(written, projected, peers, limits) {
+        (other, _) => match dead_receives(written, Some(projected), peers, limits) {
             Ok(Verdict::Safe(())) => other,
             found => found.map_err(VerifyError::System)?,
         },
