@@ -148,8 +148,8 @@ pub(super) fn combinations<T: Copy>(
 }
 
 /// The part of a run to blame, and its places: a receive that never happens; a wait for a message
-/// that the peer never sends; the last step of a role that has ended, but is waited for; a circle of
-/// waits; or else the last step.
+/// that the peer never sends; the last step of a role that has ended, but is waited for; a circle
+/// of waits; or else the last step.
 fn blame(machines: &[&SessionMachine], run: &Run) -> Option<(Blamed, Vec<Place>)> {
     let of = |role: &Role| machines.iter().find(|machine| machine.fsm.role() == role);
     let has_ended = |role: &Role| {

@@ -1,8 +1,6 @@
-//! Receives that may be taken as soon as their message is there: see
-//! [`partial_order`](super::partial_order).
+//! Early receives, for the [partial-order reduction](super::partial_order).
 
-use fixedbitset::FixedBitSet;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::{Explorer, InternedSystem, MachineIndex, Move, Node, StateIndex};
 use crate::machine::IndexSet;
@@ -16,20 +14,18 @@ pub(super) struct Early {
     /// By the number of a receive, true if it may be early.
     known: HashMap<usize, bool>,
     /// The states of machines that have received early, and could not receive now.
-    ahead: FixedBitSet,
+    ahead: HashSet<StateIndex>,
 }
 
 impl Early {
     pub(super) fn new(system: &InternedSystem<'_>) -> Self {
         let is_possible = system.is_deterministic && !system.is_directed;
-        let states = if is_possible { system.states() as usize } else { 0 };
-        let ahead = FixedBitSet::with_capacity(states);
-        Self { is_possible, known: HashMap::new(), ahead }
+        Self { is_possible, known: HashMap::new(), ahead: HashSet::new() }
     }
 
     /// True if the machine in this state may have received early what it could not receive now.
     pub(super) fn is_ahead(&self, state: StateIndex) -> bool {
-        self.ahead.contains(state as usize)
+        self.ahead.contains(&state)
     }
 
     /// A possible receive that may be early, of a machine that could do something else.
@@ -56,7 +52,7 @@ impl Early {
         for (receive, after) in found.into_iter().flatten() {
             match receive {
                 Some(number) => _ = self.known.insert(number, true),
-                None => self.ahead.insert(after as usize),
+                None => _ = self.ahead.insert(after),
             }
         }
         self.known[&number]

@@ -1,35 +1,4 @@
-//! Dead receives: receives that never happen, in states that could do something else.
-//!
-//! # The judgement
-//!
-//! A machine may wait in a state that also sends. If the message can never come there, a program
-//! that waits hangs, though the machine is safe: it can always send.
-//!
-//! ```text
-//!   rec Work { choice at owner { item() from owner to task; continue Work; }
-//!              or { closed() from owner to task; } }
-//!   joined() from task to owner;
-//!
-//!   owner′ = rec X . {task!item; X, task?joined; task!closed; end}
-//! ```
-//!
-//! The task joins only after `closed`, so `task?joined` is *dead*: no run of the machine with the
-//! projections of its peers does it. A reachable state that sends and has a dead receive is
-//! refused, unless the projection has the same receive there. A state that only receives takes more
-//! than the protocol says, or starves, which [together](super::together) finds.
-//!
-//! # Why it is sound
-//!
-//! A receive is alive if some run does it. It is dead if all configurations were explored without a
-//! full queue, or if the message is never sent while the machine is on its way to that state: the
-//! sends on that way are taken for possible at any time, and each peer receives whatever may have
-//! been sent and sends whatever it can reach by that. Each run to that state is among those. All
-//! else is undecided.
-//!
-//! # Cost
-//!
-//! Nothing without such states. Otherwise an exploration for each bound, and O(transitions · kinds
-//! of messages) for each receive.
+#![doc = include_str!("dead_receives.md")]
 
 use std::collections::BTreeSet;
 use std::iter;

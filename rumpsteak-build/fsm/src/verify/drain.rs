@@ -1,15 +1,4 @@
-//! Searches for a [certificate](drained) that the queues of a system can always be emptied.
-//!
-//! First the situations: a worklist over the vectors of states and the queues that are not empty,
-//! which joins the words of each queue until nothing changes. If that knows too little, each
-//! machine is [written twice](in_rounds), to tell rounds of a loop apart. Then the plans, stage by
-//! stage. For a queue c, let Z be the greatest set of situations from which some moves that do not
-//! send to c lead to a planned situation, or to a receive from c that leads back into Z. All of Z
-//! is planned then. This is repeated with each queue, until none adds a situation.
-//!
-//! Cost: each join is linear in the words, and each stage in the moves of all situations times the
-//! number of rounds until Z is found. [`Limits::configurations`] bounds the joins, an eighth
-//! of it the situations, and a quarter of that the receives that are computed once for all.
+#![doc = include_str!("drain.md")]
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
