@@ -1,54 +1,4 @@
-//! The machines of roles in a protocol with blocks: `par` and `interruptible`.
-//!
-//! ```text
-//!   par { m() from a to b; } and { n() from c to b; }      b:  ┌─a?m─▶·─c?n─┐
-//!                                                             0            ▶3
-//!                                                              └─c?n─▶·─a?m─┘
-//! ```
-//!
-//! Each part of a block is projected separately. These machines are combined into the machine of
-//! the block, which replaces the block in the machine around it. There the block is like a message:
-//! a role that may begin to send in it has to know that it begins, and any other role learns that
-//! from the first message that it receives in it (code S0408).
-//!
-//! A role need not always know which block it is in. If it takes part in one part of a `par` only,
-//! it sees the protocol as if this part were in the place of the `par`, so its branches are merged
-//! as in any [projection](super::projection). Blocks are one block to it if it has the same machine
-//! in all of them. Both only count if the role could not follow the protocol otherwise.
-//!
-//! * **`par`**: the [shuffle](super::shuffle) of the parts. What follows waits for all of them.
-//! * **`interruptible … with { cancel() by c; timeout() by d; }`** uses messages alone (Demangeon,
-//!   Honda, Hu, Neykova, Yoshida, FMSD'15, put a scope into each message instead). A *pair* P → Q
-//!   of the block means that P sends to Q somewhere in it, or that P may interrupt it.
-//!   * `c` may send `cancel` to all others, one after the other, in each state from which it sends
-//!     something to each of them, however the block goes on. Then it receives and drops what
-//!     arrives, for each pair P → c up to the interrupt of P.
-//!   * Another role receives `cancel` from `c` in each state in which it may still hear from `c`.
-//!     It receives `cancel` from a third role where it waits for that role: the message from `c` is
-//!     under way then. It forwards `cancel` to each of its pairs. Then it receives and drops what
-//!     arrives, for each other pair to it up to the interrupt there.
-//!   * Interrupts may cross: `d` sends `timeout` before it hears of `cancel`. Each role follows the
-//!     interrupt that it hears of first, and does not interrupt any more. So each pair carries one
-//!     interrupt, and the one from each interrupter tells all others whether it is its own. So all
-//!     roles learn who has interrupted, and agree.
-//!   * A role that is done must not be interrupted any more, nor mistake an interrupt of the next
-//!     round for one of this round. So the last message from each interrupter to the role says that
-//!     there will be no interrupt. And the last action of a role that never interrupts is to
-//!     receive from a role that may. Otherwise its interrupts may be [late](super::late), if that
-//!     is possible there (code S0311).
-//!   * With `cancel() by c via g`, `c` tells `g`, and interrupts are [late](super::late) ones. With
-//!     `answered ok()`, the message back to the role that told of `cancel` is `ok`.
-//!
-//! # Why it is sound
-//! Some protocols are safe [by construction](super::flat). For all others the construction proves
-//! nothing: their machines are judged as a system ([`judge`]). Unless this shows that they are
-//! safe, there is an error, code S0409 or S0410. So no shuffle with an unsafe order passes, and no
-//! block whose messages can be confused with the messages around it.
-//!
-//! # Cost
-//! A shuffle is as large as the product of its parts. With n roles that may interrupt, the machine
-//! of each role has about n² states and n³ transitions. [`Limits::local_states`] and
-//! [`Limits::local_transitions`] stop both.
+#![doc = include_str!("blocks.md")]
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -295,6 +245,8 @@ impl Composer<'_> {
         }
         let opened = self.opened(automaton, role);
         let opened = opened.and_then(|opened| self.spliced(&opened, role).ok()).filter(is_clear);
+        let told = || found.as_ref().ok()?.told_later(self.limits).filter(is_clear);
+        let opened = opened.or_else(|| self.late_sets.is_empty().then(told)?);
         if opened.is_some() {
             self.is_told_by_one.set(false);
         }

@@ -1,11 +1,13 @@
 //! The machine of a role while it is built and combined with others.
 
+use std::collections::BTreeSet;
+
 use hashbrown::{HashMap, HashSet};
 use rumpsteak_fsm::{Action, Late};
 
 use super::minimise::{self, Move};
 use crate::diagnostics::Span;
-use crate::index::{IndexMap, NONE, index, leads_to, reached};
+use crate::index::{IndexMap, IndexSet, NONE, index, leads_to, reached};
 use crate::limits::Limits;
 
 /// A transition, and the places of its interactions.
@@ -120,6 +122,40 @@ impl Local {
                 !seen.insert((peer, *direction as u8, &message.label))
             })
         })
+    }
+
+    /// The machine of a role that follows several edges with one action at once, until it is told
+    /// which one it was. `None` if it may send or end before, or the machine is too large.
+    pub(super) fn told_later(&self, limits: &Limits) -> Option<Self> {
+        let mut told = Self { late: self.late.clone(), ..Self::default() };
+        let mut sets = IndexSet::from_iter([BTreeSet::from([0])]);
+        while let Some(set) = sets.get_index(told.states.len()).cloned() {
+            let sends = |state: &u32| {
+                let edges = self.edges(*state);
+                let sent = edges.iter().map(|edge| &edge.action).filter(|of| of.is_send());
+                (edges.is_empty(), sent.collect::<HashSet<_>>())
+            };
+            let mut all = set.iter().map(sends);
+            let first = all.next()?;
+            if told.exceeded(limits).is_some() || all.any(|other| other != first) {
+                return None;
+            }
+            let state = told.add();
+            let mut targets: IndexMap<&Action, (BTreeSet<u32>, Vec<Span>)> = IndexMap::default();
+            for edge in set.iter().flat_map(|&state| self.edges(state)) {
+                let (targets, origins) = targets.entry(&edge.action).or_default();
+                targets.insert(edge.target);
+                origins.extend(&edge.origins);
+            }
+            for (action, (targets, origins)) in targets {
+                let target = index(sets.insert_full(targets).0);
+                told.connect(state, action.clone(), target, origins);
+            }
+            if set.len() == 1 && set.iter().all(|of| self.gathers.contains(of)) {
+                told.gathers.insert(state);
+            }
+        }
+        Some(told)
     }
 
     /// True if the states and their actions are the same, at whatever places.
