@@ -125,8 +125,8 @@ fn project_with(
 }
 
 /// The machines of all roles, true if each of them is told of a block by one role, and the errors
-/// if [rounds](super::rounds) were not told apart. Without `raced`, the actions of parts come in
-/// any order.
+/// if [rounds](super::rounds), and branches that begin alike, were not told apart. Without `raced`,
+/// the actions of parts come in any order.
 fn compose(
     global: &Global,
     names: &[Name],
@@ -148,12 +148,14 @@ fn compose(
             open_ends: BTreeMap::new(),
             rounds: &rounds,
             too_late: RefCell::default(),
+            unclear: RefCell::default(),
         };
         let composed = composer.compose();
-        let Composer { is_told_by_one, open_ends, too_late, .. } = composer;
+        let Composer { is_told_by_one, open_ends, too_late, unclear, .. } = composer;
         let errors = match composed {
             Ok(projections) => {
                 let is_plain = is_told_by_one.get() && open_ends.is_empty();
+                first_errors.extend(unclear.into_inner());
                 return Ok((projections, is_plain, first_errors));
             }
             Err(errors) => errors,
@@ -215,6 +217,8 @@ struct Composer<'a> {
     rounds: &'a Rounds<'a>,
     /// The interrupts that were found to come too late.
     too_late: RefCell<Vec<TooLate>>,
+    /// The errors if a role must not be told later in which branch it is.
+    unclear: RefCell<Vec<Diagnostic>>,
 }
 
 impl Composer<'_> {
@@ -226,7 +230,7 @@ impl Composer<'_> {
         }
         let first = global.blocks[0].span;
         let projections = all((0..).zip(&global.roles[..]).map(|(role, name)| {
-            let local = self.settled(self.part(global, role)?, role)?;
+            let local = self.settled(self.part(global, role, first)?, role)?;
             Ok(Projection::of(self.minimised(local, role, first)?, name))
         }));
         // Several roles may have the same error about a block.
@@ -236,8 +240,8 @@ impl Composer<'_> {
         })
     }
 
-    /// The machine of a role in an automaton, including the blocks in it.
-    fn part(&self, automaton: &Global, role: u32) -> Found<Local> {
+    /// The machine of a role in an automaton of `block`, including the blocks in it.
+    fn part(&self, automaton: &Global, role: u32, block: Span) -> Found<Local> {
         let is_clear = |local: &Local| local.shared_label().is_none();
         let found = self.spliced(automaton, role);
         if found.as_ref().is_ok_and(is_clear) {
@@ -245,8 +249,12 @@ impl Composer<'_> {
         }
         let opened = self.opened(automaton, role);
         let opened = opened.and_then(|opened| self.spliced(&opened, role).ok()).filter(is_clear);
-        let told = || found.as_ref().ok()?.told_later(self.limits).filter(is_clear);
-        let opened = opened.or_else(|| self.late_sets.is_empty().then(told)?);
+        let opened = opened.or_else(|| {
+            let found = found.as_ref().ok().filter(|_| self.late_sets.is_empty())?;
+            let told = found.told_later(self.limits).filter(is_clear)?;
+            self.unclear.borrow_mut().extend(self.minimised(found.clone(), role, block).err()?);
+            Some(told)
+        });
         if opened.is_some() {
             self.is_told_by_one.set(false);
         }
@@ -381,7 +389,7 @@ impl Composer<'_> {
         let block = &self.global.blocks[number as usize];
         let interrupters = &self.interrupters[number as usize];
         let machines = all((0..index(self.names.len())).map(|role| {
-            let parts = block.parts.iter().map(|part| self.part(part, role));
+            let parts = block.parts.iter().map(|part| self.part(part, role, block.span));
             let parts = parts.collect::<Result<Vec<_>, _>>()?;
             let order = Order {
                 raced: self.raced,
