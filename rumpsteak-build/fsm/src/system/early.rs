@@ -72,15 +72,13 @@ fn compare(
     let mut found = Vec::new();
     while let Some(&(before, after)) = pairs.get_index(found.len()) {
         let (own, others) = (system.all_from(before), system.all_from(after));
-        let is_it = |&by: &usize| {
-            let by = system.get(by);
-            is_from(by) && by.message == early.message
-        };
-        let receive = system.moves_from(before).find(is_it);
+        let is_it = |by: &Move| is_from(by) && by.message == early.message;
+        let receive = system.moves_from(before).find(|&by| is_it(system.get(by)));
         let is_equal = match receive {
             Some(number) => system.get(number).target == after,
             None => {
-                own.len() == others.len() && !system.may_end(before) && !own.iter().any(is_from)
+                let may_end = system.may_end(before) || system.may_end(after);
+                own.len() == others.len() && !may_end && !own.iter().any(is_from)
             }
         };
         if !is_equal || pairs.len() > MOST_PAIRS {

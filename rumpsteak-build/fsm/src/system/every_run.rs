@@ -229,11 +229,12 @@ pub(crate) fn can_leave(
     limits: &Limits,
 ) -> bool {
     let interned = InternedSystem::whole(system);
-    let explorer = Explorer::all(&interned, &interned.uniform(bound), limits.configurations);
+    let (explorer, is_settled) = settled(&interned, bound, limits);
     let is_out = |node| (!explorer.kind(node, machine).receives_only()).then_some(0);
     let continuations = Continuations::of(&explorer.graph, 1, |_| None, is_out);
     let is_in = |node: &Node| states.contains(&explorer.own_state(*node, machine));
-    !explorer.is_truncated && explorer.nodes().filter(is_in).all(|node| continuations.can(node, 0))
+    let leaves = |node| continuations.can(node, 0);
+    is_settled && !explorer.is_truncated && explorer.nodes().filter(is_in).all(leaves)
 }
 
 /// All configurations under a bound for which the system is settled, and true if there is such a
