@@ -10,7 +10,7 @@ use pin_project_lite::pin_project;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::guard::SessionGuard;
-use crate::role::{Role, participant};
+use crate::role::Role;
 use crate::states::state::polled_again;
 use crate::states::{Ends, Over, Plays, Process, State};
 
@@ -227,13 +227,17 @@ impl<J: Future, T, W> RunningAll<J, T, W> {
     }
 }
 
-/// An error if the role is from another set in this process than the first one. Used by the macro.
+/// An error if a route is from another set in this process than the first one. Used by the macro.
 #[inline]
 pub fn other_set<R: Role>(role: &R, first: &mut Option<usize>) -> Option<ErrorKind> {
-    let set = participant::set(role).filter(|set| *set <= isize::MAX as usize)?;
-    let mut route = (*first.get_or_insert(set) != set).then_some("")?;
-    role.for_each_mark(|peer, _| route = peer);
-    Some(ErrorKind::Misplaced { role: R::NAME, route, belongs: None })
+    let mut other = None;
+    role.for_each_mark(|route, mark| {
+        let set = mark.place().map(|(set, _)| set).filter(|set| *set <= isize::MAX as usize);
+        if set.is_some_and(|set| *first.get_or_insert(set) != set) {
+            other = Some(route);
+        }
+    });
+    Some(ErrorKind::Misplaced { role: R::NAME, route: other?, belongs: None })
 }
 
 /// [`other_set`] of a member, or an error if its index was another one. Used by the macro.

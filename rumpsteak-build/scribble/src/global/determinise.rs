@@ -1,34 +1,4 @@
-//! The global type of a protocol, as a deterministic automaton.
-//!
-//! ```text
-//!   rec X {
-//!       choice at A {                              ┌─ more A→B ─┐
-//!           more() from A to B; continue X;        ▼            │
-//!       } or {                                  ─▶ 0 ───────────┘
-//!           done() from A to B;                    └─ done A→B ─▶ 1
-//!       }
-//!   }
-//! ```
-//!
-//! Its letters are interactions `m A→B`. Its words are the orders in which the interactions of a
-//! run can be written down. The protocol is [unfolded](super::unfold) into places and made
-//! deterministic at the same time: a state is a set of places, closed under choices. Branches that
-//! begin with equal messages share their beginning, and the choice is made where they part. If
-//! another role than the text names makes it there, that is a warning. This keeps the words, and
-//! the theory of projection requires it.
-//!
-//! Then in each state one role decides (*sender-driven choice* in Li, Stutz, Wies, Zufferey,
-//! CAV'23, §2), the end is not offered beside a message (*sink-final*), and one label has one
-//! payload; everything else is an error. The branches of a `choice at` must begin with messages of
-//! the role that it names.
-//!
-//! A *block*, `par` or `interruptible`, is one letter, seen by all its participants. Its parts are
-//! automata of their own. It may begin a branch if one role sends the first message of each part.
-//!
-//! # Cost
-//! Linear in places and states if branches begin with different messages. A protocol that calls
-//! others in sequence can be exponentially larger than its text, and so can the automaton of
-//! branches that begin equally. [`Limits::global_states`](crate::Limits) bounds both.
+#![doc = include_str!("determinise.md")]
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

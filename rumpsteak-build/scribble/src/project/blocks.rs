@@ -288,8 +288,24 @@ impl Composer<'_> {
         }
         let is_one =
             |&state: &u32| flat::waits_for_one(local.edges(state).iter().map(|edge| &edge.action));
-        self.is_told_by_one.set(self.is_told_by_one.get() && beside_others.iter().all(is_one));
+        // A role that may begin to send in one of several blocks, but does not choose the block.
+        let guesses = |edge: &Step| {
+            let Letter { from, message, .. } = automaton.letter(edge);
+            let may_send =
+                automaton.is_seen_by(edge.letter, role) && automaton.is_sent_by(edge.letter, role);
+            from == NONE && may_send && !self.begins(message, role)
+        };
+        let knows = |edges: &Vec<Step>| edges.len() == 1 || !edges.iter().any(guesses);
+        let are_all = beside_others.iter().all(is_one) && automaton.states.iter().all(knows);
+        self.is_told_by_one.set(self.is_told_by_one.get() && are_all);
         self.within_limits(local, role)
+    }
+
+    /// True if the role sends whatever comes first in a block.
+    fn begins(&self, block: u32, role: u32) -> bool {
+        let parts = self.global.blocks[block as usize].parts.iter();
+        let mut first = parts.flat_map(|part| part.edges(0).iter().map(|edge| part.letter(edge)));
+        first.all(|of| of.from == role || of.from == NONE && self.begins(of.message, role))
     }
 
     /// The automaton in which the role need not know which of several blocks it is in: with a part
