@@ -45,9 +45,10 @@ impl<'s, R: Role, C: Choice<Peers: RaceOrUntilEach>> Race<'s, R, AnyPeer, C> {
     /// `wish`. If `wish` completes first, sends its label, as
     /// [`Select::select`](super::Select::select) does.
     ///
-    /// A message that is already there wins. If no peer can send first, `wish` must complete, or
-    /// everyone waits: the proof assumes that the role then sends. `wish` is dropped when a message
-    /// wins, so it should be cancel safe, as a timer is: see the [guide](crate::guide::interrupts).
+    /// A message that is already there wins. Where no option of the type comes, `wish` must
+    /// complete, or everyone waits: the proof assumes that the role then sends. `wish` is dropped
+    /// when a message wins, so it should be cancel safe, as a timer is: see the
+    /// [guide](crate::guide::interrupts).
     /// Its errors are those of `branch` and `select`.
     ///
     /// # Cancel safety
