@@ -2,7 +2,8 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::{Explorer, InternedSystem, MachineIndex, Move, Node, StateIndex};
+use super::explorer::listens;
+use super::{ChannelIndex, Explorer, InternedSystem, MachineIndex, Move, Node, StateIndex};
 use crate::machine::IndexSet;
 
 /// The most pairs of states that are compared for one receive.
@@ -69,15 +70,17 @@ fn compare(
 ) -> Option<Vec<(Option<usize>, StateIndex)>> {
     let is_from = |by: &Move| !by.is_send && by.channel == early.channel;
     let mut pairs = IndexSet::from_iter([(source, early.target)]);
-    let mut found = Vec::new();
+    let (heard, mut found) = (listens(system), Vec::new());
     while let Some(&(before, after)) = pairs.get_index(found.len()) {
         let (own, others) = (system.all_from(before), system.all_from(after));
         let is_it = |by: &Move| is_from(by) && by.message == early.message;
         let receive = system.moves_from(before).find(|&by| is_it(system.get(by)));
+        // A state that never receives it again leaves it in its queue.
+        let hears = |state| heard.can(state, early.channel as ChannelIndex);
         let is_equal = match receive {
             Some(number) => system.get(number).target == after,
             None => {
-                let may_end = system.may_end(before) || system.may_end(after);
+                let may_end = system.may_end(before) || system.may_end(after) || !hears(before);
                 own.len() == others.len() && !may_end && !own.iter().any(is_from)
             }
         };

@@ -2,7 +2,8 @@
 
 use std::cell::LazyCell;
 
-use super::search::{Order, Scope, Search, listens};
+use super::explorer::listens;
+use super::search::{Order, Scope, Search};
 use super::{Continuations, InternedSystem, Run, System, partial_order};
 use crate::verdict::{Limit, Limits, Verdict};
 
