@@ -23,7 +23,7 @@ use std::iter::successors;
 use rumpsteak_front::arguments::Liveness;
 use rumpsteak_fsm::kmc;
 use rumpsteak_fsm::run::{Failure, Step, Wait};
-use rumpsteak_fsm::system::{SystemError, keeps_promises};
+use rumpsteak_fsm::system::keeps_promises;
 use rumpsteak_fsm::verify::dead_receives;
 use rumpsteak_fsm::{
     Action, Direction, Role, Run, StateId, System, Transition, TransitionId, Verdict,
@@ -78,12 +78,18 @@ pub(crate) fn judge(
             }
         }
         match verdict {
-            Verdict::Safe(least) => match waits_in_vain(&system, protocol, limits) {
-                Ok(Verdict::Safe(())) => bound = bound.max(least),
-                Ok(Verdict::Unsafe(run)) => return Err(refuse(run)),
-                Ok(Verdict::Undecided(limit)) => return Err(undecided(limit.to_string())),
-                Err(error) => return Err(undecided(error.to_string())),
-            },
+            Verdict::Safe(least) => {
+                for (own, fsm) in system.machines().iter().enumerate() {
+                    let mut projections = protocol.iter().flat_map(|of| &of.projections);
+                    let projected = projections.find(|of| of.fsm.role() == fsm.role());
+                    match dead_receives(&system, own, projected.map(|of| &of.fsm), limits) {
+                        Verdict::Safe(()) => {}
+                        Verdict::Unsafe(run) => return Err(refuse(run)),
+                        Verdict::Undecided(limit) => return Err(undecided(limit.to_string())),
+                    }
+                }
+                bound = bound.max(least);
+            }
             Verdict::Unsafe(run) => return Err(refuse(run)),
             Verdict::Undecided(limit) => {
                 let obstacle = obstacle.map(|obstacle| format!(": {obstacle}")).unwrap_or_default();
@@ -92,24 +98,6 @@ pub(crate) fn judge(
         }
     }
     Ok(bound)
-}
-
-/// Unsafe: a run to a state where a session could send, but may also wait for what never comes.
-fn waits_in_vain(
-    system: &System,
-    protocol: Option<&Loaded>,
-    limits: &rumpsteak_fsm::Limits,
-) -> Result<Verdict<(), Box<Run>>, SystemError> {
-    for fsm in system.machines() {
-        let others = system.machines().iter().filter(|of| of.role() != fsm.role());
-        let mut projections = protocol.iter().flat_map(|of| &of.projections);
-        let projected = projections.find(|of| of.fsm.role() == fsm.role()).map(|of| &of.fsm);
-        match dead_receives(fsm, projected, &others.collect::<Vec<_>>(), limits)? {
-            Verdict::Safe(()) => {}
-            found => return Ok(found),
-        }
-    }
-    Ok(Verdict::Safe(()))
 }
 
 /// The names of the chosen sessions of roles that have several.

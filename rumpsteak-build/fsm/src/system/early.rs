@@ -1,19 +1,63 @@
-//! Early receives, for the [partial-order reduction](super::partial_order).
+//! Early receives: see the [partial-order reduction](super::partial_order).
 
 use hashbrown::{HashMap, HashSet};
 
-use super::explorer::listens;
-use super::{ChannelIndex, Explorer, InternedSystem, MachineIndex, Move, Node, StateIndex};
+use super::{Explorer, InternedSystem, MachineIndex, Move, Node, StateIndex};
 use crate::machine::IndexSet;
 
 /// The most pairs of states that are compared for one receive.
 const MOST_PAIRS: usize = 1 << 12;
 
+/// States that are equal but for a message: where it is due, and where it was received early. True
+/// if it can be received in the first one.
+pub type Pair = (u32, u32, bool);
+
+/// Compares the states before and after a receive, and those that the same other moves lead to.
+/// `None` if the receive is not early, or too many states would have to be compared.
+///
+/// `moves` has the actions of a state, each with its target, `hears` those that receive from the
+/// same sender, and `may_wait` the states where the message may be due.
+pub fn compare<A: PartialEq, M: Iterator<Item = (A, u32)>>(
+    states: (u32, u32),
+    receive: &A,
+    moves: impl Fn(u32) -> M,
+    hears: impl Fn(&A) -> bool,
+    may_wait: impl Fn(u32) -> bool,
+) -> Option<Vec<Pair>> {
+    let mut pairs = IndexSet::from_iter([states]);
+    let mut found = Vec::new();
+    while let Some(&(before, after)) = pairs.get_index(found.len()) {
+        let [own, others] = [before, after].map(|state| moves(state).collect::<Vec<_>>());
+        let target = own.iter().find(|(action, _)| action == receive).map(|of| of.1);
+        let is_equal = target.map_or_else(
+            || own.len() == others.len() && may_wait(before) && may_wait(after),
+            |target| target == after,
+        );
+        let (heard, same): (Vec<_>, Vec<_>) = own.iter().partition(|of| hears(&of.0));
+        if !is_equal || target.is_none() && !heard.is_empty() || pairs.len() > MOST_PAIRS {
+            return None;
+        }
+        for (action, target) in same {
+            let (_, other) = others.iter().find(|(other, _)| other == action)?;
+            pairs.insert((*target, *other));
+        }
+        found.push((before, after, target.is_some()));
+    }
+    Some(found)
+}
+
+/// Direction, channel and message of a move.
+type Key = (bool, u32, u32);
+
+fn key(by: &Move) -> Key {
+    (by.is_send, by.channel, by.message)
+}
+
 pub(super) struct Early {
     /// False if the system cannot have one that is worth a search.
     is_possible: bool,
-    /// By the number of a receive, true if it may be early.
-    known: HashMap<usize, bool>,
+    /// By the state and the receive, true if it is early.
+    known: HashMap<(StateIndex, Key), bool>,
     /// The states of machines that have received early, and could not receive now.
     ahead: HashSet<StateIndex>,
 }
@@ -24,12 +68,13 @@ impl Early {
         Self { is_possible, known: HashMap::new(), ahead: HashSet::new() }
     }
 
-    /// True if the machine in this state may have received early what it could not receive now.
-    pub(super) fn is_ahead(&self, state: StateIndex) -> bool {
-        self.ahead.contains(&state)
+    /// True if a machine may have received early here what it could not receive now.
+    pub(super) fn is_ahead(&self, explorer: &Explorer<'_>, node: Node) -> bool {
+        let mut states = (0..explorer.system.machines()).map(|own| explorer.state(node, own));
+        states.any(|state| self.ahead.contains(&state))
     }
 
-    /// A possible receive that may be early, of a machine that could do something else.
+    /// A possible receive that is early, of a machine that could do something else.
     pub(super) fn first(&mut self, explorer: &Explorer<'_>, node: Node) -> Option<usize> {
         if !self.is_possible {
             return None;
@@ -39,60 +84,27 @@ impl Early {
             explorer.moves(node, machine).find(|&number| {
                 let by = explorer.system.get(number);
                 let is_enabled = !by.is_send && explorer.is_enabled(node, by);
-                is_enabled && self.may_be(number, explorer.state(node, machine), explorer.system)
+                is_enabled && self.is_early(explorer.system, explorer.state(node, machine), by)
             })
         })
     }
 
-    fn may_be(&mut self, number: usize, source: StateIndex, system: &InternedSystem<'_>) -> bool {
-        if let Some(&known) = self.known.get(&number) {
+    fn is_early(&mut self, system: &InternedSystem<'_>, state: StateIndex, by: &Move) -> bool {
+        let receive = key(by);
+        if let Some(&known) = self.known.get(&(state, receive)) {
             return known;
         }
-        let found = compare(system, source, system.get(number));
-        self.known.insert(number, found.is_some());
-        for (receive, after) in found.into_iter().flatten() {
-            match receive {
-                Some(number) => _ = self.known.insert(number, true),
-                None => _ = self.ahead.insert(after),
+        let moves = |state| system.all_from(state).iter().map(|by| (key(by), by.target));
+        let hears = |&(is_send, channel, _): &Key| !is_send && channel == by.channel;
+        let may_wait = |state| !system.may_end(state);
+        let found = compare((state, by.target), &receive, moves, hears, may_wait);
+        self.known.insert((state, receive), found.is_some());
+        for (before, after, receives) in found.into_iter().flatten() {
+            match receives {
+                true => _ = self.known.insert((before, receive), true),
+                false => _ = self.ahead.insert(after),
             }
         }
-        self.known[&number]
+        self.known[&(state, receive)]
     }
-}
-
-/// Compares the states before and after an early receive, and those that the same other moves lead
-/// to. Returns the receive from each state before, if there is one, and the state after; `None` if
-/// the machine could do something else.
-fn compare(
-    system: &InternedSystem<'_>,
-    source: StateIndex,
-    early: &Move,
-) -> Option<Vec<(Option<usize>, StateIndex)>> {
-    let is_from = |by: &Move| !by.is_send && by.channel == early.channel;
-    let mut pairs = IndexSet::from_iter([(source, early.target)]);
-    let (heard, mut found) = (listens(system), Vec::new());
-    while let Some(&(before, after)) = pairs.get_index(found.len()) {
-        let (own, others) = (system.all_from(before), system.all_from(after));
-        let is_it = |by: &Move| is_from(by) && by.message == early.message;
-        let receive = system.moves_from(before).find(|&by| is_it(system.get(by)));
-        // A state that never receives it again leaves it in its queue.
-        let hears = |state| heard.can(state, early.channel as ChannelIndex);
-        let is_equal = match receive {
-            Some(number) => system.get(number).target == after,
-            None => {
-                let may_end = system.may_end(before) || system.may_end(after) || !hears(before);
-                own.len() == others.len() && !may_end && !own.iter().any(is_from)
-            }
-        };
-        if !is_equal || pairs.len() > MOST_PAIRS {
-            return None;
-        }
-        for by in own.iter().filter(|by| !is_from(by)) {
-            let key = |of: &Move| (of.is_send, of.channel, of.message);
-            let same = others.iter().find(|of| key(of) == key(by))?;
-            pairs.insert((by.target, same.target));
-        }
-        found.push((receive, after));
-    }
-    Some(found)
 }

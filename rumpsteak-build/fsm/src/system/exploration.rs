@@ -2,8 +2,7 @@
 
 use std::cell::LazyCell;
 
-use super::explorer::listens;
-use super::search::{Order, Scope, Search};
+use super::search::{Order, Scope, Search, listens};
 use super::{Continuations, InternedSystem, Run, System, partial_order};
 use crate::verdict::{Limit, Limits, Verdict};
 

@@ -12,7 +12,7 @@ use petgraph::visit::EdgeRef;
 
 use super::store::{ContentId, EMPTY, QueueContents, Variants};
 use super::{ChannelIndex, InternedSystem, MachineIndex, Move, StateKind};
-use crate::machine::{StateId, digraph};
+use crate::machine::StateId;
 use crate::verdict::{Limit, Limits};
 
 /// The most memory for rows, in 32-bit words: a quarter of a gigabyte. Only systems with hundreds
@@ -353,15 +353,6 @@ impl Continuations {
             bits: before.map_or(u64::MAX, |before| before[index]) & !after,
         })
     }
-}
-
-/// For each state, the channels from which its machine may still receive.
-pub(super) fn listens(system: &InternedSystem<'_>) -> Continuations {
-    let moves = |state| system.moves_from(state).map(move |by| (state, by));
-    let edges = (0..system.states()).flat_map(moves);
-    let edges = edges.map(|(state, by)| (state, system.get(by).target, by));
-    let states = digraph(system.states() as usize, edges);
-    Continuations::of(&states, system.channels(), |by| system.get(by).received(), |_| None)
 }
 
 /// The strongly connected components of a graph, each behind those that it leads to, and by node

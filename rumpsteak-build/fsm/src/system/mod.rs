@@ -2,7 +2,7 @@
 
 mod chart;
 mod composition;
-mod early;
+pub mod early;
 mod every_run;
 mod exploration;
 mod explorer;

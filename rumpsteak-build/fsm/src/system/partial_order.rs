@@ -32,6 +32,9 @@ pub(crate) trait Visitor {
 
     /// Judges a component that no step leaves and that leaves out no machine that could move.
     fn terminal(&mut self, root: Node, component: &Terminal);
+
+    /// Learns that a machine may be ahead of a message for ever in the component of a root.
+    fn is_ahead(&mut self, _root: Node) {}
 }
 
 /// A component that no step leaves. A machine that does not move in it is in one state throughout,
@@ -41,8 +44,6 @@ pub(crate) struct Terminal {
     pub(crate) moved: Vec<bool>,
     /// By channel, true if a message is received from it.
     pub(crate) popped: Vec<bool>,
-    /// True if a machine moves that may be ahead of a message for ever.
-    pub(crate) is_ahead: bool,
 }
 
 /// Explores the configurations, with Tarjan's algorithm over the graph that grows meanwhile. It
@@ -60,6 +61,8 @@ fn walk(visitor: &mut impl Visitor) -> Option<()> {
     let mut early = Early::new(visitor.explorer().system);
     // By node, true if only an early receive was taken.
     let mut is_early = vec![];
+    // The roots of terminal components.
+    let mut ends = vec![];
     let mut stack: Vec<Node> = vec![];
     // The nodes whose edges are being followed, each with the next edge and its place on the stack.
     let mut open = vec![];
@@ -78,7 +81,12 @@ fn walk(visitor: &mut impl Visitor) -> Option<()> {
             open.push((node, graph.first_edge(index(node), Outgoing), stack.len()));
             stack.push(node);
         }
-        let &mut (node, ref mut edge, height) = open.last_mut()?;
+        let Some(&mut (node, ref mut edge, height)) = open.last_mut() else {
+            // A component may be met again after a receive that was early.
+            ends.retain(|&root| early.is_ahead(visitor.explorer(), root));
+            ends.into_iter().for_each(|root| visitor.is_ahead(root));
+            return None;
+        };
         let graph = &visitor.explorer().graph;
         if let Some(at) = *edge {
             *edge = graph.next_edge(at, Outgoing);
@@ -93,7 +101,7 @@ fn walk(visitor: &mut impl Visitor) -> Option<()> {
         let own = low[node as usize];
         if own == order[node as usize] {
             let members = &stack[height..];
-            if !complete(visitor, members, &is_complete, &early, &is_early)? {
+            if !complete(visitor, members, &is_complete, &is_early, &mut ends)? {
                 members.iter().for_each(|&member| is_early[member as usize] = false);
                 let graph = &visitor.explorer().graph;
                 *edge = graph.first_edge(index(node), Outgoing);
@@ -131,8 +139,8 @@ fn complete(
     visitor: &mut impl Visitor,
     members: &[Node],
     is_complete: &[bool],
-    early: &Early,
     is_early: &[bool],
+    ends: &mut Vec<Node>,
 ) -> Option<bool> {
     let explorer = visitor.explorer();
     let steps = || members.iter().flat_map(|&member| explorer.steps_from(member));
@@ -141,7 +149,7 @@ fn complete(
     }
     let system = explorer.system;
     let (moved, popped) = (vec![false; system.machines()], vec![false; system.channels()]);
-    let mut component = Terminal { moved, popped, is_ahead: false };
+    let mut component = Terminal { moved, popped };
     for by in steps().map(|step| system.get(step.by as usize)) {
         component.moved[by.machine as usize] = true;
         component.popped[by.channel as usize] |= !by.is_send;
@@ -151,8 +159,6 @@ fn complete(
         visitor.expand_all(root);
         return has_room(visitor).map(|()| false);
     }
-    let mut moving = (0..system.machines()).filter(|&machine| component.moved[machine]);
-    component.is_ahead = moving.any(|machine| early.is_ahead(explorer.state(root, machine)));
     let is_left_out =
         |&machine: &MachineIndex| !component.moved[machine] && explorer.can_move(root, machine);
     let left_out = || explorer.ready(root).filter(is_left_out);
@@ -161,7 +167,10 @@ fn complete(
     let alone = left_out().find(|&machine| decides_alone(explorer, root, machine));
     match alone {
         Some(machine) => visitor.expand(root, machine),
-        None if is_whole => visitor.terminal(root, &component),
+        None if is_whole => {
+            visitor.terminal(root, &component);
+            ends.push(root);
+        }
         None => visitor.expand_all(root),
     }
     has_room(visitor).map(|()| is_whole)

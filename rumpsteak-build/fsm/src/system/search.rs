@@ -5,6 +5,7 @@ use super::partial_order::{Terminal, Visitor};
 use super::{
     ChannelIndex, Continuations, Explorer, Failure, InternedSystem, MachineIndex, Move, Node, Run,
 };
+use crate::machine::digraph;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
@@ -12,6 +13,15 @@ pub(super) enum Order {
     All { is_directed: bool },
     /// The steps of one machine where they suffice: see [`partial_order`](super::partial_order).
     OneMachine,
+}
+
+/// For each state, the channels from which its machine may still receive.
+pub(super) fn listens(system: &InternedSystem<'_>) -> Continuations {
+    let moves = |state| system.moves_from(state).map(move |by| (state, by));
+    let edges = (0..system.states()).flat_map(moves);
+    let edges = edges.map(|(state, by)| (state, system.get(by).target, by));
+    let states = digraph(system.states() as usize, edges);
+    Continuations::of(&states, system.channels(), |by| system.get(by).received(), |_| None)
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -259,9 +269,12 @@ impl Visitor for Search<'_> {
     }
 
     fn terminal(&mut self, root: Node, component: &Terminal) {
-        let is_still = |machine: MachineIndex| !component.moved[machine];
-        if component.is_ahead || self.explorer.ready(root).any(is_still) {
+        if self.explorer.ready(root).any(|machine| !component.moved[machine]) {
             self.hold_back(root);
         }
+    }
+
+    fn is_ahead(&mut self, root: Node) {
+        self.hold_back(root);
     }
 }

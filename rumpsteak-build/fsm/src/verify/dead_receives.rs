@@ -1,48 +1,39 @@
 #![doc = include_str!("dead_receives.md")]
 
 use std::collections::BTreeSet;
-use std::iter;
 
 use crate::machine::{Action, Fsm, Message, Role, StateId, Transition, TransitionId};
-use crate::system::{Explorer, Failure, InternedSystem, Run, System, SystemError};
+use crate::system::{Explorer, Failure, InternedSystem, Run, System};
 use crate::verdict::{Limit, Limits, Verdict};
 
-/// Judges a machine that is safe among these peers, and stands for its projection, if it has one.
-/// Unsafe: a run to a state with a dead receive.
-///
-/// # Errors
-/// If the machines make no system.
+/// Judges a machine of a safe system, which stands for its projection, if it has one. Unsafe: a run
+/// to a state with a dead receive.
 pub fn dead_receives(
-    fsm: &Fsm,
+    system: &System,
+    own: usize,
     projected: Option<&Fsm>,
-    peers: &[&Fsm],
     limits: &Limits,
-) -> Result<Verdict<(), Box<Run>>, SystemError> {
-    let open = suspects(fsm, projected);
+) -> Verdict<(), Box<Run>> {
+    let fsm = &system.machines()[own];
+    let mut open = suspects(fsm, projected);
     if open.is_empty() {
-        return Ok(Verdict::Safe(()));
+        return Verdict::Safe(());
     }
-    let machines = iter::once(fsm).chain(peers.iter().copied());
-    Ok(search(&System::new(machines.cloned().collect())?, open, limits))
-}
-
-/// Looks for runs with these receives of the first machine.
-fn search(system: &System, mut open: Vec<TransitionId>, limits: &Limits) -> Verdict<(), Box<Run>> {
-    let fsm = &system.machines()[0];
     let interned = InternedSystem::whole(system);
     let mut bound = 1;
     while !open.is_empty() {
         let explorer = Explorer::all(&interned, &interned.uniform(bound), limits.configurations);
         let moves = explorer.graph.edge_weights().map(|&by| by as usize);
-        let own = moves.filter(|&by| interned.get(by).machine == 0);
-        let done: BTreeSet<TransitionId> = own.map(|by| interned.get(by).transition).collect();
+        let moves = moves.filter(|&by| interned.get(by).machine as usize == own);
+        let done: BTreeSet<TransitionId> = moves.map(|by| interned.get(by).transition).collect();
         open.retain(|id| !done.contains(id));
         let is_whole = !explorer.is_truncated && !explorer.is_held_back();
         for &id in &open {
             let by = fsm.transition(id);
-            let never = |more: Option<&Action>| !may_come(system, by.source, by.action, more);
+            let never =
+                |more: Option<&Action>| !may_come(system, fsm, by.source, (by.action, more));
             let mut here =
-                explorer.nodes().filter(|&node| explorer.own_state(node, 0) == by.source);
+                explorer.nodes().filter(|&node| explorer.own_state(node, own) == by.source);
             let Some(node) = here.next().filter(|_| is_whole || never(None)) else { continue };
             let unlocks = |action: &&Action| action.is_send() && !never(Some(action));
             let after = fsm.transitions().map(|found| found.action).find(unlocks).cloned();
@@ -90,19 +81,24 @@ fn suspects(fsm: &Fsm, projected: Option<&Fsm>) -> Vec<TransitionId> {
     suspects
 }
 
-/// True if the first machine may find this message in a state, after the send `more`.
-fn may_come(system: &System, state: StateId, wanted: &Action, more: Option<&Action>) -> bool {
-    let [own, peers @ ..] = system.machines() else { return true };
+/// True if a machine may find a wanted message in a state, after a send, if any.
+fn may_come(
+    system: &System,
+    own: &Fsm,
+    state: StateId,
+    (wanted, more): (&Action, Option<&Action>),
+) -> bool {
+    let peers = || system.machines().iter().filter(|peer| peer.role() != own.role());
     let leads_there = |from: StateId| own.reachable_from(from).any(|to| to == state);
     let before = own.transitions().filter(|by| by.action.is_send() && leads_there(by.target));
     let before = before.map(|by| by.action).chain(more);
     let mut sent: BTreeSet<(&Role, &Role, &Message)> =
         before.map(|action| (own.role(), &action.peer, &action.message)).collect();
     let start = |peer: &Fsm| BTreeSet::from([peer.initial()]);
-    let mut reached: Vec<BTreeSet<StateId>> = peers.iter().map(start).collect();
+    let mut reached: Vec<BTreeSet<StateId>> = peers().map(start).collect();
     loop {
         let mut is_new = false;
-        for (fsm, reached) in peers.iter().zip(&mut reached) {
+        for (fsm, reached) in peers().zip(&mut reached) {
             for by in fsm.transitions() {
                 let Action { peer, message, .. } = by.action;
                 let is_send = by.action.is_send();

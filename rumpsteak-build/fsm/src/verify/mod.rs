@@ -213,10 +213,14 @@ fn among(
     let verdict = match (verdict, starvation.filter(starves)) {
         (Verdict::Safe(()), Some(run)) => Verdict::Unsafe(Box::new(run)),
         (unsafe_verdict @ Verdict::Unsafe(_), _) => unsafe_verdict,
-        (other, _) => match dead_receives(written, Some(projected), peers, limits) {
-            Ok(Verdict::Safe(())) => other,
-            found => found.map_err(VerifyError::System)?,
-        },
+        (other, _) => {
+            let machines = std::iter::once(written).chain(peers.iter().copied()).cloned();
+            let system = System::new(machines.collect()).map_err(VerifyError::System)?;
+            match dead_receives(&system, 0, Some(projected), limits) {
+                Verdict::Safe(()) => other,
+                found => found,
+            }
+        }
     };
     Ok(match verdict {
         Verdict::Safe(()) => Verdict::Safe(Accepted { proof, condition }),

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use hashbrown::HashSet;
 use petgraph::algo::is_cyclic_directed;
 use petgraph::graph::DiGraph;
 use rumpsteak_fsm::Action;
+use rumpsteak_fsm::system::early::{Pair, compare};
 
 use super::local::{Edge, Local};
 use super::merge::Subsets;
 use super::validity::Problem;
-use crate::index::{IndexSet, index};
 
 /// True if it makes no difference which of the messages that are overtaken in these states, and of
 /// all others that may be under way then, is taken first. `machine` is the smallest one.
@@ -38,8 +39,8 @@ pub(super) fn collects(subsets: &Subsets<'_>, problems: &[Problem], machine: &Lo
         for (at, one) in receives.iter().enumerate() {
             let others = receives[..at].iter();
             for other in others.filter(|other| other.action.peer != one.action.peer) {
-                let found = at_any_time(machine, state, one);
-                let Some(compared) = found.or_else(|| at_any_time(machine, state, other)) else {
+                let found = early(machine, state, one);
+                let Some(compared) = found.or_else(|| early(machine, state, other)) else {
                     return false;
                 };
                 work.extend(compared);
@@ -49,33 +50,20 @@ pub(super) fn collects(subsets: &Subsets<'_>, problems: &[Problem], machine: &Lo
     true
 }
 
-/// The states that are compared for a receive, before it and behind it. `None` if it may not be
-/// taken at any time.
-fn at_any_time(machine: &Local, source: u32, taken: &Edge) -> Option<BTreeSet<u32>> {
-    let is_heard = |edge: &&Edge| !edge.action.is_send() && edge.action.peer == taken.action.peer;
-    let mut pairs = IndexSet::from_iter([(source, taken.target)]);
-    let mut later = Vec::new();
-    let mut at = 0;
-    while let Some(&(before, behind)) = pairs.get_index(at) {
-        let (own, others) = (machine.edges(before), machine.edges(behind));
-        let receive = own.iter().find(|edge| edge.action == taken.action);
-        let is_equal = match receive {
-            Some(edge) => edge.target == behind,
-            None => {
-                !own.is_empty() && own.len() == others.len() && !own.iter().any(|of| is_heard(&of))
-            }
-        };
-        // The checks of other roles rely on this: it sends nothing while a message is due.
-        if !is_equal || own.iter().any(|edge| edge.action.is_send()) {
-            return None;
-        }
-        for edge in own.iter().filter(|edge| !is_heard(edge)) {
-            let same = others.iter().find(|other| other.action == edge.action)?;
-            let next = pairs.insert_full((edge.target, same.target)).0;
-            later.extend(receive.is_none().then_some((index(at), index(next))));
-        }
-        at += 1;
-    }
-    let compared = pairs.into_iter().flat_map(|(before, behind)| [before, behind]).collect();
-    (!is_cyclic_directed(&DiGraph::<(), ()>::from_edges(later))).then_some(compared)
+/// The states that are compared for an early receive. `None` if it is none, if one of the states
+/// where the message may be due sends, or if a cycle leads through those that do not receive it.
+fn early(machine: &Local, source: u32, receive: &Edge) -> Option<Vec<u32>> {
+    let moves = |state| machine.edges(state).iter().map(|edge| (&edge.action, edge.target));
+    let hears = |of: &&Action| !of.is_send() && of.peer == receive.action.peer;
+    let may_wait = |state| !machine.edges(state).is_empty();
+    let pair = (source, receive.target);
+    let pairs = compare(pair, &&receive.action, moves, hears, may_wait)?;
+    let waits: HashSet<u32> = pairs.iter().filter(|of| !of.2).map(|of| of.0).collect();
+    let later = machine.all_edges().map(|(state, edge)| (state, edge.target));
+    let later = later.filter(|(from, to)| waits.contains(from) && waits.contains(to));
+    let is_cyclic = is_cyclic_directed(&DiGraph::<(), ()>::from_edges(later));
+    // The checks of other roles rely on this: nothing is sent while a message is due.
+    let sends = |of: &Pair| moves(of.0).any(|(action, _)| action.is_send());
+    let is_early = !is_cyclic && !pairs.iter().any(sends);
+    is_early.then(|| pairs.into_iter().flat_map(|(before, after, _)| [before, after]).collect())
 }
