@@ -9,7 +9,8 @@ use crate::guard::SessionGuard;
 use crate::held::{Held, held, into_role};
 use crate::role::Role;
 use crate::role::fingerprint::Structure;
-use crate::role::participant::{self, Leaves};
+use crate::role::participant::Leaves;
+use crate::role::poisoning;
 use crate::seal::ByMacro;
 use crate::states::proof::InRole;
 use crate::states::{End, Session, State};
@@ -168,7 +169,7 @@ where
         R: Leaves<()>,
     {
         let role = role.take();
-        participant::enter(&role);
+        poisoning::enter(&role);
         Self { role, has_begun: false, session: PhantomData }
     }
 }

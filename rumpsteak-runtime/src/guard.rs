@@ -5,7 +5,7 @@ use std::task::{Context, Poll};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::lending::Lender;
-use crate::role::{Role, participant};
+use crate::role::{Role, participant, poisoning};
 use crate::states::{End, State};
 use crate::testing;
 use crate::watch::{self, Doing};
@@ -64,7 +64,7 @@ impl<'s, R: Role> SessionGuard<'s, R> {
             }
         };
         // The future of an earlier session may have been leaked, so wake its peers.
-        participant::abort(role);
+        poisoning::abort(role);
         Err(kind.into())
     }
 
@@ -84,7 +84,7 @@ impl<'s, R: Role> SessionGuard<'s, R> {
     /// Begins the session: passes its first state to `process`.
     #[inline]
     pub(crate) fn begin<T>(&mut self, process: impl FnOnce(State<'s, R>) -> T) -> T {
-        participant::enter(self.role());
+        poisoning::enter(self.role());
         self.is_in_session = true;
         #[cfg(feature = "tracing")]
         let _entered = {
@@ -155,7 +155,7 @@ impl<'s, R: Role> SessionGuard<'s, R> {
     #[inline(never)]
     fn abort(&mut self) {
         self.is_in_session = false;
-        participant::abort(self.role());
+        poisoning::abort(self.role());
         watch::changes(self.role(), Doing::Aborted);
     }
 }

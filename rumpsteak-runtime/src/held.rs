@@ -6,7 +6,8 @@ use std::task::{Poll, Waker};
 use crate::error::Result;
 use crate::guard::SessionGuard;
 use crate::lending::Claim;
-use crate::role::participant::{self, Participant};
+use crate::role::participant::Participant;
+use crate::role::poisoning;
 use crate::role::{Role, Route};
 use crate::seal::{ByMacro, Played};
 use crate::states::{End, Holds, Session, State};
@@ -77,7 +78,7 @@ where
     let watching = Watching::new(guard.role());
     poll_fn(|context| guard.poll_begin(context)).await;
     drop(guard);
-    participant::enter(&role);
+    poisoning::enter(&role);
     Ok(S::from_state(held(role, watching)))
 }
 

@@ -6,6 +6,7 @@
 pub(crate) mod fingerprint;
 pub(crate) mod on_demand;
 pub(crate) mod participant;
+pub(crate) mod poisoning;
 pub(crate) mod stub;
 pub mod wiring;
 

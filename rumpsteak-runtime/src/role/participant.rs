@@ -126,24 +126,7 @@ pub fn confusable<M: 'static, L: Link>(
 /// Returns true if the role can run no further session over its routes.
 #[inline]
 pub(crate) fn is_used_up<R: Participant>(role: &R) -> bool {
-    let mut has_completed = false;
-    if R::ONCE.is_some() {
-        role.for_each_mark(|_, mark| has_completed |= mark.completed() > 0);
-    }
-    has_completed
-}
-
-/// Marks the role as in a session. A role whose session does not reach its end stays so: it is
-/// poisoned, and refuses to begin another one until it is reset together with its peers.
-#[inline]
-pub(crate) fn enter<R: Participant>(role: &R) {
-    role.for_each_mark(|_, mark| mark.set_in_session(true));
-}
-
-/// Closes all routes, which wakes waiting peers, and leaves the role poisoned.
-pub(crate) fn abort<R: Participant>(role: &mut R) {
-    enter(role);
-    role.close();
+    R::ONCE.is_some() && session(role).1 > 0
 }
 
 /// A role whose routes can be moved out in the middle of a session. The macro implements it.

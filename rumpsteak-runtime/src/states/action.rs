@@ -14,7 +14,7 @@ use std::task::{Context, Poll, ready};
 use super::state::State;
 use crate::error::{Action, Error, ErrorKind, Result};
 use crate::message::{Labelled as _, Message};
-use crate::role::{Role, Route, participant};
+use crate::role::{Role, Route, poisoning};
 use crate::transport::{Incoming, Left, Link, Outgoing, RouteError};
 use crate::watch::{self, Doing, Way};
 
@@ -133,7 +133,7 @@ pub(super) fn unexpected<R: Role>(
 pub(super) fn abort<R: Role>(mut state: State<'_, R>) {
     // The role is lent: an action has just used it.
     if let Ok(role) = state.role() {
-        participant::abort(role);
+        poisoning::abort(role);
         watch::changes(role, Doing::Aborted);
     }
 }

@@ -1,7 +1,7 @@
 #![doc = include_str!("subtype.md")]
 
 mod anticipation;
-mod assumptions;
+mod asm;
 mod draining;
 mod pair;
 mod prefix;

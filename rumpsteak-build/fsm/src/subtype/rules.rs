@@ -2,13 +2,13 @@
 //!
 //! The judgement of Fig. 5 is ρ; Σ ⊢ₖ ⟨π, T, n⟩ ≤ ⟨π′, T′, n′⟩. Here π is empty between steps, π′
 //! and T′ are a [`Prefix`], ρ is the path from the first situation, and Σ is the table of
-//! situations ([`Assumptions`](super::assumptions)).
+//! situations ([`Assumptions`](super::asm)).
 //!
 //! | rule | where | the difference, and why it is sound |
 //! |---|---|---|
 //! | INIT | [`Search::new`](super::search::Search::new) | Without bounds n and k; [`Limits`](crate::Limits) end a search with "undecided". |
 //! | END | [`Rules::end`] | None. |
-//! | ASM | [`assumptions`](super::assumptions) | All returns are checked together, kind by kind. |
+//! | ASM | [`asm`](super::asm) | All returns are checked together, kind by kind. |
 //! | SUB with \[)I], \[)O], \[)A], \[)B] | [`Spine::take`](super::prefix::Spine::take) | The action that a rule below would push on π is reduced at once. Fig. 5 may do the same: π is in order, and \[)A] and \[)B] leave the other actions of π′ as they are. |
 //! | OI, OO | [`Rules::outputs`], [`Anticipation::take`] | ∀i and ∀j (inputs on the way) are a situation each. For ∃j no j is guessed: an open choice is decided later, when more of U is known. |
 //! | II | [`Rules::inputs`] | ∀j is a situation each. For ∃i the label is the label of the supertype's next p?, which is known by then. |

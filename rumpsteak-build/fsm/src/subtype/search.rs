@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::anticipation::Anticipation;
-use super::assumptions::{Assumptions, Way};
+use super::asm::{Assumptions, Way};
 use super::pair::Pair;
 use super::prefix::Prefix;
 use super::proof::{Evidence, Proof};

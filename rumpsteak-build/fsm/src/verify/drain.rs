@@ -2,8 +2,11 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::iter;
 
 use hashbrown::HashMap;
+use petgraph::graphmap::DiGraphMap;
+use petgraph::visit::{Dfs, Reversed, Visitable};
 
 use crate::certificate::drained::{self, Drained, MANY, Plan, Progress, Situation, Words};
 use crate::machine::{Fsm, IndexSet, StateId, Transition, TransitionId};
@@ -365,30 +368,29 @@ fn keep(words: &Words, counted: Option<TransitionId>, (least, most): (usize, usi
         |before: usize, letter| (letter, MANY.min(before + usize::from(Some(letter) == counted)));
     let is_known = |letter: &TransitionId| words.counts.contains_key(letter);
     // The letters, each with the number of those that are counted up to it, and what follows.
-    let first = words.first.iter().filter(|letter| is_known(letter));
-    let first = first.map(|&letter| count(0, letter));
-    let (mut work, mut edges) = (first.clone().collect::<Vec<_>>(), Vec::new());
+    let first = words.first.iter().copied().filter(is_known).map(|letter| count(0, letter));
+    let (mut work, mut graph) = (first.clone().collect::<Vec<_>>(), DiGraphMap::<_, _>::new());
     let mut reached = BTreeSet::new();
     while let Some(at) = work.pop() {
         if at.1 <= most && reached.insert(at) {
             let pairs = words.pairs.range((at.0, TransitionId::from_index(0))..);
             for pair in pairs.take_while(|pair| pair.0 == at.0).filter(|pair| is_known(&pair.1)) {
                 let next = count(at.1, pair.1);
-                edges.push((at, next));
+                graph.add_edge(at, next, ());
                 work.push(next);
             }
         }
     }
     let is_last = |at: &(TransitionId, usize)| at.1 >= least && words.last.contains(&at.0);
-    let mut kept: BTreeSet<_> = reached.into_iter().filter(is_last).collect();
-    let last = kept.iter().map(|at| at.0).collect();
-    while let Some(more) = edges.iter().find(|of| kept.contains(&of.1) && !kept.contains(&of.0)) {
-        kept.insert(more.0);
-    }
+    let last: Vec<_> = reached.into_iter().filter(is_last).collect();
+    let back = Reversed(&graph);
+    let mut search = Dfs::from_parts(last.clone(), back.visit_map());
+    let kept: BTreeSet<_> = iter::from_fn(|| search.next(back)).collect();
+    let last = last.iter().map(|at| at.0).collect();
     let mut counts = words.counts.clone();
     counts.retain(|&letter, _| kept.iter().any(|at| at.0 == letter));
-    let pairs = edges.iter().filter(|edge| kept.contains(&edge.1));
-    let pairs = pairs.map(|(at, next)| (at.0, next.0)).collect();
+    let pairs = graph.all_edges().filter(|(_, next, ())| kept.contains(next));
+    let pairs = pairs.map(|(at, next, ())| (at.0, next.0)).collect();
     let first = first.filter(|at| kept.contains(at)).map(|at| at.0).collect();
     Words { first, last, pairs, counts }
 }

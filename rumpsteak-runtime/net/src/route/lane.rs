@@ -13,7 +13,7 @@
 //! room for everything that is sent, and the task always reads what the connection has. The window
 //! of a transport therefore never holds back a message behind others that the peer does not wait
 //! for: an order that is safe over queues of the proven capacities is safe over any transport. The
-//! number of bytes is limited, too: see [`window`](super::window). Both ends know the proven
+//! number of bytes is limited, too: see [`credit`](super::credit). Both ends know the proven
 //! number, so its first grant is not sent.
 //!
 //! # A connection that breaks

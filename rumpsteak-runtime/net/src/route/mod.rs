@@ -11,17 +11,17 @@ macro_rules! for_all {
 
 mod absent_peer;
 mod bridge;
+mod credit;
 mod lane;
 mod net;
 mod outbox;
 mod reconnect;
 mod status;
-mod window;
 
 pub use self::bridge::Bridge;
+pub(crate) use self::credit::*;
 pub(crate) use self::lane::*;
 pub use self::net::*;
 pub use self::outbox::*;
 pub(crate) use self::reconnect::*;
 pub use self::status::*;
-pub(crate) use self::window::*;

@@ -12,9 +12,9 @@ use rumpsteak_runtime::error::BoxError;
 use rumpsteak_runtime::private::ByMacro;
 use rumpsteak_runtime::transport::{Bidirectional, Half, Left, Pair};
 
+use super::credit::{Taken, Window};
 use super::outbox::{LocalQueue, Outbox, Outgoing, Target, Write, pair};
 use super::status::SharedStatus;
-use super::window::{Taken, Window};
 use crate::NetError;
 use crate::wire::{Amount, Messages, Numbers, reading};
 

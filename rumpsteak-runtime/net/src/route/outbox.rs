@@ -16,8 +16,8 @@ use rumpsteak_runtime::channel::{Queue, QueueReceiver, QueueSender};
 use rumpsteak_runtime::error::BoxError;
 use rumpsteak_runtime::transport::{Half, KnownRoom, Pair};
 
+use super::credit::{Taken, Window};
 use super::status::SharedStatus;
-use super::window::{Taken, Window};
 use crate::NetError;
 use crate::platform::lock;
 use crate::wire::{Amount, Batch, frame};

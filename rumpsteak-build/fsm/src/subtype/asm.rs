@@ -202,8 +202,10 @@ impl<'a> Assumptions<'a> {
         // The steps between situations where the kind is pending that do not do it: is there a
         // loop?
         let is_pending = |node: u32| promised[node as usize].is_some();
-        let is_put_off =
-            |step: &&Step| is_pending(step.from) && is_pending(step.to) && !self.does(step, kind);
+        let does = |done: &Done| self.kind_of[done.transition as usize] == kind;
+        let is_put_off = |step: &&Step| {
+            is_pending(step.from) && is_pending(step.to) && !self.trail(step).iter().any(does)
+        };
         let steps: Vec<&Step> = self.steps.iter().filter(is_put_off).collect();
         if steps.is_empty() {
             return None;
@@ -242,11 +244,6 @@ impl<'a> Assumptions<'a> {
         let origin = promised[node as usize].unwrap_or_default();
         let path = self.path(&Way { from: Some(node), ..Way::start() });
         forgotten(origin, path, self.nodes[node as usize].state, cycle)
-    }
-
-    fn does(&self, step: &Step, kind: Kind) -> bool {
-        let mut trail = self.trail(step).iter();
-        trail.any(|done| self.kind_of[done.transition as usize] == kind)
     }
 }
 

@@ -1,5 +1,5 @@
-//! The window of a lane: how many messages and bytes its sender may keep, and its receiver, until
-//! the role at the other end has taken them.
+//! The credit of a lane, its window: how many messages and bytes its sender may keep, and its
+//! receiver, until the role at the other end has taken them.
 //!
 //! A sender sends its next message if the peer's role has yet to take fewer than [`least`]
 //! messages, or fewer than [`bytes`] bytes. So each end holds at most `least` messages, or the
@@ -118,15 +118,14 @@ impl Taken {
         self.report_at.store(report_at, Ordering::SeqCst);
         self.messages.load(Ordering::SeqCst)
     }
-}
 
-#[cfg(feature = "nats")]
-impl Taken {
+    #[cfg(feature = "nats")]
     pub(crate) fn messages(&self) -> u64 {
         self.messages.load(Ordering::SeqCst)
     }
 
     /// Waits until the role has taken so many messages.
+    #[cfg(feature = "nats")]
     pub(crate) async fn reach(&self, messages: u64) {
         std::future::poll_fn(|context| {
             self.lane.register(context.waker());
