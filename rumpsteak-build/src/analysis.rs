@@ -104,7 +104,13 @@ impl Analysis {
 
     /// The errors that no module can show.
     pub(crate) fn reports(&self) -> Vec<Report> {
-        unreadable(&self.protocols).chain(self.broken(false).map(Report::of_file)).collect()
+        let bare = self.without_module().filter_map(|(file, name, place)| {
+            let message = format!("the module for `{name}` of {file} lacks its attribute");
+            let help = format!("write `#[rumpsteak::protocol({name})]` above it, in {}", place?);
+            Some(Report::of(&message, &help))
+        });
+        let broken = self.broken(false).map(Report::of_file);
+        unreadable(&self.protocols).chain(broken).chain(bare).collect()
     }
 
     /// A mistake in the manifest because of which no module compiles.
@@ -162,17 +168,38 @@ impl Analysis {
         let _ = std::io::stdout().write_all(text.as_bytes());
     }
 
-    /// The place of a module of this name that has sessions and lacks its attribute.
+    /// The protocols with modules.
+    fn named(&self) -> BTreeSet<usize> {
+        self.modules().filter_map(|of| scope::own(&of.0, &self.protocols)?.ok()).collect()
+    }
+
+    /// The package's own protocols without a module: the file, the name, and the place of a module
+    /// that lacks its attribute.
+    fn without_module(&self) -> impl Iterator<Item = (String, &str, Option<String>)> {
+        let Protocols { protocols, files, base, .. } = &self.protocols;
+        let named = self.named();
+        let left = protocols.iter().zip(0..).filter(move |(_, at)| !named.contains(at));
+        let left = left.map(|(protocol, _)| (&files[protocol.file], protocol.name()));
+        // Packages that share a folder of protocols have modules for some of them each.
+        let own = left.filter(|(file, _)| file.path.starts_with(&base.folder));
+        own.map(|(file, name)| (file.shown().to_string(), name, self.bare_module(&snake(name))))
+    }
+
+    /// The place of a module of this name that is empty or has sessions, and lacks its attribute.
     fn bare_module(&self, name: &str) -> Option<String> {
         // A module that cannot be read may have this name.
-        let mut judged = self.judged.iter().flatten();
-        if !judged.all(|of| matches!(of, Ok((module, _)) if module.name != name)) {
-            return None;
-        }
-        let head = format!("mod {name} {{");
-        let mut files = self.source.files.iter().filter(|file| file.text.contains("#[session"));
-        files.find_map(|file| {
-            let line = file.text.lines().position(|line| line.contains(&head))? + 1;
+        let is_other =
+            |of: &Result<(Module, _), _>| matches!(of, Ok((module, _)) if module.name != name);
+        self.judged.iter().flatten().all(is_other).then_some(())?;
+        self.source.files.iter().find_map(|file| {
+            let end = if file.text.contains("#[session") { "" } else { "}" };
+            let head = format!("mod {name} {{{end}");
+            let lines: Vec<_> = [""].into_iter().chain(file.text.lines()).collect();
+            // What is indented or has an attribute may be a macro's.
+            let is_bare = |of: &[&str]| {
+                of[1].trim_start_matches("pub ").starts_with(&head) && !of[0].ends_with(']')
+            };
+            let line = lines.windows(2).position(is_bare)? + 1;
             Some(format!("{}:{line}", self.protocols.base.show(&file.path)))
         })
     }
@@ -183,22 +210,10 @@ impl Analysis {
         let is_right = |judged: &Result<(Module, Findings), _>| matches!(judged, Ok((module, of)) if module.errors.is_empty() && of.told.is_empty());
         let is_right = self.judged.iter().flatten().all(is_right);
         let mut warnings = BTreeSet::new();
-        let named = self.modules().filter_map(|(module, _)| scope::own(module, protocols)?.ok());
-        let named: BTreeSet<usize> = named.collect();
-        for (position, protocol) in protocols.protocols.iter().enumerate() {
+        let idle = self.without_module().filter(|(.., place)| is_right && place.is_none());
+        warnings.extend(idle.map(|(file, name, _)| format!("{file}: no module is for the protocol `{name}`: write `#[rumpsteak::protocol({name})] mod {} {{}}`, or take the protocol out", snake(name))));
+        for protocol in &protocols.protocols {
             let (file, name) = (protocols.files[protocol.file].shown(), protocol.name());
-            // Packages that share a folder of protocols have modules for some of them each.
-            let is_own = protocols.files[protocol.file].path.starts_with(&protocols.base.folder);
-            let bare = self.bare_module(&snake(name));
-            if is_own && !named.contains(&position) && (is_right || bare.is_some()) {
-                let place = match bare {
-                    Some(place) => format!("` above the module in {place}"),
-                    None => format!(" mod {} {{}}`", snake(name)),
-                };
-                warnings.insert(format!(
-                    "{file}: no module is for the protocol `{name}`: write `#[rumpsteak::protocol({name})]{place}, or take the protocol out"
-                ));
-            }
             let machines = protocol.projections.iter().map(|of| &of.fsm);
             let idle = machines.filter(|fsm| fsm.transitions().next().is_none());
             warnings.extend(idle.map(|fsm| {
@@ -213,6 +228,7 @@ impl Analysis {
             let path = protocols.base.show(path);
             warnings.insert(format!("{path}:{line}: not read, since it is not Rust"));
         }
+        let named = self.named();
         warnings.extend(machines::unused(protocols, &|protocol| named.contains(&protocol)));
         warnings.extend(self.modules().flat_map(|(_, findings)| findings.warnings.iter().cloned()));
         warnings.into_iter().collect()

@@ -29,11 +29,11 @@ impl Configuration {
 
     /// Verifies the package whose build script this is.
     ///
-    /// Errors with a place in the Rust source are not returned: the macros raise them there.
+    /// Errors that a macro can raise are not returned: it raises them at the token.
     ///
     /// # Errors
     ///
-    /// Errors in protocol files that no module names; a package or a folder of protocols that
+    /// Errors in protocol files that no module names; a module that lacks its attribute; what
     /// cannot be read; a caller other than a build script; a second call.
     pub fn verify(self) -> Result<Summary, Report> {
         let folder = variable("CARGO_MANIFEST_DIR")?;

@@ -3,7 +3,7 @@
 //! # When it fails
 //!
 //! A failing build script hides all other diagnostics from an editor. So it fails only for errors
-//! without a place in Rust source, such as a missing folder. All others become errors of rustc.
+//! that no macro can raise, such as a missing folder. All others become errors of rustc.
 
 mod analysis;
 mod codegen;

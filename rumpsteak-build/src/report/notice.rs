@@ -144,7 +144,7 @@ impl Notice {
     }
 }
 
-/// The errors of a build script that have no place in Rust source.
+/// The errors of a build script that no macro can raise.
 ///
 /// Its [`Debug`](fmt::Debug) output is the rendered report, which
 /// `fn main() -> Result<(), Report>` prints.

@@ -136,8 +136,8 @@ fn item(item: &Item, scope: &Scope<'_>) -> TokenStream {
         Item::Message(message) => message::expand(message, scope),
         Item::Other(tokens) | Item::Use(tokens) => tokens.clone(),
         Item::Role(role) => role::expand(role, scope),
-        Item::Session(session) if scope.is_left_out(&session.name) => {
-            session::nothing(&session.name)
+        Item::Session(it) if scope.judged.findings.left_out.contains(&it.name.to_string()) => {
+            session::nothing(&it.name)
         }
         Item::Session(session) => session::expand(session, scope),
         Item::Set(set) => set::expand(set, scope),

@@ -12,7 +12,7 @@ use rumpsteak_front::session::{Action, Head};
 
 /// The context in which the items of a module expand.
 pub(crate) struct Scope<'a> {
-    judged: &'a Judged,
+    pub(crate) judged: &'a Judged,
     /// The path of the runtime's crate.
     pub(crate) krate: &'a TokenStream,
     pub(crate) kinds: BTreeMap<String, ItemKind>,
@@ -23,11 +23,6 @@ impl<'a> Scope<'a> {
     pub(crate) fn new(judged: &'a Judged, krate: &'a TokenStream) -> Self {
         let kinds = items(judged).filter_map(Item::named).map(|(it, kind)| (it.to_string(), kind));
         Self { judged, krate, kinds: kinds.collect(), numbers: numbers(judged) }
-    }
-
-    /// Returns true if the session names something that does not exist.
-    pub(crate) fn is_left_out(&self, session: &Ident) -> bool {
-        self.judged.findings.left_out.contains(&session.to_string())
     }
 
     pub(crate) fn protocol(&self) -> &ProtocolFacts {

@@ -48,12 +48,6 @@ fn capacity(text: &str) -> Result<Capacity, String> {
 }
 
 impl Queues {
-    /// True if the question is about queues with capacities.
-    pub(super) fn are_given(&self) -> bool {
-        let Self { capacity, mailbox, drop, race } = self;
-        !(capacity.is_empty() && mailbox.is_empty() && drop.is_empty() && race.is_empty())
-    }
-
     fn topology(&self) -> Topology {
         let topology = self.capacity.iter().fold(Topology::default(), |all, given| match given {
             Capacity::All(capacity) => all.capacity(*capacity),

@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, value_name = "WHICH", default_value = "fair")]
     liveness: Liveness,
     #[command(flatten)]
-    queues: Queues,
+    queues: Option<Queues>,
     #[command(flatten)]
     scribble: Scribble,
     #[command(flatten)]
@@ -63,10 +63,10 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     }
     let given = &arguments.scribble.reading.limits;
     let limits = given.verifier().queue(arguments.k.unwrap_or(arguments.max_k));
-    if arguments.queues.are_given() {
+    if let Some(queues) = &arguments.queues {
         // The runs that count are long.
         let limits = limits.configurations(given.configurations.unwrap_or(4_000_000));
-        return bounded::run(&arguments.queues, &machines, fsms, &limits, terminal);
+        return bounded::run(queues, &machines, fsms, &limits, terminal);
     }
     let system = system_of(fsms)?;
     let kmc::Report { verdict, obstacle, properties } = kmc::check(&system, &limits);

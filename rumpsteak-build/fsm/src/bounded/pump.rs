@@ -107,10 +107,6 @@ impl Word {
             self.first.remove(0);
         }
     }
-
-    fn is_short(&self) -> bool {
-        self.first.len().max(self.missing).max(self.last.len()) <= LONGEST
-    }
 }
 
 /// A part of a run: events, once or until a queue is full.
@@ -222,8 +218,9 @@ impl Symbolic {
 fn after(network: &Network<'_>, nodes: &[Node], last: usize, event: Event) -> Vec<Node> {
     let mut next = nodes[last].at.clone();
     next.take(network, event);
+    let is_long = |of: &Word| of.first.len().max(of.missing).max(of.last.len()) > LONGEST;
     // A send that waits changes nothing.
-    if matches!(event, Event::Wait(_)) || !next.queues.iter().all(Word::is_short) {
+    if matches!(event, Event::Wait(_)) || next.queues.iter().any(is_long) {
         return vec![];
     }
     let node = |parent, part, at: Symbolic| {

@@ -49,10 +49,6 @@ pub fn compare<A: PartialEq, M: Iterator<Item = (A, u32)>>(
 /// Direction, channel and message of a move.
 type Key = (bool, u32, u32);
 
-fn key(by: &Move) -> Key {
-    (by.is_send, by.channel, by.message)
-}
-
 pub(super) struct Early {
     /// False if the system cannot have one that is worth a search.
     is_possible: bool,
@@ -90,6 +86,7 @@ impl Early {
     }
 
     fn is_early(&mut self, system: &InternedSystem<'_>, state: StateIndex, by: &Move) -> bool {
+        let key = |by: &Move| (by.is_send, by.channel, by.message);
         let receive = key(by);
         if let Some(&known) = self.known.get(&(state, receive)) {
             return known;

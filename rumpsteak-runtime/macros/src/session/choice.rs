@@ -41,7 +41,9 @@ impl Expansion<'_> {
         let peers = self.peers(variants);
         let state = due.clone().unwrap_or_else(|| quote!(#krate::states::State<'s, #role>));
         let decide = self.decide(variants, &state, due.is_some());
-        let of_members = variants.iter().filter(|of| self.hears_member(of)).count();
+        let actions = variants.iter().filter_map(|variant| variant.head.action());
+        let heard = actions.filter(|of| of.direction == Direction::Receive);
+        let of_members = heard.filter(|of| self.scope.is_family(&of.peer)).count();
         let first = labels.first();
         let heard = self.heard(variants);
         let (all, gathers) = rest.map(|rest| self.rest_of_gather(rest)).unzip();
@@ -91,13 +93,6 @@ impl Expansion<'_> {
             #drains
             #(#offers)*
         }
-    }
-
-    fn hears_member(&self, variant: &Variant) -> bool {
-        variant
-            .head
-            .action()
-            .is_some_and(|of| of.direction == Direction::Receive && self.scope.is_family(&of.peer))
     }
 
     /// The labels of the options that receive, if others send.
