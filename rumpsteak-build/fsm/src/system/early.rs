@@ -1,4 +1,4 @@
-//! Early receives: see the [partial-order reduction](super::partial_order).
+//! Early receives, for the partial-order reduction: it makes no difference when they happen.
 
 use hashbrown::{HashMap, HashSet};
 
