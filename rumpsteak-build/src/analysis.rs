@@ -11,12 +11,11 @@ use rumpsteak_front::name::{same, snake};
 use crate::codegen::machines;
 use crate::fault::Cause;
 use crate::findings::Findings;
-use crate::manifest;
 use crate::package::{self, Inputs, Package, RUNTIME, VERIFIED};
 use crate::protocols::{Protocols, ScrFile};
 use crate::report::notice::{Report, unreadable};
-use crate::scope;
 use crate::source::{RustFile, Source};
+use crate::{manifest, scope};
 
 /// The result of a build script.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -197,7 +196,8 @@ impl Analysis {
             let lines: Vec<_> = [""].into_iter().chain(file.text.lines()).collect();
             // What is indented or has an attribute may be a macro's.
             let is_bare = |of: &[&str]| {
-                of[1].trim_start_matches("pub ").starts_with(&head) && !of[0].ends_with(']')
+                let visibility = of[1].find(&head).map(|at| of[1][..at].trim_end());
+                matches!(visibility, Some("" | "pub" | "pub(crate)")) && !of[0].starts_with("#[")
             };
             let line = lines.windows(2).position(is_bare)? + 1;
             Some(format!("{}:{line}", self.protocols.base.show(&file.path)))
@@ -208,7 +208,8 @@ impl Analysis {
     pub(crate) fn warnings(&self) -> Vec<String> {
         let protocols = &self.protocols;
         let is_right = |judged: &Result<(Module, Findings), _>| matches!(judged, Ok((module, of)) if module.errors.is_empty() && of.told.is_empty());
-        let is_right = self.judged.iter().flatten().all(is_right);
+        let is_right =
+            self.source.unreadable.is_empty() && self.judged.iter().flatten().all(is_right);
         let mut warnings = BTreeSet::new();
         let idle = self.without_module().filter(|(.., place)| is_right && place.is_none());
         warnings.extend(idle.map(|(file, name, _)| format!("{file}: no module is for the protocol `{name}`: write `#[rumpsteak::protocol({name})] mod {} {{}}`, or take the protocol out", snake(name))));

@@ -11,9 +11,8 @@ use rumpsteak_fsm::{Fsm, Limits, Role, dot};
 use crate::codegen;
 use crate::codegen::machines::{self, Machine};
 use crate::fault::{Cause, Fault};
-use crate::judge::Root;
 use crate::judge::sessions::{self, Judgement};
-use crate::judge::{capacities, declared};
+use crate::judge::{Root, capacities, declared};
 use crate::protocols::{Loaded, Outcome, Protocols};
 use crate::report::comparison::beyond_subtyping;
 use crate::report::wording::{self, ErrorText};
@@ -49,12 +48,8 @@ impl Findings {
         findings.outcome = faults.iter().map(|fault| fault.cause.outcome()).max();
         // Several tokens may have the same mistake.
         let mut said = BTreeSet::new();
-        for fault in &faults {
-            let told = wording::told(fault, protocols, own);
-            if said.insert(told.headline().to_owned()) {
-                findings.told.push((fault.span, told));
-            }
-        }
+        let told = faults.iter().map(|fault| (fault.span, wording::told(fault, protocols, own)));
+        findings.told = told.filter(|(_, told)| said.insert(told.headline().to_owned())).collect();
         findings
     }
 
@@ -242,7 +237,8 @@ fn warnings(scope: &Scope<'_>, judgement: &Judgement) -> Vec<String> {
     let unused = written.filter(|id| scope.session(*id).is_some_and(|it| it.chain().is_some()));
     warnings.extend(unused.map(|id| {
         format!(
-            "{file}: `{}` belongs to no role of `{name}`, so no process can run it\n  write `#[session(Role)]` above it",
+            "in the module `{}`, `{}` belongs to no role of `{name}`, so no process can run it\n  write `#[session(Role)]` above it",
+            scope.module.name,
             scope.name_of(id)
         )
     }));

@@ -57,7 +57,7 @@ impl Source {
         self.renames |= text.contains(" as rumpsteak");
         // Most files have no protocol, and need not be lexed.
         let words = ["protocol", "closed_system", "#[session"];
-        let is_empty = |line: &str| line.starts_with("mod ") && line.ends_with("{}");
+        let is_empty = |line: &str| line.contains("mod ") && line.ends_with("{}");
         if !words.iter().any(|word| text.contains(word)) && !text.lines().any(is_empty) {
             return;
         }

@@ -599,8 +599,8 @@ const EXPECTED_REST: &str =
 const NO_ARGUMENTS_OF_END: &str =
     "`End` is written without arguments: `#[session]` adds what it needs";
 const ONLY_SELF: &str = "this session is itself and nothing else: it needs an action before `Self`";
-const NO_CONSTRUCTOR: &str = "not `Send`, `Receive`, `Select`, `Branch` or `Race`, and the name of another session has no \
-                              arguments: `#[session]` adds those that it needs";
+const NO_CONSTRUCTOR: &str = "not `Send`, `Receive`, `Select`, `Branch` or `Race`, and the name of another session is written \
+                              without arguments: `#[session]` adds them";
 const NO_GENERIC_LABEL: &str =
     "a label is a type without arguments: give this one a name of its own";
 const NO_GENERICS: &str =

@@ -18,10 +18,9 @@ use crate::limits::Limits;
 use crate::names::modules::Modules;
 use crate::names::program::Source;
 use crate::names::resolve::{family_size, resolve};
-use crate::project::asked;
 use crate::project::blocks::{self, Together};
-use crate::project::on_demand;
 use crate::project::projection::{self, Projection};
+use crate::project::{asked, on_demand};
 use crate::syntax::ast::{Ending, Link, Module};
 
 /// The greatest number of branches that are tried with an additional `continue`.

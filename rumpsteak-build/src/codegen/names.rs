@@ -237,6 +237,9 @@ impl Names {
                 let sorts: String = sorts.collect();
                 proposed += if sorts.is_empty() { "Empty" } else { &sorts };
             }
+            if self.roles.iter().any(|role| format!("{}Session", role.ty) == proposed) {
+                proposed += "Message";
+            }
             (self.fresh(part.insert(proposed), "Message"), is_debug)
         });
         self.positions.insert(message.clone(), self.labels.len());

@@ -10,10 +10,9 @@ use rumpsteak_fsm::{Message, Role, System, family};
 
 use crate::codegen::machines::Machine;
 use crate::fault::{Cause, Fault, Gap, Hint, Note};
-use crate::judge::Root;
 use crate::judge::closed_system::{self, Session};
 use crate::judge::together::{self, Combined};
-use crate::judge::{machines, subtype, wrong_part};
+use crate::judge::{Root, machines, subtype, wrong_part};
 use crate::protocols::Loaded;
 use crate::scope::session::SessionMachine;
 use crate::scope::{ItemId, Place, Scope};

@@ -268,8 +268,8 @@ impl ScrFile {
 impl Loaded {
     pub(crate) fn new(file: usize, protocol: Protocol, projections: Vec<Projection>) -> Self {
         let mut messages: BTreeMap<String, BTreeSet<Message>> = BTreeMap::new();
-        for transition in projections.iter().flat_map(|projection| projection.fsm.transitions()) {
-            let message = &transition.action.message;
+        let transitions = projections.iter().flat_map(|projection| projection.fsm.transitions());
+        for message in transitions.map(|of| &of.action.message) {
             let alike = messages.entry(name::normalise(message.label.as_str())).or_default();
             alike.insert(message.clone());
         }

@@ -2,11 +2,10 @@
 //! the peers. Actions have the names of the machines.
 
 use rumpsteak_front::name::snake;
-use rumpsteak_fsm::repair;
 use rumpsteak_fsm::subtype::{Proof, Refusal, Rule, Side};
 use rumpsteak_fsm::verify::together::Condition;
 use rumpsteak_fsm::verify::{Accepted, Evidence};
-use rumpsteak_fsm::{Action, Fsm, TransitionId};
+use rumpsteak_fsm::{Action, Fsm, TransitionId, repair};
 
 use super::code::of_rule;
 use super::reordering::{ActionText, BrokenRule};
@@ -166,12 +165,9 @@ pub(super) fn without_run(evidence: &Evidence, peers: &str) -> String {
     match evidence {
         Evidence::Run(run) => format!("among these peers, {}; {}", run.failure, shortest(run)),
         Evidence::NoRun(coverage) => {
-            let how_far = if coverage.exhaustive {
-                String::new()
-            } else {
-                format!(" as long as no queue holds more than {}", count(coverage.bound, "message"))
-            };
-            format!("{peers} nothing goes wrong{how_far}, but others may follow the same protocol")
+            let limit = format!(" with at most {} in a queue", count(coverage.bound, "message"));
+            let how_far = if coverage.exhaustive { "" } else { &limit };
+            format!("{peers} nothing goes wrong{how_far}; it may if another role is reordered, too")
         }
         Evidence::NoSystem(error) => error.to_string(),
     }

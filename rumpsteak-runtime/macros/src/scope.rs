@@ -3,12 +3,11 @@ use std::collections::BTreeMap;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, format_ident};
 use rumpsteak_build::expansion::{Judged, ProtocolFacts, RoleFacts, RootFacts};
-use rumpsteak_front::SessionItem;
 use rumpsteak_front::hash::number;
 use rumpsteak_front::module::{Item, ItemKind};
-use rumpsteak_front::name;
 use rumpsteak_front::role::{Room, Route};
 use rumpsteak_front::session::{Action, Head};
+use rumpsteak_front::{SessionItem, name};
 
 /// The context in which the items of a module expand.
 pub(crate) struct Scope<'a> {

@@ -8,9 +8,8 @@ use super::parking::Parker;
 use super::ring::{Empty, PARKED};
 use super::shared::{Consumer, drop_messages};
 use crate::sync::atomic::Ordering;
-use crate::testing;
 use crate::transport::capacity::Queue;
-use crate::woken;
+use crate::{testing, woken};
 
 /// The receiving half of a queue.
 ///

@@ -176,7 +176,7 @@ fn a_refusal_that_these_peers_survive_says_so() {
     let tolerant = "A: B!x; B!y; end\nB: {A?x; {A?x; end, A?y; end}, A?y; {A?x; end, A?y; end}}\n";
     let folder = folder.with("tolerant.txt", tolerant).with("swapped.txt", "A: B!y; B!x; end\n");
     let run = folder.call("subtype swapped.txt tolerant.txt --role A").exits(1);
-    says(&run.stdout, "= note: among these very peers nothing goes wrong, ");
+    says(&run.stdout, "= note: among these very peers nothing goes wrong; ");
 }
 
 #[test]

@@ -19,7 +19,9 @@ impl Construct {
         Self("`nested` protocols and `calls` are", "use an `aux global protocol` and `do`");
     pub(crate) const UNORDERED: Self =
         Self("`unordered` blocks are", "put each interaction into a part of a `par`");
-    pub(crate) const REPEAT: Self = Self("`repeat` is", "write `rec X { … continue X; }`");
+    pub(crate) const REPEAT: Self =
+        Self("`loop` and `repeat` are", "write `rec X { … continue X; }`");
+    pub(crate) const GOTO: Self = Self("`goto` is", "write `continue X;`");
     pub(crate) const PARALLEL: Self = Self("`parallel` is", "write `par { … } and { … }`");
     pub(crate) const SPAWN: Self = Self("`run` and `spawn` are", "write `do P(A, B);`");
     pub(crate) const INTRODUCES: Self =

@@ -278,7 +278,8 @@ impl BodyParser<'_, '_> {
             }
             _ if self.cursor.is_word_at(1, "from") => return Ok(false),
             "wrap" if name => Construct::WRAP,
-            "repeat" if name => Construct::REPEAT,
+            "loop" | "repeat" if name => Construct::REPEAT,
+            "goto" if name => Construct::GOTO,
             "run" | "spawn" if name => Construct::SPAWN,
             "nested" if self.cursor.is_word_at(1, "protocol") => Construct::NESTED_PROTOCOL,
             // A recursion may have such a name.
@@ -557,7 +558,7 @@ fn payload(cursor: &mut Cursor<'_>) -> Result<Payload> {
     let sort = sort(cursor)?;
     if cursor.kind() == TokenKind::Identifier && [b',', b')'].iter().any(|&it| cursor.is_at(1, it))
     {
-        let help = format!("write the name first: `{}: {sort}`", cursor.word());
+        let help = format!("write `{sort}: {0}` or `{0}: {sort}`: the type is last", cursor.word());
         return Err(cursor.unexpected_with("`,` or `)`", Some(help)));
     }
     let delegated = if cursor.take(b'@') { Some(role(cursor)?) } else { None };
