@@ -153,10 +153,9 @@ impl Package {
         fs::create_dir_all(self.folder.join("verdicts"))?;
         let sealed = |(key, of)| (verdict::path(&self.folder, key), verdict::seal(key, of));
         let verdicts: BTreeMap<PathBuf, String> = verdicts.map(sealed).collect();
-        for path in package_root::entries(&self.folder.join("verdicts")) {
-            if !verdicts.contains_key(&path) {
-                fs::remove_file(path)?;
-            }
+        let is_old = |path: &Path| !verdicts.contains_key(path);
+        for path in package_root::entries(&self.folder.join("verdicts"), is_old) {
+            fs::remove_file(path)?;
         }
         let is_new =
             |(path, text): &(_, String)| fs::read_to_string(path).ok().as_ref() != Some(text);

@@ -56,10 +56,11 @@ impl PackageRoot {
     }
 }
 
-/// The entries of a folder, sorted.
-pub(crate) fn entries(folder: &Path) -> Vec<PathBuf> {
+/// The entries of a folder that are wanted, sorted.
+pub(crate) fn entries(folder: &Path, is_wanted: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    let paths = entries.map(|entry| entry.path()).filter(|path| is_wanted(path));
+    let mut paths: Vec<PathBuf> = paths.collect();
     paths.sort();
     paths
 }

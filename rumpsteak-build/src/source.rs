@@ -70,10 +70,8 @@ impl Source {
 
 /// The visible entries of a folder, without links to folders, which may form a cycle.
 fn entries(folder: &Path) -> Vec<PathBuf> {
-    let mut paths = package_root::entries(folder);
-    paths.retain(|path| {
+    package_root::entries(folder, |path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         !(name.starts_with('.') || path.is_symlink() && path.is_dir())
-    });
-    paths
+    })
 }

@@ -141,7 +141,7 @@ pub(crate) fn unused(protocols: &Protocols, is_included: &dyn Fn(usize) -> bool)
 fn strays(protocols: &Protocols) -> Vec<String> {
     let folders = protocols.files.iter().filter_map(|file| file.path.parent());
     let folders: BTreeSet<&Path> = folders.collect();
-    let is_stray = |path: &PathBuf| {
+    let is_stray = |path: &Path| {
         let text = || package_root::read(path).unwrap_or_default();
         let is_machine = || match form_of(path) {
             Some(Form::Dot) => parse_named(&text(), Form::Dot).is_ok_and(|found| !found.is_empty()),
@@ -149,10 +149,10 @@ fn strays(protocols: &Protocols) -> Vec<String> {
         };
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let mut stems = name.match_indices('.').map(|(stop, _)| &name[..stop]);
-        let has_scr = stems.any(|stem| path.with_file_name(format!("{stem}.scr")).is_file());
-        !has_scr && is_machine()
+        let mut has_scr = || stems.any(|stem| path.with_file_name(format!("{stem}.scr")).is_file());
+        is_machine() && !has_scr()
     };
-    let strays = folders.into_iter().flat_map(package_root::entries).filter(is_stray);
+    let strays = folders.into_iter().flat_map(|folder| package_root::entries(folder, is_stray));
     let warning = |path: PathBuf| {
         let shown = protocols.base.show(&path);
         format!(

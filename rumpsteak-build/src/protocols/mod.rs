@@ -147,9 +147,9 @@ impl Protocols {
             let text = text.map(|text| Arc::new(NamedText::new(self.base.show(&path), text)));
             (path, text)
         };
-        let mut beside = path.parent().map(package_root::entries).unwrap_or_default();
-        beside.retain(|other| form_of(other).is_some() && role_part(path, other).is_some());
-        let machines = beside.into_iter().map(machine).collect();
+        let is_beside = |other: &Path| form_of(other).is_some() && role_part(path, other).is_some();
+        let beside = path.parent().map(|folder| package_root::entries(folder, is_beside));
+        let machines = beside.into_iter().flatten().map(machine).collect();
         let (path, imports) = (path.to_owned(), imports.to_owned());
         self.files.push(ScrFile { path, imports, read, machines, module });
     }
