@@ -30,9 +30,7 @@ pub(crate) fn check(derivation: &Derivation, sub: &Fsm, sup: &Fsm) -> Result<(),
             moved: false,
         }];
         for (number, rule) in situation.rules.iter().enumerate() {
-            let goal = goals.pop().ok_or(Fault::NoGoal);
-            let applied =
-                goal.and_then(|goal| checker.apply(rule, goal, &claims, index, &mut goals));
+            let applied = checker.apply(rule, &claims, index, &mut goals);
             applied.map_err(|fault| Invalid::at(index, number, fault))?;
         }
         if !goals.is_empty() {
@@ -209,26 +207,28 @@ impl<'a> Checker<'a> {
         Ok(Branch { spine, tail })
     }
 
-    /// Applies a rule to a goal; the remaining goals are pushed on `goals`, the first on top.
+    /// Applies a rule to the last goal, in its place: moving it costs more. Its first part is last.
     fn apply(
         &self,
         rule: &Inference,
-        mut goal: Goal,
         claims: &[Claim],
         from: usize,
         goals: &mut Vec<Goal>,
     ) -> Result<(), Fault> {
+        let goal = goals.last_mut().ok_or(Fault::NoGoal)?;
         match rule {
             Inference::End => {
                 let finished = goal.own.is_none()
                     && self.sub.is_terminal(goal.state)
                     && goal.tree.spine.acts().next().is_none()
                     && matches!(goal.tree.tail, End::State(state) if self.sup.is_terminal(state));
-                return finished.then_some(()).ok_or(Fault::WrongRule);
+                finished.then(|| goals.pop()).ok_or(Fault::WrongRule)?;
             }
-            Inference::Choose => return self.choose(goal, goals),
-            Inference::Unfold(path) => return self.unfold(path, goal, goals),
-            Inference::Assume(to) => return self.assume(*to, &goal, claims, from),
+            Inference::Choose => self.choose(goals)?,
+            Inference::Unfold(path) => self.unfold(path, goals)?,
+            Inference::Assume(to) => {
+                self.assume(*to, goal, claims, from).map(|()| drop(goals.pop()))?
+            }
             Inference::Drop(path) => goal.tree.drop(path)?,
             Inference::Take => {
                 match goal.own.take() {
@@ -236,29 +236,29 @@ impl<'a> Checker<'a> {
                         goal.tree.take(act, 0)?;
                         goal.done[act.kind as usize] = true;
                     }
-                    None => self.receive(&mut goal)?,
+                    None => self.receive(goal)?,
                 }
                 goal.moved = true;
             }
         }
-        goals.push(goal);
         Ok(())
     }
 
-    fn choose(&self, mut goal: Goal, goals: &mut Vec<Goal>) -> Result<(), Fault> {
+    fn choose(&self, goals: &mut Vec<Goal>) -> Result<(), Fault> {
+        let at = goals.len().checked_sub(1).ok_or(Fault::NoGoal)?;
+        let goal = &goals[at];
         let outputs: Vec<_> = self.sub.transitions_from(goal.state).collect();
         let sends = outputs.first().is_some_and(|output| output.action.is_send());
         if goal.own.is_some() || !sends {
             return Err(Fault::WrongRule);
         }
-        // Backwards, so that the first is on top. It takes the tree itself.
-        for output in outputs[1..].iter().rev() {
-            let own = Some(self.sub_acts[output.id.index()]);
-            goals.push(Goal { own, state: output.target, ..goal.clone() });
+        // Backwards, so that the first is on top.
+        let copies: Vec<Goal> = outputs[1..].iter().map(|_| goal.clone()).collect();
+        goals.extend(copies);
+        for (goal, output) in goals[at..].iter_mut().zip(outputs.iter().rev()) {
+            goal.own = Some(self.sub_acts[output.id.index()]);
+            goal.state = output.target;
         }
-        goal.own = Some(self.sub_acts[outputs[0].id.index()]);
-        goal.state = outputs[0].target;
-        goals.push(goal);
         Ok(())
     }
 
@@ -279,10 +279,11 @@ impl<'a> Checker<'a> {
         (0..self.kinds).all(falls).then_some(()).ok_or(Fault::Rank)
     }
 
-    fn unfold(&self, path: &[u32], mut goal: Goal, goals: &mut Vec<Goal>) -> Result<(), Fault> {
+    fn unfold(&self, path: &[u32], goals: &mut Vec<Goal>) -> Result<(), Fault> {
         if path.len() >= DEEPEST {
             return Err(Fault::TooDeep);
         }
+        let goal = goals.last_mut().ok_or(Fault::NoGoal)?;
         let branch = goal.tree.at(path)?;
         let End::State(state) = branch.tail else { return Err(Fault::WrongRule) };
         let next = self.sup.transitions_from(state);
@@ -292,7 +293,6 @@ impl<'a> Checker<'a> {
             &[(act, target)] => {
                 branch.spine.push(act);
                 branch.tail = End::State(target);
-                goals.push(goal);
             }
             [(first, _), ..] if first.sends => {
                 let leaf = |(act, target)| {
@@ -300,9 +300,9 @@ impl<'a> Checker<'a> {
                     (act, Branch { spine, tail })
                 };
                 branch.tail = End::Choice(next.into_iter().map(leaf).collect());
-                goals.push(goal);
             }
             inputs => {
+                let goal = goals.pop().ok_or(Fault::NoGoal)?;
                 for &(act, target) in inputs.iter().rev() {
                     let mut tree = goal.tree.clone();
                     let branch = tree.at(path)?;
