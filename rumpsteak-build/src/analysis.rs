@@ -36,6 +36,8 @@ pub(crate) struct Analysis {
     pub(crate) source: Source,
     pub(crate) judged: Vec<Vec<Result<(Module, Findings), syn::Error>>>,
     pub(crate) summary: Summary,
+    /// The protocols with modules.
+    named: BTreeSet<usize>,
 }
 
 impl Analysis {
@@ -65,7 +67,9 @@ impl Analysis {
             summary.sessions += roots.len();
             summary.verified += roots.values().filter(|root| root.passed).count();
         }
-        Self { protocols, source, judged, summary }
+        let analysis = Self { protocols, source, judged, summary, named: BTreeSet::new() };
+        let own = |of: &(Module, _)| scope::own(&of.0, &analysis.protocols)?.ok();
+        Self { named: analysis.modules().filter_map(own).collect(), ..analysis }
     }
 
     pub(crate) fn modules(&self) -> impl Iterator<Item = &(Module, Findings)> {
@@ -167,17 +171,11 @@ impl Analysis {
         let _ = std::io::stdout().write_all(text.as_bytes());
     }
 
-    /// The protocols with modules.
-    fn named(&self) -> BTreeSet<usize> {
-        self.modules().filter_map(|of| scope::own(&of.0, &self.protocols)?.ok()).collect()
-    }
-
     /// The package's own protocols without a module: the file, the name, and the place of a module
     /// that lacks its attribute.
     fn without_module(&self) -> impl Iterator<Item = (String, &str, Option<String>)> {
         let Protocols { protocols, files, base, .. } = &self.protocols;
-        let named = self.named();
-        let left = protocols.iter().zip(0..).filter(move |(_, at)| !named.contains(at));
+        let left = protocols.iter().zip(0..).filter(|(_, at)| !self.named.contains(at));
         let left = left.map(|(protocol, _)| (&files[protocol.file], protocol.name()));
         // Packages that share a folder of protocols have modules for some of them each.
         let own = left.filter(|(file, _)| file.path.starts_with(&base.folder));
@@ -196,8 +194,9 @@ impl Analysis {
             let lines: Vec<_> = [""].into_iter().chain(file.text.lines()).collect();
             // What is indented or has an attribute may be a macro's.
             let is_bare = |of: &[&str]| {
-                let visibility = of[1].find(&head).map(|at| of[1][..at].trim_end());
-                matches!(visibility, Some("" | "pub" | "pub(crate)")) && !of[0].starts_with("#[")
+                let visibility = of[1].find(&head).map(|at| &of[1][..at]);
+                matches!(visibility, Some("" | "pub " | "pub(crate) "))
+                    && (of[0].starts_with("//") || !of[0].ends_with(']'))
             };
             let line = lines.windows(2).position(is_bare)? + 1;
             Some(format!("{}:{line}", self.protocols.base.show(&file.path)))
@@ -229,8 +228,7 @@ impl Analysis {
             let path = protocols.base.show(path);
             warnings.insert(format!("{path}:{line}: not read, since it is not Rust"));
         }
-        let named = self.named();
-        warnings.extend(machines::unused(protocols, &|protocol| named.contains(&protocol)));
+        warnings.extend(machines::unused(protocols, &|protocol| self.named.contains(&protocol)));
         warnings.extend(self.modules().flat_map(|(_, findings)| findings.warnings.iter().cloned()));
         warnings.into_iter().collect()
     }

@@ -27,7 +27,7 @@ const FOR_TESTS: [&str; 5] = ["fsm-tests", "fuzz", "layout", "oracle", "ui-tests
 
 /// Lines of `src` without tests, comments included, of the published packages: to be lowered with
 /// what is removed.
-const PRODUCT: usize = 61_179;
+const PRODUCT: usize = 61_177;
 /// Lines of tests, of the published packages and of those that exist for tests only: likewise.
 const TESTS: usize = 36_778;
 /// Lines of a module without its tests.

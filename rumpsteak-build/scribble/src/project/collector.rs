@@ -50,8 +50,8 @@ pub(super) fn collects(subsets: &Subsets<'_>, problems: &[Problem], machine: &Lo
     true
 }
 
-/// The states that are compared for an early receive. `None` if it is none, if one of the states
-/// where the message may be due sends, or if a cycle leads through those that do not receive it.
+/// The states that are compared for an early receive. `None` if the receive is not early, if a
+/// state where the message may be due sends, or if a cycle leads through those that do not receive.
 fn early(machine: &Local, source: u32, receive: &Edge) -> Option<Vec<u32>> {
     let moves = |state| machine.edges(state).iter().map(|edge| (&edge.action, edge.target));
     let hears = |of: &&Action| !of.is_send() && of.peer == receive.action.peer;

@@ -207,7 +207,7 @@ impl<'a> Checker<'a> {
         Ok(Branch { spine, tail })
     }
 
-    /// Applies a rule to the last goal, in its place: moving it costs more. Its first part is last.
+    /// Applies a rule to the last goal, in its place: moving it costs time. The next goal is last.
     fn apply(
         &self,
         rule: &Inference,
