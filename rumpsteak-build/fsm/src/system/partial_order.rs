@@ -46,6 +46,19 @@ pub(crate) struct Terminal {
     pub(crate) popped: Vec<bool>,
 }
 
+#[derive(Clone, Copy, Default)]
+struct Visit {
+    /// The order of meeting, from 1; 0 for a node that was not met.
+    order: u32,
+    /// The lowest order that the node leads to, or [`COMPLETE`].
+    low: u32,
+    /// True if only an early receive was taken.
+    is_early: bool,
+}
+
+/// The component of the node is complete.
+const COMPLETE: u32 = u32::MAX;
+
 /// Explores the configurations, with Tarjan's algorithm over the graph that grows meanwhile. It
 /// does not recurse.
 pub(crate) fn explore(visitor: &mut impl Visitor) {
@@ -54,13 +67,10 @@ pub(crate) fn explore(visitor: &mut impl Visitor) {
 }
 
 fn walk(visitor: &mut impl Visitor) -> Option<()> {
-    // By node: its order of meeting, from 1; the lowest order that it leads to; and true if its
-    // component is complete.
-    let (mut order, mut low, mut is_complete) = (vec![], vec![], vec![]);
+    // By node.
+    let mut visits: Vec<Visit> = vec![];
     let mut met = 0_u32;
     let mut early = Early::new(visitor.explorer().system);
-    // By node, true if only an early receive was taken.
-    let mut is_early = vec![];
     // The roots of terminal components.
     let mut ends = vec![];
     let mut stack: Vec<Node> = vec![];
@@ -69,15 +79,11 @@ fn walk(visitor: &mut impl Visitor) -> Option<()> {
     let mut start: Option<Node> = Some(0);
     loop {
         if let Some(node) = start.take() {
-            let is_early_now = enter(visitor, &mut early, node)?;
+            let is_early = enter(visitor, &mut early, node)?;
             let graph = &visitor.explorer().graph;
-            order.resize(graph.node_count(), 0);
-            low.resize(graph.node_count(), 0);
-            is_complete.resize(graph.node_count(), false);
-            is_early.resize(graph.node_count(), false);
-            is_early[node as usize] = is_early_now;
+            visits.resize(graph.node_count(), Visit::default());
             met += 1;
-            (order[node as usize], low[node as usize]) = (met, met);
+            visits[node as usize] = Visit { order: met, low: met, is_early };
             open.push((node, graph.first_edge(index(node), Outgoing), stack.len()));
             stack.push(node);
         }
@@ -89,31 +95,30 @@ fn walk(visitor: &mut impl Visitor) -> Option<()> {
         };
         let graph = &visitor.explorer().graph;
         if let Some(at) = *edge {
-            *edge = graph.next_edge(at, Outgoing);
             let to = graph.raw_edges()[at.index()].target().index();
-            if order[to] == 0 {
+            let Visit { order, low, .. } = visits[to];
+            if order == 0 {
                 start = Some(to as Node);
-            } else if !is_complete[to] {
-                low[node as usize] = low[node as usize].min(order[to]);
+            } else {
+                *edge = graph.next_edge(at, Outgoing);
+                let own = &mut visits[node as usize].low;
+                *own = low.min(*own);
             }
             continue;
         }
-        let own = low[node as usize];
-        if own == order[node as usize] {
+        let Visit { order, low, .. } = visits[node as usize];
+        if low == order {
             let members = &stack[height..];
-            if !complete(visitor, members, &is_complete, &is_early, &mut ends)? {
-                members.iter().for_each(|&member| is_early[member as usize] = false);
+            if !complete(visitor, members, &visits, &mut ends)? {
+                members.iter().for_each(|&member| visits[member as usize].is_early = false);
                 let graph = &visitor.explorer().graph;
                 *edge = graph.first_edge(index(node), Outgoing);
-                order.resize(graph.node_count(), 0);
+                visits.resize(graph.node_count(), Visit::default());
                 continue;
             }
-            stack.drain(height..).for_each(|member| is_complete[member as usize] = true);
+            stack.drain(height..).for_each(|member| visits[member as usize].low = COMPLETE);
         }
         open.pop();
-        if let Some(&(parent, ..)) = open.last() {
-            low[parent as usize] = low[parent as usize].min(own);
-        }
     }
 }
 
@@ -138,13 +143,12 @@ fn enter(visitor: &mut impl Visitor, early: &mut Early, node: Node) -> Option<bo
 fn complete(
     visitor: &mut impl Visitor,
     members: &[Node],
-    is_complete: &[bool],
-    is_early: &[bool],
+    visits: &[Visit],
     ends: &mut Vec<Node>,
 ) -> Option<bool> {
     let explorer = visitor.explorer();
     let steps = || members.iter().flat_map(|&member| explorer.steps_from(member));
-    if steps().any(|step| is_complete[step.to as usize]) {
+    if steps().any(|step| visits[step.to as usize].low == COMPLETE) {
         return Some(true);
     }
     let system = explorer.system;
@@ -155,23 +159,20 @@ fn complete(
         component.popped[by.channel as usize] |= !by.is_send;
     }
     let root = members[0];
-    if members.iter().any(|&member| is_early[member as usize]) {
-        visitor.expand_all(root);
-        return has_room(visitor).map(|()| false);
-    }
+    let is_early = members.iter().any(|&member| visits[member as usize].is_early);
     let is_left_out =
         |&machine: &MachineIndex| !component.moved[machine] && explorer.can_move(root, machine);
     let left_out = || explorer.ready(root).filter(is_left_out);
-    let is_whole = left_out().next().is_none();
+    let is_whole = !is_early && left_out().next().is_none();
     // A machine that does not decide alone may have other moves after others have moved.
     let alone = left_out().find(|&machine| decides_alone(explorer, root, machine));
     match alone {
-        Some(machine) => visitor.expand(root, machine),
+        Some(machine) if !is_early => visitor.expand(root, machine),
         None if is_whole => {
             visitor.terminal(root, &component);
             ends.push(root);
         }
-        None => visitor.expand_all(root),
+        _ => visitor.expand_all(root),
     }
     has_room(visitor).map(|()| is_whole)
 }

@@ -209,15 +209,10 @@ impl Variants {
     /// Changes a word of the new row. `None` without room.
     #[inline]
     pub(crate) fn set(&mut self, at: usize, word: u32) -> Option<()> {
-        if self.blocks.is_some() {
-            return self.set_in_block(at, word);
-        }
-        self.draft[at] = word;
-        Some(())
-    }
-
-    fn set_in_block(&mut self, at: usize, word: u32) -> Option<()> {
-        let blocks = self.blocks.as_mut()?;
+        let Some(blocks) = &mut self.blocks else {
+            self.draft[at] = word;
+            return Some(());
+        };
         let number = &mut self.draft[at / BLOCK];
         self.block.clear();
         self.block.extend_from_slice(blocks.row(*number));
