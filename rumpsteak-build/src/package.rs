@@ -133,8 +133,12 @@ impl Package {
 
     /// Lists the files of each protocol, unless two files declare it: then the macro reports that.
     pub(crate) fn list(&self, protocols: &Protocols) -> io::Result<()> {
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        for (_, own) in protocols.declared() {
+            *counts.entry(name::normalise(own)).or_default() += 1;
+        }
         for (file, own) in protocols.declared() {
-            if protocols.declared().filter(|(_, other)| name::same(other, own)).count() == 1 {
+            if counts[&name::normalise(own)] == 1 {
                 let inputs = Inputs::of(&protocols.files[file]);
                 // Relative to the package: another checkout may share this `OUT_DIR`.
                 let paths = [&inputs.imports].into_iter().chain(inputs.paths());

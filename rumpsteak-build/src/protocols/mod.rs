@@ -36,6 +36,8 @@ pub(crate) struct Protocols {
     pub(crate) looked_at: BTreeSet<PathBuf>,
     /// The configured folders and files, as shown.
     pub(crate) folders: Vec<String>,
+    /// By folder, the files that may contain machines.
+    pub(crate) machines: BTreeMap<PathBuf, Vec<PathBuf>>,
     pub(crate) limits: Limits,
 }
 
@@ -147,9 +149,11 @@ impl Protocols {
             let text = text.map(|text| Arc::new(NamedText::new(self.base.show(&path), text)));
             (path, text)
         };
-        let is_beside = |other: &Path| form_of(other).is_some() && role_part(path, other).is_some();
-        let beside = path.parent().map(|folder| package_root::entries(folder, is_beside));
-        let machines = beside.into_iter().flatten().map(machine).collect();
+        let folder = path.parent().unwrap_or(path);
+        let all = || package_root::entries(folder, |other| form_of(other).is_some());
+        let beside = self.machines.entry(folder.to_owned()).or_insert_with(all);
+        let own = beside.iter().filter(|other| role_part(path, other).is_some());
+        let machines = own.cloned().map(machine).collect();
         let (path, imports) = (path.to_owned(), imports.to_owned());
         self.files.push(ScrFile { path, imports, read, machines, module });
     }
