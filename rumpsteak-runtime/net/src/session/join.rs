@@ -66,7 +66,7 @@ impl Host {
     /// ```
     pub fn join<R: Joins>(&self, session: impl Into<String>) -> Join<R> {
         let plan = Plan { session: session.into().into(), ..Plan::default() };
-        Join { host: self.clone(), plan, codec: Postcard, connect: |join| Box::pin(connect(join)) }
+        Join { host: self.clone(), plan, codec: Postcard, connect }
     }
 
     /// Plays the role `R` in each session that others begin or have begun: see [`Service::next`].
@@ -146,7 +146,7 @@ impl<R: Role, C> Join<R, C> {
     where
         R: Joins,
     {
-        Join { host: self.host, plan: self.plan, codec, connect: |join| Box::pin(connect(join)) }
+        Join { host: self.host, plan: self.plan, codec, connect }
     }
 
     /// Calls the peers as long as it is polled, until all of them have joined the session. No role
@@ -159,55 +159,58 @@ impl<R: Role, C> Join<R, C> {
     }
 }
 
-async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetError> {
-    let (plan, shared, facts) = (&join.plan, &join.host.shared, Facts::of::<R, C>());
-    let on_demand = facts.played.on_demand;
-    let waits = |own: &Hello| !plays_on_demand(on_demand, &own.route);
-    let wires = |own: &Hello, far: &Hello| waits(own).then(|| wire::<R::Message>(own, far));
-    let (remotes, guard) = plan.register(&facts, shared, &wires)?;
-    let until = Instant::now() + shared.limits.join;
-    let called = remotes.iter().filter(|remote| waits(&remote.own));
-    let mut calls = called.filter_map(|remote| remote.call(until)).collect();
-    // A failed call reports its reason a moment earlier.
-    let until = until + Duration::from_secs(1);
-    let (mut ends, mut routes) = (Vec::new(), Vec::new());
-    let (meets, met) = on_demand.contains(&R::NAME).then(mpsc::unbounded_channel).unzip();
-    for remote in remotes {
-        let mut remote = Box::new(remote);
-        let (own, codec) = (remote.own.clone(), join.codec.clone());
-        let (end, status, lane) = if !waits(&own) {
-            let (end, lane, status) = lane(&own, None, codec, shared, true);
-            (end, status, Some(begin(Box::pin(remote.meet_on_demand(lane, meets.clone())))))
-        } else {
-            match remote.arrival(until, &mut calls).await {
-                Arrival::Failed(error) => return Err(error),
-                Arrival::Leave(_) => return Err(remote.absent()),
-                Arrival::Local(end) => {
-                    let (end, status) = local(end, &own.route.peer)?;
-                    (end, status, None)
+fn connect<R: Joins, C: Codec>(
+    join: Join<R, C>,
+) -> BoxFuture<'static, Result<Joined<R>, NetError>> {
+    Box::pin(async move {
+        let (plan, shared, facts) = (&join.plan, &join.host.shared, Facts::of::<R, C>());
+        let on_demand = facts.played.on_demand;
+        let waits = |own: &Hello| !plays_on_demand(on_demand, &own.route);
+        let wires = |own: &Hello, far: &Hello| waits(own).then(|| wire::<R::Message>(own, far));
+        let (remotes, guard) = plan.register(&facts, shared, &wires)?;
+        let until = Instant::now() + shared.limits.join;
+        let called = remotes.iter().filter(|remote| waits(&remote.own));
+        let mut calls = called.filter_map(|remote| remote.call(until)).collect();
+        // A failed call reports its reason a moment earlier.
+        let until = until + Duration::from_secs(1);
+        let (mut ends, mut routes) = (Vec::new(), Vec::new());
+        let (meets, met) = on_demand.contains(&R::NAME).then(mpsc::unbounded_channel).unzip();
+        for mut remote in remotes {
+            let (own, codec) = (remote.own.clone(), join.codec.clone());
+            let (end, status, lane) = if !waits(&own) {
+                let (end, lane, status) = lane(&own, None, codec, shared, true);
+                (end, status, Some(begin(Box::pin(remote.meet_on_demand(lane, meets.clone())))))
+            } else {
+                match remote.arrival(until, &mut calls).await {
+                    Arrival::Failed(error) => return Err(error),
+                    Arrival::Leave(_) => return Err(remote.absent()),
+                    Arrival::Local(end) => {
+                        let (end, status) = local(end, &own.route.peer)?;
+                        (end, status, None)
+                    }
+                    Arrival::Remote(connection, theirs, call) => {
+                        let (end, lane, status) = lane(&own, Some(&theirs), codec, shared, false);
+                        let task = begin(Box::pin(remote.meet(lane, connection, theirs, call)));
+                        (end, status, Some(task))
+                    }
                 }
-                Arrival::Remote(connection, theirs, call) => {
-                    let (end, lane, status) = lane(&own, Some(&theirs), codec, shared, false);
-                    let task = begin(Box::pin(remote.meet(lane, connection, theirs, call)));
-                    (end, status, Some(task))
-                }
-            }
-        };
-        ends.push(end);
-        routes.push(RouteTask { own, status, lane });
-    }
-    drop(meets);
-    if let Some(mut met) = met
-        && let Some(RouteTask { own, .. }) = routes.first()
-        && timeout_at(until, met.recv()).await.ok().flatten().is_none()
-    {
-        return Err(shared.absent(own, &plan.addresses_of(&own.route.peer), None));
-    }
-    let (role, codec) = (role_of(ends, &plan.families), Box::new(join.codec.clone()));
-    let joined = Joined { role, routes, guard, codec };
-    Ok(match Watch::from_environment() {
-        Some(watch) => joined.watched(&watch),
-        None => joined,
+            };
+            ends.push(end);
+            routes.push(RouteTask { own, status, lane });
+        }
+        drop(meets);
+        if let Some(mut met) = met
+            && let Some(RouteTask { own, .. }) = routes.first()
+            && timeout_at(until, met.recv()).await.ok().flatten().is_none()
+        {
+            return Err(shared.absent(own, &plan.addresses_of(&own.route.peer), None));
+        }
+        let (role, codec) = (role_of(ends, &plan.families), Box::new(join.codec.clone()));
+        let joined = Joined { role, routes, guard, codec };
+        Ok(match Watch::from_environment() {
+            Some(watch) => joined.watched(&watch),
+            None => joined,
+        })
     })
 }
 
@@ -223,7 +226,7 @@ impl Plan {
         facts: &Facts,
         shared: &Arc<Shared>,
         wire: &dyn Fn(&Hello, &Hello) -> Option<[Arrival; 2]>,
-    ) -> Result<(Vec<Remote>, Arc<Guard>), NetError> {
+    ) -> Result<(Vec<Box<Remote>>, Arc<Guard>), NetError> {
         if let Some(error) = &self.wrong {
             return Err(error.clone());
         }
@@ -244,14 +247,13 @@ impl Plan {
             let peers = peers().map(ToString::to_string).collect();
             return Err(NetError::NoPeer { role, peer: peer.clone(), peers });
         }
-        let endpoint = (protocol.into(), self.session.clone(), name);
-        let mut hellos = facts.hellos(&endpoint, &queues)?;
-        hellos.iter_mut().for_each(|hello| hello.transports.clone_from(&self.transports));
+        let endpoint = (self.session.clone(), protocol.into(), name);
+        let hellos = facts.hellos(&endpoint, &queues, &self.transports)?;
         let (guard, arrivals) = shared.register(endpoint, on_demand, &hellos, wire)?;
         let remotes = hellos.into_iter().zip(arrivals).map(|(own, arrivals)| {
             let (shared, guard) = (Arc::clone(shared), Some(Arc::clone(&guard)));
             let addresses = self.addresses_of(&own.route.peer);
-            Remote { shared, own, addresses, arrivals, guard }
+            Box::new(Remote { shared, own, addresses, arrivals, guard })
         });
         Ok((remotes.collect(), guard))
     }
@@ -268,7 +270,7 @@ pub struct Joined<R: Role> {
 }
 
 pub(super) struct RouteTask {
-    pub(super) own: Hello,
+    pub(super) own: Arc<Hello>,
     pub(super) status: SharedStatus,
     /// `None` if the peer is on this host.
     pub(super) lane: Option<LaneTask>,
@@ -310,7 +312,7 @@ impl<M: Labelled + Portable, C: Codec> MessageCodec<M> for C {
         // The role first takes what the peer has sent here.
         let (outgoing, taken) = (Outgoing::Messages(outgoing), (taken, sent));
         let far = FarEnd { incoming, outgoing, status, taken };
-        let (ends, limits) = ([&remote.own, &theirs], &remote.shared.limits);
+        let (ends, limits) = ([&*remote.own, &theirs], &remote.shared.limits);
         begin(Box::pin(run(Lane::new(ends, self.clone(), far, limits), remote, theirs, None)))
     }
 }

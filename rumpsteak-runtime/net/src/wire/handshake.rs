@@ -55,7 +55,7 @@ pub(crate) struct RouteId {
     pub(crate) peer: Arc<str>,
 }
 
-/// A role in a session: the protocol, the session and the role.
+/// A role in a session: the session, the protocol and the role.
 pub(crate) type Endpoint = (Arc<str>, Arc<str>, Arc<str>);
 
 /// The proof of the build about the role.
@@ -168,11 +168,11 @@ pub(crate) enum Answer {
 
 impl RouteId {
     pub(crate) fn near(&self) -> Endpoint {
-        (self.protocol.clone(), self.session.clone(), self.role.clone())
+        (self.session.clone(), self.protocol.clone(), self.role.clone())
     }
 
     pub(crate) fn far(&self) -> Endpoint {
-        (self.protocol.clone(), self.session.clone(), self.peer.clone())
+        (self.session.clone(), self.protocol.clone(), self.peer.clone())
     }
 }
 
@@ -274,7 +274,9 @@ fn versions_fit(projections: &[Arc<str>; 2]) -> Result<(), String> {
 }
 
 pub(crate) async fn say(connection: &mut Connection, what: &impl Serialize) -> io::Result<()> {
-    let bytes = postcard::to_extend(what, MAGIC.to_vec()).map_err(io::Error::other)?;
+    let mut bytes = Vec::with_capacity(256);
+    bytes.extend(MAGIC);
+    let bytes = postcard::to_extend(what, bytes).map_err(io::Error::other)?;
     let most = GREETING.min(connection.max_payload());
     if bytes.len() > most {
         let text = format!("the greeting has {} bytes, and the limit is {most}", bytes.len());
