@@ -3,8 +3,6 @@
 use std::io;
 use std::sync::Arc;
 
-use futures_core::future::BoxFuture;
-
 use super::reception::{dismiss, hear_greeting};
 use super::shared::*;
 use crate::platform::spawn;
@@ -71,34 +69,32 @@ impl Slot {
 
 impl Shared {
     /// Calls a peer until it answers, or has come by itself.
-    pub(crate) fn call(
+    pub(crate) async fn call(
         self: Arc<Self>,
         own: Arc<Hello>,
         addresses: Vec<Address>,
         until: Instant,
-    ) -> BoxFuture<'static, ()> {
-        Box::pin(async move {
-            let (mut pause, mut last) = (FIRST_PAUSE, None);
-            loop {
-                for address in &addresses {
-                    if self.with_slot(&own, Slot::dial) != Some(true) {
-                        return;
-                    }
-                    let greeted = timeout_at(until, self.greet(address, &own)).await.ok();
-                    let is_done = self.with_slot(&own, |slot| slot.dialled(greeted, &mut last));
-                    self.changed.notify_waiters();
-                    if is_done != Some(false) {
-                        return;
-                    }
-                }
-                if timeout_at(until, sleep(pause)).await.is_err() {
-                    let absent = self.absent(&own, &addresses, last);
-                    self.with_slot(&own, |slot| slot.arrive(Arrival::Failed(absent)));
+    ) {
+        let (mut pause, mut last) = (FIRST_PAUSE, None);
+        loop {
+            for address in &addresses {
+                if self.with_slot(&own, Slot::dial) != Some(true) {
                     return;
                 }
-                pause = (pause * 2).min(LONGEST_PAUSE);
+                let greeted = timeout_at(until, self.greet(address, &own)).await.ok();
+                let is_done = self.with_slot(&own, |slot| slot.dialled(greeted, &mut last));
+                self.changed.notify_waiters();
+                if is_done != Some(false) {
+                    return;
+                }
             }
-        })
+            if timeout_at(until, sleep(pause)).await.is_err() {
+                let absent = self.absent(&own, &addresses, last);
+                self.with_slot(&own, |slot| slot.arrive(Arrival::Failed(absent)));
+                return;
+            }
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
     }
 
     /// Calls a peer once, at this address. Fails with [`Absent`](NetError::Absent) if another call
@@ -306,14 +302,13 @@ impl Shared {
     /// an address plays on another host.
     pub(crate) fn cuts_off(&self, own: &Hello) -> bool {
         let RouteId { protocol, session, peer, .. } = &*own.route;
-        let is_elsewhere = |slot: &Slot| matches!(slot.peer, SlotPeer::Remote(_));
+        let is_elsewhere = |Slot { hello, peer: at, .. }: &Slot| {
+            hello.route.peer == *peer && matches!(at, SlotPeer::Remote(_))
+        };
         let registry = lock(&self.registry);
         let roles = registry.roles.range((session.clone(), protocol.clone(), "".into())..);
         let mut roles = roles.take_while(|(at, _)| (&at.0, &at.1) == (session, protocol));
-        lock(&self.listened).is_empty()
-            && roles.any(|(_, slots)| {
-                slots.iter().any(|it| *it.hello.route.peer == **peer && is_elsewhere(it))
-            })
+        lock(&self.listened).is_empty() && roles.any(|(_, slots)| slots.iter().any(is_elsewhere))
     }
 
     /// Notes the failed call of a peer, if a role waits for the peer in other sessions.

@@ -300,7 +300,7 @@ impl Shared {
         &self,
         endpoint: &Endpoint,
         to: Vec<Address>,
-        mut stay: impl FnMut(&Hello, Hello, Arrivals) -> Option<LaneTask>,
+        mut stay: impl FnMut(&Hello, &Hello, Arrivals) -> Option<LaneTask>,
     ) -> BTreeMap<Arc<str>, Leaving> {
         let mut registry = lock(&self.registry);
         let now = Instant::now();
@@ -317,7 +317,7 @@ impl Shared {
             {
                 let (arrivals, receiver) = mpsc::unbounded();
                 stays.arrivals = arrivals;
-                if let Some(task) = stay(&hello, Hello::clone(&stays.hello), receiver) {
+                if let Some(task) = stay(&hello, &stays.hello, receiver) {
                     stays.peer = SlotPeer::Left(hello.lane.own, Some(task));
                 }
                 return Leaving::Local(Arc::clone(&stays.hello));

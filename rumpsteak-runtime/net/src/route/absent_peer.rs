@@ -155,6 +155,6 @@ impl Remote {
     pub(crate) fn call(&self, until: Instant) -> Option<BoxFuture<'static, ()>> {
         let (own, addresses) = (&self.own, &self.addresses);
         let call = || Arc::clone(&self.shared).call(Arc::clone(own), addresses.clone(), until);
-        (!addresses.is_empty()).then(call)
+        (!addresses.is_empty()).then(|| Box::pin(call()) as _)
     }
 }

@@ -142,8 +142,8 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
 
 impl Remote {
     pub(super) fn pack(self, theirs: Option<Hello>, snapshot: LaneSnapshot) -> PackedLane {
-        let mut own = Hello::clone(&self.own);
-        own.lane.known = theirs.as_ref().map(|theirs| theirs.lane.own);
+        let own = Hello::clone(&self.own);
+        let own = theirs.iter().fold(own, |own, theirs| own.knowing(theirs.lane.own));
         PackedLane { own, theirs, addresses: self.addresses, snapshot }
     }
 

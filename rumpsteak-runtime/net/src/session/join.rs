@@ -66,7 +66,7 @@ impl Host {
     /// ```
     pub fn join<R: Joins>(&self, session: impl Into<String>) -> Join<R> {
         let plan = Plan { session: session.into().into(), ..Plan::default() };
-        Join { host: self.clone(), plan, codec: Postcard, connect }
+        Join { host: self.clone(), plan, codec: Postcard, connect: |join| Box::pin(connect(join)) }
     }
 
     /// Plays the role `R` in each session that others begin or have begun: see [`Service::next`].
@@ -146,7 +146,7 @@ impl<R: Role, C> Join<R, C> {
     where
         R: Joins,
     {
-        Join { host: self.host, plan: self.plan, codec, connect }
+        Join { host: self.host, plan: self.plan, codec, connect: |join| Box::pin(connect(join)) }
     }
 
     /// Calls the peers as long as it is polled, until all of them have joined the session. No role
@@ -159,58 +159,54 @@ impl<R: Role, C> Join<R, C> {
     }
 }
 
-fn connect<R: Joins, C: Codec>(
-    join: Join<R, C>,
-) -> BoxFuture<'static, Result<Joined<R>, NetError>> {
-    Box::pin(async move {
-        let (plan, shared, facts) = (&join.plan, &join.host.shared, Facts::of::<R, C>());
-        let on_demand = facts.played.on_demand;
-        let waits = |own: &Hello| !plays_on_demand(on_demand, &own.route);
-        let wires = |own: &Hello, far: &Hello| waits(own).then(|| wire::<R::Message>(own, far));
-        let (remotes, guard) = plan.register(&facts, shared, &wires)?;
-        let until = Instant::now() + shared.limits.join;
-        let called = remotes.iter().filter(|remote| waits(&remote.own));
-        let mut calls = called.filter_map(|remote| remote.call(until)).collect();
-        // A failed call reports its reason a moment earlier.
-        let until = until + Duration::from_secs(1);
-        let (mut ends, mut routes) = (Vec::new(), Vec::new());
-        let (meets, met) = on_demand.contains(&R::NAME).then(mpsc::unbounded_channel).unzip();
-        for mut remote in remotes {
-            let (own, codec) = (remote.own.clone(), join.codec.clone());
-            let (end, status, lane) = if !waits(&own) {
-                let (end, lane, status) = lane(&own, None, codec, shared, true);
-                (end, status, Some(begin(Box::pin(remote.meet_on_demand(lane, meets.clone())))))
-            } else {
-                match remote.arrival(until, &mut calls).await {
-                    Arrival::Failed(error) => return Err(error),
-                    Arrival::Leave(_) => return Err(remote.absent()),
-                    Arrival::Local(end) => {
-                        let (end, status) = local(end, &own.route.peer)?;
-                        (end, status, None)
-                    }
-                    Arrival::Remote(connection, theirs, call) => {
-                        let (end, lane, status) = lane(&own, Some(&theirs), codec, shared, false);
-                        let task = begin(Box::pin(remote.meet(lane, connection, theirs, call)));
-                        (end, status, Some(task))
-                    }
+async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetError> {
+    let (plan, shared, facts) = (&join.plan, &join.host.shared, Facts::of::<R, C>());
+    let on_demand = facts.played.on_demand;
+    let waits = |own: &Hello| !plays_on_demand(on_demand, &own.route);
+    let wires = |own: &Hello, far: &Hello| waits(own).then(|| wire::<R::Message>(own, far));
+    let (remotes, guard) = plan.register(&facts, shared, &wires)?;
+    let until = Instant::now() + shared.limits.join;
+    let called = remotes.iter().filter(|remote| waits(&remote.own));
+    let mut calls = called.filter_map(|remote| remote.call(until)).collect();
+    // A failed call reports its reason a moment earlier.
+    let until = until + Duration::from_secs(1);
+    let (mut ends, mut routes) = (Vec::new(), Vec::new());
+    let (meets, met) = on_demand.contains(&R::NAME).then(mpsc::unbounded_channel).unzip();
+    for mut remote in remotes {
+        let (own, codec) = (remote.own.clone(), join.codec.clone());
+        let (end, status, lane) = if !waits(&own) {
+            let (end, lane, status) = lane(&own, None, codec, shared, true);
+            (end, status, Some(begin(Box::pin(remote.meet_on_demand(lane, meets.clone())))))
+        } else {
+            match remote.arrival(until, &mut calls).await {
+                Arrival::Failed(error) => return Err(error),
+                Arrival::Leave(_) => return Err(remote.absent()),
+                Arrival::Local(end) => {
+                    let (end, status) = local(end, &own.route.peer)?;
+                    (end, status, None)
                 }
-            };
-            ends.push(end);
-            routes.push(RouteTask { own, status, lane });
-        }
-        drop(meets);
-        if let Some(mut met) = met
-            && let Some(RouteTask { own, .. }) = routes.first()
-            && timeout_at(until, met.recv()).await.ok().flatten().is_none()
-        {
-            return Err(shared.absent(own, &plan.addresses_of(&own.route.peer), None));
-        }
-        let (role, codec) = (role_of(ends, &plan.families), Box::new(join.codec.clone()));
-        let joined = Joined { role, routes, guard, codec };
-        Ok(match Watch::from_environment() {
-            Some(watch) => joined.watched(&watch),
-            None => joined,
-        })
+                Arrival::Remote(connection, theirs, call) => {
+                    let (end, lane, status) = lane(&own, Some(&theirs), codec, shared, false);
+                    let task = begin(Box::pin(remote.meet(lane, connection, theirs, call)));
+                    (end, status, Some(task))
+                }
+            }
+        };
+        ends.push(end);
+        routes.push(RouteTask { own, status, lane });
+    }
+    drop(meets);
+    if let Some(mut met) = met
+        && let Some(RouteTask { own, .. }) = routes.first()
+        && timeout_at(until, met.recv()).await.ok().flatten().is_none()
+    {
+        return Err(shared.absent(own, &plan.addresses_of(&own.route.peer), None));
+    }
+    let (role, codec) = (role_of(ends, &plan.families), Box::new(join.codec.clone()));
+    let joined = Joined { role, routes, guard, codec };
+    Ok(match Watch::from_environment() {
+        Some(watch) => joined.watched(&watch),
+        None => joined,
     })
 }
 

@@ -64,14 +64,12 @@ impl<R: Joins + Leaves<()>> Joined<R> {
         if halves.len() != routes.len() || !halves.iter().zip(&routes).all(is_own) {
             return Err(NetError::NotHere { role: R::NAME });
         }
-        let stay = |own: &Hello, peer: Hello, arrivals| {
+        let stay = |own: &Hello, peer: &Hello, arrivals| {
             let at = routes.iter().position(|route| route.own.route == own.route)?;
             let queues = halves[at].take().and_then(queues_of)?;
             let (shared, addresses) = (Arc::clone(&guard.shared), to.clone());
-            let peer = peer.knowing(own.lane.own);
-            let own_peer = peer.into();
-            let remote =
-                Box::new(Remote { shared, own: own_peer, addresses, arrivals, guard: None });
+            let peer = peer.clone().knowing(own.lane.own).into();
+            let remote = Box::new(Remote { shared, own: peer, addresses, arrivals, guard: None });
             Some(codec.lane(queues, remote, own.clone().into(), Arc::clone(&routes[at].status)))
         };
         let mut lanes = guard.shared.leave(&guard.endpoint, to.clone(), stay);
@@ -79,9 +77,7 @@ impl<R: Joins + Leaves<()>> Joined<R> {
         for (halves, RouteTask { own, lane, .. }) in halves.into_iter().zip(routes) {
             let peer = own.route.peer.clone();
             let fresh_or_packed = match lanes.remove(&peer) {
-                Some(Leaving::Local(theirs)) => {
-                    Some(PackedLane::fresh(Hello::clone(&own), Hello::clone(&theirs)))
-                }
+                Some(Leaving::Local(theirs)) => Some(PackedLane::fresh(&own, &theirs)),
                 Some(Leaving::Lane(arrivals, left)) => {
                     let (reply, packed) = oneshot::channel();
                     // If this fails, the lane has ended, and does not reply.
@@ -101,7 +97,7 @@ impl<R: Joins + Leaves<()>> Joined<R> {
             let unread = halves.map(|(_, inbox)| inbox.into_unread()).transpose()?;
             let (unread, left_after) = unread.unwrap_or_default();
             let unread = codec.bytes_of(&peer, unread)?;
-            let departed = || PackedLane::departed(Hello::clone(&own), left_after, unread.len());
+            let departed = || PackedLane::departed(&own, left_after, unread.len());
             let mut route = fresh_or_packed.unwrap_or_else(departed);
             route.snapshot.state.completed += completed;
             route.snapshot.unread.splice(..0, unread);
