@@ -482,8 +482,7 @@ impl<'m> Resolver<'_, 'm> {
                 return None;
             };
             if found.members.is_some() {
-                let declared = found.name.span;
-                self.error(name_errors::of_one_role(role, "be delegated", declared));
+                self.error(name_errors::of_one_role(role, "be delegated", found.name.span));
             }
             Sort::from(format!("{name}@{role}"))
         } else if let Some(parameter) = self.parameter(name, DeclarationKind::Payload) {
