@@ -69,15 +69,10 @@ impl Slot {
 
 impl Shared {
     /// Calls a peer until it answers, or has come by itself.
-    pub(crate) async fn call(
-        self: Arc<Self>,
-        own: Arc<Hello>,
-        addresses: Vec<Address>,
-        until: Instant,
-    ) {
+    pub(crate) async fn call(self: Arc<Self>, own: Arc<Hello>, to: Vec<Address>, until: Instant) {
         let (mut pause, mut last) = (FIRST_PAUSE, None);
         loop {
-            for address in &addresses {
+            for address in &to {
                 if self.with_slot(&own, Slot::dial) != Some(true) {
                     return;
                 }
@@ -89,7 +84,7 @@ impl Shared {
                 }
             }
             if timeout_at(until, sleep(pause)).await.is_err() {
-                let absent = self.absent(&own, &addresses, last);
+                let absent = self.absent(&own, &to, last);
                 self.with_slot(&own, |slot| slot.arrive(Arrival::Failed(absent)));
                 return;
             }
@@ -302,13 +297,12 @@ impl Shared {
     /// an address plays on another host.
     pub(crate) fn cuts_off(&self, own: &Hello) -> bool {
         let RouteId { protocol, session, peer, .. } = &*own.route;
-        let is_elsewhere = |Slot { hello, peer: at, .. }: &Slot| {
-            hello.route.peer == *peer && matches!(at, SlotPeer::Remote(_))
-        };
-        let registry = lock(&self.registry);
-        let roles = registry.roles.range((session.clone(), protocol.clone(), "".into())..);
+        let is_elsewhere = |slot: &mut Slot| matches!(slot.peer, SlotPeer::Remote(_));
+        let mut registry = lock(&self.registry);
+        let roles = registry.roles.range_mut((session.clone(), protocol.clone(), "".into())..);
         let mut roles = roles.take_while(|(at, _)| (&at.0, &at.1) == (session, protocol));
-        lock(&self.listened).is_empty() && roles.any(|(_, slots)| slots.iter().any(is_elsewhere))
+        lock(&self.listened).is_empty()
+            && roles.any(|(_, slots)| slot_of(slots, peer).is_some_and(is_elsewhere))
     }
 
     /// Notes the failed call of a peer, if a role waits for the peer in other sessions.

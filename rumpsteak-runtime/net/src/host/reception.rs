@@ -111,17 +111,16 @@ impl Shared {
                     break Answer::Refused(Refusal::Unknown);
                 }
                 Poll::Ready(Err(answer)) => break answer,
-                Poll::Ready(Ok((own, arrivals))) => {
+                Poll::Ready(Ok((own, to))) => {
                     connection.keep(self.limits.beat);
                     let call = if own.is_some() { Call::Theirs } else { Call::Again };
                     if let Some(own) = own {
                         // If this fails, the peer calls again.
-                        let welcome = Hello::clone(&own).welcome();
-                        let _ =
-                            timeout(self.limits.handshake, say(&mut connection, &welcome)).await;
+                        let welcome = own.welcome();
+                        let said = say(&mut connection, &welcome);
+                        let _ = timeout(self.limits.handshake, said).await;
                     }
-                    let _ =
-                        arrivals.unbounded_send(Box::new(Arrival::Remote(connection, hello, call)));
+                    let _ = to.unbounded_send(Box::new(Arrival::Remote(connection, hello, call)));
                     return;
                 }
             }

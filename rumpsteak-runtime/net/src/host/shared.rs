@@ -131,11 +131,6 @@ pub(super) fn slot_of<'a>(slots: &'a mut [Slot], peer: &str) -> Option<&'a mut S
 }
 
 impl Slot {
-    /// Returns true if the slot is for this peer, which has not come.
-    fn waits_for(&self, peer: &str) -> bool {
-        *self.hello.route.peer == *peer && self.peer.token().is_none()
-    }
-
     /// Tells the role, unless it has given up in the meantime.
     pub(super) fn arrive(&self, arrival: Arrival) {
         let _ = self.arrivals.unbounded_send(Box::new(arrival));
@@ -231,11 +226,11 @@ impl Shared {
         let service = Announced { to, sessions: BTreeMap::new(), next_sweep: Instant::now() };
         let mut registry = lock(&self.registry);
         registry.services.insert((protocol.into(), role.into()), service);
-        let of_protocol = registry.roles.iter().filter(|(endpoint, _)| *endpoint.1 == *protocol);
-        let slots = of_protocol.flat_map(|(_, slots)| slots);
-        let waiting = slots.filter(|slot| slot.waits_for(role));
-        let expected = waiting.map(|slot| slot.hello.route.far());
-        let expected: Vec<_> = expected.filter(|it| !registry.roles.contains_key(it)).collect();
+        let of_protocol = registry.roles.iter_mut().filter(|(at, _)| *at.1 == *protocol);
+        let slots = of_protocol.filter_map(|(_, slots)| slot_of(slots, role));
+        let waiting = slots.filter(|slot| slot.peer.token().is_none());
+        let mut expected: Vec<_> = waiting.map(|slot| slot.hello.route.far()).collect();
+        expected.retain(|it| !registry.roles.contains_key(it));
         expected.into_iter().for_each(|endpoint| registry.announce(endpoint, &self.limits));
         drop(registry);
         self.changed.notify_waiters();
@@ -427,9 +422,10 @@ impl Drop for Guard {
             service.sessions.remove(session);
         }
         // A peer may already wait for the role in the next session of this name.
-        let roles = registry.roles.range((session.clone(), protocol.clone(), "".into())..);
+        let roles = registry.roles.range_mut((session.clone(), protocol.clone(), "".into())..);
         let mut roles = roles.take_while(|(at, _)| (&at.0, &at.1) == (session, protocol));
-        if roles.any(|(_, slots)| slots.iter().any(|slot| slot.waits_for(role))) {
+        let waits = |slot: &mut Slot| slot.peer.token().is_none();
+        if roles.any(|(_, slots)| slot_of(slots, role).is_some_and(waits)) {
             registry.announce(self.endpoint.clone(), &self.shared.limits);
         }
         drop(registry);

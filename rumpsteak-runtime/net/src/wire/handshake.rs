@@ -226,8 +226,9 @@ impl Hello {
         before.lane.moves.last().is_none_or(|last| self.lane.moves.contains(last))
     }
 
-    pub(crate) fn welcome(self) -> Answer {
-        Answer::Welcome(self.contract, self.format, self.lane, self.transports)
+    pub(crate) fn welcome(&self) -> Answer {
+        let Self { contract, format, lane, transports, .. } = self.clone();
+        Answer::Welcome(contract, format, lane, transports)
     }
 
     pub(crate) fn knowing(mut self, token: u128) -> Self {
@@ -274,9 +275,8 @@ fn versions_fit(projections: &[Arc<str>; 2]) -> Result<(), String> {
 }
 
 pub(crate) async fn say(connection: &mut Connection, what: &impl Serialize) -> io::Result<()> {
-    let mut bytes = Vec::with_capacity(256);
-    bytes.extend(MAGIC);
-    let bytes = postcard::to_extend(what, bytes).map_err(io::Error::other)?;
+    let bytes = postcard::to_extend(&(MAGIC, what), Vec::with_capacity(256));
+    let bytes = bytes.map_err(io::Error::other)?;
     let most = GREETING.min(connection.max_payload());
     if bytes.len() > most {
         let text = format!("the greeting has {} bytes, and the limit is {most}", bytes.len());
