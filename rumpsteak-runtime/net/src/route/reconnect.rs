@@ -268,7 +268,7 @@ impl Search {
         addresses: &'a mut Vec<Address>,
         (own, received): (&'a Hello, u64),
         before: &'a Hello,
-    ) -> BoxFuture<'a, Result<(Box<Connection>, Box<Hello>), NetError>> {
+    ) -> BoxFuture<'a, Result<(Box<Connection>, Hello), NetError>> {
         Box::pin(async move {
             let own = &own.clone().knowing(before.lane.own).having(received);
             while !addresses.is_empty() && self.next_try <= self.until {
@@ -280,7 +280,7 @@ impl Search {
                                 && theirs.follows(before) =>
                         {
                             answered_at(addresses, &connection);
-                            return Ok((connection, theirs));
+                            return Ok((connection, *theirs));
                         }
                         // Only the first address is known to be the peer's.
                         Ok(Ok(Greeted::Welcome(..)) | Err(NetError::Refused { .. })) if at > 0 => {}

@@ -172,7 +172,8 @@ async fn connect<R: Joins, C: Codec>(join: Join<R, C>) -> Result<Joined<R>, NetE
     let until = until + Duration::from_secs(1);
     let (mut ends, mut routes) = (Vec::new(), Vec::new());
     let (meets, met) = on_demand.contains(&R::NAME).then(mpsc::unbounded_channel).unzip();
-    for mut remote in remotes {
+    for remote in remotes {
+        let mut remote = Box::new(remote);
         let (own, codec) = (remote.own.clone(), join.codec.clone());
         let (end, status, lane) = if !waits(&own) {
             let (end, lane, status) = lane(&own, None, codec, shared, true);
@@ -222,7 +223,7 @@ impl Plan {
         facts: &Facts,
         shared: &Arc<Shared>,
         wire: &dyn Fn(&Hello, &Hello) -> Option<[Arrival; 2]>,
-    ) -> Result<(Vec<Box<Remote>>, Arc<Guard>), NetError> {
+    ) -> Result<(Vec<Remote>, Arc<Guard>), NetError> {
         if let Some(error) = &self.wrong {
             return Err(error.clone());
         }
@@ -249,7 +250,7 @@ impl Plan {
         let remotes = hellos.into_iter().zip(arrivals).map(|(own, arrivals)| {
             let (shared, guard) = (Arc::clone(shared), Some(Arc::clone(&guard)));
             let addresses = self.addresses_of(&own.route.peer);
-            Box::new(Remote { shared, own, addresses, arrivals, guard })
+            Remote { shared, own, addresses, arrivals, guard }
         });
         Ok((remotes.collect(), guard))
     }
