@@ -1,8 +1,9 @@
 //! Sessions and the calls of `tarpc` and `tonic`, in turns, over one TCP connection each.
 //!
 //! A call is a request of so many bytes and an answer of as many. A short session is the same, with
-//! its beginning and its end. In the rows of one way, a session sends values without waiting, and
-//! many calls with an empty answer are under way.
+//! its beginning and its end; its roles join and leave, except in one row: there they have joined
+//! once, and play one session after the other. In the rows of one way, a session sends values
+//! without waiting, and many calls with an empty answer are under way.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -136,28 +137,56 @@ async fn hosts() -> (Host, Host, Arc<str>) {
     (near, far, at.into())
 }
 
+async fn answer(role: &mut call::S) -> Result<(), Error> {
+    try_run(role, async |session: call::SSession<'_>| {
+        let (call::Ask(bytes), session) = session.receive().await?;
+        Ok(((), session.send(call::Answer(bytes)).await?))
+    })
+    .await
+}
+
+async fn ask(role: &mut call::C) -> Result<usize, Error> {
+    try_run(role, async |session: call::CSession<'_>| {
+        let session = session.send(call::Ask(payload(100))).await?;
+        let (call::Answer(bytes), end) = session.receive().await?;
+        Ok((bytes.len(), end))
+    })
+    .await
+}
+
 async fn serve(server: Joined<call::S>) {
-    let answers = async |role: &mut call::S| {
-        try_run(role, async |session: call::SSession<'_>| {
-            let (call::Ask(bytes), session) = session.receive().await?;
-            Ok::<_, Error>(((), session.send(call::Answer(bytes)).await?))
-        })
-        .await
-    };
-    server.play(answers).await.unwrap();
+    server.play(answer).await.unwrap();
 }
 
 async fn short_session(near: Host, at: Arc<str>, name: String) {
     let client = near.join::<call::C>(name).peer("s", [&at]).connect().await.unwrap();
-    let asks = async |role: &mut call::C| {
-        try_run(role, async |session: call::CSession<'_>| {
-            let session = session.send(call::Ask(payload(100))).await?;
-            let (call::Answer(bytes), end) = session.receive().await?;
-            Ok::<_, Error>((bytes.len(), end))
-        })
-        .await
-    };
-    assert_eq!(client.play(asks).await.unwrap(), 100);
+    assert_eq!(client.play(ask).await.unwrap(), 100);
+}
+
+/// The time of each of so many short sessions, which the same roles play one after the other.
+async fn successive(near: &Host, at: &str, count: usize) -> Duration {
+    // Another host than the one that serves one session of each name.
+    let far = Host::new();
+    let at = far.listen(&format!("{}:0", &at[..at.rfind(':').unwrap()])).await.unwrap();
+    let client = near.join::<call::C>("successive").peer("s", [at.to_string()]).connect();
+    let (client, server) =
+        tokio::try_join!(client, far.join::<call::S>("successive").connect()).unwrap();
+    let serves = tokio::spawn(server.play(async move |role: &mut call::S| {
+        for _ in 0..count {
+            answer(role).await?;
+        }
+        Ok::<_, Error>(())
+    }));
+    let began = Instant::now();
+    let asks = tokio::spawn(client.play(async move |role: &mut call::C| {
+        for _ in 0..count {
+            assert_eq!(ask(role).await?, 100);
+        }
+        Ok::<_, Error>(())
+    }));
+    let (asked, served) = tokio::try_join!(asks, serves).unwrap();
+    asked.and(served).unwrap();
+    began.elapsed() / count as u32
 }
 
 fn median(mut times: Vec<Duration>) -> Duration {
@@ -283,17 +312,20 @@ pub(crate) async fn compare(name: &str) {
             async move { drop(client.take(Payload { bytes }).await.unwrap()) }
         }
     };
-    let mut rows = [const { [Vec::new(), Vec::new(), Vec::new()] }; 5];
+    let mut rows = [const { [Vec::new(), Vec::new(), Vec::new()] }; 6];
     for _ in 0..9 {
         for (row, at_once) in [(0, 1), (1, 32)] {
             rows[row][0].push(each(1_000, at_once, short).await);
             rows[row][1].push(each(1_000, at_once, tarpc_echo(100)).await);
             rows[row][2].push(each(1_000, at_once, tonic_echo(100)).await);
         }
-        rows[2][0].push(round_trip(&near, &far, &at).await);
-        rows[2][1].push(p50(tarpc_echo(100)).await);
-        rows[2][2].push(p50(tonic_echo(100)).await);
-        for (row, size, count, at_once) in [(3, 100, 20_000, 1_000), (4, 64 << 10, 2_000, 32)] {
+        rows[2][0].push(successive(&near, &at, 1_000).await);
+        rows[2][1] = rows[0][1].clone();
+        rows[2][2] = rows[0][2].clone();
+        rows[3][0].push(round_trip(&near, &far, &at).await);
+        rows[3][1].push(p50(tarpc_echo(100)).await);
+        rows[3][2].push(p50(tonic_echo(100)).await);
+        for (row, size, count, at_once) in [(4, 100, 20_000, 1_000), (5, 64 << 10, 2_000, 32)] {
             rows[row][0].push(one_way(&near, &far, &at, size, count).await);
             rows[row][1].push(each(count, at_once, tarpc_take(size)).await);
             rows[row][2].push(each(count, at_once, tonic_take(size)).await);
@@ -302,6 +334,7 @@ pub(crate) async fn compare(name: &str) {
     let names = [
         "short, one at a time",
         "short, 32 at once",
+        "short, of roles that stay",
         "100 B, p50 of a round trip",
         "100 B, one way",
         "64 KiB, one way",

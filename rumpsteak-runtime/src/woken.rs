@@ -40,8 +40,7 @@ pub(crate) type Wakers = (Arc<Woken>, Vec<Waker>);
 /// The wakers of `count` processes, all of which are due.
 pub(crate) fn wakers(count: usize) -> Wakers {
     // `try_with`: a thread that is shutting down keeps nothing.
-    let kept = KEPT.try_with(Cell::take).ok().flatten();
-    let (woken, mut wakers) = kept.unwrap_or_default();
+    let (woken, mut wakers) = KEPT.try_with(Cell::take).ok().flatten().unwrap_or_default();
     woken.here.store((1 << count) - 1, Ordering::Relaxed);
     for process in wakers.len()..count {
         let waker = ProcessWaker { woken: Arc::clone(&woken), bit: 1 << process };

@@ -274,8 +274,7 @@ impl Names {
 
     /// The first label that has the name of a message, up to case and `_`.
     fn alike(&self, message: &Message) -> Option<&LabelName> {
-        let position = self.firsts.get(&name::normalise(message.label.as_str()))?;
-        self.labels.get(*position)
+        self.labels.get(*self.firsts.get(&name::normalise(message.label.as_str()))?)
     }
 
     /// The position of a message among the labels.

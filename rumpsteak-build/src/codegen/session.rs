@@ -221,8 +221,7 @@ impl Writer<'_> {
 
     /// True if a state with one action is an item of its own.
     fn has_name(&self, state: StateId) -> bool {
-        let is_cut = self.cuts.contains(&state);
-        is_cut || state == self.fsm.initial() || self.entries[state.index()] > 1
+        self.cuts.contains(&state) || state == self.fsm.initial() || self.entries[state.index()] > 1
     }
 
     /// The name of a state's item, or `Self` within that item.

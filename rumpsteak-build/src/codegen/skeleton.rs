@@ -33,8 +33,7 @@ pub(crate) fn processes(module: &Module, facts: &ProtocolFacts) -> Vec<(String, 
     let mut families = BTreeSet::new();
     for item in &module.items {
         let Item::Set(set) = item else { continue };
-        let members = set.fields.iter().filter(|of| of.is_family);
-        families.extend(members.map(|of| of.role.to_string()));
+        families.extend(set.fields.iter().filter(|of| of.is_family).map(|of| of.role.to_string()));
     }
     let process = |role: &RoleItem| {
         let root = sessions.values().find(|item| item.role.as_ref() == Some(&role.name))?;

@@ -296,8 +296,7 @@ impl<'s, R: Role, P: Family, C> Branch<'s, R, P, C> {
                 let taken = poll_fn(|context| {
                     poll_each::<R, P>(&mut state, &mut due, labels, any, &mut take, context)
                 });
-                let next = taken.await?;
-                state = next;
+                state = taken.await?;
             }
         }
         Ok(C::Rest::from_state(state))

@@ -114,8 +114,7 @@ impl Topology {
     /// Gives a role one queue for all of its senders.
     #[must_use]
     pub fn mailbox(mut self, to: impl Into<Role>) -> Self {
-        let mailbox = Queue { from: None, to: to.into(), labels: vec![] };
-        self.named.entry(mailbox).or_default();
+        self.named.entry(Queue { from: None, to: to.into(), labels: vec![] }).or_default();
         self
     }
 

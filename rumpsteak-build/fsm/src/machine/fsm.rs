@@ -90,8 +90,7 @@ impl Fsm {
     /// True if the machine sends nothing in its initial state and never comes back to it.
     pub fn waits_to_be_asked(&self) -> bool {
         self.transitions().all(|Transition { source, action, target, .. }| {
-            let is_asked = source != self.initial || !action.is_send();
-            is_asked && target != self.initial
+            (source != self.initial || !action.is_send()) && target != self.initial
         })
     }
 

@@ -121,8 +121,7 @@ impl<'m> Resolver<'_, 'm> {
     /// The names to compare an unknown one with. After hundreds of errors there are none: comparing
     /// all names with all others would take too long.
     fn known<'n>(&self, names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
-        let most = if self.diagnostics.len() > 200 { 0 } else { 256 };
-        names.take(most).collect()
+        names.take(if self.diagnostics.len() > 200 { 0 } else { 256 }).collect()
     }
 
     fn run(mut self) -> ResolvedProtocol<'m> {
@@ -482,8 +481,7 @@ impl<'m> Resolver<'_, 'm> {
                 return None;
             };
             if found.members.is_some() {
-                let declared = found.name.span;
-                self.error(name_errors::of_one_role(role, "be delegated", declared));
+                self.error(name_errors::of_one_role(role, "be delegated", found.name.span));
             }
             Sort::from(format!("{name}@{role}"))
         } else if let Some(parameter) = self.parameter(name, DeclarationKind::Payload) {

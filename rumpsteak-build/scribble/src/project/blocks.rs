@@ -164,8 +164,7 @@ fn compose(
         if first_errors.is_empty() {
             first_errors = errors;
         }
-        let is_late = |number: u32| open_ends.contains_key(&number);
-        if !rounds.mend(global, &too_late, is_late) {
+        if !rounds.mend(global, &too_late, |number: u32| open_ends.contains_key(&number)) {
             return Err(first_errors);
         }
     }

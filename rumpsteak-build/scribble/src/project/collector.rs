@@ -16,8 +16,7 @@ use super::validity::Problem;
 /// all others that may be under way then, is taken first. `machine` is the smallest one.
 pub(super) fn collects(subsets: &Subsets<'_>, problems: &[Problem], machine: &Local) -> bool {
     let next = |state: u32, action: &Action| {
-        let found = machine.edges(state).iter().find(|edge| edge.action == *action);
-        found.map(|edge| edge.target)
+        machine.edges(state).iter().find(|edge| edge.action == *action).map(|edge| edge.target)
     };
     let state = |problem: &Problem| {
         let mut word = subsets.word(problem.state).into_iter();

@@ -66,8 +66,7 @@ pub(crate) fn parse_source(text: &str, source: SourceId) -> Parsed {
             skip_to_declaration(&mut cursor, start);
         }
     }
-    let found = cursor.diagnostics;
-    diagnostics.extend(found);
+    diagnostics.extend(cursor.diagnostics);
     diagnostic::sort(&mut diagnostics);
     Parsed { module, diagnostics }
 }

@@ -69,10 +69,10 @@ impl Slot {
 
 impl Shared {
     /// Calls a peer until it answers, or has come by itself.
-    pub(crate) async fn call(self: Arc<Self>, own: Hello, addresses: Vec<Address>, until: Instant) {
+    pub(crate) async fn call(self: Arc<Self>, own: Arc<Hello>, to: Vec<Address>, until: Instant) {
         let (mut pause, mut last) = (FIRST_PAUSE, None);
         loop {
-            for address in &addresses {
+            for address in &to {
                 if self.with_slot(&own, Slot::dial) != Some(true) {
                     return;
                 }
@@ -84,7 +84,7 @@ impl Shared {
                 }
             }
             if timeout_at(until, sleep(pause)).await.is_err() {
-                let absent = self.absent(&own, &addresses, last);
+                let absent = self.absent(&own, &to, last);
                 self.with_slot(&own, |slot| slot.arrive(Arrival::Failed(absent)));
                 return;
             }
@@ -153,10 +153,10 @@ impl Shared {
         self: &Arc<Self>,
         address: &Address,
         own: &Hello,
-    ) -> io::Result<(Connection, Answer)> {
+    ) -> io::Result<(Box<Connection>, Answer)> {
         let frame = self.limits.frame;
         // A peer on this host, after a move or on demand, needs no transport.
-        let mut connection = if self.hello_to(own).is_some() {
+        let mut connection = Box::new(if self.hello_to(own).is_some() {
             let [near, far] = Memory::pair(frame);
             let shared = Arc::clone(self);
             spawn(async move {
@@ -174,7 +174,7 @@ impl Shared {
             // In a task: others wait for the connection, even if nothing polls this role.
             let connected = Arc::clone(self).connect(address.clone());
             spawn(timeout(self.limits.handshake, connected)).await?.map_err(io::Error::other)??
-        };
+        });
         let answer = async {
             say(&mut connection, own).await?;
             hear(&mut connection).await
@@ -195,7 +195,7 @@ impl Shared {
     /// [waits](crate::Host::told) for that.
     async fn know_move(self: Arc<Self>, address: Address, own: Hello) {
         let asked = async {
-            let mut connection = Arc::clone(&self).connect(address).await?;
+            let mut connection = Box::new(Arc::clone(&self).connect(address).await?);
             say(&mut connection, &own).await?;
             if let Some(answer @ Answer::Moved(_)) = hear(&mut connection).await? {
                 dismiss(connection, answer, true).await;
@@ -297,20 +297,20 @@ impl Shared {
     /// an address plays on another host.
     pub(crate) fn cuts_off(&self, own: &Hello) -> bool {
         let RouteId { protocol, session, peer, .. } = &*own.route;
-        let is_elsewhere = |slot: &Slot| matches!(slot.peer, SlotPeer::Remote(_));
-        let registry = lock(&self.registry);
-        let roles = registry.roles.range((protocol.clone(), session.clone(), "".into())..);
-        let mut roles = roles.take_while(|(at, _)| (&at.0, &at.1) == (protocol, session));
+        let is_elsewhere = |slot: &mut Slot| matches!(slot.peer, SlotPeer::Remote(_));
+        let mut registry = lock(&self.registry);
+        let roles = registry.roles.range_mut((session.clone(), protocol.clone(), "".into())..);
+        let mut roles = roles.take_while(|(at, _)| (&at.0, &at.1) == (session, protocol));
         lock(&self.listened).is_empty()
-            && roles.any(|(_, slots)| slots.get(peer).is_some_and(|slot| is_elsewhere(slot)))
+            && roles.any(|(_, slots)| slot_of(slots, peer).is_some_and(is_elsewhere))
     }
 
     /// Notes the failed call of a peer, if a role waits for the peer in other sessions.
     pub(super) fn call_failed(&self, hello: &Hello) {
         let RouteId { protocol, session, role, peer } = &*hello.route;
         for (endpoint, slots) in &mut lock(&self.registry).roles {
-            if (&endpoint.0, &endpoint.2) == (protocol, peer)
-                && let Some(slot) = slots.get_mut(role)
+            if (&endpoint.1, &endpoint.2) == (protocol, peer)
+                && let Some(slot) = slot_of(slots, role)
             {
                 slot.called_for(session);
             }

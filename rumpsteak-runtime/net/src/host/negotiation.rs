@@ -19,7 +19,7 @@ impl Shared {
         address: &Address,
         own: &Hello,
     ) -> Result<Greeted, NetError> {
-        let settled = || Hello { transports: Vec::new(), ..own.clone() };
+        let settled = || Box::new(Hello { transports: Vec::new(), ..own.clone() });
         let remembered = lock(&self.better).get(address).cloned();
         if let Some(better) = remembered.filter(|better| own.takes(better)) {
             match self.greet_at(&better, &settled()).await {

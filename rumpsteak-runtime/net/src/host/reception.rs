@@ -6,8 +6,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use tokio::sync::mpsc::UnboundedSender;
-
 use super::shared::*;
 use crate::platform::spawn;
 use crate::platform::time::{Instant, timeout, timeout_at};
@@ -40,21 +38,19 @@ impl Shared {
     fn greeted(
         self: &Arc<Self>,
         caller: Option<IpAddr>,
-        (mut connection, hello): (Connection, Box<Hello>),
+        (mut connection, hello): (Box<Connection>, Box<Hello>),
         at: Listened,
     ) {
         connection.caller = caller;
         connection.scheme = Some(Arc::clone(&at.address.scheme));
-        let (shared, limit, streams) =
-            (Arc::clone(self), self.limits.handshake, connection.take_streams());
+        let (shared, streams) = (Arc::clone(self), connection.take_streams());
         let further = at.clone();
         // A large future is moved several times before it runs.
         spawn(Box::pin(async move {
             // A peer that resumes needs no permit. A new peer may call again.
             let place = shared.handshakes.try_acquire().ok();
             if place.is_some() || hello.lane.known.is_some() {
-                let answered = shared.welcome(connection, hello, Some(at), place.is_some());
-                let _ = timeout(limit, answered).await;
+                shared.welcome(connection, hello, Some(at), place.is_some()).await;
             } else {
                 let (address, limit) = (at.address, shared.limits.connections);
                 shared.tell(NetError::Full { address, limit });
@@ -79,7 +75,7 @@ impl Shared {
     /// until a refused caller has closed the connection.
     pub(super) async fn welcome(
         &self,
-        mut connection: Connection,
+        mut connection: Box<Connection>,
         hello: Box<Hello>,
         at: Option<Listened>,
         is_patient: bool,
@@ -96,7 +92,7 @@ impl Shared {
             changed.as_mut().enable();
             let own = self.hello_to(&hello);
             if let Some(elsewhere) =
-                at.as_ref().and_then(|at| self.elsewhere(at, &hello, own.as_ref()))
+                at.as_ref().and_then(|at| self.elsewhere(at, &hello, own.as_deref()))
             {
                 break elsewhere;
             }
@@ -115,14 +111,16 @@ impl Shared {
                     break Answer::Refused(Refusal::Unknown);
                 }
                 Poll::Ready(Err(answer)) => break answer,
-                Poll::Ready(Ok((own, arrivals))) => {
+                Poll::Ready(Ok((own, to))) => {
                     connection.keep(self.limits.beat);
                     let call = if own.is_some() { Call::Theirs } else { Call::Again };
                     if let Some(own) = own {
                         // If this fails, the peer calls again.
-                        let _ = say(&mut connection, &own.welcome()).await;
+                        let welcome = own.welcome();
+                        let said = say(&mut connection, &welcome);
+                        let _ = timeout(self.limits.handshake, said).await;
                     }
-                    let _ = arrivals.send(Box::new(Arrival::Remote(connection, hello, call)));
+                    let _ = to.unbounded_send(Box::new(Arrival::Remote(connection, hello, call)));
                     return;
                 }
             }
@@ -157,7 +155,7 @@ impl Shared {
             registry.announce(endpoint, &self.limits);
             return Poll::Pending;
         };
-        let Some(slot) = slots.get_mut(peer) else { return refuse(Refusal::Unknown) };
+        let Some(slot) = slot_of(slots, peer) else { return refuse(Refusal::Unknown) };
         if !hello.knows(&slot.hello) {
             slot.called_for(&hello.route.session);
             return refuse(Refusal::StartedAgain);
@@ -186,11 +184,11 @@ impl Shared {
 }
 
 /// The welcome, if this is the first connection of the peer, and its slot.
-type Accepted = (Option<Hello>, UnboundedSender<Box<Arrival>>);
+type Accepted = (Option<Arc<Hello>>, Arrives);
 
 /// Receives the greeting of a connection. Refuses a caller that sends something else.
-pub(super) async fn hear_greeting(opening: Opening) -> io::Result<(Connection, Box<Hello>)> {
-    let mut connection = opening.await?;
+pub(super) async fn hear_greeting(opening: Opening) -> io::Result<(Box<Connection>, Box<Hello>)> {
+    let mut connection = Box::new(opening.await?);
     if let Some(hello) = hear(&mut connection).await? {
         return Ok((connection, hello));
     }
@@ -201,7 +199,7 @@ pub(super) async fn hear_greeting(opening: Opening) -> io::Result<(Connection, B
 /// Answers a caller, and closes the connection. A patient end waits for a moment until the caller
 /// replies or closes first: over some transports, the answer is lost if this end closes first.
 pub(crate) async fn dismiss(
-    mut connection: Connection,
+    mut connection: Box<Connection>,
     answer: Answer,
     is_patient: bool,
 ) -> Option<Answer> {

@@ -8,8 +8,9 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
+use futures_channel::mpsc;
 use rumpsteak_runtime::private::print;
-use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{Mutex as AsyncMutex, Notify, Semaphore, oneshot};
 
 pub(super) use crate::platform::lock;
@@ -59,9 +60,8 @@ pub(super) enum Line {
 
 #[derive(Default)]
 pub(super) struct Registry {
-    /// The slots of each role that has joined, by peer. They are boxed because a map has room for
-    /// eleven values, and most roles have few peers.
-    pub(super) roles: BTreeMap<Endpoint, BTreeMap<Arc<str>, Box<Slot>>>,
+    /// The slots of each role that has joined, one for each peer.
+    pub(super) roles: BTreeMap<Endpoint, Vec<Slot>>,
     services: BTreeMap<(Arc<str>, Arc<str>), Announced>,
     pub(super) moved: BTreeMap<Endpoint, Moved>,
 }
@@ -87,8 +87,8 @@ pub(super) struct Moved {
 
 /// The entry of a role for one of its peers.
 pub(super) struct Slot {
-    pub(super) hello: Hello,
-    pub(super) arrivals: UnboundedSender<Box<Arrival>>,
+    pub(super) hello: Arc<Hello>,
+    pub(super) arrivals: Arrives,
     pub(super) peer: SlotPeer,
     /// Why the last call of the peer failed, or of a stranger in its name.
     pub(super) failed_call: Option<String>,
@@ -120,26 +120,31 @@ impl SlotPeer {
 /// A peer of a role that moves to another host.
 pub(crate) enum Leaving {
     /// The peer stays on this host. Its greeting.
-    Local(Box<Hello>),
+    Local(Arc<Hello>),
     /// The sender to the lane of the peer, and its task if the peer was here and has moved.
-    Lane(UnboundedSender<Box<Arrival>>, Option<LaneTask>),
+    Lane(Arrives, Option<LaneTask>),
+}
+
+/// The slot of a role for a peer.
+pub(super) fn slot_of<'a>(slots: &'a mut [Slot], peer: &str) -> Option<&'a mut Slot> {
+    slots.iter_mut().find(|slot| *slot.hello.route.peer == *peer)
 }
 
 impl Slot {
     /// Tells the role, unless it has given up in the meantime.
     pub(super) fn arrive(&self, arrival: Arrival) {
-        let _ = self.arrivals.send(Box::new(arrival));
+        let _ = self.arrivals.unbounded_send(Box::new(arrival));
     }
 }
 
 impl Registry {
     pub(super) fn slot(&mut self, endpoint: &Endpoint, peer: &str) -> Option<&mut Slot> {
-        self.roles.get_mut(endpoint)?.get_mut(peer).map(|slot| &mut **slot)
+        slot_of(self.roles.get_mut(endpoint)?, peer)
     }
 
     /// Tells the service that plays a role about a session in which the role is expected: once, as
     /// long as peers ask for it.
-    pub(super) fn announce(&mut self, (protocol, session, role): Endpoint, limits: &Limits) {
+    pub(super) fn announce(&mut self, (session, protocol, role): Endpoint, limits: &Limits) {
         let Some(service) = self.services.get_mut(&(protocol, role)) else { return };
         let (now, asks_within) = (Instant::now(), limits.join + limits.handshake);
         if service.next_sweep <= now {
@@ -158,14 +163,15 @@ pub(crate) const FIRST_PAUSE: Duration = Duration::from_millis(10);
 pub(crate) const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 pub(crate) type LaneTask = JoinHandle<Result<(), NetError>>;
-pub(crate) type Arrivals = UnboundedReceiver<Box<Arrival>>;
+pub(crate) type Arrivals = mpsc::UnboundedReceiver<Box<Arrival>>;
+pub(crate) type Arrives = mpsc::UnboundedSender<Box<Arrival>>;
 
 /// An event at the slot of a peer.
 pub(crate) enum Arrival {
     /// The peer is on this host: the end of the route for the role.
     Local(Box<dyn Any + Send>),
     /// The peer has a connection. The first one has been answered; later ones have not.
-    Remote(Connection, Box<Hello>, Call),
+    Remote(Box<Connection>, Box<Hello>, Call),
     Failed(NetError),
     /// The role itself moves to another host, with the lane of this peer.
     Leave(oneshot::Sender<Result<PackedLane, NetError>>),
@@ -173,7 +179,7 @@ pub(crate) enum Arrival {
 
 /// The result of a call: see [`Answer`](crate::wire::Answer).
 pub(crate) enum Greeted {
-    Welcome(Connection, Box<Hello>),
+    Welcome(Box<Connection>, Box<Hello>),
     Moved(Vec<Address>),
     Offers(Vec<Address>),
 }
@@ -216,15 +222,15 @@ impl Shared {
     /// Begins a service. Returns the names of the sessions in which others expect the role here,
     /// including those that have already begun.
     pub(crate) fn serve(&self, protocol: &str, role: &str) -> UnboundedReceiver<Arc<str>> {
-        let (to, announced) = mpsc::unbounded_channel();
+        let (to, announced) = unbounded_channel();
         let service = Announced { to, sessions: BTreeMap::new(), next_sweep: Instant::now() };
         let mut registry = lock(&self.registry);
         registry.services.insert((protocol.into(), role.into()), service);
-        let of_protocol = registry.roles.iter().filter(|(endpoint, _)| *endpoint.0 == *protocol);
-        let slots = of_protocol.filter_map(|(_, slots)| slots.get(role));
+        let of_protocol = registry.roles.iter_mut().filter(|(at, _)| *at.1 == *protocol);
+        let slots = of_protocol.filter_map(|(_, slots)| slot_of(slots, role));
         let waiting = slots.filter(|slot| slot.peer.token().is_none());
-        let expected = waiting.map(|slot| slot.hello.route.far());
-        let expected: Vec<_> = expected.filter(|it| !registry.roles.contains_key(it)).collect();
+        let mut expected: Vec<_> = waiting.map(|slot| slot.hello.route.far()).collect();
+        expected.retain(|it| !registry.roles.contains_key(it));
         expected.into_iter().for_each(|endpoint| registry.announce(endpoint, &self.limits));
         drop(registry);
         self.changed.notify_waiters();
@@ -241,18 +247,18 @@ impl Shared {
         self: &Arc<Self>,
         endpoint: Endpoint,
         on_demand: &'static [&'static str],
-        hellos: &[Hello],
+        hellos: &[Arc<Hello>],
         wire: &dyn Fn(&Hello, &Hello) -> Option<[Arrival; 2]>,
     ) -> Result<(Arc<Guard>, Vec<Arrivals>), NetError> {
         let mut registry = lock(&self.registry);
         if registry.roles.contains_key(&endpoint) {
-            let (_, session, role) = endpoint;
+            let (session, _, role) = endpoint;
             return Err(NetError::Joined { role: role.to_string(), session: session.to_string() });
         }
-        let (mut slots, mut receivers) = (BTreeMap::new(), Vec::new());
+        let (mut slots, mut receivers) = (Vec::with_capacity(hellos.len()), Vec::new());
         let fits = |hello: &Hello| (hello.contract.fingerprint, hello.contract.members);
         for hello in hellos.iter().cloned() {
-            let (arrivals, receiver) = mpsc::unbounded_channel();
+            let (arrivals, receiver) = mpsc::unbounded();
             let far = hello.route.far();
             if !registry.roles.contains_key(&far) {
                 registry.announce(far.clone(), &self.limits);
@@ -270,10 +276,10 @@ impl Shared {
                 slot.peer = SlotPeer::Wired(hello.lane.own);
                 peer = SlotPeer::Wired(slot.hello.lane.own);
                 slot.arrive(theirs);
-                let _ = arrivals.send(Box::new(own));
+                let _ = arrivals.unbounded_send(Box::new(own));
             }
             let slot = Slot { hello, arrivals, peer, failed_call: None, has_left: false };
-            slots.insert(slot.hello.route.peer.clone(), Box::new(slot));
+            slots.push(slot);
             receivers.push(receiver);
         }
         registry.roles.insert(endpoint.clone(), slots);
@@ -289,26 +295,27 @@ impl Shared {
         &self,
         endpoint: &Endpoint,
         to: Vec<Address>,
-        mut stay: impl FnMut(&Hello, Hello, Arrivals) -> Option<LaneTask>,
+        mut stay: impl FnMut(&Hello, &Hello, Arrivals) -> Option<LaneTask>,
     ) -> BTreeMap<Arc<str>, Leaving> {
         let mut registry = lock(&self.registry);
         let now = Instant::now();
         registry.moved.retain(|_, moved| moved.until > now);
         let slots = registry.roles.remove(endpoint).unwrap_or_default();
         let tokens = |slot: &Slot| [Some(slot.hello.lane.own), slot.peer.token()];
-        let tokens = slots.iter().map(|(peer, slot)| (peer.clone(), tokens(slot))).collect();
+        let peer = |slot: &Slot| slot.hello.route.peer.clone();
+        let tokens = slots.iter().map(|slot| (peer(slot), tokens(slot))).collect();
         let moved = Moved { to, until: now + self.limits.resume, asks: BTreeMap::new(), tokens };
         registry.moved.insert(endpoint.clone(), moved);
         let mut leave = |Slot { hello, arrivals, peer, .. }: Slot| {
             if let SlotPeer::Wired(_) = peer
                 && let Some(stays) = registry.slot(&hello.route.far(), &hello.route.role)
             {
-                let (arrivals, receiver) = mpsc::unbounded_channel();
+                let (arrivals, receiver) = mpsc::unbounded();
                 stays.arrivals = arrivals;
-                if let Some(task) = stay(&hello, stays.hello.clone(), receiver) {
+                if let Some(task) = stay(&hello, &stays.hello, receiver) {
                     stays.peer = SlotPeer::Left(hello.lane.own, Some(task));
                 }
-                return Leaving::Local(Box::new(stays.hello.clone()));
+                return Leaving::Local(Arc::clone(&stays.hello));
             }
             let lane = match peer {
                 SlotPeer::Left(_, lane) => lane,
@@ -316,7 +323,7 @@ impl Shared {
             };
             Leaving::Lane(arrivals, lane)
         };
-        slots.into_iter().map(|(peer, slot)| (peer, leave(*slot))).collect()
+        slots.into_iter().map(|slot| (peer(&slot), leave(slot))).collect()
     }
 
     /// Notes that a peer of a role that has moved will call it here.
@@ -350,7 +357,7 @@ impl Shared {
     }
 
     /// The greeting of the role that a peer calls, if the role is here.
-    pub(crate) fn hello_to(&self, hello: &Hello) -> Option<Hello> {
+    pub(crate) fn hello_to(&self, hello: &Hello) -> Option<Arc<Hello>> {
         let mut registry = lock(&self.registry);
         registry.slot(&hello.route.far(), &hello.route.role).map(|slot| slot.hello.clone())
     }
@@ -408,16 +415,17 @@ impl Drop for Guard {
     fn drop(&mut self) {
         let mut registry = lock(&self.shared.registry);
         let slots = registry.roles.remove(&self.endpoint);
-        let (protocol, session, role) = &self.endpoint;
-        if slots.is_some_and(|slots| slots.values().all(|slot| slot.peer.token().is_some()))
+        let (session, protocol, role) = &self.endpoint;
+        if slots.is_some_and(|slots| slots.iter().all(|slot| slot.peer.token().is_some()))
             && let Some(service) = registry.services.get_mut(&(protocol.clone(), role.clone()))
         {
             service.sessions.remove(session);
         }
         // A peer may already wait for the role in the next session of this name.
-        let roles = registry.roles.range((protocol.clone(), session.clone(), "".into())..);
-        let mut roles = roles.take_while(|(at, _)| (&at.0, &at.1) == (protocol, session));
-        if roles.any(|(_, it)| it.get(role).is_some_and(|slot| slot.peer.token().is_none())) {
+        let roles = registry.roles.range_mut((session.clone(), protocol.clone(), "".into())..);
+        let mut roles = roles.take_while(|(at, _)| (&at.0, &at.1) == (session, protocol));
+        let waits = |slot: &mut Slot| slot.peer.token().is_none();
+        if roles.any(|(_, slots)| slot_of(slots, role).is_some_and(waits)) {
             registry.announce(self.endpoint.clone(), &self.shared.limits);
         }
         drop(registry);

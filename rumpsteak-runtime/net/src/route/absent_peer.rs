@@ -6,10 +6,12 @@
 //! peer.
 
 use std::future::{pending, poll_fn};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Context;
 use std::time::Duration;
 
+use futures_core::Stream as _;
 use futures_core::future::BoxFuture;
 use rumpsteak_runtime::transport::Labelled;
 use tokio::sync::mpsc::UnboundedSender;
@@ -36,7 +38,7 @@ impl Remote {
                 let look = until.min(Instant::now() + LONGEST_PAUSE);
                 let poll = |context: &mut Context<'_>| {
                     calls.retain_mut(|call| call.as_mut().poll(context).is_pending());
-                    self.arrivals.poll_recv(context)
+                    Pin::new(&mut self.arrivals).poll_next(context)
                 };
                 let arrival = timeout_at(look, poll_fn(poll)).await.ok().flatten();
                 let is_cut_off = || self.addresses.is_empty() && self.shared.cuts_off(&self.own);
@@ -55,7 +57,7 @@ impl Remote {
     pub(crate) async fn meet<M: Labelled + Portable, C: Codec>(
         mut self: Box<Self>,
         mut lane: Box<Lane<M, C>>,
-        connection: Connection,
+        connection: Box<Connection>,
         theirs: Box<Hello>,
         call: Call,
     ) -> Result<(), NetError> {
@@ -64,10 +66,9 @@ impl Remote {
             Call::Own => answered_at(&mut self.addresses, &connection),
             Call::Theirs | Call::Again => self.addresses.clear(),
         }
-        self.own.lane.known = Some(theirs.lane.own);
         let connection = match call {
             // The first connection broke before it was used.
-            Call::Again => self.answer(&mut lane, connection, &theirs).await.ok(),
+            Call::Again => Box::pin(self.answer(&mut lane, connection, &theirs)).await.ok(),
             Call::Own | Call::Theirs => Some(connection),
         };
         run(lane, self, theirs, connection).await
@@ -92,7 +93,7 @@ impl Remote {
             let late = until.map(|until: Instant| until + Duration::from_secs(1));
             tokio::select! {
                 biased;
-                Some(arrival) = self.arrivals.recv() => match *arrival {
+                Ok(arrival) = self.arrivals.recv() => match *arrival {
                     Arrival::Remote(connection, theirs, call) => {
                         lane.numbers = self.own.numbers(&theirs).map(Arc::new);
                         // Only a role that plays on demand itself waits for this.
@@ -153,7 +154,7 @@ impl Remote {
     /// The call of the peer, if this end has addresses of it.
     pub(crate) fn call(&self, until: Instant) -> Option<BoxFuture<'static, ()>> {
         let (own, addresses) = (&self.own, &self.addresses);
-        let call = || Arc::clone(&self.shared).call(own.clone(), addresses.clone(), until);
+        let call = || Arc::clone(&self.shared).call(Arc::clone(own), addresses.clone(), until);
         (!addresses.is_empty()).then(|| Box::pin(call()) as _)
     }
 }

@@ -588,7 +588,9 @@ impl<M: Labelled + Portable, C: Codec> Lane<M, C> {
         connection: &mut Connection,
         context: &mut Context<'_>,
     ) -> Result<(), Stop> {
-        self.reports.taken.lane.register(context.waker());
+        // After its end, the role takes nothing that the peer has to know.
+        let waker = if self.state.has_ended { Waker::noop() } else { context.waker() };
+        self.reports.taken.lane.register(waker);
         // The first frame after the greetings has to be small: a grant, if there was none.
         let is_large = |frame: &Bytes| frame.len() > GREETING;
         self.must_acknowledge |= self.state.granted.bytes == 0

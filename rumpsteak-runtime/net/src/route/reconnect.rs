@@ -27,7 +27,7 @@ const LINGER: Duration = Duration::from_secs(2);
 pub(crate) struct Remote {
     pub(crate) shared: Arc<Shared>,
     /// The greeting of the role.
-    pub(crate) own: Hello,
+    pub(crate) own: Arc<Hello>,
     /// The addresses of the peer; empty if the peer calls.
     pub(crate) addresses: Vec<Address>,
     pub(crate) arrivals: Arrivals,
@@ -48,7 +48,7 @@ pub(crate) async fn run<M: Labelled + Portable, C: Codec>(
     mut lane: Box<Lane<M, C>>,
     remote: Box<Remote>,
     theirs: Box<Hello>,
-    connection: Option<Connection>,
+    connection: Option<Box<Connection>>,
 ) -> Result<(), NetError> {
     if let Some(connection) = &connection {
         lane.connect(connection);
@@ -68,7 +68,7 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
     lane: &mut Lane<M, C>,
     mut remote: Box<Remote>,
     mut theirs: Box<Hello>,
-    mut connection: Option<Connection>,
+    mut connection: Option<Box<Connection>>,
 ) -> Result<(), NetError> {
     let (mut search, mut is_noted) = (Search::new(&remote), false);
     loop {
@@ -88,7 +88,7 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
         };
         let replaced = tokio::select! {
             biased;
-            Some(arrived) = arrivals.recv() => match *arrived {
+            Ok(arrived) = arrivals.recv() => match *arrived {
                 // A copy of the peer, from a copied parcel.
                 Arrival::Remote(new, hello, Call::Again) if !hello.follows(&theirs) => {
                     spawn(dismiss(new, Answer::Refused(Refusal::Taken), true));
@@ -142,18 +142,20 @@ async fn run_until_left<M: Labelled + Portable, C: Codec>(
 
 impl Remote {
     pub(super) fn pack(self, theirs: Option<Hello>, snapshot: LaneSnapshot) -> PackedLane {
-        PackedLane { own: self.own, theirs, addresses: self.addresses, snapshot }
+        let own = Hello::clone(&self.own);
+        let own = theirs.iter().fold(own, |own, theirs| own.knowing(theirs.lane.own));
+        PackedLane { own, theirs, addresses: self.addresses, snapshot }
     }
 
     /// Answers a peer that has replaced a connection.
     pub(super) async fn answer<M: Labelled + Portable, C: Codec>(
         &self,
         lane: &mut Lane<M, C>,
-        mut new: Connection,
+        mut new: Box<Connection>,
         hello: &Hello,
-    ) -> Result<Connection, Stop> {
+    ) -> Result<Box<Connection>, Stop> {
         lane.resume(&new, hello.lane.received)?;
-        let welcome = self.own.clone().having(lane.state.received.messages).welcome();
+        let welcome = Hello::clone(&self.own).having(lane.state.received.messages).welcome();
         let said = timeout(self.shared.limits.handshake, say(&mut new, &welcome)).await;
         said.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))?;
         Ok(new)
@@ -266,9 +268,9 @@ impl Search {
         addresses: &'a mut Vec<Address>,
         (own, received): (&'a Hello, u64),
         before: &'a Hello,
-    ) -> BoxFuture<'a, Result<(Connection, Hello), NetError>> {
+    ) -> BoxFuture<'a, Result<(Box<Connection>, Hello), NetError>> {
         Box::pin(async move {
-            let own = &own.clone().having(received);
+            let own = &own.clone().knowing(before.lane.own).having(received);
             while !addresses.is_empty() && self.next_try <= self.until {
                 sleep_until(self.next_try).await;
                 for (at, address) in addresses.clone().into_iter().enumerate() {

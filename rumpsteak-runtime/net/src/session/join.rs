@@ -244,9 +244,8 @@ impl Plan {
             let peers = peers().map(ToString::to_string).collect();
             return Err(NetError::NoPeer { role, peer: peer.clone(), peers });
         }
-        let endpoint = (protocol.into(), self.session.clone(), name);
-        let mut hellos = facts.hellos(&endpoint, &queues)?;
-        hellos.iter_mut().for_each(|hello| hello.transports.clone_from(&self.transports));
+        let endpoint = (self.session.clone(), protocol.into(), name);
+        let hellos = facts.hellos(&endpoint, &queues, &self.transports)?;
         let (guard, arrivals) = shared.register(endpoint, on_demand, &hellos, wire)?;
         let remotes = hellos.into_iter().zip(arrivals).map(|(own, arrivals)| {
             let (shared, guard) = (Arc::clone(shared), Some(Arc::clone(&guard)));
@@ -268,7 +267,7 @@ pub struct Joined<R: Role> {
 }
 
 pub(super) struct RouteTask {
-    pub(super) own: Hello,
+    pub(super) own: Arc<Hello>,
     pub(super) status: SharedStatus,
     /// `None` if the peer is on this host.
     pub(super) lane: Option<LaneTask>,
@@ -310,7 +309,7 @@ impl<M: Labelled + Portable, C: Codec> MessageCodec<M> for C {
         // The role first takes what the peer has sent here.
         let (outgoing, taken) = (Outgoing::Messages(outgoing), (taken, sent));
         let far = FarEnd { incoming, outgoing, status, taken };
-        let (ends, limits) = ([&remote.own, &theirs], &remote.shared.limits);
+        let (ends, limits) = ([&*remote.own, &theirs], &remote.shared.limits);
         begin(Box::pin(run(Lane::new(ends, self.clone(), far, limits), remote, theirs, None)))
     }
 }

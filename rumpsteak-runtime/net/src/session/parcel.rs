@@ -64,11 +64,11 @@ impl<R: Joins + Leaves<()>> Joined<R> {
         if halves.len() != routes.len() || !halves.iter().zip(&routes).all(is_own) {
             return Err(NetError::NotHere { role: R::NAME });
         }
-        let stay = |own: &Hello, peer: Hello, arrivals| {
+        let stay = |own: &Hello, peer: &Hello, arrivals| {
             let at = routes.iter().position(|route| route.own.route == own.route)?;
             let queues = halves[at].take().and_then(queues_of)?;
             let (shared, addresses) = (Arc::clone(&guard.shared), to.clone());
-            let peer = peer.knowing(own.lane.own);
+            let peer = peer.clone().knowing(own.lane.own).into();
             let remote = Box::new(Remote { shared, own: peer, addresses, arrivals, guard: None });
             Some(codec.lane(queues, remote, own.clone().into(), Arc::clone(&routes[at].status)))
         };
@@ -77,11 +77,11 @@ impl<R: Joins + Leaves<()>> Joined<R> {
         for (halves, RouteTask { own, lane, .. }) in halves.into_iter().zip(routes) {
             let peer = own.route.peer.clone();
             let fresh_or_packed = match lanes.remove(&peer) {
-                Some(Leaving::Local(theirs)) => Some(PackedLane::fresh(own.clone(), *theirs)),
+                Some(Leaving::Local(theirs)) => Some(PackedLane::fresh(&own, &theirs)),
                 Some(Leaving::Lane(arrivals, left)) => {
                     let (reply, packed) = oneshot::channel();
                     // If this fails, the lane has ended, and does not reply.
-                    let _ = arrivals.send(Box::new(Arrival::Leave(reply)));
+                    let _ = arrivals.unbounded_send(Box::new(Arrival::Leave(reply)));
                     drop(arrivals);
                     let packed = packed.await.ok().transpose()?;
                     if packed.as_ref().is_some_and(|packed| packed.addresses.is_empty()) {
@@ -97,7 +97,7 @@ impl<R: Joins + Leaves<()>> Joined<R> {
             let unread = halves.map(|(_, inbox)| inbox.into_unread()).transpose()?;
             let (unread, left_after) = unread.unwrap_or_default();
             let unread = codec.bytes_of(&peer, unread)?;
-            let departed = || PackedLane::departed(own, left_after, unread.len());
+            let departed = || PackedLane::departed(&own, left_after, unread.len());
             let mut route = fresh_or_packed.unwrap_or_else(departed);
             route.snapshot.state.completed += completed;
             route.snapshot.unread.splice(..0, unread);
@@ -126,11 +126,11 @@ impl<R: Joins + Leaves<()>, S: Session<State = State<'static, R>> + Structure> P
         let session = first.map_or_else(|| "".into(), |it| it.own.route.session.clone());
         // A role with routes to a family never moves.
         let families = Families::new();
-        let endpoint = (R::PROTOCOL.into(), session, R::NAME.into());
+        let endpoint = (session, R::PROTOCOL.into(), R::NAME.into());
         let facts = Facts::of::<R, C>();
-        let expected = facts.hellos(&endpoint, &facts.queues(&families)?)?;
+        let expected = facts.hellos(&endpoint, &facts.queues(&families)?, &[])?;
         let on_demand = R::PLAYED.0.on_demand;
-        let is_expected = |(packed, hello): (&PackedLane, &Hello)| {
+        let is_expected = |(packed, hello): (&PackedLane, &Arc<Hello>)| {
             let PackedLane { own, theirs, .. } = packed;
             (&own.route, &own.contract, &own.format)
                 == (&hello.route, &hello.contract, &hello.format)
@@ -144,8 +144,8 @@ impl<R: Joins + Leaves<()>, S: Session<State = State<'static, R>> + Structure> P
         }
         let shared = &host.shared;
         let number = token()?;
-        let owns = self.routes.iter().map(|packed| packed.own.clone().moved(number));
-        let owns: Vec<Hello> = owns.collect();
+        let owns = self.routes.iter().map(|packed| packed.own.clone().moved(number).into());
+        let owns: Vec<Arc<Hello>> = owns.collect();
         // A peer that has not joined calls, or is called.
         let (guard, arrivals) = shared.register(endpoint, on_demand, &owns, &|_, _| None)?;
         let (mut ends, mut routes) = (Vec::new(), Vec::new());
@@ -156,7 +156,7 @@ impl<R: Joins + Leaves<()>, S: Session<State = State<'static, R>> + Structure> P
                 lane(&own, theirs.as_ref(), codec.clone(), shared, is_on_demand);
             let lane = lane.unpack(snapshot, !is_on_demand)?;
             ends.push(end);
-            let mut greeting = own.clone();
+            let mut greeting = Hello::clone(&own);
             greeting.lane.known = None;
             let (shared, guard) = (Arc::clone(shared), Some(Arc::clone(&guard)));
             let remote = Box::new(Remote { shared, own, addresses, arrivals, guard });
@@ -164,7 +164,7 @@ impl<R: Joins + Leaves<()>, S: Session<State = State<'static, R>> + Structure> P
                 Some(theirs) => begin(Box::pin(run(lane, remote, theirs.into(), None))),
                 None => begin(Box::pin(remote.meet_on_demand(lane, None))),
             };
-            routes.push(RouteTask { own: greeting, status, lane: Some(task) });
+            routes.push(RouteTask { own: greeting.into(), status, lane: Some(task) });
         }
         let mut role = role_of::<R>(ends, &families);
         let session = Detached::from_role(&mut role, ByMacro(()));

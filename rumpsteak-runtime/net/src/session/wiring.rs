@@ -161,21 +161,23 @@ impl Facts {
     /// [`NetError::Ambiguous`], [`NetError::SessionName`] or [`NetError::Random`].
     pub(super) fn hellos(
         &self,
-        endpoint @ (_, session, _): &Endpoint,
+        endpoint @ (session, ..): &Endpoint,
         queues: &[Sends],
-    ) -> Result<Vec<Hello>, NetError> {
+        transports: &[String],
+    ) -> Result<Vec<Arc<Hello>>, NetError> {
         if session.len() > LONGEST_NAME {
             let (start, bytes) = (session.chars().take(40).collect(), session.len());
             return Err(NetError::SessionName { start, bytes });
         }
         let (system, (fingerprint, format)) = (self.played.system, self.told()?);
         let hello = |Sends { peer, queue, members }: &Sends| {
-            let ((protocol, session, role), peer) = (endpoint.clone(), Arc::clone(peer));
+            let ((session, protocol, role), peer) = (endpoint.clone(), Arc::clone(peer));
             let route = Arc::new(RouteId { protocol, session, role, peer });
             let (capacity, members) = (queue.capacity.into(), *members);
             let contract = Contract { fingerprint, system, capacity, members };
             let lane = LaneId { own: token()?, ..LaneId::default() };
-            Ok(Hello { route, contract, format: Arc::clone(&format), lane, transports: Vec::new() })
+            let (format, transports) = (Arc::clone(&format), transports.to_vec());
+            Ok(Arc::new(Hello { route, contract, format, lane, transports }))
         };
         queues.iter().map(hello).collect()
     }

@@ -193,7 +193,7 @@ impl Batch {
             frames.extend(self.take());
         }
         if self.bytes.is_empty() {
-            self.bytes.reserve(64);
+            self.bytes.reserve(128);
             self.bytes.extend([MESSAGES, 0, 0, 0, 0]);
         }
         let at = self.bytes.len();

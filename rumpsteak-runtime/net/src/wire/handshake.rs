@@ -55,7 +55,7 @@ pub(crate) struct RouteId {
     pub(crate) peer: Arc<str>,
 }
 
-/// A role in a session: the protocol, the session and the role.
+/// A role in a session: the session, the protocol and the role.
 pub(crate) type Endpoint = (Arc<str>, Arc<str>, Arc<str>);
 
 /// The proof of the build about the role.
@@ -168,11 +168,11 @@ pub(crate) enum Answer {
 
 impl RouteId {
     pub(crate) fn near(&self) -> Endpoint {
-        (self.protocol.clone(), self.session.clone(), self.role.clone())
+        (self.session.clone(), self.protocol.clone(), self.role.clone())
     }
 
     pub(crate) fn far(&self) -> Endpoint {
-        (self.protocol.clone(), self.session.clone(), self.peer.clone())
+        (self.session.clone(), self.protocol.clone(), self.peer.clone())
     }
 }
 
@@ -226,8 +226,9 @@ impl Hello {
         before.lane.moves.last().is_none_or(|last| self.lane.moves.contains(last))
     }
 
-    pub(crate) fn welcome(self) -> Answer {
-        Answer::Welcome(self.contract, self.format, self.lane, self.transports)
+    pub(crate) fn welcome(&self) -> Answer {
+        let Self { contract, format, lane, transports, .. } = self.clone();
+        Answer::Welcome(contract, format, lane, transports)
     }
 
     pub(crate) fn knowing(mut self, token: u128) -> Self {
@@ -274,7 +275,8 @@ fn versions_fit(projections: &[Arc<str>; 2]) -> Result<(), String> {
 }
 
 pub(crate) async fn say(connection: &mut Connection, what: &impl Serialize) -> io::Result<()> {
-    let bytes = postcard::to_extend(what, MAGIC.to_vec()).map_err(io::Error::other)?;
+    let bytes = postcard::to_extend(&(MAGIC, what), Vec::with_capacity(256));
+    let bytes = bytes.map_err(io::Error::other)?;
     let most = GREETING.min(connection.max_payload());
     if bytes.len() > most {
         let text = format!("the greeting has {} bytes, and the limit is {most}", bytes.len());

@@ -68,20 +68,20 @@ pub(crate) struct PackedLane {
 
 impl PackedLane {
     /// The lane to a peer that has left after so many sessions, with so many messages unread.
-    pub(crate) fn departed(own: Hello, left_after: usize, unread: usize) -> Self {
+    pub(crate) fn departed(own: &Hello, left_after: usize, unread: usize) -> Self {
         let received = Amount { messages: unread as u64 + 1, bytes: 0 };
         let (granted, left_after) = (received, Some(left_after as u64));
         let state =
             LaneState { received, granted, has_ended: true, left_after, ..LaneState::default() };
         let token = own.lane.own;
-        let own = own.knowing(token);
+        let own = own.clone().knowing(token);
         let snapshot = LaneSnapshot { state, ..LaneSnapshot::default() };
         Self { theirs: Some(own.clone()), own, addresses: Vec::new(), snapshot }
     }
 
     /// A lane to a peer on the same host. Nothing was sent over it yet.
-    pub(crate) fn fresh(own: Hello, theirs: Hello) -> Self {
-        let own = own.knowing(theirs.lane.own);
-        Self { own, theirs: Some(theirs), addresses: Vec::new(), snapshot: LaneSnapshot::default() }
+    pub(crate) fn fresh(own: &Hello, theirs: &Hello) -> Self {
+        let (own, theirs) = (own.clone().knowing(theirs.lane.own), Some(theirs.clone()));
+        Self { own, theirs, addresses: Vec::new(), snapshot: LaneSnapshot::default() }
     }
 }

@@ -339,8 +339,7 @@ impl Branch {
         let mut branch = self;
         for &alternative in path {
             let End::Choice(branches) = &mut branch.tail else { return Err(Fault::Unknown) };
-            let chosen = branches.get_mut(alternative as usize);
-            branch = &mut chosen.ok_or(Fault::Unknown)?.1;
+            branch = &mut branches.get_mut(alternative as usize).ok_or(Fault::Unknown)?.1;
         }
         Ok(branch)
     }

@@ -47,8 +47,7 @@ pub fn print(fsm: &Fsm) -> String {
         for transition in fsm.transitions() {
             let (source, target) = (transition.source.to_string(), transition.target.to_string());
             let label = escape(&print_action(transition.action));
-            let edge = digraph.edge(source, target);
-            edge.attributes().set_label(&label);
+            digraph.edge(source, target).attributes().set_label(&label);
         }
     }
 
