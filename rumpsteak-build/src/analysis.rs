@@ -125,7 +125,8 @@ impl Analysis {
     pub(crate) fn obstacle(&self) -> Option<Report> {
         // rustc checks a crate that the attribute names.
         self.modules().find(|(module, _)| module.arguments.krate.is_none())?;
-        if !manifest::has_edition(&self.protocols.base) {
+        let manifest = manifest::read(&self.protocols.base.folder);
+        if !manifest.lines().any(|line| line.trim_start().starts_with("edition")) {
             return Some(Report::of(
                 "Cargo.toml names no edition, and edition 2015 has no `async`",
                 "write `edition = \"2024\"` under `[package]`",
@@ -209,9 +210,7 @@ impl Analysis {
             let idle = machines.filter(|fsm| fsm.transitions().next().is_none());
             warnings.extend(idle.map(|fsm| {
                 let role = fsm.role();
-                format!(
-                    "{file}: the role `{role}` of `{name}` does nothing: no message is from it or to it"
-                )
+                format!("{file}: the role `{role}` of `{name}` does nothing: no message is from it or to it")
             }));
         }
         warnings.extend(protocols.files.iter().flat_map(ScrFile::warning_lines));

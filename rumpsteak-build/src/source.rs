@@ -69,10 +69,9 @@ impl Source {
         }
         match text.parse::<TokenStream>() {
             Ok(tokens) => {
-                let lost = cut::lost(tokens.clone()).into_iter();
-                let lost =
-                    lost.map(|(it, of, wrong)| (path.clone(), it.span().start().line, of, wrong));
-                self.lost.extend(lost);
+                for (name, of, wrong) in cut::lost(tokens.clone()) {
+                    self.lost.push((path.clone(), name.span().start().line, of, wrong));
+                }
                 self.files.push(RustFile { path, text, modules: cut::modules(tokens) });
             }
             Err(error) => self.unreadable.push((path, error.span().start().line)),

@@ -46,7 +46,7 @@ pub fn lost(file: TokenStream) -> Vec<(Ident, String, String)> {
     let trees = trees(file);
     let items = items(&trees[inner_attributes(&trees)..]);
     let imports = items.iter().filter(|item| !has(OTHERS, &item.keyword()));
-    let imports: Vec<String> = imports.map(|item| text(item.tokens())).collect();
+    let imports: String = imports.map(|item| text(item.tokens())).collect();
     items.iter().filter_map(|item| item.lost(&imports)).collect()
 }
 
@@ -213,14 +213,13 @@ impl<'a> Cut<'a> {
         modules.collect()
     }
 
-    fn lost(&self, imports: &[String]) -> Option<(Ident, String, String)> {
+    fn lost(&self, imports: &str) -> Option<(Ident, String, String)> {
         let name = self.name().filter(|_| self.keyword() == "mod")?;
         let TokenTree::Group(content) = self.trees.last()? else { return None };
-        let own = ["", "self::", "crate::"].map(|at| format!("use{at}{name}::*;"));
-        // An import or a macro may make `#[protocol]` ours.
-        let may_import = |text: &String| {
-            text.contains("protocol") || text.contains(['*', '!']) && !own.contains(text)
-        };
+        // Another import or a macro may make `#[protocol]` ours.
+        let own = ["use", "useself::"].map(|words| format!("{words}{name}::*;"));
+        let others = imports.replace(&own[0], "").replace(&own[1], "");
+        let may_import = others.contains("protocol") || others.contains(['*', '!']);
         let (mut protocol, mut wrong) = (name.to_string(), String::new());
         for tree in &self.trees[..self.attributes] {
             let TokenTree::Group(attribute) = tree else { continue };
@@ -231,7 +230,7 @@ impl<'a> Cut<'a> {
             }
             let is_wrong = match path.strip_prefix("rumpsteak::") {
                 Some(word) => !has("closed_system protocol", word),
-                None => path == "protocol" && !imports.iter().any(may_import),
+                None => path == "protocol" && !may_import,
             };
             let [TokenTree::Group(arguments)] = &arguments[..] else { return None };
             protocol =
