@@ -36,7 +36,7 @@ pub fn did_you_mean<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) 
 pub fn meant(wanted: &str, known: impl IntoIterator<Item: Display>, otherwise: &str) -> String {
     let known: Vec<String> = known.into_iter().map(|name| name.to_string()).collect();
     let all = || match &known[..] {
-        [only] => format!("there is only `{only}`"),
+        [only] if otherwise.ends_with(" are") => format!("there is only `{only}`"),
         known => format!("{otherwise} {}", list(known)),
     };
     did_you_mean(wanted, known.iter().map(String::as_str)).unwrap_or_else(all)

@@ -362,7 +362,9 @@ impl Upgrade<'_> {
             };
             let names = list(joined().map(|(role, _)| role));
             let answer = Answer::because(Outcome::Fails, run.failure.to_string());
-            let notice = Notice::error(format!("{names} of `{new_name}` may each join peers that run `{old_name}`, but not together"))
+            let notice = Notice::error(format!(
+                "{names} of `{new_name}` may each join peers that run `{old_name}`, but not together"
+            ))
             .remark(among_peers(&Evidence::Run(run)))
             .help(format!("upgrade one of them when all other roles run `{new_name}`"));
             return Some(Question::other((notice, answer)));
