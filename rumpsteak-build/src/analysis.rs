@@ -36,8 +36,8 @@ pub(crate) struct Analysis {
     pub(crate) source: Source,
     pub(crate) judged: Vec<Vec<Result<(Module, Findings), syn::Error>>>,
     pub(crate) summary: Summary,
-    /// The protocols with modules.
-    named: BTreeSet<usize>,
+    /// The protocol of each module.
+    named: Vec<usize>,
 }
 
 impl Analysis {
@@ -67,7 +67,7 @@ impl Analysis {
             summary.sessions += roots.len();
             summary.verified += roots.values().filter(|root| root.passed).count();
         }
-        let analysis = Self { protocols, source, judged, summary, named: BTreeSet::new() };
+        let analysis = Self { protocols, source, judged, summary, named: Vec::new() };
         let own = |of: &(Module, _)| scope::own(&of.0, &analysis.protocols)?.ok();
         Self { named: analysis.modules().filter_map(own).collect(), ..analysis }
     }
@@ -107,9 +107,14 @@ impl Analysis {
 
     /// The errors that no module can show.
     pub(crate) fn reports(&self) -> Vec<Report> {
-        let bare = self.without_module().filter_map(|(file, name, place)| {
+        let bare = self.without_module().filter_map(|(file, name, lost)| {
             let message = format!("the module for `{name}` of {file} lacks its attribute");
-            let help = format!("write `#[rumpsteak::protocol({name})]` above it, in {}", place?);
+            let help = match lost? {
+                (at, "") => format!("write `#[rumpsteak::protocol({name})]` above it, in {at}"),
+                (at, wrong) => {
+                    format!("write `rumpsteak::protocol` in place of `{wrong}`, above {at}")
+                }
+            };
             Some(Report::of(&message, &help))
         });
         let broken = self.broken(false).map(Report::of_file);
@@ -120,14 +125,15 @@ impl Analysis {
     pub(crate) fn obstacle(&self) -> Option<Report> {
         // rustc checks a crate that the attribute names.
         self.modules().find(|(module, _)| module.arguments.krate.is_none())?;
-        if !manifest::has_edition(&self.protocols.base) {
+        let manifest = manifest::read(&self.protocols.base.folder);
+        if !manifest.lines().any(|line| line.trim_start().starts_with("edition")) {
             return Some(Report::of(
                 "Cargo.toml names no edition, and edition 2015 has no `async`",
                 "write `edition = \"2024\"` under `[package]`",
             ));
         }
         let says = |it: &RustFile| !it.modules.is_empty() && it.text.contains("#[rumpsteak::");
-        let says = !self.source.renames && self.source.files.iter().any(says);
+        let says = !self.source.is_unclear && self.source.files.iter().any(says);
         let message = match manifest::runtime(&self.protocols.base) {
             None => "the package does not depend on `rumpsteak-runtime`".to_owned(),
             Some(name) if name != "rumpsteak" && says => format!(
@@ -171,35 +177,21 @@ impl Analysis {
         let _ = std::io::stdout().write_all(text.as_bytes());
     }
 
-    /// The package's own protocols without a module: the file, the name, and the place of a module
-    /// that lacks its attribute.
-    fn without_module(&self) -> impl Iterator<Item = (String, &str, Option<String>)> {
+    /// The package's own protocols without a module that a macro sees: the file, the name, and the
+    /// place of a module that lacks its attribute, with the path of a wrong one.
+    fn without_module(&self) -> impl Iterator<Item = (String, &str, Option<(String, &str)>)> {
         let Protocols { protocols, files, base, .. } = &self.protocols;
-        let left = protocols.iter().zip(0..).filter(|(_, at)| !self.named.contains(at));
-        let left = left.map(|(protocol, _)| (&files[protocol.file], protocol.name()));
-        // Packages that share a folder of protocols have modules for some of them each.
-        let own = left.filter(|(file, _)| file.path.starts_with(&base.folder));
-        own.map(|(file, name)| (file.shown().to_string(), name, self.bare_module(&snake(name))))
-    }
-
-    /// The place of a module of this name that is empty or has sessions, and lacks its attribute.
-    fn bare_module(&self, name: &str) -> Option<String> {
-        // A module that cannot be read may have this name.
-        let is_other =
-            |of: &Result<(Module, _), _>| matches!(of, Ok((module, _)) if module.name != name);
-        self.judged.iter().flatten().all(is_other).then_some(())?;
-        self.source.files.iter().find_map(|file| {
-            let end = if file.text.contains("#[session") { "" } else { "}" };
-            let head = format!("mod {name} {{{end}");
-            let lines: Vec<_> = [""].into_iter().chain(file.text.lines()).collect();
-            // What is indented or has an attribute may be a macro's.
-            let is_bare = |of: &[&str]| {
-                let visibility = of[1].find(&head).map(|at| &of[1][..at]);
-                matches!(visibility, Some("" | "pub " | "pub(crate) "))
-                    && (of[0].starts_with("//") || !of[0].ends_with(']'))
-            };
-            let line = lines.windows(2).position(is_bare)? + 1;
-            Some(format!("{}:{line}", self.protocols.base.show(&file.path)))
+        protocols.iter().zip(0..).filter_map(|(protocol, at)| {
+            let (file, name) = (&files[protocol.file], protocol.name());
+            let lost = || self.source.lost.iter().filter(|(.., of, _)| same(of, name));
+            let named = self.named.iter().filter(|of| **of == at).count();
+            // Packages that share a folder of protocols have modules for some of them each.
+            let is_left = named <= lost().filter(|(.., wrong)| wrong == "protocol").count() && file.path.starts_with(&base.folder);
+            // A module that cannot be read may be for this protocol.
+            let is_lost = |wrong: &str| self.judged.iter().flatten().all(|of| matches!(of, Ok((it, _)) if !wrong.is_empty() || !same(&it.name.to_string(), name)));
+            let lost = lost().find(|(.., wrong)| is_lost(wrong));
+            let place = lost.map(|(path, line, _, wrong)| (format!("{}:{line}", base.show(path)), &**wrong));
+            is_left.then(|| (file.shown().to_string(), name, place))
         })
     }
 
@@ -210,7 +202,7 @@ impl Analysis {
         let is_right =
             self.source.unreadable.is_empty() && self.judged.iter().flatten().all(is_right);
         let mut warnings = BTreeSet::new();
-        let idle = self.without_module().filter(|(.., place)| is_right && place.is_none());
+        let idle = self.without_module().filter(|(.., lost)| is_right && lost.is_none());
         warnings.extend(idle.map(|(file, name, _)| format!("{file}: no module is for the protocol `{name}`: write `#[rumpsteak::protocol({name})] mod {} {{}}`, or take the protocol out", snake(name))));
         for protocol in &protocols.protocols {
             let (file, name) = (protocols.files[protocol.file].shown(), protocol.name());
@@ -218,9 +210,7 @@ impl Analysis {
             let idle = machines.filter(|fsm| fsm.transitions().next().is_none());
             warnings.extend(idle.map(|fsm| {
                 let role = fsm.role();
-                format!(
-                    "{file}: the role `{role}` of `{name}` does nothing: no message is from it or to it"
-                )
+                format!("{file}: the role `{role}` of `{name}` does nothing: no message is from it or to it")
             }));
         }
         warnings.extend(protocols.files.iter().flat_map(ScrFile::warning_lines));

@@ -39,8 +39,8 @@ pub(crate) enum Cause {
     Machine { headline: String, place: Option<TextPlace>, help: Option<String> },
     /// A name refers to the wrong kind of item, or to none.
     Name { name: String, problem: NameProblem, hint: Option<String> },
-    /// A session uses a type that is not a label of its role's message type.
-    NoLabel { name: String, message: String, labels: Vec<String> },
+    /// A session uses a type that is not a label of its role's message type, but something else.
+    NoLabel { name: String, message: String, labels: Vec<String>, instead: &'static str },
     /// A role names a message type that the module lacks.
     NoMessage { name: String },
     /// A role has no route to a peer of its session.

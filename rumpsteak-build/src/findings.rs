@@ -75,7 +75,9 @@ impl Findings {
         let text = match codegen::write(&written, &machines) {
             Ok(text) => text,
             Err(cause) => {
-                let mut wrong = written.wrong_labels();
+                let labels = written.messages().flat_map(|of| written.labels(&of).into_values());
+                let wrong = labels.filter_map(|label| label.fault(label.ty.span()));
+                let mut wrong: Vec<Fault> = wrong.collect();
                 wrong.extend(written.faults);
                 // Otherwise the item with the mistake is the reason.
                 if wrong.is_empty() && module.errors.is_empty() {

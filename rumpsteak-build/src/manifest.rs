@@ -25,12 +25,7 @@ fn runtime_in(own: &str, workspace: &str) -> Option<String> {
     dependencies(own, false).iter().find(is_runtime).map(|(key, _)| key.replace('-', "_"))
 }
 
-/// True if the manifest names an edition. The default is 2015.
-pub(crate) fn has_edition(base: &PackageRoot) -> bool {
-    read(&base.folder).lines().any(|line| line.trim_start().starts_with("edition"))
-}
-
-fn read(folder: &Path) -> String {
+pub(crate) fn read(folder: &Path) -> String {
     package_root::read(&folder.join("Cargo.toml")).unwrap_or_default()
 }
 

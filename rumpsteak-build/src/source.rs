@@ -28,8 +28,11 @@ pub(crate) struct Source {
     pub(crate) watched: BTreeSet<PathBuf>,
     /// The other such files, which do not lex: the path, and the line from 1.
     pub(crate) unreadable: Vec<(PathBuf, usize)>,
-    /// True if a file calls something `rumpsteak`.
-    pub(crate) renames: bool,
+    /// True if a file may give `rumpsteak` or `protocol` another meaning, perhaps in another file.
+    pub(crate) is_unclear: bool,
+    /// The modules that are meant for a protocol, and that no macro sees: the path, the line, the
+    /// protocol or a name like it, and the path of a wrong attribute, or "".
+    pub(crate) lost: Vec<(PathBuf, usize, String, String)>,
 }
 
 impl Source {
@@ -48,21 +51,29 @@ impl Source {
                 }
             }
         }
+        let is_unclear = source.is_unclear;
+        source.lost.retain(|(.., wrong)| wrong.is_empty() || !is_unclear);
         source.files.sort_by(|left, right| left.path.cmp(&right.path));
         source
     }
 
     fn file(&mut self, path: PathBuf) {
         let Ok(text) = package_root::read(&path) else { return };
-        self.renames |= text.contains(" as rumpsteak");
+        let unclear = [" as rumpsteak", "mod rumpsteak", "include!", "macro_use"];
+        self.is_unclear |= unclear.iter().any(|word| text.contains(word));
         // Most files have no protocol, and need not be lexed.
-        let words = ["protocol", "closed_system", "#[session"];
+        let words = ["protocol", "closed_system", "#[session", "#[rumpsteak::"];
         let is_empty = |line: &str| line.contains("mod ") && line.ends_with("{}");
         if !words.iter().any(|word| text.contains(word)) && !text.lines().any(is_empty) {
             return;
         }
         match text.parse::<TokenStream>() {
-            Ok(tokens) => self.files.push(RustFile { path, text, modules: cut::modules(tokens) }),
+            Ok(tokens) => {
+                for (name, of, wrong) in cut::lost(tokens.clone()) {
+                    self.lost.push((path.clone(), name.span().start().line, of, wrong));
+                }
+                self.files.push(RustFile { path, text, modules: cut::modules(tokens) });
+            }
             Err(error) => self.unreadable.push((path, error.span().start().line)),
         }
     }

@@ -35,8 +35,11 @@ pub fn did_you_mean<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) 
 /// "did you mean `k`?", or else all known names after `otherwise`.
 pub fn meant(wanted: &str, known: impl IntoIterator<Item: Display>, otherwise: &str) -> String {
     let known: Vec<String> = known.into_iter().map(|name| name.to_string()).collect();
-    did_you_mean(wanted, known.iter().map(String::as_str))
-        .unwrap_or_else(|| format!("{otherwise} {}", list(known)))
+    let all = || match &known[..] {
+        [only] if otherwise.ends_with(" are") => format!("there is only `{only}`"),
+        known => format!("{otherwise} {}", list(known)),
+    };
+    did_you_mean(wanted, known.iter().map(String::as_str)).unwrap_or_else(all)
 }
 
 /// Escapes control characters, except line breaks and tabs, and characters that change the

@@ -45,7 +45,6 @@ impl Answer {
     }
 }
 
-/// The exit status.
 pub(crate) fn status(outcome: Outcome) -> ExitCode {
     ExitCode::from(match outcome {
         Outcome::Holds => 0,

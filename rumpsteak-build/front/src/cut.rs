@@ -10,7 +10,7 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use syn::parse::{ParseStream, Parser as _};
 use syn::{Error, Result, braced};
 
-use crate::hash::Piece;
+use crate::hash::{Piece, Pieces};
 
 /// The attribute of a module.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -37,6 +37,17 @@ pub fn modules(file: TokenStream) -> Vec<(ModuleKind, TokenStream, TokenStream)>
         }));
     }
     modules
+}
+
+/// Finds the modules of a file, outside all brackets, that are meant for a protocol, and that no
+/// macro sees: the name; the protocol, or a name like it; and the path of a wrong attribute, or "".
+pub fn lost(file: TokenStream) -> Vec<(Ident, String, String)> {
+    const OTHERS: &str = "const enum fn impl macro_rules mod static struct trait type union";
+    let trees = trees(file);
+    let items = items(&trees[inner_attributes(&trees)..]);
+    let imports = items.iter().filter(|item| !has(OTHERS, &item.keyword()));
+    let imports: String = imports.map(|item| text(item.tokens())).collect();
+    items.iter().filter_map(|item| item.lost(&imports)).collect()
 }
 
 /// Returns the number of trees in the `#![…]` at the start of a file or of a module.
@@ -201,6 +212,40 @@ impl<'a> Cut<'a> {
         });
         modules.collect()
     }
+
+    fn lost(&self, imports: &str) -> Option<(Ident, String, String)> {
+        let name = self.name().filter(|_| self.keyword() == "mod")?;
+        let TokenTree::Group(content) = self.trees.last()? else { return None };
+        // Another import or a macro may make `#[protocol]` ours.
+        let own = ["use", "useself::"].map(|words| format!("{words}{name}::*;"));
+        let others = imports.replace(&own[0], "").replace(&own[1], "");
+        let may_import = others.contains("protocol") || others.contains(['*', '!']);
+        let (mut protocol, mut wrong) = (name.to_string(), String::new());
+        for tree in &self.trees[..self.attributes] {
+            let TokenTree::Group(attribute) = tree else { continue };
+            let (words, arguments) = attribute_path(attribute);
+            let path = words.iter().map(Ident::to_string).collect::<Vec<_>>().join("::");
+            if has("allow deny doc expect forbid warn", &path) {
+                continue;
+            }
+            let is_wrong = match path.strip_prefix("rumpsteak::") {
+                Some(word) => !has("closed_system protocol", word),
+                None => path == "protocol" && !may_import,
+            };
+            let [TokenTree::Group(arguments)] = &arguments[..] else { return None };
+            protocol =
+                word(&arguments.stream().into_iter().next().filter(|_| is_wrong)?)?.to_string();
+            wrong = path;
+        }
+        let content = text(content.stream());
+        let is_meant = !wrong.is_empty() || content.is_empty() || content.contains("#session");
+        is_meant.then_some((name, protocol, wrong))
+    }
+}
+
+/// Returns the tokens as text, without blanks and brackets.
+fn text(tokens: TokenStream) -> String {
+    Pieces::new(tokens).filter_map(Piece::tree).map(|tree| tree.to_string()).collect()
 }
 
 /// Returns true for a word that begins an item. A macro call begins with another one.

@@ -279,7 +279,9 @@ fn sessions(cuts: &[Cut<'_>], kinds: &[ItemKind]) -> Vec<Option<Result<SessionIt
                 let names_items = |session: &SessionItem| session.parts().all(is_item);
                 // If not, the mistake is that a label is named in the place of a session.
                 let is_label = is_choice || !session.as_ref().is_ok_and(names_items);
-                if !(is_plain_struct(&cuts[index]) && is_label) {
+                let mut trees = Pieces::new(cuts[index].tokens()).filter_map(Piece::tree);
+                let has_angle = trees.any(|tree| is_punct(Some(&tree), '<'));
+                if has_angle || !is_label || cuts[index].keyword() != "struct" {
                     parsed[index] = Some(session);
                     found.push(index);
                 }
@@ -391,12 +393,6 @@ fn kind(cut: &Cut<'_>) -> ItemKind {
 fn words(cut: &Cut<'_>) -> Vec<Ident> {
     let pieces: Vec<Piece> = Pieces::new(cut.tokens()).collect();
     attributes(&pieces).into_iter().filter_map(|(.., mut path)| path.pop()).collect()
-}
-
-/// Returns true for a struct without any `<`, as labels have them.
-fn is_plain_struct(cut: &Cut<'_>) -> bool {
-    let mut trees = Pieces::new(cut.tokens()).filter_map(Piece::tree);
-    cut.keyword() == "struct" && !trees.any(|tree| is_punct(Some(&tree), '<'))
 }
 
 /// Returns true if the body of a type or a struct begins with a word of sessions and `<`, or if

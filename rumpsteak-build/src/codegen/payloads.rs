@@ -87,11 +87,12 @@ pub(super) fn payload(sort: &str, file: &ScrFile, scope: &Scope<'_>) -> Result<P
 fn rust_text<'a>(sort: &'a str, file: &'a ScrFile, scope: &Scope<'_>) -> Option<&'a str> {
     // A protocol of another module has a qualified name.
     let declared = if sort.contains('@') { sort.rsplit('.').next()? } else { sort };
+    let imports = |item: &Item| matches!(item, Item::Use(tokens) if flat(tokens.clone()).iter().any(|tree| tree.to_string() == sort));
     match file.module.modules.sort(declared) {
         Some(found) if found.schema.as_str() == "rust" => Some(found.external.as_str().trim()),
         _ if PRIMITIVES.contains(&sort) && sort != "str" => Some(sort),
-        // The module declares or imports it.
-        _ => is_in_scope(sort, scope).then_some(sort),
+        _ if scope.names().any(|known| known == sort) => Some(sort),
+        _ => scope.items().any(imports).then_some(sort),
     }
 }
 
@@ -138,14 +139,6 @@ fn example(sort: &str, name: &str) -> String {
         "str" | "string" => "std::string::String".into(),
         _ => format!("super::{name}"),
     }
-}
-
-fn is_in_scope(name: &str, scope: &Scope<'_>) -> bool {
-    let imports = |item: &Item| match item {
-        Item::Use(tokens) => flat(tokens.clone()).iter().any(|tree| tree.to_string() == name),
-        _ => false,
-    };
-    scope.names().any(|known| known == name) || scope.items().any(imports)
 }
 
 /// The names in a type that do not follow a `::`. `None` if the text is not a type.

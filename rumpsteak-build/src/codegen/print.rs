@@ -68,6 +68,9 @@ pub(super) fn print_role(text: &mut String, protocol: &Loaded, position: usize, 
             writeln!(text, "\n/// The role `{scribble}`, which talks to {peers}.")
         }
     };
+    if let Some(of) = names.labels.iter().find(|of| of.part == role.ty && of.ty != of.part) {
+        let _ = writeln!(text, "///\n/// The message `{}` is [`{}`].", of.message, of.ty);
+    }
     text.push_str("#[derive(Role)]\n");
     // The struct's own name may stand for another role.
     if protocol.roles(&role.ty)[..] != [position] {

@@ -72,9 +72,7 @@ pub(super) fn items(
 ) -> Result<Vec<Item>, String> {
     let role = fsm.role();
     fsm.check_deterministic().map_err(|defect| {
-        format!(
-            "the machine of `{role}`: {defect}\n\nhelp: let one role decide, and the others tell `{role}` after it"
-        )
+        format!("the machine of `{role}`: {defect}\n\nhelp: let one role decide, and the others tell `{role}` after it")
     })?;
     let root = names.fresh(root, "");
     let gathers = |state| written.is_some_and(|written| written.gathers(state));

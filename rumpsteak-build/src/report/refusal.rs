@@ -57,7 +57,9 @@ pub(crate) fn text(refusal: &Refusal, (protocol, file): (&Loaded, &ScrFile)) -> 
         done: sub.map(deed),
         due: due_actions.map(|ids| one_of(&ids, &due)),
     };
-    let kind = if broken.is_reordering() { "unsafe reordering: " } else { "" };
+    let order = [Rule::InputBeforeOutput, Rule::InputsFromOnePeer, Rule::OutputsToOnePeer];
+    let is_order = broken.misfit.is_none() && order.contains(&broken.rule);
+    let kind = if is_order { "unsafe reordering: " } else { "" };
     let [mut sentence, advice] = broken.texts();
     // The session does this, but not often enough.
     if let (Some(Misfit::Missing(due, false)), Evidence::Run(run)) = (misfit, &refused.evidence) {

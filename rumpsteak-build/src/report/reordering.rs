@@ -79,12 +79,6 @@ fn next(fsm: &Fsm, from: StateId, wanted: &Action) -> Option<TransitionId> {
 }
 
 impl BrokenRule<'_> {
-    /// True if only the order of two actions is wrong.
-    pub(super) fn is_reordering(&self) -> bool {
-        let order = [Rule::InputBeforeOutput, Rule::InputsFromOnePeer, Rule::OutputsToOnePeer];
-        self.misfit.is_none() && order.contains(&self.rule)
-    }
-
     /// The sentence, and the advice.
     pub(super) fn texts(&self) -> [String; 2] {
         let Self { subject, place, role, .. } = self;

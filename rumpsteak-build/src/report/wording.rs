@@ -96,12 +96,10 @@ fn cause_text(cause: &Cause, protocols: &Protocols, own: Option<usize>) -> Strin
             format!("{headline}{}{}", place.unwrap_or_default(), help.unwrap_or_default())
         }
         Cause::Name { name, problem, hint } => name_text(name, *problem, hint.as_deref()),
-        Cause::NoLabel { name, message, labels } => {
+        Cause::NoLabel { name, message, labels, instead } => {
             let suffixed = format!("{name}Message");
             let help = match labels.contains(&suffixed) {
-                true => format!(
-                    "write `{suffixed}`: `{name}` means something else in Rust or in sessions"
-                ),
+                true => format!("the message is `{suffixed}`, since `{name}` {instead}"),
                 false => meant(name, labels, "the messages are"),
             };
             format!(
@@ -330,7 +328,7 @@ fn unknown_label(ty: &str, label: &str, (protocol, file): (&Loaded, &ScrFile)) -
         Some(name) => format!(
             "did you mean `{name}`? A label is named by its variant, or by `#[label(\"{name}\")]` on the variant"
         ),
-        None => format!("the messages of the protocol are {}", list(known)),
+        None => meant(label, known, "the messages of the protocol are"),
     };
     let name = if ty == label { String::new() } else { format!(", whose label is `{label}`") };
     lacks((protocol, file), &format!("message `{ty}`{name}"), &advice)

@@ -221,12 +221,6 @@ impl<'a> Scope<'a> {
         labels.unwrap_or_default()
     }
 
-    /// The mistakes in the labels of all message types.
-    pub(crate) fn wrong_labels(&self) -> Vec<Fault> {
-        let labels = self.messages().flat_map(|message| self.labels(&message).into_values());
-        labels.filter_map(|label| label.fault(label.ty.span())).collect()
-    }
-
     /// The role that a struct plays, and its position in the protocol.
     fn played(&self, item: &RoleItem) -> Result<(Role, Option<usize>), Box<Fault>> {
         let named = item.link.as_ref().and_then(|link| link.protocol.as_ref());

@@ -134,14 +134,19 @@ impl Builder<'_> {
                 self.problem(name, NameProblem::Choice);
             }
             Some((found, Item::Broken { .. })) => _ = self.is_broken(found),
-            _ => {
+            found => {
+                let instead = match found {
+                    Some((_, Item::Role(_))) => "is the role",
+                    Some((_, Item::Session(_))) => "is a session",
+                    _ => "means something else here",
+                };
                 let message = scope.message_of(self.role.item);
                 // A message type that is missing or has a mistake is reported there.
                 if scope.has_broken(ItemKind::Message) || scope.messages().all(|it| it != message) {
                     self.is_broken = true;
                 } else {
                     let labels = self.role.labels.keys().cloned().collect();
-                    self.fault(name, Cause::NoLabel { name: text, message, labels });
+                    self.fault(name, Cause::NoLabel { name: text, message, labels, instead });
                 }
             }
         }

@@ -125,9 +125,10 @@ fn generated_item(of: &Item, judged: &Judged, scope: &Scope<'_>) -> TokenStream 
 }
 
 fn item(item: &Item, scope: &Scope<'_>) -> TokenStream {
+    let mut messages = scope.items().filter_map(|item| item.role()?.message.as_ref());
     match item {
         Item::Broken { name, kind, .. } => broken(name.as_ref(), *kind, scope),
-        Item::Label(label) if scope.is_named_message(&label.name) => {
+        Item::Label(label) if messages.any(|name| *name == label.name) => {
             // It lacks the derive, which is an error already.
             let (krate, tokens, name) = (scope.krate, &label.tokens, &label.name);
             quote!(#tokens #krate::private::stub!(message #name);)

@@ -53,12 +53,6 @@ impl<'a> Scope<'a> {
         self.judged.findings.told.is_empty() && self.judged.module.errors.is_empty()
     }
 
-    /// Returns true if a role names this item as its message type.
-    pub(crate) fn is_named_message(&self, name: &Ident) -> bool {
-        let mut roles = self.items().filter_map(Item::role);
-        roles.any(|role| role.message.as_ref() == Some(name))
-    }
-
     /// Returns true if a role has this name, even one with a mistake.
     pub(crate) fn is_role(&self, name: &Ident) -> bool {
         self.kinds.get(&name.to_string()) == Some(&ItemKind::Role)

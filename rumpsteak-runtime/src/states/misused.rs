@@ -31,16 +31,10 @@ not!(ToRace, "the session is not over: `race`, and go on with what this returns"
 not!(ToDo<C>, "the session is not over: go on with `{C}` before the end");
 not!(NotSend<P, L>, "the role sends `{L}` to `{P}` here: call `send`, or `send_each` to a family, and go on with what this returns");
 not!(NotReceive<P, L>, "the role receives `{L}` from `{P}` here: call `receive`, or `receive_each` from a family, and go on with what this returns");
-not!(
-    NotSelect<P>,
-    "the role chooses a message to `{P}`: call `select`, or `select_each` to a family"
-);
+not! { NotSelect<P>, "the role chooses a message to `{P}`: call `select`, or `select_each` to a family" }
 not!(NotBranch<P>, "`{P}` chooses the message here: call `branch`, or `branch_each` for a family");
 not!(NotGather, "the role receives from several peers here: call `gather`");
-not!(
-    NotRace,
-    "the role or a peer chooses here: call `race`, `until`, or `until_each` with a family"
-);
+not! { NotRace, "the role or a peer chooses here: call `race`, `until`, or `until_each` with a family" }
 not!(Awaited, "the session goes on once this is awaited: write `.await?` in front of this call");
 not!(NotEnd, "the session is over here: call `end`");
 
@@ -60,27 +54,29 @@ macro_rules! misused {
     };
 }
 // Closures have the types of the right methods, so rustc infers the types in them. The futures have
-// no `race`: traits of other crates may give them one.
+// no `race`: traits of other crates may give them one. An error shows the line of the state.
 macro_rules! calls {
-    ($State:ident $parameters:tt, $Not:tt: $($receives:ident)* | $($sends:ident)* | $($to_each:ident)* | $($to_one:ident)* | $($from_each:ident)* | $($until_each:ident)?) => {
+    ($($State:ident $parameters:tt requires $Not:tt for $($receives:ident)* | $($sends:ident)* | $($to_each:ident)* | $($to_one:ident)* | $($from_each:ident)* | $($until_each:ident)?;)*) => {$(
         $(misused!($State $parameters $receives<Then>() -> Ready<Result<Then>>, $Not);)*
         $(misused!($State $parameters $sends<Then, M>(M) -> Ready<Result<Then>>, $Not);)*
         $(misused!($State $parameters $to_each<Then, M>(impl FnMut(usize) -> M) -> Ready<Result<Then>>, $Not);)*
         $(misused!($State $parameters $to_one<Then, M>(usize, M) -> Ready<Result<Then>>, $Not);)*
         $(misused!($State $parameters $from_each<Then, M>(impl FnMut(usize, M)) -> Ready<Result<Then>>, $Not);)*
         $(misused!($State $parameters $until_each<Then, M, W>(impl FnMut(usize, M), W) -> Ready<Result<Then>>, $Not);)?
-    };
+    )*};
 }
-calls!(Send(P, L, C), (NotSend<P, L>): receive branch gather next receive_one branch_one | select race until | select_each | select_one | receive_each branch_each | until_each);
-calls!(Receive(P, L, C), (NotReceive<P, L>): branch gather next branch_one | send select race until | send_each select_each | send_one select_one | branch_each | until_each);
-calls!(Select(P, C), (NotSelect<P>): receive branch gather next receive_one branch_one | send race until | send_each | send_one | receive_each branch_each | until_each);
-calls!(Branch(P, C), (NotBranch<P>): receive gather next receive_one | send select race until | send_each select_each | send_one select_one | receive_each | until_each);
-calls!(Race(P, C), (NotRace): receive branch gather next receive_one branch_one | send select | send_each select_each | send_one select_one | receive_each branch_each |);
-calls!(Gather(P, C), (NotGather): receive branch next receive_one branch_one | send select race until | send_each select_each | send_one select_one | receive_each branch_each | until_each);
-calls!(Sending(P, L, C), (Awaited): receive branch gather receive_one branch_one | send select | send_each select_each | send_one select_one | receive_each branch_each | until_each);
-calls!(Receiving(P, L, C), (Awaited): receive branch gather receive_one branch_one | send select | send_each select_each | send_one select_one | receive_each branch_each | until_each);
-calls!(Branching(P, C), (Awaited): receive branch gather receive_one branch_one | send select | send_each select_each | send_one select_one | receive_each branch_each | until_each);
-calls!(End(), (NotEnd): receive branch gather next receive_one branch_one | send select race until | send_each select_each | send_one select_one | receive_each branch_each | until_each);
+calls! {
+    Send(P, L, C) requires (NotSend<P, L>) for receive branch gather next receive_one branch_one | select race until | select_each | select_one | receive_each branch_each | until_each;
+    Receive(P, L, C) requires (NotReceive<P, L>) for branch gather next branch_one | send select race until | send_each select_each | send_one select_one | branch_each | until_each;
+    Select(P, C) requires (NotSelect<P>) for receive branch gather next receive_one branch_one | send race until | send_each | send_one | receive_each branch_each | until_each;
+    Branch(P, C) requires (NotBranch<P>) for receive gather next receive_one | send select race until | send_each select_each | send_one select_one | receive_each | until_each;
+    Race(P, C) requires (NotRace) for receive branch gather next receive_one branch_one | send select | send_each select_each | send_one select_one | receive_each branch_each |;
+    Gather(P, C) requires (NotGather) for receive branch next receive_one branch_one | send select race until | send_each select_each | send_one select_one | receive_each branch_each | until_each;
+    Sending(P, L, C) requires (Awaited) for receive branch gather receive_one branch_one | send select | send_each select_each | send_one select_one | receive_each branch_each | until_each;
+    Receiving(P, L, C) requires (Awaited) for receive branch gather receive_one branch_one | send select | send_each select_each | send_one select_one | receive_each branch_each | until_each;
+    Branching(P, C) requires (Awaited) for receive branch gather receive_one branch_one | send select | send_each select_each | send_one select_one | receive_each branch_each | until_each;
+    End() requires (NotEnd) for receive branch gather next receive_one branch_one | send select race until | send_each select_each | send_one select_one | receive_each branch_each | until_each;
+}
 
 macro_rules! not_over {
     ($State:ident<$($parameter:ident),*>, $($To:tt)*) => {

@@ -71,9 +71,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
     let Comparison { sub, sup } = &comparison;
     let (role, place) = (sub.fsm.role(), sup.fsm.role());
     if role != place {
-        terminal.report(&Notice::note(format!(
-            "SUB is a machine of `{role}` and SUP one of `{place}`; only the names of their peers are compared"
-        )));
+        terminal.report(&Notice::note(format!("SUB is a machine of `{role}` and SUP one of `{place}`; only the names of their peers are compared")));
     }
 
     let claim = format!("`{}` may take the place of `{}`", sub.file, sup.file);
