@@ -133,17 +133,17 @@ impl Package {
 
     /// Lists the files of each protocol, unless two files declare it: then the macro reports that.
     pub(crate) fn list(&self, protocols: &Protocols) -> io::Result<()> {
-        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-        for (_, own) in protocols.declared() {
-            *counts.entry(name::normalise(own)).or_default() += 1;
-        }
+        let mut files: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (file, own) in protocols.declared() {
-            if counts[&name::normalise(own)] == 1 {
+            files.entry(name::normalise(own)).or_default().push(file);
+        }
+        for (own, declared) in files {
+            if let [file] = declared[..] {
                 let inputs = Inputs::of(&protocols.files[file]);
                 // Relative to the package: another checkout may share this `OUT_DIR`.
                 let paths = [&inputs.imports].into_iter().chain(inputs.paths());
                 let lines = paths.map(|path| format!("{}\n", self.base.relative(path).display()));
-                fs::write(self.list_of(own), lines.collect::<String>())?;
+                fs::write(self.list_of(&own), lines.collect::<String>())?;
             }
         }
         Ok(())

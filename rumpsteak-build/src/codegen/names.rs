@@ -243,8 +243,7 @@ impl Names {
             (self.fresh(part.insert(proposed), "Message"), is_debug)
         });
         self.positions.insert(message.clone(), self.labels.len());
-        let first = self.firsts.entry(name::normalise(message.label.as_str()));
-        first.or_insert(self.labels.len());
+        self.firsts.entry(name::normalise(message.label.as_str())).or_insert(self.labels.len());
         self.labels.push(LabelName {
             explicit: !name::same(message.label.as_str(), &ty),
             part: part.unwrap_or_else(|| ty.clone()),

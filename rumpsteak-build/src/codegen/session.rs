@@ -272,8 +272,7 @@ impl Writer<'_> {
             Direction::Receive => "Receive",
             Direction::Send => "Send",
         };
-        let label = self.names.labels[self.label(action)?].ty.clone();
-        Ok((constructor, self.peer(action), label))
+        Ok((constructor, self.peer(action), self.names.labels[self.label(action)?].ty.clone()))
     }
 
     /// The struct of a peer. Protocols and machines have only known roles.

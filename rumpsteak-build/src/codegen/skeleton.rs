@@ -49,8 +49,7 @@ pub(crate) fn processes(module: &Module, facts: &ProtocolFacts) -> Vec<(String, 
         let mut writer = Writer { sessions, fields, families, facts, text, depth, open };
         writer.named(&root.name.to_string(), None);
         let scribble = role.link.as_ref().map(|link| link.role.clone());
-        let scribble = scribble.unwrap_or_else(|| name::snake(&role.name.to_string()));
-        Some((scribble, writer.text + "}\n"))
+        Some((scribble.unwrap_or_else(|| name::snake(&role.name.to_string())), writer.text + "}\n"))
     };
     module.items.iter().filter_map(Item::role).filter_map(process).collect()
 }

@@ -150,8 +150,7 @@ impl<'a> Anticipation<'a> {
         }
         let mut found = Found::default();
         for (index, Alternative { promise, segment }) in alternatives.iter().enumerate() {
-            let ways = self.in_segment(segment, deeper);
-            found.add(index, *promise, ways)?;
+            found.add(index, *promise, self.in_segment(segment, deeper))?;
         }
         self.choices(&[], EMPTY, found)
     }
@@ -229,8 +228,7 @@ impl<'a> Anticipation<'a> {
                 continue;
             }
             let goal = Goal { slack: goal.slack - usize::from(!nearer), ..deeper };
-            let ways = self.in_state(edge.target, goal);
-            found.add(index, Promise::of(edge), ways)?;
+            found.add(index, Promise::of(edge), self.in_state(edge.target, goal))?;
         }
         self.choices(&promises, rules, found)
     }
@@ -326,8 +324,7 @@ impl<'a> Anticipation<'a> {
         if !self.chooses {
             return 0;
         }
-        let pair = self.pair;
-        self.futures.get_or_insert_with(|| Futures::new(pair)).set_of(state)
+        self.futures.get_or_insert_with(|| Futures::new(self.pair)).set_of(state)
     }
 
     /// True if a set has an action. Without choices of outputs, every action is allowed.

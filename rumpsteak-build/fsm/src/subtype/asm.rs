@@ -63,8 +63,7 @@ impl Way {
     }
 
     pub(super) fn done(&mut self, transition: u32) {
-        let unfoldings = std::mem::take(&mut self.unfolded);
-        self.trail.push(Done::after(transition, unfoldings));
+        self.trail.push(Done::after(transition, std::mem::take(&mut self.unfolded)));
     }
 }
 

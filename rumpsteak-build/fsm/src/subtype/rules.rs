@@ -250,16 +250,12 @@ impl<'a> Rules<'a> {
             let State::Receive(own) = sup.state(state) else {
                 return Err(match edges.first() {
                     None => refused(Rule::InputNotReached, Blame::State(state), Some(sub)),
-                    Some(edge) => {
-                        let sup = Blame::of(edge);
-                        refused(Rule::InputBeforeOutput, sup, Some(sub))
-                    }
+                    Some(edge) => refused(Rule::InputBeforeOutput, Blame::of(edge), Some(sub)),
                 });
             };
             // A path longer than there are states has a loop, and peers may stay in it.
             if promises.len() > sup.len() {
-                let sup = Blame::of(&edges[0]);
-                return Err(refused(Rule::InputNotReached, sup, Some(sub)));
+                return Err(refused(Rule::InputNotReached, Blame::of(&edges[0]), Some(sub)));
             }
             unfoldings += 1;
             if own == kind {

@@ -226,8 +226,7 @@ pub(super) fn search(pair: &Pair, limits: &Limits, is_fair: bool) -> Result<Proo
         match search.run().and_then(|()| search.written()) {
             Err(Stop::Stuck) => spent = search.spent,
             found => {
-                let certificate = found?;
-                return Ok(Proof::written(search.judgements.len(), None, certificate));
+                return Ok(Proof::written(search.judgements.len(), None, found?));
             }
         }
     }

@@ -330,8 +330,7 @@ impl<'a> Replay<'a> {
         let machines = self.system.machines();
         match failure {
             Failure::Deadlock => {
-                let anyone = (0..machines.len()).any(|index| self.can_move(index));
-                !anyone && !self.waits().is_empty()
+                !(0..machines.len()).any(|index| self.can_move(index)) && !self.waits().is_empty()
             }
             Failure::Starvation(role) | Failure::Neglect(Neglected { role, from: None, .. }) => {
                 self.waits().iter().any(|wait| wait.role == *role)

@@ -295,8 +295,7 @@ impl<'m> Resolver<'_, 'm> {
     }
 
     fn declared(&self, name: &Name) -> Option<&'m RoleDecl> {
-        let number = self.roles.get(name.as_str())?;
-        Some(&self.decl.roles[*number as usize])
+        Some(&self.decl.roles[*self.roles.get(name.as_str())? as usize])
     }
 
     fn family(&self, name: &Name) -> Option<&'m RoleDecl> {

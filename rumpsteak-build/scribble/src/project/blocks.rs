@@ -417,8 +417,7 @@ impl Composer<'_> {
                 let order = Order { gathers: interrupters.is_empty(), ..order };
                 whole = shuffle(&parts, order, self.limits);
             }
-            let whole = self.within_limits(whole, role)?;
-            self.minimised(whole, role, block.span)
+            self.minimised(self.within_limits(whole, role)?, role, block.span)
         }))?;
         if block.interrupts.is_empty() { Ok(machines) } else { self.interrupted(number, machines) }
     }

@@ -55,8 +55,7 @@ fn early(machine: &Local, source: u32, receive: &Edge) -> Option<Vec<u32>> {
     let moves = |state| machine.edges(state).iter().map(|edge| (&edge.action, edge.target));
     let hears = |of: &&Action| !of.is_send() && of.peer == receive.action.peer;
     let may_wait = |state| !machine.edges(state).is_empty();
-    let pair = (source, receive.target);
-    let pairs = compare(pair, &&receive.action, moves, hears, may_wait)?;
+    let pairs = compare((source, receive.target), &&receive.action, moves, hears, may_wait)?;
     let waits: HashSet<u32> = pairs.iter().filter(|of| !of.2).map(|of| of.0).collect();
     let later = machine.all_edges().map(|(state, edge)| (state, edge.target));
     let later = later.filter(|(from, to)| waits.contains(from) && waits.contains(to));

@@ -67,8 +67,7 @@ fn branches(subsets: &Subsets<'_>, problem: &Problem) -> Option<(u32, Branches)>
     let mut runs = [run(subsets, &word, one.0)?, run(subsets, &word, other.0)?];
     // The next step helps to find where the runs part; it is not part of what looks the same.
     let next = |run: &[EdgeAt], edge: EdgeAt| {
-        let more = (edge.1 != NONE).then_some(edge);
-        run.iter().copied().chain(more).collect::<Vec<_>>()
+        run.iter().copied().chain((edge.1 != NONE).then_some(edge)).collect::<Vec<_>>()
     };
     let (one, other) = (next(&runs[0], one), next(&runs[1], other));
     let ends = [&one, &other].map(|run| run.last().map(|&end| subsets.edge(end).letter));

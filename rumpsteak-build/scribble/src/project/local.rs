@@ -148,8 +148,7 @@ impl Local {
                 origins.extend(&edge.origins);
             }
             for (action, (targets, origins)) in targets {
-                let target = index(sets.insert_full(targets).0);
-                told.connect(state, action.clone(), target, origins);
+                told.connect(state, action.clone(), index(sets.insert_full(targets).0), origins);
             }
             if set.len() == 1 && set.iter().all(|of| self.gathers.contains(of)) {
                 told.gathers.insert(state);

@@ -414,8 +414,7 @@ impl Payload {
     /// The whole element.
     pub fn span(&self) -> Span {
         let first = self.name.as_ref().unwrap_or(&self.sort);
-        let last = self.delegated.as_ref().unwrap_or(&self.sort);
-        first.span.to(last.span)
+        first.span.to(self.delegated.as_ref().unwrap_or(&self.sort).span)
     }
 }
 

@@ -278,8 +278,7 @@ impl Shared {
                 slot.arrive(theirs);
                 let _ = arrivals.unbounded_send(Box::new(own));
             }
-            let slot = Slot { hello, arrivals, peer, failed_call: None, has_left: false };
-            slots.push(slot);
+            slots.push(Slot { hello, arrivals, peer, failed_call: None, has_left: false });
             receivers.push(receiver);
         }
         registry.roles.insert(endpoint.clone(), slots);

@@ -241,8 +241,7 @@ impl<M> Writer<M> {
         // As large as the last one, perhaps.
         let alone = self.large.map(|size| {
             let (mut alone, mut none) = (Batch::with_capacity(size), VecDeque::new());
-            let size = (self.write)(&mut alone, &mut none, message);
-            (size, alone.take())
+            ((self.write)(&mut alone, &mut none, message), alone.take())
         });
         let mut frames = lock(&self.frames);
         // The task takes frames only while it holds the lock.

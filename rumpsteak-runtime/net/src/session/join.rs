@@ -80,8 +80,7 @@ impl Host {
 impl<R: Role> Service<R> {
     /// The next session in which others wait for this role. Never `None` while the host is there.
     pub async fn next(&mut self) -> Option<Join<R>> {
-        let session = self.sessions.recv().await?;
-        Some((self.join)(&self.host, session))
+        Some((self.join)(&self.host, self.sessions.recv().await?))
     }
 }
 
@@ -408,8 +407,7 @@ impl<R: Role> Joined<R> {
         let lane = |RouteTask { own, lane, .. }| lane.or_else(|| guard.shared.take_lane(&own));
         for lane in routes.into_iter().filter_map(lane) {
             // This fails only if the runtime ends: the task neither panics nor is cancelled.
-            let moved = lane.await.unwrap_or(Ok(()));
-            result = result.and(moved);
+            result = result.and(lane.await.unwrap_or(Ok(())));
         }
         result
     }

@@ -36,8 +36,7 @@ impl Transport for WebSocket {
         // A page has one thread.
         let called = SendWrapper::new(async move {
             let shown = shown.map(|token| format!("bearer.{token}"));
-            let offered = shown.as_deref().map(|shown| vec!["rumpsteak", shown]);
-            WsMeta::connect(url, offered).await
+            WsMeta::connect(url, shown.as_deref().map(|shown| vec!["rumpsteak", shown])).await
         });
         Box::pin(async move {
             let (_, socket) = called.await.map_err(failed)?;

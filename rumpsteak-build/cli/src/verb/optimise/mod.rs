@@ -127,8 +127,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Reply {
         let is_link = |(a, b): &(Role, Role)| (a, b) == (from, to);
         let all = || arguments.latency.iter().rev();
         let link = all().find(|(between, _)| between.as_ref().is_some_and(is_link));
-        let default = || all().find(|(between, _)| between.is_none());
-        link.or_else(default).map_or(1, |(_, time)| *time)
+        link.or_else(|| all().find(|(between, _)| between.is_none())).map_or(1, |(_, time)| *time)
     };
     if !protocol.counts(&projections) {
         let reason = "undecided: the members of the family are judged in the protocol's order";

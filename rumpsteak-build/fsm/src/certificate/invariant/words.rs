@@ -92,8 +92,7 @@ fn on_the_way(windows: &Windows, from: &[Letter], to: &[Letter]) -> Windows {
 }
 
 fn is_in(windows: &Windows, window: &[Letter]) -> bool {
-    let order = |known: &Vec<Letter>| known.as_slice().cmp(window);
-    windows.binary_search_by(order).is_ok()
+    windows.binary_search_by(|known: &Vec<Letter>| known.as_slice().cmp(window)).is_ok()
 }
 
 /// The first and the last `len` letters.

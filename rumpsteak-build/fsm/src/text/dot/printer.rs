@@ -90,8 +90,7 @@ fn ordinary(text: &str, is_special: impl Fn(char) -> bool) -> String {
     if !text.contains(&is_special) {
         return text.to_owned();
     }
-    let escape = |c| is_special(c).then_some('\\').into_iter().chain([c]);
-    text.chars().flat_map(escape).collect()
+    text.chars().flat_map(|c| is_special(c).then_some('\\').into_iter().chain([c])).collect()
 }
 
 /// The sort as it is if it reads back (`Vec<(u8, u8)>`), otherwise with each doubtful character
