@@ -181,7 +181,8 @@ impl Analysis {
     /// place of a module that lacks its attribute, with the path of a wrong one.
     fn without_module(&self) -> impl Iterator<Item = (String, &str, Option<(String, &str)>)> {
         let Protocols { protocols, files, base, .. } = &self.protocols;
-        let judged = || self.judged.iter().flatten();
+        // A module that cannot be read may be for any protocol.
+        let can_be_read = self.judged.iter().flatten().all(Result::is_ok);
         protocols.iter().zip(0..).filter_map(move |(protocol, at)| {
             let (file, name) = (&files[protocol.file], protocol.name());
             let lost = || self.source.lost.iter().filter(|(.., of, _)| same(of, name));
@@ -189,15 +190,13 @@ impl Analysis {
             let found = self.named.iter().filter(|of| **of == at).count();
             let pathless = lost().filter(|(.., wrong)| wrong == "protocol").count();
             // Packages that share a folder of protocols have modules for some of them each.
-            let is_left = found <= pathless && file.path.starts_with(&base.folder);
-            // A module that cannot be read may be for this protocol.
-            let can_be_read = judged().all(Result::is_ok);
+            (found <= pathless && file.path.starts_with(&base.folder)).then_some(())?;
             let is_own = |(module, _): &(Module, _)| same(&module.name.to_string(), name);
-            let has_own = judged().flatten().any(is_own);
-            let lost = lost().find(|(.., wrong)| can_be_read && !(has_own && wrong.is_empty()));
-            let place = lost
-                .map(|(path, line, _, wrong)| (format!("{}:{line}", base.show(path)), &**wrong));
-            is_left.then(|| (file.shown().to_string(), name, place))
+            let is_lost = |wrong: &str| !wrong.is_empty() || !self.modules().any(is_own);
+            let lost = lost().find(|(.., wrong)| can_be_read && is_lost(wrong));
+            let place =
+                lost.map(|(at, line, _, bad)| (format!("{}:{line}", base.show(at)), &**bad));
+            Some((file.shown().to_string(), name, place))
         })
     }
 

@@ -76,8 +76,7 @@ impl Findings {
             Ok(text) => text,
             Err(cause) => {
                 let labels = written.messages().flat_map(|of| written.labels(&of).into_values());
-                let wrong = labels.filter_map(|label| label.fault(label.ty.span()));
-                let mut wrong: Vec<Fault> = wrong.collect();
+                let mut wrong: Vec<_> = labels.filter_map(|of| of.fault(of.ty.span())).collect();
                 wrong.extend(written.faults);
                 // Otherwise the item with the mistake is the reason.
                 if wrong.is_empty() && module.errors.is_empty() {

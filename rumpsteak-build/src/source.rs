@@ -51,8 +51,7 @@ impl Source {
                 }
             }
         }
-        let is_unclear = source.is_unclear;
-        source.lost.retain(|(.., wrong)| wrong.is_empty() || !is_unclear);
+        source.lost.retain(|(.., wrong)| wrong.is_empty() || !source.is_unclear);
         source.files.sort_by(|left, right| left.path.cmp(&right.path));
         source
     }

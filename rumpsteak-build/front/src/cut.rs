@@ -217,9 +217,11 @@ impl<'a> Cut<'a> {
         let name = self.name().filter(|_| self.keyword() == "mod")?;
         let TokenTree::Group(content) = self.trees.last()? else { return None };
         // Another import or a macro may make `#[protocol]` ours.
-        let own = ["use", "useself::"].map(|words| format!("{words}{name}::*;"));
-        let others = imports.replace(&own[0], "").replace(&own[1], "");
-        let may_import = others.contains("protocol") || others.contains(['*', '!']);
+        let may_import = || {
+            let own = ["use", "useself::"].map(|words| format!("{words}{name}::*;"));
+            let others = imports.replace(&own[0], "").replace(&own[1], "");
+            others.contains("protocol") || others.contains(['*', '!'])
+        };
         let (mut protocol, mut wrong) = (name.to_string(), String::new());
         for tree in &self.trees[..self.attributes] {
             let TokenTree::Group(attribute) = tree else { continue };
@@ -230,7 +232,7 @@ impl<'a> Cut<'a> {
             }
             let is_wrong = match path.strip_prefix("rumpsteak::") {
                 Some(word) => !has("closed_system protocol", word),
-                None => path == "protocol" && !may_import,
+                None => path == "protocol" && !may_import(),
             };
             let [TokenTree::Group(arguments)] = &arguments[..] else { return None };
             protocol =
