@@ -188,7 +188,8 @@ impl Analysis {
             let lost = || self.source.lost.iter().filter(|(.., of, _)| same(of, name));
             // The finder takes `#[protocol]` without its path for ours.
             let found = self.named.iter().filter(|of| **of == at).count();
-            let pathless = lost().filter(|(.., wrong)| wrong == "protocol").count();
+            let pathless = self.source.lost.iter().filter(|(.., wrong)| wrong == "protocol");
+            let pathless = pathless.filter(|(.., of, _)| same(of, name)).count();
             // Packages that share a folder of protocols have modules for some of them each.
             (found <= pathless && file.path.starts_with(&base.folder)).then_some(())?;
             let is_own = |(module, _): &(Module, _)| same(&module.name.to_string(), name);
