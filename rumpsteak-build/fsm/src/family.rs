@@ -1,7 +1,6 @@
 #![doc = include_str!("family.md")]
 
-use std::collections::{BTreeMap, BTreeSet};
-
+use litemap::LiteMap;
 use petgraph::algo::is_cyclic_directed;
 use petgraph::graph::DiGraph;
 use petgraph::unionfind::UnionFind;
@@ -54,8 +53,9 @@ pub fn differs(fsm: &Fsm) -> bool {
 
 /// True if two members decide for any number: their machine talks to one role.
 pub fn two_decide(member: &Fsm) -> bool {
-    let peers: BTreeSet<&Role> = member.transitions().map(|by| &by.action.peer).collect();
-    peers.len() < 2
+    let mut peers = member.transitions().map(|by| &by.action.peer);
+    let first = peers.next();
+    peers.all(|peer| Some(peer) == first)
 }
 
 /// True if a state sends, or waits for one role.
@@ -83,8 +83,9 @@ fn is_heard(by: &Transition<'_>, is_family: impl Fn(&Role) -> bool) -> bool {
 
 /// True if a state receives from one role what leads back to it, or on to one other state.
 fn drains(fsm: &Fsm, state: StateId) -> bool {
-    let next: BTreeSet<StateId> = fsm.transitions_from(state).map(|by| by.target).collect();
-    has_one_peer(fsm, state) && next.len() - usize::from(next.contains(&state)) == 1
+    let mut next = fsm.transitions_from(state).map(|by| by.target).filter(|&it| it != state);
+    let first = next.next();
+    first.is_some() && has_one_peer(fsm, state) && next.all(|it| Some(it) == first)
 }
 
 /// True if the runtime can run a machine: a state receives from one family at most, and from no
@@ -119,7 +120,7 @@ pub fn singly(
     };
     let written = each(fsm.role()).into_iter().map(|role| {
         let (mut builder, mut stands_for) = (Fsm::builder(role), vec![]);
-        let (mut turns, states) = (BTreeMap::new(), fsm.states());
+        let (mut turns, states) = (LiteMap::new_vec(), fsm.states());
         states.for_each(|_| _ = builder.add_state());
         // Each with the state that it leaves. Those of a gather that stops come behind the others.
         let mut due: Vec<_> = fsm.transitions().map(|by| (by.source, by)).collect();
@@ -182,7 +183,7 @@ fn differing_order(fsm: &Fsm) -> Option<StateId> {
 }
 
 /// The messages to each peer.
-type Sent<'f> = BTreeMap<&'f Role, Vec<&'f Message>>;
+type Sent<'f> = LiteMap<&'f Role, Vec<&'f Message>>;
 
 /// The state behind a transition and all sends that follow it, if they come to an end.
 fn step<'f>(fsm: &'f Fsm, by: Transition<'f>, mut sent: Sent<'f>) -> Option<(StateId, Sent<'f>)> {

@@ -1,7 +1,7 @@
 //! The queues of a system: which messages share one, how many it holds, and what a send does if it
 //! is full.
 
-use std::collections::BTreeMap;
+use litemap::LiteMap;
 use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
@@ -71,7 +71,7 @@ impl FromStr for Queue {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Topology {
     pub(super) capacity: Option<usize>,
-    named: BTreeMap<Queue, Named>,
+    named: LiteMap<Queue, Named>,
     pub(super) races: Vec<Role>,
 }
 

@@ -49,7 +49,7 @@
 //! whose queues the bounds never fill, or else one search for each channel, of up to the square of
 //! the reduced configurations. All within the [budget](crate::Limits::configurations) once more.
 
-use std::collections::BTreeMap;
+use litemap::LiteMap;
 use std::iter;
 
 use petgraph::graph::{DiGraph, Edge};
@@ -131,7 +131,7 @@ pub fn find(system: &System, limits: &Limits) -> Result<Capacities, Verdict> {
 
     let mut budget = limits.configurations;
     let mut is_minimal = true;
-    let mut channels = BTreeMap::new();
+    let mut channels = LiteMap::new_vec();
     for (part, judged) in parts.iter().zip(&judged) {
         let bounds = part.uniform(judged.bound);
         let (capacities, is_least) = shorten(part, bounds.clone(), &mut budget);
@@ -150,7 +150,10 @@ pub fn find(system: &System, limits: &Limits) -> Result<Capacities, Verdict> {
             channels.insert((part.roles[from], part.roles[to]), entry);
         }
     }
-    Ok(Capacities { channels: channels.into_values().collect(), is_minimal })
+    Ok(Capacities {
+        channels: channels.into_tuple_vec().into_iter().map(|of| of.1).collect(),
+        is_minimal,
+    })
 }
 
 /// The system whose machines start again when they are finished. States and transitions keep their

@@ -1,6 +1,9 @@
 #![doc = include_str!("drained.md")]
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
+
+use fixedbitset::FixedBitSet;
+use litemap::LiteMap;
 
 use super::fault::{Fault, Invalid};
 use crate::machine::{Action, Fsm, Message, StateId, TransitionId};
@@ -23,7 +26,7 @@ pub struct Situation {
     /// The state of each machine.
     pub states: Vec<StateId>,
     /// The queues that are not empty.
-    pub queues: BTreeMap<Channel, Words>,
+    pub queues: LiteMap<Channel, Words>,
     /// The next move.
     pub plan: Plan,
 }
@@ -32,14 +35,14 @@ pub struct Situation {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Words {
     /// The letters with which they begin.
-    pub first: BTreeSet<TransitionId>,
+    pub first: LiteMap<TransitionId, ()>,
     /// The letters with which they end.
-    pub last: BTreeSet<TransitionId>,
+    pub last: LiteMap<TransitionId, ()>,
     /// The letters that may follow one another.
-    pub pairs: BTreeSet<(TransitionId, TransitionId)>,
+    pub pairs: LiteMap<(TransitionId, TransitionId), ()>,
     /// The least and the greatest number of times that each letter occurs. From [`MANY`] on, the
     /// greatest number means any number. Other letters do not occur.
-    pub counts: BTreeMap<TransitionId, (usize, usize)>,
+    pub counts: LiteMap<TransitionId, (usize, usize)>,
 }
 
 /// The number from which on letters are not counted.
@@ -68,7 +71,7 @@ pub struct Progress {
     pub rank: u32,
 }
 
-type Queues = BTreeMap<Channel, Words>;
+type Queues = LiteMap<Channel, Words>;
 
 /// Checks that `drained` proves that these machines are safe, and that none starves. They are the
 /// machines of a system, and none of them plays on demand.
@@ -96,8 +99,12 @@ pub fn check(drained: &Drained, machines: &[Fsm]) -> Result<(), Invalid> {
 /// True if the first machine is the second one, with all states once or several times, in order.
 fn is_written(found: &Fsm, fsm: &Fsm) -> bool {
     let place = |state: StateId| state.index() % fsm.len();
-    let moves = |of: &Fsm, state| -> BTreeSet<(Action, usize)> {
-        of.transitions_from(state).map(|by| (by.action.clone(), place(by.target))).collect()
+    let moves = |of: &Fsm, state| {
+        let moves = of.transitions_from(state).map(|by| (by.action.clone(), place(by.target)));
+        let mut moves: Vec<(Action, usize)> = moves.collect();
+        moves.sort_unstable();
+        moves.dedup();
+        moves
     };
     let does_the_same =
         |state| moves(found, state) == moves(fsm, StateId::from_index(place(state)));
@@ -127,9 +134,9 @@ impl<'a> Checker<'a> {
         let key = (&states[..], queues.keys().copied().collect());
         let found = *self.index.get(&key).ok_or(Fault::OpenGoal)?;
         let contains = |(known, words): (&Words, &Words)| {
-            known.first.is_superset(&words.first)
-                && known.last.is_superset(&words.last)
-                && known.pairs.is_superset(&words.pairs)
+            words.first.keys().all(|letter| known.first.contains_key(letter))
+                && words.last.keys().all(|letter| known.last.contains_key(letter))
+                && words.pairs.keys().all(|pair| known.pairs.contains_key(pair))
                 && words.counts.keys().chain(known.counts.keys()).all(|letter| {
                     let (all, new) = (known.counts.get(letter), words.counts.get(letter));
                     let (all, new) = (all.unwrap_or(&(0, 0)), new.unwrap_or(&(0, 0)));
@@ -161,17 +168,19 @@ impl<'a> Checker<'a> {
         let goal = |channel: Channel, words: Option<Words>| {
             let mut queues = at.queues.clone();
             queues.remove(&channel);
-            queues.extend(words.map(|words| (channel, words)));
+            words.map(|words| queues.insert(channel, words));
             (states.clone(), queues)
         };
         if is_send {
             let channel = (machine, peer);
             let mut words = at.queues.get(&channel).cloned().unwrap_or_default();
             if words.first.is_empty() {
-                words.first.insert(by);
+                words.first.insert(by, ());
             }
-            words.pairs.extend(words.last.iter().map(|&last| (last, by)));
-            words.last = BTreeSet::from([by]);
+            for (last, ()) in std::mem::take(&mut words.last) {
+                words.pairs.insert((last, by), ());
+            }
+            words.last.insert(by, ());
             let (least, most) = words.counts.entry(by).or_default();
             (*least, *most) = (MANY.min(*least + 1), MANY.min(*most + 1));
             return Ok(vec![goal(channel, Some(words))]);
@@ -179,13 +188,13 @@ impl<'a> Checker<'a> {
         let channel = (peer, machine);
         let Some(words) = at.queues.get(&channel) else { return Ok(Vec::new()) };
         let mut goals = Vec::new();
-        for &first in &words.first {
+        for &first in words.first.keys() {
             self.action(peer, first)?;
             if self.message(peer, first) == self.message(machine, by) {
                 let is_left = |(letter, count): (&TransitionId, &(usize, usize))| {
                     count.0 > usize::from(*letter == first)
                 };
-                if words.last.contains(&first) && !words.counts.iter().any(is_left) {
+                if words.last.contains_key(&first) && !words.counts.iter().any(is_left) {
                     goals.push(goal(channel, None));
                 }
                 goals.extend(words.behind(first).map(|words| goal(channel, Some(words))));
@@ -240,7 +249,7 @@ impl<'a> Checker<'a> {
                 let is_taken = |&letter: &TransitionId| {
                     receives().any(|by| by.action.message == *self.message(from, letter))
                 };
-                if words.first.is_empty() || !words.first.iter().all(is_taken) {
+                if words.first.is_empty() || !words.first.keys().all(is_taken) {
                     return Err(Fault::NotHandled);
                 }
                 let goals = receives().map(|by| self.goals(at, to, by.id));
@@ -263,7 +272,7 @@ impl<'a> Checker<'a> {
         if !at.queues.is_empty() {
             return Err(Fault::WrongRule);
         }
-        let mut moved = BTreeSet::new();
+        let mut moved = FixedBitSet::new();
         for run in runs {
             let mut states = at.states.clone();
             let mut queues: HashMap<Channel, VecDeque<TransitionId>> = HashMap::new();
@@ -287,13 +296,10 @@ impl<'a> Checker<'a> {
         }
         let ended = |machine: &usize| self.machines[*machine].is_terminal(at.states[*machine]);
         let all =
-            (0..self.machines.len()).all(|machine| moved.contains(&machine) || ended(&machine));
+            (0..self.machines.len()).all(|machine| moved.contains(machine) || ended(&machine));
         all.then_some(()).ok_or(Fault::OpenGoal)
     }
 }
-
-/// A letter of a word, and how often some letter occurs up to it.
-type At = (TransitionId, usize);
 
 impl Words {
     /// The words of one letter or more that are left when a letter is taken off.
@@ -304,8 +310,10 @@ impl Words {
             let most = if most < MANY { most - 1 } else { most };
             counts.insert(taken, (least.saturating_sub(1), most));
         }
-        let first = self.pairs.iter().filter(|pair| pair.0 == taken).map(|pair| pair.1).collect();
-        let mut rest = Self { first, counts, ..self.clone() };
+        let mut rest = Self { first: LiteMap::new(), counts, ..self.clone() };
+        for (_, next) in self.pairs.keys().filter(|pair| pair.0 == taken) {
+            rest.first.insert(*next, ());
+        }
         for (letter, bounds) in rest.counts.clone() {
             if bounds != (0, MANY) {
                 rest.restrict(Some(letter), bounds);
@@ -317,39 +325,49 @@ impl Words {
 
     /// Leaves out what is in no word with so many of this letter, at least and at most.
     fn restrict(&mut self, counted: Option<TransitionId>, (least, most): (usize, usize)) {
-        let next = |before: usize, letter| {
-            (letter, MANY.min(before + usize::from(Some(letter) == counted)))
+        // A letter of a word, and how often the counted one occurs up to it.
+        let place = |letter: TransitionId, count: usize| letter.index() * (MANY + 1) + count;
+        let next = |before: usize, letter: TransitionId| {
+            let count = MANY.min(before + usize::from(Some(letter) == counted));
+            let is_possible = count <= most && self.counts.contains_key(&letter);
+            is_possible.then(|| place(letter, count))
         };
-        let is_possible = |at: &At| at.1 <= most && self.counts.contains_key(&at.0);
-        let pairs = self.pairs.iter().flat_map(|&(letter, second)| {
-            (0..=most.min(MANY)).map(move |before| ((letter, before), next(before, second)))
+        let mut pairs = Vec::new();
+        for &(letter, second) in self.pairs.keys() {
+            for before in 0..=most.min(MANY) {
+                pairs.extend(next(before, second).map(|next| (place(letter, before), next)));
+            }
+        }
+        let first = self.first.keys().filter_map(|&letter| next(0, letter)).collect();
+        let reached = closure(first, &pairs);
+        let counts = |letter, least| (least..=MANY).map(move |count| place(letter, count));
+        let last = self.last.keys().flat_map(|&letter| counts(letter, least));
+        let last: FixedBitSet = last.filter(|&at| reached.contains(at)).collect();
+        pairs.iter_mut().for_each(|(at, next)| std::mem::swap(at, next));
+        let mut kept = closure(last.clone(), &pairs);
+        kept.intersect_with(&reached);
+        self.first.retain(|&letter, ()| next(0, letter).is_some_and(|at| kept.contains(at)));
+        self.last.retain(|&letter, ()| counts(letter, 0).any(|at| last.contains(at)));
+        self.pairs.retain(|&(letter, second), ()| {
+            let is_kept = |at| kept.contains(at);
+            let mut befores = 0..=most.min(MANY);
+            befores.any(|it| is_kept(place(letter, it)) && next(it, second).is_some_and(is_kept))
         });
-        let pairs: Vec<(At, At)> = pairs.filter(|pair| is_possible(&pair.1)).collect();
-        let first = self.first.iter().map(|&letter| next(0, letter)).filter(is_possible);
-        let first: BTreeSet<At> = first.collect();
-        let reached = closure(first.clone(), pairs.iter().copied());
-        let is_last = |at: &&At| at.1 >= least && self.last.contains(&at.0);
-        let last: BTreeSet<At> = reached.iter().filter(is_last).copied().collect();
-        let kept = &closure(last.clone(), pairs.iter().map(|&(at, next)| (next, at))) & &reached;
-        self.first = first.intersection(&kept).map(|at| at.0).collect();
-        self.last = last.iter().map(|at| at.0).collect();
-        let pairs = pairs.iter().filter(|(at, next)| kept.contains(at) && kept.contains(next));
-        self.pairs = pairs.map(|(at, next)| (at.0, next.0)).collect();
-        self.counts.retain(|&letter, _| kept.iter().any(|at| at.0 == letter));
+        self.counts.retain(|&letter, _| counts(letter, 0).any(|at| kept.contains(at)));
     }
 }
 
 /// All that is reached over the pairs.
-fn closure(
-    mut reached: BTreeSet<At>,
-    pairs: impl Iterator<Item = (At, At)> + Clone,
-) -> BTreeSet<At> {
+fn closure(mut reached: FixedBitSet, pairs: &[(usize, usize)]) -> FixedBitSet {
     loop {
-        let more = pairs.clone().filter(|(at, _)| reached.contains(at)).map(|(_, next)| next);
-        let all = more.chain(reached.iter().copied()).collect::<BTreeSet<_>>();
-        if all.len() == reached.len() {
+        let before = reached.count_ones(..);
+        for &(at, next) in pairs {
+            if reached.contains(at) {
+                reached.grow_and_insert(next);
+            }
+        }
+        if reached.count_ones(..) == before {
             return reached;
         }
-        reached = all;
     }
 }

@@ -27,10 +27,10 @@
 //! first. The two machines have to be [deterministic](crate::Fsm::check_deterministic), which is
 //! checked first.
 
-use std::collections::{BTreeMap, BTreeSet};
+use litemap::LiteMap;
 
 use super::fault::{Fault, Invalid};
-use crate::machine::{Action, Direction, Fsm, Role, StateId};
+use crate::machine::{Action, Direction, Fsm, IndexSet, StateId};
 
 /// The pairs of states; the first one is the pair of initial states.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub(super) fn check(steps: &Steps, sub: &Fsm, sup: &Fsm) -> Result<(), Invalid> 
     if steps.pairs.first() != Some(&(sub.initial(), sup.initial())) {
         return Err(Invalid::at(0, 0, Fault::Initial));
     }
-    let claimed: BTreeSet<_> = steps.pairs.iter().copied().collect();
+    let claimed: IndexSet<_> = steps.pairs.iter().copied().collect();
     for (position, &(q, p)) in steps.pairs.iter().enumerate() {
         let invalid = |fault| Invalid::at(position, 0, fault);
         if q.index() >= sub.len() || p.index() >= sup.len() {
@@ -65,10 +65,14 @@ pub(super) fn check(steps: &Steps, sub: &Fsm, sup: &Fsm) -> Result<(), Invalid> 
     Ok(())
 }
 
-type Offers<'a> = BTreeMap<&'a Action, StateId>;
+type Offers<'a> = LiteMap<&'a Action, StateId>;
 
 fn offers(fsm: &Fsm, state: StateId) -> Offers<'_> {
-    fsm.transitions_from(state).map(|found| (found.action, found.target)).collect()
+    let mut offers = Offers::new();
+    for found in fsm.transitions_from(state) {
+        offers.insert(found.action, found.target);
+    }
+    offers
 }
 
 /// Checks that a state may stand for another.
@@ -84,7 +88,8 @@ fn pair(own: &Offers<'_>, due: &Offers<'_>) -> Result<(), Fault> {
     if !has_all(own, due) {
         return Err(Fault::NotHandled);
     }
-    let peers: BTreeSet<&Role> = own.keys().map(|action| &action.peer).collect();
-    let hears_one = all(own, Direction::Receive) && peers.len() == 1;
+    let mut peers = own.keys().map(|action| &action.peer);
+    let first = peers.next();
+    let hears_one = all(own, Direction::Receive) && peers.all(|peer| Some(peer) == first);
     if hears_one || own.len() == due.len() { Ok(()) } else { Err(Fault::WrongRule) }
 }

@@ -1,6 +1,6 @@
 //! Exploring all of RS_k, and judging every property by its definition.
 
-use std::collections::BTreeMap;
+use litemap::LiteMap;
 
 use fixedbitset::FixedBitSet;
 use hashbrown::HashMap;
@@ -101,8 +101,8 @@ impl Explored<'_> {
         }
         // One search for all receptions by a machine in one state from one channel: they have the
         // same rivals.
-        let mut groups: BTreeMap<(MachineIndex, u32, u32), Vec<(Node, ExploredStep)>> =
-            BTreeMap::new();
+        let mut groups: LiteMap<(MachineIndex, u32, u32), Vec<(Node, ExploredStep)>> =
+            LiteMap::new();
         for node in 0..explorer.len() as Node {
             for step in explorer.steps_from(node) {
                 let by = system.get(step.by as usize);

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use hashbrown::HashMap;
+use litemap::LiteMap;
 use petgraph::graph::DiGraph;
 
 use super::interned::InternedMachine;
@@ -132,9 +133,9 @@ impl Fsm {
         self.transitions_from(state).filter(|by| by.action.is_send())
     }
 
-    /// The actions of the transitions that leave `state`.
-    pub fn actions_from(&self, state: StateId) -> BTreeSet<&Action> {
-        self.transitions_from(state).map(|by| by.action).collect()
+    /// The actions of the transitions that leave `state`, each once, in order.
+    pub fn actions_from(&self, state: StateId) -> Vec<&Action> {
+        sorted(self.transitions_from(state))
     }
 
     /// The transition with this id.
@@ -198,9 +199,9 @@ impl Fsm {
         let mut met = IndexSet::from_iter([(self.initial, other.initial)]);
         (0..).map_while(move |at| {
             let &(own, due) = met.get_index(at)?;
-            let mut targets: BTreeMap<&Action, StateId> = BTreeMap::new();
+            let mut targets: LiteMap<&Action, StateId> = LiteMap::new();
             for by in other.transitions_from(due) {
-                targets.entry(by.action).or_insert(by.target);
+                targets.try_insert(by.action, by.target);
             }
             for by in self.transitions_from(own) {
                 met.extend(targets.get(by.action).map(|&target| (by.target, target)));
@@ -329,13 +330,21 @@ impl Fsm {
     /// The defect of a state with two transitions with one peer, direction and label. Payloads do
     /// not count: a receiver looks at the label to know what the payload is.
     fn shared_label(&self, state: StateId) -> Option<Defect> {
-        let mut seen = BTreeMap::new();
+        let mut seen: LiteMap<_, TransitionId> = LiteMap::new();
         self.transitions_from(state).find_map(|Transition { id, action, .. }| {
             let key = (&action.peer, action.direction, &action.message.label);
             let transitions = [seen.insert(key, id)?, id];
             Some(Defect::Nondeterministic { state, action: action.clone(), transitions })
         })
     }
+}
+
+/// The actions of transitions, each once, in order.
+pub(crate) fn sorted<'a>(transitions: impl Iterator<Item = Transition<'a>>) -> Vec<&'a Action> {
+    let mut actions: Vec<&Action> = transitions.map(|by| by.action).collect();
+    actions.sort_unstable();
+    actions.dedup();
+    actions
 }
 
 /// Lists the transitions: `k: from 0, 0 -s!ready-> 1, …`.

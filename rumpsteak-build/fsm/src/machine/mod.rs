@@ -19,6 +19,7 @@ mod names;
 
 pub use self::action::{Action, Direction, Message, Transition};
 pub use self::defect::Defect;
+pub(crate) use self::fsm::sorted;
 pub use self::fsm::{Fsm, FsmBuilder, Late};
 pub(crate) use self::interned::{Groups, IndexSet, digraph, lasso};
 pub use self::names::{Label, Role, Sort, StateId, TransitionId};

@@ -6,7 +6,7 @@
 //!                ?stop ─ end
 //! ```
 
-use std::collections::{BTreeSet, HashSet, VecDeque};
+use std::collections::{HashSet, VecDeque};
 
 use crate::machine::{Action, Direction, Fsm, IndexSet, StateId, Transition, TransitionId};
 use crate::subtype::{Refusal, Rule};
@@ -297,7 +297,7 @@ fn other_branch(
     wanted: &Action,
 ) -> Option<TransitionId> {
     let state = walk[path.len()];
-    let mut seen = BTreeSet::from([state]);
+    let mut seen = IndexSet::from_iter([state]);
     walk.iter().zip(path).rev().filter(|(choice, _)| seen.insert(**choice)).find_map(
         |(&choice, taken)| {
             let comes = |option: Transition<'_>| {

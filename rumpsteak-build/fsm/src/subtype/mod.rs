@@ -14,8 +14,6 @@ mod search;
 mod sequences;
 mod unbounded;
 
-use std::collections::BTreeSet;
-
 use self::draining::Stop;
 use self::pair::Pair;
 use self::search::Search;
@@ -123,15 +121,17 @@ fn steps(sub: &Fsm, sup: &Fsm) -> Option<Steps> {
 }
 
 /// True if a state may stand for another: see the [certificate](crate::certificate::steps).
-fn fits(own: &BTreeSet<&Action>, due: &BTreeSet<&Action>) -> bool {
-    let send = |offers: &BTreeSet<&Action>| offers.iter().all(|it| it.is_send());
-    let peers: BTreeSet<_> = own.iter().map(|action| &action.peer).collect();
+fn fits(own: &[&Action], due: &[&Action]) -> bool {
+    let send = |offers: &[&Action]| offers.iter().all(|it| it.is_send());
+    let within =
+        |few: &[&Action], all: &[&Action]| few.iter().all(|it| all.binary_search(it).is_ok());
+    let has_one_peer = || own.iter().all(|it| it.peer == own[0].peer);
     if own.is_empty() || due.is_empty() {
         own == due
     } else if send(own) && send(due) {
-        own.is_subset(due)
-    } else if peers.len() == 1 && !own.iter().any(|it| it.is_send()) {
-        due.is_subset(own)
+        within(own, due)
+    } else if has_one_peer() && !own.iter().any(|it| it.is_send()) {
+        within(due, own)
     } else {
         own == due
     }

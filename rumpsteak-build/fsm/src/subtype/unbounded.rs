@@ -47,7 +47,7 @@
 //!
 //! Other regular sets of pending actions: Bravetti et al. (LMCS'21), Bocchi et al. (TACAS'24).
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
@@ -316,11 +316,13 @@ impl<'a> Search<'a> {
         let steps = bounded.iter().flat_map(|&id| rules[id].steps(id));
         let unfoldings = heights(rules.len(), steps.map(|(from, to, _)| (from, to)));
         let sup = |id: usize| StateId::from_index(self.judgements[id].claim.sup as usize);
-        let left: BTreeSet<StateId> = left.into_iter().map(sup).collect();
+        let mut left: Vec<StateId> = left.into_iter().map(sup).collect();
+        left.sort_unstable();
+        left.dedup();
         Ok(FairInvariant {
             drains,
             unfoldings: unfoldings.into_iter().collect::<Option<_>>().ok_or(Stop::Stuck)?,
-            left: left.into_iter().collect(),
+            left,
             invariant: self
                 .invariant(rules, &vec![vec![0; self.judgements.len()]; self.pair.kinds()]),
         })

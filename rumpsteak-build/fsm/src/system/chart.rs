@@ -4,7 +4,7 @@
 //! lifelines with the message on it; a receive is a dot on its receiver's lifeline with the message
 //! to its right. An arrow ends where the message waits in its queue, not where it is taken.
 
-use std::collections::BTreeMap;
+use litemap::LiteMap;
 
 use super::run::Queue;
 use super::{Run, Step};
@@ -66,7 +66,7 @@ fn lifelines(run: &Run, roles: &[&Role]) -> Vec<String> {
     let names = shortened(roles.iter().map(|role| role.to_string()), gap - 1);
     let (mut head, mut bare) = ([' '; WIDTH], [' '; WIDTH]);
     for role in roles {
-        write(&mut head, column(role), &names[role.as_str()]);
+        write(&mut head, column(role), &names[&role.to_string()]);
         write(&mut bare, column(role), "│");
     }
 
@@ -131,38 +131,46 @@ fn write(line: &mut [char; WIDTH], position: usize, text: &str) {
 
 /// A short form of each text. Texts that would be cut to equal ones lose their common beginning:
 /// `…RevenueN…` and `…ExpenseN…`, or `B…Request` and `S…Request`.
-fn shortened(texts: impl Iterator<Item = String>, width: usize) -> BTreeMap<String, String> {
+fn shortened(texts: impl Iterator<Item = String>, width: usize) -> LiteMap<String, String> {
     /// In each round, texts that are still equal lose a longer beginning.
     const ROUNDS: usize = 8;
     let shown = |text: &str, (head, start): (usize, usize)| {
         let head = text.chars().take(head).chain((start > 0).then_some('…'));
         cut(&head.chain(text.chars().skip(start)).collect::<String>(), width)
     };
-    let mut starts: BTreeMap<String, _> = texts.map(|text| (text, (0, 0))).collect();
+    let mut texts: Vec<String> = texts.collect();
+    texts.sort();
+    texts.dedup();
+    let mut starts = vec![(0, 0); texts.len()];
     for _ in 0..ROUNDS {
-        let mut groups: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for (text, &start) in &starts {
-            groups.entry(shown(text, start)).or_default().push(text.clone());
+        let mut groups: LiteMap<String, Vec<usize>> = LiteMap::new();
+        for (at, (text, &start)) in texts.iter().zip(&starts).enumerate() {
+            groups.entry(shown(text, start)).or_default().push(at);
         }
-        for group in groups.into_values().filter(|group| group.len() > 1) {
+        for group in groups.values().filter(|group| group.len() > 1) {
             // Their order is alphabetical, so the first and the last have the least in common.
-            let (first, last) = (&group[0], &group[group.len() - 1]);
+            let (first, last) = (&texts[group[0]], &texts[group[group.len() - 1]]);
             let common = first.chars().zip(last.chars()).take_while(|(a, b)| a == b).count();
-            for text in group {
-                let letters: Vec<char> = text.chars().collect();
+            for &at in group {
+                let letters: Vec<char> = texts[at].chars().collect();
                 let begins = |&at: &usize| {
                     letters.get(at).is_some_and(|it| it.is_uppercase()) || letters[at - 1] == '_'
                 };
                 // A word stays whole, unless the texts would stay equal.
-                let (head, start) = starts[&text];
+                let (head, start) = starts[at];
                 let word = (start + 1..=common).rev().find(begins).unwrap_or(common);
                 // A text may be the beginning of another, or have another beginning.
                 let tail = (head, word.min(letters.len().saturating_sub(1)));
-                starts.insert(text, if common < start { (common + 1, start) } else { tail });
+                starts[at] = if common < start { (common + 1, start) } else { tail };
             }
         }
     }
-    starts.into_iter().map(|(text, place)| (text.clone(), shown(&text, place))).collect()
+    let mut short = LiteMap::new();
+    for (text, place) in texts.into_iter().zip(starts) {
+        let shown = shown(&text, place);
+        short.insert(text, shown);
+    }
+    short
 }
 
 /// At most `width` characters; the last one is `…` if some were cut.
@@ -202,7 +210,7 @@ mod tests {
             (&["aaaaaaaaaaaab", "aaaaaaaaaaaac"], 4, &["…b", "…c"]),
         ] {
             let short = shortened(texts.iter().map(|text| (*text).to_owned()), width);
-            assert_eq!(short.into_values().collect::<Vec<_>>(), expected);
+            assert_eq!(short.values().collect::<Vec<_>>(), expected);
         }
     }
 }

@@ -30,9 +30,8 @@
 //!
 //! Cost: O((machines + channels) · explored steps).
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use fixedbitset::FixedBitSet;
+use litemap::LiteMap;
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::NodeIndex;
 use petgraph::visit::{EdgeRef, NodeFiltered};
@@ -83,9 +82,11 @@ pub fn keeps_promises(
         return Verdict::Safe(());
     }
     let due = judge(promised, || explore(promised, limits), limits);
-    let ends = |found: &Found| (found.neglected.role.clone(), found.neglected.from.clone());
-    let unpromised: BTreeSet<_> = due.perhaps.iter().map(ends).collect();
-    let is_broken = |found: &&Found| is_asked(found) && !unpromised.contains(&ends(found));
+    let is_broken = |found: &&Found| {
+        let Neglected { role, from, .. } = &found.neglected;
+        let is_it = |due: &Found| (&due.neglected.role, &due.neglected.from) == (role, from);
+        is_asked(found) && !due.perhaps.iter().any(is_it)
+    };
     let is_unknown = own.perhaps.iter().any(|found| is_broken(&found));
     let unknown = Limit::Queue(limits.queue);
     match (own.found.iter().find(is_broken), due.limit) {
@@ -197,8 +198,9 @@ fn neglected(system: &System, explorer: &Explorer<'_>, for_sure: bool) -> Vec<Fo
         };
         ((machine, from), Found { neglected, steps: interned.steps(&explorer.paths.to(node)) })
     });
-    let found: BTreeMap<(MachineIndex, Option<MachineIndex>), Found> = found.collect();
-    found.into_values().collect()
+    let mut sorted = LiteMap::new_vec();
+    found.for_each(|(ends, found)| _ = sorted.insert(ends, found));
+    sorted.into_tuple_vec().into_iter().map(|(_, found)| found).collect()
 }
 
 /// The states in which a machine waits to be asked. It only receives there. Either its loop begins
@@ -273,7 +275,9 @@ fn stays(
         members.sort_unstable();
         let inside = members.iter().flat_map(|&member| explorer.graph.edges(member));
         let inside = inside.filter(|edge| members.binary_search(&edge.target()).is_ok());
-        let moves: BTreeSet<u32> = inside.map(|edge| *edge.weight()).collect();
+        let mut moves: Vec<u32> = inside.map(|edge| *edge.weight()).collect();
+        moves.sort_unstable();
+        moves.dedup();
         let by = |number: &u32| explorer.system.get(*number as usize);
         let has_moved = |machine| moves.iter().any(|number| by(number).machine == machine as u32);
         let can_move = |node: Node, machine| {
@@ -285,10 +289,10 @@ fn stays(
             has_moved(machine) || !members.any(|member| can_move(member, machine))
         };
         let is_fair = !moves.is_empty() && (0..explorer.system.machines()).all(is_fair_to);
-        let mut told = BTreeSet::new();
+        let mut told = LiteMap::new_vec();
         let sends = moves.iter().copied().filter(|number| {
             let by = by(number);
-            by.is_send && told.insert((by.channel, by.message))
+            by.is_send && told.insert((by.channel, by.message), ()).is_none()
         });
         let first = members.first()?.index() as Node;
         is_fair.then(|| (first, sends.take(4).collect()))

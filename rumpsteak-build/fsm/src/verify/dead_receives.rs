@@ -1,6 +1,7 @@
 #![doc = include_str!("dead_receives.md")]
 
-use std::collections::BTreeSet;
+use fixedbitset::FixedBitSet;
+use litemap::LiteMap;
 
 use crate::machine::{Action, Fsm, Message, Role, StateId, Transition, TransitionId};
 use crate::system::{Explorer, Failure, InternedSystem, Run, System};
@@ -25,8 +26,8 @@ pub fn dead_receives(
         let explorer = Explorer::all(&interned, &interned.uniform(bound), limits.configurations);
         let moves = explorer.graph.edge_weights().map(|&by| by as usize);
         let moves = moves.filter(|&by| interned.get(by).machine as usize == own);
-        let done: BTreeSet<TransitionId> = moves.map(|by| interned.get(by).transition).collect();
-        open.retain(|id| !done.contains(id));
+        let done: FixedBitSet = moves.map(|by| interned.get(by).transition.index()).collect();
+        open.retain(|id| !done.contains(id.index()));
         let is_whole = !explorer.is_truncated && !explorer.is_held_back();
         for &id in &open {
             let by = fsm.transition(id);
@@ -72,12 +73,13 @@ fn suspects(fsm: &Fsm, projected: Option<&Fsm>) -> Vec<TransitionId> {
             let is_due = move |by: &Transition<'_>| {
                 projected.transitions_from(due).any(|due| due.action == by.action)
             };
-            fsm.transitions_from(own).filter(is_due).map(|by| by.id)
+            fsm.transitions_from(own).filter(is_due).map(|by| by.id.index())
         })
     });
-    let known: BTreeSet<TransitionId> = known.collect();
-    let reachable: BTreeSet<StateId> = fsm.reachable().collect();
-    suspects.retain(|&id| !known.contains(&id) && reachable.contains(&fsm.transition(id).source));
+    let known: FixedBitSet = known.collect();
+    let reachable: FixedBitSet = fsm.reachable().map(StateId::index).collect();
+    let is_reachable = |id| reachable.contains(fsm.transition(id).source.index());
+    suspects.retain(|&id| !known.contains(id.index()) && is_reachable(id));
     suspects
 }
 
@@ -92,25 +94,29 @@ fn may_come(
     let leads_there = |from: StateId| own.reachable_from(from).any(|to| to == state);
     let before = own.transitions().filter(|by| by.action.is_send() && leads_there(by.target));
     let before = before.map(|by| by.action).chain(more);
-    let mut sent: BTreeSet<(&Role, &Role, &Message)> =
-        before.map(|action| (own.role(), &action.peer, &action.message)).collect();
-    let start = |peer: &Fsm| BTreeSet::from([peer.initial()]);
-    let mut reached: Vec<BTreeSet<StateId>> = peers().map(start).collect();
+    let mut sent: LiteMap<(&Role, &Role, &Message), ()> = LiteMap::new();
+    before.for_each(|it| _ = sent.insert((own.role(), &it.peer, &it.message), ()));
+    let start = |peer: &Fsm| {
+        let mut reached = FixedBitSet::with_capacity(peer.len());
+        reached.insert(peer.initial().index());
+        reached
+    };
+    let mut reached: Vec<FixedBitSet> = peers().map(start).collect();
     loop {
         let mut is_new = false;
         for (fsm, reached) in peers().zip(&mut reached) {
             for by in fsm.transitions() {
                 let Action { peer, message, .. } = by.action;
                 let is_send = by.action.is_send();
-                let is_possible = is_send || sent.contains(&(peer, fsm.role(), message));
-                if is_possible && reached.contains(&by.source) {
-                    is_new |= is_send && sent.insert((fsm.role(), peer, message));
-                    is_new |= reached.insert(by.target);
+                let is_possible = is_send || sent.contains_key(&(peer, fsm.role(), message));
+                if is_possible && reached.contains(by.source.index()) {
+                    is_new |= is_send && sent.insert((fsm.role(), peer, message), ()).is_none();
+                    is_new |= !reached.put(by.target.index());
                 }
             }
         }
         if !is_new {
-            return sent.contains(&(&wanted.peer, own.role(), &wanted.message));
+            return sent.contains_key(&(&wanted.peer, own.role(), &wanted.message));
         }
     }
 }

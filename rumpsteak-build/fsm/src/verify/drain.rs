@@ -1,12 +1,12 @@
 #![doc = include_str!("drain.md")]
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::iter;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
+use fixedbitset::FixedBitSet;
 use hashbrown::HashMap;
-use petgraph::graphmap::DiGraphMap;
-use petgraph::visit::{Dfs, Reversed, Visitable};
+use litemap::LiteMap;
 
 use crate::certificate::drained::{self, Drained, MANY, Plan, Progress, Situation, Words};
 use crate::machine::{Fsm, IndexSet, StateId, Transition, TransitionId};
@@ -31,13 +31,14 @@ fn in_rounds(fsm: &Fsm) -> Fsm {
     let (_, component) = components(&fsm.graph());
     let is_inside =
         |of: &Transition<'_>| component[of.source.index()] == component[of.target.index()];
-    let mut entries: BTreeSet<StateId> = BTreeSet::from([fsm.initial()]);
-    entries.extend(fsm.transitions().filter(|of| !is_inside(of)).map(|of| of.target));
+    let entries = fsm.transitions().filter(|of| !is_inside(of)).map(|of| of.target.index());
+    let entries: FixedBitSet = entries.chain([fsm.initial().index()]).collect();
     let mut machine = Fsm::builder(fsm.role().clone());
     let states: Vec<StateId> = (0..2 * fsm.len()).map(|_| machine.add_state()).collect();
     for copy in [0, 1] {
         for of in fsm.transitions() {
-            let again = is_inside(&of) && of.source != of.target && entries.contains(&of.target);
+            let is_entry = entries.contains(of.target.index());
+            let again = is_inside(&of) && of.source != of.target && is_entry;
             let place = |state: StateId, copy: usize| states[state.index() + copy * fsm.len()];
             let to = place(of.target, copy ^ usize::from(again));
             machine.add_transition(place(of.source, copy), of.action.clone(), to);
@@ -59,9 +60,11 @@ fn find(system: &System, limits: &Limits) -> Option<Drained> {
         let states = row[..interned.machines()].iter().enumerate();
         let states = states.map(|(machine, &state)| interned.own_state(machine, state));
         let filled = queues.iter().enumerate().filter(|(_, words)| !words.first.is_empty());
+        let mut queues = LiteMap::new();
+        filled.for_each(|(at, words)| _ = queues.insert(interned.ends[at], words.clone()));
         Some(Situation {
             states: states.collect(),
-            queues: filled.map(|(at, words)| (interned.ends[at], words.clone())).collect(),
+            queues,
             plan: match planned {
                 Some((option, progress)) => search.plan(&search.options[option as usize], progress),
                 None => Plan::Empty(search.runs(node)?),
@@ -121,17 +124,19 @@ impl<'a> Search<'a> {
         if by.is_send {
             let mut words = words.clone();
             if words.first.is_empty() {
-                words.first.insert(by.transition);
+                words.first.insert(by.transition, ());
             }
             let (least, most) = words.counts.entry(by.transition).or_default();
             (*least, *most) = (MANY.min(*least + 1), MANY.min(*most + 1));
-            let last = std::mem::replace(&mut words.last, BTreeSet::from([by.transition]));
-            words.pairs.extend(last.into_iter().map(|last| (last, by.transition)));
+            for (last, ()) in std::mem::take(&mut words.last) {
+                words.pairs.insert((last, by.transition), ());
+            }
+            words.last.insert(by.transition, ());
             return vec![words];
         }
         let is_taken =
             |&&letter: &&TransitionId| self.letter(by.channel as usize, letter) == by.message;
-        let taken = words.first.iter().filter(is_taken);
+        let taken = words.first.keys().filter(is_taken);
         let mut behind = self.behind.borrow_mut();
         let taken = taken.flat_map(|&taken| {
             let known = behind.entry((words.clone(), taken));
@@ -155,8 +160,11 @@ impl<'a> Search<'a> {
 
     /// Finds all situations. `None` at a limit: see the module.
     fn reach(&mut self, mut budget: usize) -> Option<()> {
-        let (mut work, most) = (BTreeSet::from([0]), budget / 8);
-        while let Some(node) = work.pop_first() {
+        let (mut work, most) = (BinaryHeap::from([Reverse(0)]), budget / 8);
+        while let Some(Reverse(node)) = work.pop() {
+            while work.peek() == Some(&Reverse(node)) {
+                work.pop();
+            }
             if self.rows.len() > most || self.behind.borrow().len() > most / 4 {
                 return None;
             }
@@ -170,13 +178,13 @@ impl<'a> Search<'a> {
                     let (known, is_new) = self.rows.insert_full(row);
                     if is_new {
                         self.queues.push(queues);
-                        work.insert(known as u32);
+                        work.push(Reverse(known as u32));
                         continue;
                     }
                     let joined = self.queues[known].iter_mut().zip(queues);
                     let grown = joined.fold(false, |grown, (known, new)| join(known, new) || grown);
                     if grown {
-                        work.insert(known as u32);
+                        work.push(Reverse(known as u32));
                     }
                 }
             }
@@ -186,8 +194,8 @@ impl<'a> Search<'a> {
 
     fn options(&mut self) {
         for node in 0..self.rows.len() as u32 {
-            let mut received: BTreeMap<u32, Choice> = BTreeMap::new();
-            let mut taken = BTreeSet::new();
+            let mut received: LiteMap<u32, Choice> = LiteMap::new();
+            let mut taken = LiteMap::new_vec();
             for number in self.moves(node) {
                 let by = self.system.get(number as usize);
                 let next = self.after(node, by);
@@ -199,16 +207,16 @@ impl<'a> Search<'a> {
                 if by.is_send {
                     self.options.push(choice);
                 } else {
-                    taken.insert((by.channel, by.message));
+                    taken.insert((by.channel, by.message), ());
                     let more = choice.next.clone();
                     received.entry(by.channel).or_insert(choice).next.extend(more);
                 }
             }
-            let first = |channel: u32| self.queues[node as usize][channel as usize].first.iter();
+            let first = |channel: u32| self.queues[node as usize][channel as usize].first.keys();
             received.retain(|&channel, choice| {
                 !choice.next.is_empty()
                     && first(channel).all(|&letter| {
-                        taken.contains(&(channel, self.letter(channel as usize, letter)))
+                        taken.contains_key(&(channel, self.letter(channel as usize, letter)))
                     })
             });
             for (_, mut choice) in received {
@@ -304,15 +312,15 @@ impl<'a> Search<'a> {
     fn runs(&self, node: usize) -> Option<Vec<Vec<(usize, TransitionId)>>> {
         let states = self.rows[node][..self.system.machines()].to_vec();
         let has_moves = |&machine: &usize| !self.system.moves_from(states[machine]).is_empty();
-        let mut waiting: BTreeSet<usize> = (0..states.len()).filter(has_moves).collect();
+        let mut waiting: FixedBitSet = (0..states.len()).filter(has_moves).collect();
         let mut runs = Vec::new();
         let queues = vec![VecDeque::new(); self.system.channels()];
         let mut found = IndexSet::from_iter([(states, queues)]);
         let mut paths = Paths(vec![None]);
         // Those with the shortest queues first.
-        let (mut work, mut tried) = (BTreeSet::from([(0, 0)]), 0);
-        while !waiting.is_empty() {
-            let (_, at) = work.pop_first().filter(|_| tried < LONGEST_SEARCH)?;
+        let (mut work, mut tried) = (BinaryHeap::from([Reverse((0, 0))]), 0);
+        while !waiting.is_clear() {
+            let Reverse((_, at)) = work.pop().filter(|_| tried < LONGEST_SEARCH)?;
             let (states, queues) = found[at as usize].clone();
             tried += 1;
             for machine in 0..states.len() {
@@ -326,12 +334,13 @@ impl<'a> Search<'a> {
                     }
                     states[machine] = by.target;
                     let step = (machine, by.transition);
-                    if waiting.remove(&machine) {
+                    if waiting.contains(machine) {
+                        waiting.remove(machine);
                         runs.push([paths.to(at), vec![step]].concat());
                     }
                     let messages = queues.iter().map(VecDeque::len).sum::<usize>();
                     if found.insert((states, queues)) {
-                        work.insert((messages, paths.0.len() as Node));
+                        work.push(Reverse((messages, paths.0.len() as Node)));
                         paths.0.push(Some((at, step)));
                     }
                 }
@@ -348,12 +357,13 @@ fn behind(words: &Words, taken: TransitionId) -> Vec<Words> {
     *least = least.saturating_sub(1);
     *most = most.saturating_sub(usize::from(*most < MANY));
     counts.retain(|_, (_, most)| *most > 0);
-    let is_last = words.last.contains(&taken) && counts.values().all(|count| count.0 == 0);
+    let is_last = words.last.contains_key(&taken) && counts.values().all(|count| count.0 == 0);
     let mut after: Vec<Words> = is_last.then(Words::default).into_iter().collect();
-    let follows = words.pairs.iter().filter(|pair| pair.0 == taken);
-    let first = follows.map(|pair| pair.1).collect();
-    let bounds: Vec<_> = counts.iter().map(|(&letter, &bounds)| (Some(letter), bounds)).collect();
-    let mut rest = Words { first, counts, ..words.clone() };
+    let mut rest = Words { first: LiteMap::new(), counts, ..words.clone() };
+    for (_, next) in following(words, taken) {
+        rest.first.insert(*next, ());
+    }
+    let bounds: Vec<_> = rest.counts.iter().map(|(&it, &bounds)| (Some(it), bounds)).collect();
     for (letter, bounds) in bounds.into_iter().filter(|of| of.1 != (0, MANY)) {
         rest = keep(&rest, letter, bounds);
     }
@@ -362,37 +372,62 @@ fn behind(words: &Words, taken: TransitionId) -> Vec<Words> {
     after
 }
 
+/// The pairs that begin with a letter.
+fn following(
+    words: &Words,
+    letter: TransitionId,
+) -> impl Iterator<Item = &(TransitionId, TransitionId)> {
+    let pairs = words.pairs.as_slice();
+    let start = pairs.partition_point(|((first, _), ())| *first < letter);
+    pairs[start..].iter().map(|(pair, ())| pair).take_while(move |pair| pair.0 == letter)
+}
+
 /// The words in which this letter occurs so often, at least and at most.
 fn keep(words: &Words, counted: Option<TransitionId>, (least, most): (usize, usize)) -> Words {
-    let count =
-        |before: usize, letter| (letter, MANY.min(before + usize::from(Some(letter) == counted)));
-    let is_known = |letter: &TransitionId| words.counts.contains_key(letter);
-    // The letters, each with the number of those that are counted up to it, and what follows.
-    let first = words.first.iter().copied().filter(is_known).map(|letter| count(0, letter));
-    let (mut work, mut graph) = (first.clone().collect::<Vec<_>>(), DiGraphMap::<_, _>::new());
-    let mut reached = BTreeSet::new();
+    const COUNTS: usize = MANY + 1;
+    let letters = words.counts.as_slice();
+    // A node is a letter, with the number of those that are counted up to it.
+    let place = |letter: &TransitionId| words.counts.find_index(letter).ok().map(|at| at * COUNTS);
+    let node = |before: usize, letter: &TransitionId| {
+        Some(place(letter)? + MANY.min(before + usize::from(Some(*letter) == counted)))
+    };
+    let mut work: Vec<usize> = words.first.keys().filter_map(|letter| node(0, letter)).collect();
+    let nodes = letters.len() * COUNTS;
+    let (mut reached, mut before) = (FixedBitSet::with_capacity(nodes), vec![vec![]; nodes]);
     while let Some(at) = work.pop() {
-        if at.1 <= most && reached.insert(at) {
-            let pairs = words.pairs.range((at.0, TransitionId::from_index(0))..);
-            for pair in pairs.take_while(|pair| pair.0 == at.0).filter(|pair| is_known(&pair.1)) {
-                let next = count(at.1, pair.1);
-                graph.add_edge(at, next, ());
-                work.push(next);
+        let count = at % COUNTS;
+        if count <= most && !reached.put(at) {
+            for (_, next) in following(words, letters[at / COUNTS].0) {
+                if let Some(next) = node(count, next) {
+                    before[next].push(at);
+                    work.push(next);
+                }
             }
         }
     }
-    let is_last = |at: &(TransitionId, usize)| at.1 >= least && words.last.contains(&at.0);
-    let last: Vec<_> = reached.into_iter().filter(is_last).collect();
-    let back = Reversed(&graph);
-    let mut search = Dfs::from_parts(last.clone(), back.visit_map());
-    let kept: BTreeSet<_> = iter::from_fn(|| search.next(back)).collect();
-    let last = last.iter().map(|at| at.0).collect();
-    let mut counts = words.counts.clone();
-    counts.retain(|&letter, _| kept.iter().any(|at| at.0 == letter));
-    let pairs = graph.all_edges().filter(|(_, next, ())| kept.contains(next));
-    let pairs = pairs.map(|(at, next, ())| (at.0, next.0)).collect();
-    let first = first.filter(|at| kept.contains(at)).map(|at| at.0).collect();
-    Words { first, last, pairs, counts }
+    let is_last =
+        |&at: &usize| at % COUNTS >= least && words.last.contains_key(&letters[at / COUNTS].0);
+    let last: FixedBitSet = reached.ones().filter(is_last).collect();
+    let mut kept = FixedBitSet::with_capacity(nodes);
+    work.extend(last.ones());
+    while let Some(at) = work.pop() {
+        if !kept.put(at) {
+            work.append(&mut before[at]);
+        }
+    }
+    let is_kept = |at: Option<usize>| at.is_some_and(|at| kept.contains(at));
+    let any = |of: &FixedBitSet, letter: &TransitionId| {
+        place(letter).is_some_and(|at| (at..at + COUNTS).any(|at| of.contains(at)))
+    };
+    let mut rest = words.clone();
+    rest.first.retain(|letter, ()| is_kept(node(0, letter)));
+    rest.last.retain(|letter, ()| any(&last, letter));
+    rest.pairs.retain(|(letter, next), ()| {
+        let is_at = |at, count| kept.contains(at + count) && is_kept(node(count, next));
+        place(letter).is_some_and(|at| (0..COUNTS).any(|count| is_at(at, count)))
+    });
+    rest.counts.retain(|letter, _| any(&kept, letter));
+    rest
 }
 
 /// Adds words. Returns true if some were not known.
@@ -405,8 +440,8 @@ fn join(known: &mut Words, new: Words) -> bool {
         let most = &mut known.counts.entry(letter).or_default().1;
         *most = count.max(*most);
     }
-    known.first.extend(new.first);
-    known.last.extend(new.last);
-    known.pairs.extend(new.pairs);
+    new.first.into_iter().for_each(|(letter, ())| _ = known.first.insert(letter, ()));
+    new.last.into_iter().for_each(|(letter, ())| _ = known.last.insert(letter, ()));
+    new.pairs.into_iter().for_each(|(pair, ())| _ = known.pairs.insert(pair, ()));
     *known != before
 }

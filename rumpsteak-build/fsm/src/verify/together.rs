@@ -1,9 +1,10 @@
 #![doc = include_str!("together.md")]
 
-use std::collections::{BTreeMap, BTreeSet};
+use fixedbitset::FixedBitSet;
+use litemap::LiteMap;
 
 use super::{Decision, VerifyError, certified, decide};
-use crate::machine::{Action, Defect, Fsm, IndexSet, Role, StateId, Transition};
+use crate::machine::{Action, Defect, Fsm, IndexSet, Role, StateId, Transition, sorted};
 use crate::subtype::Proof;
 use crate::system::{
     EveryRun, Exploration, Run, System, can_leave, explore, keeps_promises, live_in_every_run,
@@ -131,9 +132,9 @@ pub fn together(parts: &[Part<'_>], limits: &Limits) -> Result<Together, VerifyE
         (Verdict::Undecided(limit), _) => Verdict::Undecided(limit),
         (Verdict::Safe(_), _) if !is_directed => {
             let asked = parts.iter().filter(|part| part.in_every_run);
-            let asked: BTreeSet<&Role> = asked.map(|part| part.written.role()).collect();
+            let asked: Vec<&Role> = asked.map(|part| part.written.role()).collect();
             let promised = compose(parts.iter().map(|part| part.projected))?;
-            match keeps_promises(&system, &promised, |role| asked.contains(role), limits) {
+            match keeps_promises(&system, &promised, |role| asked.contains(&role), limits) {
                 Verdict::Undecided(_) if !parts.iter().any(|part| part.is_strict) => {
                     Verdict::Safe(())
                 }
@@ -172,7 +173,7 @@ fn left_out(sub: &Fsm, sup: &Fsm) -> Option<(StateId, Action)> {
     }
     let choices = sup.states().map(|state| sends(sup, state));
     let choices: Vec<_> = choices.filter(|options| options.len() > 1).collect();
-    let mut with: BTreeMap<&Action, Vec<usize>> = BTreeMap::new();
+    let mut with: LiteMap<&Action, Vec<usize>> = LiteMap::new();
     for (position, options) in choices.iter().enumerate() {
         for &option in options {
             with.entry(option).or_default().push(position);
@@ -184,10 +185,10 @@ fn left_out(sub: &Fsm, sup: &Fsm) -> Option<(StateId, Action)> {
     sub.states().find_map(|state| {
         let options = sends(sub, state);
         let stands_for = options.iter().filter_map(|option| with.get(option));
-        let positions: BTreeSet<usize> = stands_for.flatten().copied().collect();
-        let missing = |position: usize| choices[position].difference(&options).next();
-        let option: &Action = positions.into_iter().find_map(missing)?;
-        Some((state, option.clone()))
+        let positions: FixedBitSet = stands_for.flatten().copied().collect();
+        let is_missing = |option: &&&Action| options.binary_search(*option).is_err();
+        let missing = |position: usize| choices[position].iter().find(is_missing);
+        Some((state, (*positions.ones().find_map(missing)?).clone()))
     })
 }
 
@@ -200,8 +201,8 @@ fn does_the_same(sub: &Fsm, sup: &Fsm) -> bool {
             && sub.in_step(sup).all(|(own, due)| sub.actions_from(own) == sup.actions_from(due))
 }
 
-fn sends(fsm: &Fsm, state: StateId) -> BTreeSet<&Action> {
-    fsm.sends_from(state).map(|by| by.action).collect()
+fn sends(fsm: &Fsm, state: StateId) -> Vec<&Action> {
+    sorted(fsm.sends_from(state))
 }
 
 /// True if the projections, without the sends that are left out for good, are a safe system that
@@ -258,13 +259,14 @@ fn is_live(system: &System, exploration: Exploration, limits: &Limits) -> bool {
 
 /// The machine without the sends that `sub` never does, and without the states behind them.
 fn without_others(sup: &Fsm, sub: &Fsm) -> Fsm {
-    let done: BTreeSet<&Action> = sub.transitions().map(|found| found.action).collect();
+    let done = sorted(sub.transitions());
     let mut builder = Fsm::builder(sup.role().clone());
     let initial = builder.add_state();
     let mut copied = IndexSet::from_iter([sup.initial()]);
     let mut source = 0;
     while let Some(&state) = copied.get_index(source) {
-        let is_kept = |by: &Transition<'_>| !by.action.is_send() || done.contains(by.action);
+        let is_kept =
+            |by: &Transition<'_>| !by.action.is_send() || done.binary_search(&by.action).is_ok();
         for by in sup.transitions_from(state).filter(is_kept) {
             let (target, is_new) = copied.insert_full(by.target);
             if is_new {

@@ -1,7 +1,5 @@
 //! Certificates of systems whose queues need no bound, and changed ones, which prove nothing.
 
-use std::collections::BTreeSet;
-
 use rumpsteak_fsm::certificate::drained::{Drained, Plan, Progress, check};
 use rumpsteak_fsm::certificate::{Fault, Invalid};
 use rumpsteak_fsm::verify::{Grounds, decide, drain};
@@ -54,7 +52,7 @@ fn a_certificate_that_is_changed_proves_nothing() {
             refused(&|changed| drop(words(changed)));
             refused(&|changed| {
                 let mut words = words(changed);
-                words.last = BTreeSet::new();
+                words.last.clear();
                 changed.situations[at].queues.insert(queue, words);
             });
             for (&letter, &(least, most)) in &drained.situations[at].queues[&queue].counts {

@@ -1,8 +1,9 @@
 //! The checker of derivations. It shares no code with the engines.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use hashbrown::HashMap;
+use litemap::LiteMap;
 
 use super::{DEEPEST, Derivation, Inference, Situation, Tail, Tree};
 use crate::certificate::fault::{Fault, Invalid};
@@ -62,7 +63,7 @@ struct Spine {
     /// `None` where an action was taken.
     acts: Vec<Option<Act>>,
     /// By kind, the places of its remaining actions, in order.
-    places: BTreeMap<u32, VecDeque<usize>>,
+    places: LiteMap<u32, VecDeque<usize>>,
 }
 
 impl Spine {

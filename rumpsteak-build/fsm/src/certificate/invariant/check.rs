@@ -1,6 +1,6 @@
 //! The checker of invariants. It shares no code with the engines.
 
-use std::collections::BTreeMap;
+use litemap::LiteMap;
 
 use super::fair::FairInvariant;
 use super::{Between, Invariant, Judgement, Step, Words};
@@ -20,7 +20,7 @@ pub(crate) fn check(
     for (index, judgement) in invariant.judgements.iter().enumerate() {
         claims.push(checker.claim(judgement).map_err(|fault| Invalid::at(index, 0, fault))?);
     }
-    let initial = Goal { sub: sub.initial(), sup: sup.initial(), pending: BTreeMap::new() };
+    let initial = Goal { sub: sub.initial(), sup: sup.initial(), pending: LiteMap::new() };
     if claims.first().map(|claim| &claim.goal) != Some(&initial) {
         return Err(Invalid::at(0, 0, Fault::Initial));
     }
@@ -58,7 +58,7 @@ struct Goal<'a> {
     sub: StateId,
     sup: StateId,
     /// Nothing is pending of all other kinds.
-    pending: BTreeMap<Kind<'a>, Words>,
+    pending: LiteMap<Kind<'a>, Words>,
 }
 
 struct Claim<'a> {
@@ -108,7 +108,7 @@ impl<'a> Checker<'a> {
         if sub.index() >= self.sub.len() || sup.index() >= self.sup.len() {
             return Err(Fault::Unknown);
         }
-        let (mut pending, mut ranks) = (BTreeMap::new(), vec![]);
+        let (mut pending, mut ranks) = (LiteMap::new(), vec![]);
         for entry in &judgement.pending {
             let (kind, words) = self.words(&entry.words)?;
             if pending.insert(kind, words).is_some() {
@@ -215,7 +215,10 @@ impl<'a> Checker<'a> {
             let sub = done.ok_or(not_done(kind))?.target;
             let others = goal.pending.iter().filter(|&(&other, _)| other != kind);
             let others = others.map(|(&other, words)| (other, words.clone()));
-            let pending = others.chain(rest.map(|rest| (kind, rest))).collect();
+            let mut pending = LiteMap::new();
+            others
+                .chain(rest.map(|rest| (kind, rest)))
+                .for_each(|(kind, rest)| _ = pending.insert(kind, rest));
             Ok(Goal { sub, sup: goal.sup, pending })
         };
         words.take_off().into_iter().map(take).collect()
