@@ -6,7 +6,7 @@ use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use rumpsteak_front::module::{self, Item, Module};
 use rumpsteak_fsm::run::Failure;
 use rumpsteak_fsm::verify::together::Condition;
-use rumpsteak_fsm::{Fsm, Limits, Role, dot};
+use rumpsteak_fsm::{Action, Fsm, Limits, Role, dot};
 
 use crate::codegen;
 use crate::codegen::machines::{self, Machine};
@@ -181,7 +181,8 @@ impl Findings {
 fn hears_whoever_is_first(fsm: &Fsm) -> bool {
     fsm.transitions().any(|by| {
         let (before, after) = (fsm.actions_from(by.source), fsm.actions_from(by.target));
-        let mut gone = before.difference(&after);
+        let is_gone = |other: &&Action| after.binary_search(other).is_err();
+        let mut gone = before.into_iter().filter(is_gone);
         gone.any(|other| !other.is_send() && other.peer != by.action.peer)
     })
 }

@@ -31,7 +31,6 @@ type Row = (usize, bool, &'static str, &'static str, &'static [&'static str], us
 impl Machine {
     /// Used by the macro.
     #[doc(hidden)]
-    #[must_use]
     pub const fn new(
         role: &'static str,
         states: usize,

@@ -8,7 +8,6 @@ use crate::states::proof::{InRole, Plays};
 ///
 /// This is the verified machine, [`Machine::of`], as a value that `rumpsteak_fsm` prints and
 /// compares.
-#[must_use]
 pub fn serialize<S>() -> Fsm
 where
     S: Session<State: InRole>,

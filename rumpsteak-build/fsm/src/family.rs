@@ -53,9 +53,7 @@ pub fn differs(fsm: &Fsm) -> bool {
 
 /// True if two members decide for any number: their machine talks to one role.
 pub fn two_decide(member: &Fsm) -> bool {
-    let mut peers = member.transitions().map(|by| &by.action.peer);
-    let first = peers.next();
-    peers.all(|peer| Some(peer) == first)
+    member.transitions().map(|by| &by.action.peer).is_sorted_by(|one, other| one == other)
 }
 
 /// True if a state sends, or waits for one role.
@@ -83,9 +81,9 @@ fn is_heard(by: &Transition<'_>, is_family: impl Fn(&Role) -> bool) -> bool {
 
 /// True if a state receives from one role what leads back to it, or on to one other state.
 fn drains(fsm: &Fsm, state: StateId) -> bool {
-    let mut next = fsm.transitions_from(state).map(|by| by.target).filter(|&it| it != state);
-    let first = next.next();
-    first.is_some() && has_one_peer(fsm, state) && next.all(|it| Some(it) == first)
+    let next = || fsm.transitions_from(state).map(|by| by.target).filter(|&it| it != state);
+    let is_one = next().next().is_some() && next().is_sorted_by(|one, other| one == other);
+    is_one && has_one_peer(fsm, state)
 }
 
 /// True if the runtime can run a machine: a state receives from one family at most, and from no

@@ -38,13 +38,11 @@ impl Address {
     }
 
     /// The name of the transport.
-    #[must_use]
     pub fn scheme(&self) -> &str {
         &self.scheme
     }
 
     /// The part after `://`.
-    #[must_use]
     pub fn place(&self) -> &str {
         &self.place
     }

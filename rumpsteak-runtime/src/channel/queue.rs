@@ -45,7 +45,6 @@ impl<M> Channel<M> {
     /// ```
     ///
     /// Allocates once per direction, or twice if the queue has room for more than 256 bytes.
-    #[must_use]
     pub fn with_capacities(sent: Capacity, received: Capacity) -> (Self, Self) {
         Pair::pair_as(Queue::new(sent), Queue::new(received))
     }

@@ -22,7 +22,6 @@ pub struct QueueReceiver<M> {
 
 impl<M> QueueReceiver<M> {
     /// The names of the queue's roles and the queue's capacity.
-    #[must_use]
     pub fn queue(&self) -> Queue {
         self.consumer.shared().queue
     }
@@ -105,7 +104,6 @@ impl<M> QueueReceiver<M> {
 
     /// The number of sessions that the sender's role had completed when it left in order; 0 if it
     /// did not. Before that, the number of sessions that the sender has told to have ended.
-    #[must_use]
     pub fn left_after(&self) -> usize {
         self.consumer.shared().left_after.load(Ordering::Acquire)
     }

@@ -19,7 +19,6 @@ pub struct QueueSender<M> {
 
 impl<M> QueueSender<M> {
     /// The names of the queue's roles and the queue's capacity.
-    #[must_use]
     pub fn queue(&self) -> Queue {
         self.producer.shared().queue
     }

@@ -97,14 +97,12 @@ pub type Give<'a> = dyn FnMut(Queue, bool) -> Option<Box<dyn Any>> + 'a;
 impl<'a> Wiring<'a> {
     /// A set of which no role is wired yet.
     #[allow(clippy::new_without_default, reason = "each one is another")]
-    #[must_use]
     pub fn new() -> Self {
         static SETS: AtomicUsize = AtomicUsize::new(0);
         Self { set: SETS.fetch_add(1, Ordering::Relaxed), ends: None, elsewhere: None }
     }
 
     /// A set whose roles get the ends of their routes from `give`.
-    #[must_use]
     pub fn elsewhere(give: &'a mut Give<'a>) -> Self {
         let wiring = Self::new();
         Self { set: !wiring.set, elsewhere: Some(give), ..wiring }

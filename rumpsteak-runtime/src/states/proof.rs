@@ -95,7 +95,6 @@ pub trait Holds<S>: Sized {
 
 impl Machine {
     /// The machine of a session that a role can begin.
-    #[must_use]
     pub fn of<S>() -> Self
     where
         S: Session<State: InRole>,

@@ -38,7 +38,6 @@ pub struct Mock<R> {
 impl<R: Role> Mock<R> {
     /// A mock of a role that follows the machine of one of its sessions:
     /// `Machine::of::<Server<'_>>()`. Panics if the machine belongs to another role or protocol.
-    #[must_use]
     #[track_caller]
     pub fn new(role: R, machine: Machine) -> Self {
         let other = machine.role;

@@ -29,7 +29,6 @@ pub struct Queue {
 
 impl Queue {
     /// A queue with this capacity, between roles without names.
-    #[must_use]
     pub const fn new(capacity: Capacity) -> Self {
         Self { from: "", to: "", capacity }
     }

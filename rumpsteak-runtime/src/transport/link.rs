@@ -101,7 +101,6 @@ pub trait Link: 'static {
 )]
 pub trait Movable: Link + Sized {
     /// Moves the route out with its [mark](Mark::take), and leaves a closed route.
-    #[must_use]
     fn take(&mut self) -> Self;
 }
 

@@ -64,7 +64,6 @@ impl Place {
 
 impl Mark {
     /// The mark of a route that no session has used.
-    #[must_use]
     pub const fn new() -> Self {
         Self {
             state: AtomicU8::new(0),
@@ -79,7 +78,6 @@ impl Mark {
 
     /// Moves the mark out together with its route, in the middle of a session. The mark that stays
     /// belongs to a route over which no session begins any more.
-    #[must_use]
     pub fn take(&mut self) -> Self {
         std::mem::replace(self, Self { state: AtomicU8::new(MOVED), ..Self::new() })
     }
@@ -122,7 +120,6 @@ impl Mark {
 
     /// The number of sessions that were completed over the route.
     #[inline]
-    #[must_use]
     pub fn completed(&self) -> usize {
         self.completed.load(Ordering::Relaxed)
     }

@@ -18,7 +18,6 @@ pub struct Members<L> {
 
 impl<L> Members<L> {
     /// The number of members.
-    #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "a family has a member")]
     pub fn len(&self) -> usize {
         self.links.len()

@@ -16,11 +16,9 @@ pub trait Pair<Other>: Sized {
     /// receives from one like `received`.
     ///
     /// A set of roles calls this with the proven capacities. A transport may ignore them.
-    #[must_use]
     fn pair_as(sent: Queue, received: Queue) -> (Self, Other);
 
     /// Creates both ends, with queues that grow.
-    #[must_use]
     fn pair() -> (Self, Other) {
         Self::pair_as(Queue::default(), Queue::default())
     }

@@ -69,6 +69,7 @@ impl FromStr for Queue {
 /// # Ok::<(), String>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[must_use]
 pub struct Topology {
     pub(super) capacity: Option<usize>,
     named: LiteMap<Queue, Named>,
@@ -97,7 +98,6 @@ pub(super) struct Place {
 impl Topology {
     /// Gives this capacity to every queue that has none of its own. With 0, a send waits until its
     /// receiver takes the message (a rendezvous).
-    #[must_use]
     pub fn capacity(mut self, capacity: usize) -> Self {
         self.capacity = Some(capacity);
         self
@@ -105,14 +105,12 @@ impl Topology {
 
     /// Gives a capacity to one queue. A mailbox, or a queue for some labels, exists if it is named
     /// here or in [`mailbox`](Self::mailbox).
-    #[must_use]
     pub fn bound(mut self, queue: Queue, capacity: usize) -> Self {
         self.named.entry(queue).or_default().capacity = Some(capacity);
         self
     }
 
     /// Gives a role one queue for all of its senders.
-    #[must_use]
     pub fn mailbox(mut self, to: impl Into<Role>) -> Self {
         self.named.entry(Queue { from: None, to: to.into(), labels: vec![] }).or_default();
         self
@@ -120,7 +118,6 @@ impl Topology {
 
     /// Drops a message that is sent while this queue is full, as `try_send` does. The sender goes
     /// on.
-    #[must_use]
     pub fn drops(mut self, queue: Queue) -> Self {
         self.named.entry(queue).or_default().drops = true;
         self
@@ -128,7 +125,6 @@ impl Topology {
 
     /// Lets a role *race* in each state that both sends and receives: it does whichever is possible
     /// first. Without this, it may choose to send before there is room, and then only sends.
-    #[must_use]
     pub fn race(mut self, role: impl Into<Role>) -> Self {
         self.races.push(role.into());
         self

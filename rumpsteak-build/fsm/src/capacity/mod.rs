@@ -150,10 +150,7 @@ pub fn find(system: &System, limits: &Limits) -> Result<Capacities, Verdict> {
             channels.insert((part.roles[from], part.roles[to]), entry);
         }
     }
-    Ok(Capacities {
-        channels: channels.into_tuple_vec().into_iter().map(|of| of.1).collect(),
-        is_minimal,
-    })
+    Ok(Capacities { channels: channels.values().cloned().collect(), is_minimal })
 }
 
 /// The system whose machines start again when they are finished. States and transitions keep their

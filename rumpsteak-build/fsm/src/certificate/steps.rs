@@ -88,8 +88,7 @@ fn pair(own: &Offers<'_>, due: &Offers<'_>) -> Result<(), Fault> {
     if !has_all(own, due) {
         return Err(Fault::NotHandled);
     }
-    let mut peers = own.keys().map(|action| &action.peer);
-    let first = peers.next();
-    let hears_one = all(own, Direction::Receive) && peers.all(|peer| Some(peer) == first);
+    let has_one_peer = own.keys().is_sorted_by(|one, other| one.peer == other.peer);
+    let hears_one = has_one_peer && all(own, Direction::Receive);
     if hears_one || own.len() == due.len() { Ok(()) } else { Err(Fault::WrongRule) }
 }

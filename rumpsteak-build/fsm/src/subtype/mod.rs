@@ -125,12 +125,12 @@ fn fits(own: &[&Action], due: &[&Action]) -> bool {
     let send = |offers: &[&Action]| offers.iter().all(|it| it.is_send());
     let within =
         |few: &[&Action], all: &[&Action]| few.iter().all(|it| all.binary_search(it).is_ok());
-    let has_one_peer = || own.iter().all(|it| it.peer == own[0].peer);
+    let has_one_peer = own.is_sorted_by(|one, other| one.peer == other.peer);
     if own.is_empty() || due.is_empty() {
         own == due
     } else if send(own) && send(due) {
         within(own, due)
-    } else if has_one_peer() && !own.iter().any(|it| it.is_send()) {
+    } else if has_one_peer && !own.iter().any(|it| it.is_send()) {
         within(due, own)
     } else {
         own == due

@@ -143,33 +143,27 @@ fn shortened(texts: impl Iterator<Item = String>, width: usize) -> LiteMap<Strin
     texts.dedup();
     let mut starts = vec![(0, 0); texts.len()];
     for _ in 0..ROUNDS {
-        let mut groups: LiteMap<String, Vec<usize>> = LiteMap::new();
-        for (at, (text, &start)) in texts.iter().zip(&starts).enumerate() {
-            groups.entry(shown(text, start)).or_default().push(at);
-        }
-        for group in groups.values().filter(|group| group.len() > 1) {
+        let cut = texts.iter().zip(&starts).map(|(text, &start)| shown(text, start));
+        let cut: Vec<String> = cut.collect();
+        for (at, text) in texts.iter().enumerate() {
             // Their order is alphabetical, so the first and the last have the least in common.
-            let (first, last) = (&texts[group[0]], &texts[group[group.len() - 1]]);
+            let mut equal = texts.iter().zip(&cut).filter(|of| *of.1 == cut[at]).map(|of| of.0);
+            let (Some(first), Some(last)) = (equal.next(), equal.last()) else { continue };
             let common = first.chars().zip(last.chars()).take_while(|(a, b)| a == b).count();
-            for &at in group {
-                let letters: Vec<char> = texts[at].chars().collect();
-                let begins = |&at: &usize| {
-                    letters.get(at).is_some_and(|it| it.is_uppercase()) || letters[at - 1] == '_'
-                };
-                // A word stays whole, unless the texts would stay equal.
-                let (head, start) = starts[at];
-                let word = (start + 1..=common).rev().find(begins).unwrap_or(common);
-                // A text may be the beginning of another, or have another beginning.
-                let tail = (head, word.min(letters.len().saturating_sub(1)));
-                starts[at] = if common < start { (common + 1, start) } else { tail };
-            }
+            let letters: Vec<char> = text.chars().collect();
+            let begins = |&at: &usize| {
+                letters.get(at).is_some_and(|it| it.is_uppercase()) || letters[at - 1] == '_'
+            };
+            // A word stays whole, unless the texts would stay equal.
+            let (head, start) = starts[at];
+            let word = (start + 1..=common).rev().find(begins).unwrap_or(common);
+            // A text may be the beginning of another, or have another beginning.
+            let tail = (head, word.min(letters.len().saturating_sub(1)));
+            starts[at] = if common < start { (common + 1, start) } else { tail };
         }
     }
     let mut short = LiteMap::new();
-    for (text, place) in texts.into_iter().zip(starts) {
-        let shown = shown(&text, place);
-        short.insert(text, shown);
-    }
+    texts.iter().zip(starts).for_each(|(it, at)| _ = short.insert(it.clone(), shown(it, at)));
     short
 }
 

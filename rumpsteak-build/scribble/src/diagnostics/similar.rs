@@ -13,7 +13,6 @@ const LONGEST: usize = 64;
 /// assert_eq!(similar("sel_ler", &["Buyer", "Seller"]), Some("Seller"));
 /// assert_eq!(similar("Shipper", &["Buyer", "Seller"]), None);
 /// ```
-#[must_use]
 pub fn similar<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     if name.len() > LONGEST {
         return None;

@@ -31,13 +31,11 @@ pub struct Host {
 
 impl Host {
     /// A host that does not listen yet: its roles call their peers, or join with them here.
-    #[must_use]
     pub fn new() -> Self {
         Self::with(Transports::default(), Limits::default())
     }
 
     /// A host with these transports and limits.
-    #[must_use]
     pub fn with(transports: Transports, limits: Limits) -> Self {
         Self { shared: Arc::new(Shared::new(transports, limits)), listening: Arc::default() }
     }

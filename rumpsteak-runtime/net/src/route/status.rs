@@ -137,7 +137,6 @@ pub struct Peer(pub(crate) SharedStatus);
 impl Peer {
     /// The scheme of the transport of the last connection, such as `tcp`. `None` for a peer on the
     /// same host, and for one that has not come yet.
-    #[must_use]
     pub fn transport(&self) -> Option<String> {
         let connection = lock(&self.0.connection);
         let Connected { at, scheme, .. } = connection.as_ref()?;
@@ -145,26 +144,22 @@ impl Peer {
     }
 
     /// The address at which the peer was called, or from which it has called, if that is known.
-    #[must_use]
     pub fn address(&self) -> Option<String> {
         lock(&self.0.connection).as_ref()?.address()
     }
 
     /// The number of messages that were sent to the peer.
-    #[must_use]
     pub fn sent(&self) -> u64 {
         self.progress(0)
     }
 
     /// The number of messages that have come from the peer.
-    #[must_use]
     pub fn received(&self) -> u64 {
         self.progress(1)
     }
 
     /// The number of sent messages that the role of the peer is known to have taken. It is told
     /// from time to time.
-    #[must_use]
     pub fn taken(&self) -> u64 {
         self.progress(2)
     }

@@ -36,7 +36,6 @@ impl<R: Joins> Invitation<R> {
     }
 
     /// The name of the session.
-    #[must_use]
     pub fn session(&self) -> &str {
         &self.session
     }

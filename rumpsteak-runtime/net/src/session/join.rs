@@ -86,7 +86,6 @@ impl<R: Role> Service<R> {
 
 impl<R: Role, C> Join<R, C> {
     /// The name of the session.
-    #[must_use]
     pub fn session(&self) -> &str {
         &self.plan.session
     }
@@ -361,7 +360,6 @@ impl<R: Role> Joined<R> {
 
     /// The peer of this name: its transport, its address, and the progress of its messages. `None`
     /// if the role has no such peer.
-    #[must_use]
     pub fn peer(&self, role: &str) -> Option<Peer> {
         let route = self.routes.iter().find(|it| *it.own.route.peer == *role)?;
         Some(Peer(Arc::clone(&route.status)))

@@ -264,7 +264,6 @@ async fn read<M>(
 
 impl<R: Joins + Leaves<()>, V: Serialize> Stored<R, V> {
     /// True if the session is over, and only has to be [finished](Self::finish).
-    #[must_use]
     pub fn is_over(&self) -> bool {
         !matches!(self.entry.phase, Phase::At(_))
     }

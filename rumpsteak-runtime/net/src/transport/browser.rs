@@ -17,7 +17,6 @@ pub struct WebSocket {
 
 impl WebSocket {
     /// WebSocket over the browser's TLS.
-    #[must_use]
     pub fn secure() -> Self {
         Self { is_secure: true, ..Self::default() }
     }

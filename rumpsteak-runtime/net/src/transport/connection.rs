@@ -131,7 +131,6 @@ impl Connection {
 
     /// The largest frame that this end may send, in bytes; `usize::MAX` if the transport sets no
     /// limit.
-    #[must_use]
     pub fn max_payload(&self) -> usize {
         self.max_payload
     }

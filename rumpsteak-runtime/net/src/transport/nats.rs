@@ -114,7 +114,6 @@ const GONE: u64 = u64::MAX;
 
 impl Nats {
     /// Connects with these options: credentials, or certificates for TLS.
-    #[must_use]
     pub fn with_options(options: ConnectOptions) -> Self {
         Self { options, ..Self::default() }
     }

@@ -49,7 +49,6 @@ type Admits = dyn Fn(&str, &str, &str) -> bool + Send + Sync;
 impl WebSocket {
     /// WebSocket over TLS.
     #[cfg(feature = "tls")]
-    #[must_use]
     pub fn over(tls: Tls) -> Self {
         Self { tls: Some(tls), ..Self::default() }
     }
@@ -72,7 +71,6 @@ impl WebSocket {
     /// true, given the token, the protocol and the role. A [page](crate::guide::browser) can show a
     /// token too. With TLS, the certificate has to be for the role, too. Compare tokens in constant
     /// time.
-    #[must_use]
     pub fn admitting(
         self,
         admits: impl Fn(&str, &str, &str) -> bool + Send + Sync + 'static,

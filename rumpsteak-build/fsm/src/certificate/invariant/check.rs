@@ -213,12 +213,11 @@ impl<'a> Checker<'a> {
             let promised = self.sup.transition(letter).action;
             let done = own.iter().find(|own| own.action == promised);
             let sub = done.ok_or(not_done(kind))?.target;
-            let others = goal.pending.iter().filter(|&(&other, _)| other != kind);
-            let others = others.map(|(&other, words)| (other, words.clone()));
-            let mut pending = LiteMap::new();
-            others
-                .chain(rest.map(|rest| (kind, rest)))
-                .for_each(|(kind, rest)| _ = pending.insert(kind, rest));
+            let mut pending = goal.pending.clone();
+            match rest {
+                Some(rest) => pending.insert(kind, rest),
+                None => pending.remove(&kind),
+            };
             Ok(Goal { sub, sup: goal.sup, pending })
         };
         words.take_off().into_iter().map(take).collect()
