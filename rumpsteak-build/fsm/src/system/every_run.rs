@@ -177,15 +177,15 @@ fn neglected(system: &System, explorer: &Explorer<'_>, for_sure: bool) -> Vec<Fo
     let waiting = (0..interned.machines()).filter_map(|machine| {
         let idle = idle(&system.machines()[machine]);
         let is_idle = |node| idle.contains(explorer.own_state(node, machine).index());
-        let waits = stays(explorer, for_sure, |node| in_vain(node, machine))?;
+        let waits = stays(explorer, for_sure, &|node| in_vain(node, machine))?;
         // A machine stays in one state while it waits.
         let busy = |node| in_vain(node, machine) && !is_idle(node);
-        let busy = (!idle.is_clear()).then(|| stays(explorer, for_sure, busy));
+        let busy = (!idle.is_clear()).then(|| stays(explorer, for_sure, &busy));
         let is_idle = busy == Some(None);
         Some((machine, None, is_idle, busy.flatten().unwrap_or(waits)))
     });
     let unread = (0..interned.channels()).filter_map(|channel| {
-        let stays = stays(explorer, for_sure, |node| ignored(node, channel))?;
+        let stays = stays(explorer, for_sure, &|node| ignored(node, channel))?;
         let (from, to) = interned.ends[channel];
         Some((to, Some(from), false, stays))
     });
@@ -262,7 +262,7 @@ fn settled<'a>(
 fn stays(
     explorer: &Explorer<'_>,
     for_sure: bool,
-    is_kind: impl Fn(Node) -> bool,
+    is_kind: &dyn Fn(Node) -> bool,
 ) -> Option<(Node, Vec<u32>)> {
     let of_kind = explorer.nodes().filter(|&node| is_kind(node)).map(|node| node as usize);
     let of_kind: FixedBitSet = of_kind.collect();
