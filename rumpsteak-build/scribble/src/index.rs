@@ -40,6 +40,26 @@ pub(crate) type IndexSet<T> = indexmap::IndexSet<T, hashbrown::DefaultHashBuilde
 /// Values by key, in the order of insertion.
 pub(crate) type IndexMap<K, V> = indexmap::IndexMap<K, V, hashbrown::DefaultHashBuilder>;
 
+/// Elements by number, in the order of their insertion.
+pub(crate) struct Groups<T> {
+    numbers: IndexSet<u32>,
+    pub(crate) all: Vec<(u32, Vec<T>)>,
+}
+
+impl<T> Groups<T> {
+    pub(crate) fn push(&mut self, number: u32, element: T) {
+        let (at, is_new) = self.numbers.insert_full(number);
+        self.all.extend(is_new.then(|| (number, Vec::new())));
+        self.all[at].1.push(element);
+    }
+}
+
+impl<T> Default for Groups<T> {
+    fn default() -> Self {
+        Self { numbers: IndexSet::default(), all: Vec::new() }
+    }
+}
+
 /// Sets of numbers, themselves numbered. Each is kept sorted.
 pub(crate) type Sets = IndexSet<Box<[u32]>>;
 

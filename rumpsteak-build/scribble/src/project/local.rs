@@ -1,13 +1,11 @@
 //! The machine of a role while it is built and combined with others.
 
-use std::collections::BTreeSet;
-
 use hashbrown::{HashMap, HashSet};
 use rumpsteak_fsm::{Action, Late};
 
 use super::minimise::{self, Move};
 use crate::diagnostics::Span;
-use crate::index::{IndexMap, IndexSet, NONE, index, leads_to, reached};
+use crate::index::{IndexSet, NONE, Sets, index, insert_set, leads_to, reached};
 use crate::limits::Limits;
 
 /// A transition, and the places of its interactions.
@@ -128,7 +126,7 @@ impl Local {
     /// which one it was. `None` if it may send or end before, or the machine is too large.
     pub(super) fn told_later(&self, limits: &Limits) -> Option<Self> {
         let mut told = Self { late: self.late.clone(), ..Self::default() };
-        let mut sets = IndexSet::from_iter([BTreeSet::from([0])]);
+        let mut sets = Sets::from_iter([Box::from([0])]);
         while let Some(set) = sets.get_index(told.states.len()).cloned() {
             let sends = |state: &u32| {
                 let edges = self.edges(*state);
@@ -141,14 +139,20 @@ impl Local {
                 return None;
             }
             let state = told.add();
-            let mut targets: IndexMap<&Action, (BTreeSet<u32>, Vec<Span>)> = IndexMap::default();
+            let mut numbers: HashMap<&Action, u32> = HashMap::new();
+            let mut targets: Vec<(&Action, Vec<u32>, Vec<Span>)> = Vec::new();
             for edge in set.iter().flat_map(|&state| self.edges(state)) {
-                let (targets, origins) = targets.entry(&edge.action).or_default();
-                targets.insert(edge.target);
+                let next = index(targets.len());
+                let number = *numbers.entry(&edge.action).or_insert(next);
+                if number == next {
+                    targets.push((&edge.action, Vec::new(), Vec::new()));
+                }
+                let (_, targets, origins) = &mut targets[number as usize];
+                targets.push(edge.target);
                 origins.extend(&edge.origins);
             }
-            for (action, (targets, origins)) in targets {
-                told.connect(state, action.clone(), index(sets.insert_full(targets).0), origins);
+            for (action, targets, origins) in targets {
+                told.connect(state, action.clone(), insert_set(&mut sets, targets).0, origins);
             }
             if set.len() == 1 && set.iter().all(|of| self.gathers.contains(of)) {
                 told.gathers.insert(state);
@@ -231,19 +235,19 @@ impl Local {
             }
         }
         let place = |state: u32| places[classes[state as usize] as usize];
-        let mut merged: IndexMap<(u32, u32), Edge> = IndexMap::default();
-        merged.reserve(self.size);
+        let (mut keys, mut merged) =
+            (IndexSet::with_capacity_and_hasher(self.size, <_>::default()), Vec::new());
         // The moves of gathers come last.
         for (found, edge) in moves.iter().zip(self.states.into_iter().flatten()) {
             let source = place(found.source);
             if source != NONE {
-                let new =
-                    || Edge { target: place(edge.target), action: edge.action, origins: vec![] };
-                let known = merged.entry((source, found.letter)).or_insert_with(new);
-                known.origins.extend(edge.origins);
+                match keys.insert_full((source, found.letter)) {
+                    (_, true) => merged.push((source, Edge { target: place(edge.target), ..edge })),
+                    (known, false) => merged[known].1.origins.extend(edge.origins),
+                }
             }
         }
-        for ((source, _), mut edge) in merged {
+        for (source, mut edge) in merged {
             edge.origins.sort_unstable();
             edge.origins.dedup();
             least.connect(source, edge.action, edge.target, edge.origins);

@@ -1,7 +1,5 @@
 //! The checks of each state of a role's machine: see [`projection`](super::projection).
 
-use std::collections::BTreeSet;
-
 use fixedbitset::FixedBitSet;
 
 use super::merge::{Back, EdgeAt, Group, Subsets, TooLarge, path};
@@ -79,7 +77,9 @@ fn same_label<'g>(subsets: &Subsets<'_>, groups: &'g [Group]) -> Option<(&'g Gro
 /// A member from which no ε-path leads to any of `edges`.
 fn stuck<'e>(subsets: &Subsets<'_>, edges: impl Iterator<Item = &'e EdgeAt>) -> Option<u32> {
     let members = &subsets.members;
-    let goals: BTreeSet<u32> = edges.map(|&(source, _)| subsets.slot(source)).collect();
+    let mut goals: Vec<u32> = edges.map(|&(source, _)| subsets.slot(source)).collect();
+    goals.sort_unstable();
+    goals.dedup();
     if goals.len() == members.len() {
         return None;
     }
@@ -108,7 +108,9 @@ fn overtaken(
     groups: &[Group],
 ) -> Result<Option<(EdgeAt, EdgeAt, Vec<EdgeAt>)>, TooLarge> {
     let senders = groups.iter().map(|group| subsets.letter(group.letter).from);
-    let senders: BTreeSet<u32> = senders.filter(|&sender| sender != NONE).collect();
+    let mut senders: Vec<u32> = senders.filter(|&sender| sender != NONE).collect();
+    senders.sort_unstable();
+    senders.dedup();
     for Group { letter, edges } in groups {
         let own = subsets.letter(*letter).from;
         for &other in senders.iter().filter(|&&other| own != NONE && other != own) {
