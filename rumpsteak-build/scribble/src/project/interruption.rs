@@ -1,10 +1,8 @@
 //! A block that may be interrupted: its roles, its interrupts, and the machines of roles that
 //! always learn if there is one. The [machines of blocks](super::blocks) say how.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use fixedbitset::FixedBitSet;
-use hashbrown::HashMap;
+use litemap::LiteMap;
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::DiGraph;
 use rumpsteak_fsm::{Action, Direction, Message, Role};
@@ -23,13 +21,13 @@ pub(super) struct Interruption<'a> {
     pub(super) block: &'a Block,
     /// The roles that take part.
     pub(super) members: Vec<u32>,
-    /// The roles that may interrupt it.
-    pub(super) interrupters: BTreeSet<u32>,
+    /// The roles that may interrupt it, in order.
+    pub(super) interrupters: Vec<u32>,
     pub(super) interrupts: Vec<Interrupt>,
     /// The pairs of the block, with the messages between them in the order of the sender.
-    pub(super) pairs: BTreeMap<(u32, u32), IndexSet<Message>>,
+    pub(super) pairs: LiteMap<(u32, u32), IndexSet<Message>>,
     /// The pairs P → Q such that P tells Q of an interrupt in any case, with its interrupters.
-    pub(super) hops: BTreeMap<(u32, u32), BTreeSet<u32>>,
+    pub(super) hops: LiteMap<(u32, u32), Vec<u32>>,
     pub(super) rounds: &'a Rounds<'a>,
 }
 
@@ -44,7 +42,7 @@ pub(super) struct Interrupt {
 
 /// For each interrupter and other role, the states of the other role in which it is [sure that no
 /// interrupt comes](Interruption::closed).
-pub(super) type Closed = HashMap<(u32, u32), Vec<bool>>;
+pub(super) type Closed = LiteMap<(u32, u32), Vec<bool>>;
 
 impl<'a> Interruption<'a> {
     pub(super) fn new(
@@ -54,9 +52,11 @@ impl<'a> Interruption<'a> {
         rounds: &'a Rounds<'a>,
     ) -> Self {
         let (roles, block) = (&global.roles[..], &global.blocks[number as usize]);
-        let interrupters: BTreeSet<u32> = block.interrupts.iter().map(|of| of.by).collect();
+        let mut interrupters: Vec<u32> = block.interrupts.iter().map(|of| of.by).collect();
+        interrupters.sort_unstable();
+        interrupters.dedup();
         let is_via = |role: u32| block.interrupts.iter().any(|of| of.via.contains(&role));
-        let mut pairs: BTreeMap<(u32, u32), IndexSet<Message>> = BTreeMap::new();
+        let mut pairs: LiteMap<(u32, u32), IndexSet<Message>> = LiteMap::default();
         let mut members = Vec::new();
         for (role, machine) in (0..).zip(machines) {
             for (_, Edge { action, .. }) in machine.all_edges() {
@@ -71,7 +71,7 @@ impl<'a> Interruption<'a> {
             }
         }
         let mut interrupts: Vec<Interrupt> = Vec::new();
-        let mut hops: BTreeMap<(u32, u32), BTreeSet<u32>> = BTreeMap::new();
+        let mut hops: LiteMap<(u32, u32), Vec<u32>> = LiteMap::default();
         for program::Interrupt { by, message, via, answer, .. } in &block.interrupts {
             let text = |number: u32| global.messages[number as usize].clone();
             let (message, answer) = (text(*message), answer.map(text));
@@ -99,7 +99,8 @@ impl<'a> Interruption<'a> {
             }
             for hop in told {
                 pairs.entry(hop).or_default();
-                hops.entry(hop).or_default().insert(*by);
+                let known = hops.entry(hop).or_default();
+                known.extend((!known.contains(by)).then_some(*by));
             }
         }
         Self { roles, number, block, members, interrupters, interrupts, pairs, hops, rounds }
@@ -120,8 +121,10 @@ impl<'a> Interruption<'a> {
     pub(super) fn hears_of_others(&self, role: u32, other: u32) -> bool {
         let first = self.interrupters.iter().copied().filter(|&by| by != other);
         let next = |from| {
-            let told = self.pairs.range((from, 0)..=(from, NONE)).map(|(pair, _)| pair.1);
-            told.filter(|&to| to != other)
+            let first = self.pairs.find_index(&(from, 0)).unwrap_or_else(|at| at);
+            let pairs = (first..).map_while(|at| self.pairs.get_indexed(at));
+            let told = pairs.map(|(pair, _)| *pair).take_while(move |pair| pair.0 == from);
+            told.map(|pair| pair.1).filter(|&to| to != other)
         };
         reached(self.roles.len(), first, next)[role as usize]
     }
