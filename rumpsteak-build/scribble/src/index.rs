@@ -83,28 +83,24 @@ pub(crate) fn grouped(count: usize, groups: impl Iterator<Item = u32>) -> Vec<Ve
 
 /// Returns for each of the numbers `0..n` true if a path leads from it to one of `goals`. An edge
 /// is a source and a target. O(n + edges).
-pub(crate) fn leads_to(
-    n: usize,
-    edges: &[(u32, u32)],
-    goals: impl IntoIterator<Item = u32>,
-) -> Vec<bool> {
+pub(crate) fn leads_to(n: usize, edges: &[(u32, u32)], goals: Vec<u32>) -> Vec<bool> {
     let backwards = grouped(n, edges.iter().map(|&(_, target)| target));
-    reached(n, goals, |number| {
-        backwards[number as usize].iter().map(|&edge| edges[edge as usize].0)
+    reached(n, goals, &|number, work| {
+        work.extend(backwards[number as usize].iter().map(|&edge| edges[edge as usize].0));
     })
 }
 
-/// Returns for each of the numbers `0..n` true if it is reached from one of `first` by steps to
-/// what is `next`.
-pub(crate) fn reached<I: IntoIterator<Item = u32>>(
+/// Returns for each of the numbers `0..n` true if it is reached from one of those in `work` by
+/// steps to what `next` adds for a number.
+pub(crate) fn reached(
     n: usize,
-    first: impl IntoIterator<Item = u32>,
-    next: impl Fn(u32) -> I,
+    mut work: Vec<u32>,
+    next: &dyn Fn(u32, &mut Vec<u32>),
 ) -> Vec<bool> {
-    let (mut seen, mut work) = (vec![false; n], Vec::from_iter(first));
+    let mut seen = vec![false; n];
     while let Some(number) = work.pop() {
         if !std::mem::replace(&mut seen[number as usize], true) {
-            work.extend(next(number));
+            next(number, &mut work);
         }
     }
     seen

@@ -77,8 +77,8 @@ impl Global {
         &self.states[state as usize]
     }
 
-    pub(crate) fn all_edges(&self) -> impl Iterator<Item = &Edge> {
-        self.states.iter().flatten()
+    pub(crate) fn all_edges(&self) -> Box<dyn Iterator<Item = &Edge> + '_> {
+        Box::new(self.states.iter().flatten())
     }
 
     pub(crate) fn letter(&self, edge: &Edge) -> Letter {
@@ -111,8 +111,10 @@ impl Global {
                 block.ends || !block.interrupts.is_empty()
             }
         };
-        let next = |state| self.edges(state).iter().filter(passes).map(|edge| edge.target);
-        let mut reached = reached(self.len(), [0], next).into_iter().zip(&self.states);
+        let next = |state, work: &mut Vec<u32>| {
+            work.extend(self.edges(state).iter().filter(passes).map(|edge| edge.target));
+        };
+        let mut reached = reached(self.len(), vec![0], &next).into_iter().zip(&self.states);
         reached.any(|(is_reached, edges)| is_reached && edges.is_empty())
     }
 

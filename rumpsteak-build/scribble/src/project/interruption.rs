@@ -119,14 +119,16 @@ impl<'a> Interruption<'a> {
 
     /// True if a role may learn of an interrupt on a way that does not lead through `other`.
     pub(super) fn hears_of_others(&self, role: u32, other: u32) -> bool {
-        let first = self.interrupters.iter().copied().filter(|&by| by != other);
-        let next = |from| {
-            let first = self.pairs.find_index(&(from, 0)).unwrap_or_else(|at| at);
-            let pairs = (first..).map_while(|at| self.pairs.get_indexed(at));
-            let told = pairs.map(|(pair, _)| *pair).take_while(move |pair| pair.0 == from);
-            told.map(|pair| pair.1).filter(|&to| to != other)
+        let mut first = self.interrupters.clone();
+        first.retain(|&by| by != other);
+        let next = |from, work: &mut Vec<u32>| {
+            let mut at = self.pairs.find_index(&(from, 0)).unwrap_or_else(|at| at);
+            while let Some((&(_, to), _)) = self.pairs.get_indexed(at).filter(|of| of.0.0 == from) {
+                work.extend((to != other).then_some(to));
+                at += 1;
+            }
         };
-        reached(self.roles.len(), first, next)[role as usize]
+        reached(self.roles.len(), first, &next)[role as usize]
     }
 
     /// Returns for each state of a role true if it may interrupt there, or look for an interrupt
@@ -136,10 +138,10 @@ impl<'a> Interruption<'a> {
             return vec![true; machine.states.len()];
         }
         let mut looks = sends_on(machine);
-        let waits = machine.states_with(|edge| !edge.action.is_send());
+        let mut waits = machine.states_with(&|edge| !edge.action.is_send());
         // If only an interrupt ends the block, a role that has nothing left to do waits for it.
-        let waits = waits.chain(machine.end().filter(|_| !self.block.ends));
-        waits.for_each(|state| looks[state as usize] = true);
+        waits.extend(machine.end().filter(|_| !self.block.ends));
+        waits.into_iter().for_each(|state| looks[state as usize] = true);
         looks
     }
 
@@ -158,9 +160,8 @@ impl<'a> Interruption<'a> {
 
     /// Returns for each state of a role true if it hears no more from `by` and may come to its end.
     pub(super) fn closed(&self, machine: &Local, by: u32) -> Vec<bool> {
-        let hears = machine.states_with(|edge| self.is(edge, Direction::Receive, by));
-        let hears = machine.leads_to(|_| true, hears);
-        let ends = machine.leads_to(|_| true, self.own_end(machine));
+        let hears = machine.leads_to_edge(&|edge| self.is(edge, Direction::Receive, by));
+        let ends = machine.leads_to(&|_| true, Vec::from_iter(self.own_end(machine)));
         hears.into_iter().zip(ends).map(|(hears, ends)| ends && !hears).collect()
     }
 
@@ -181,8 +182,9 @@ impl<'a> Interruption<'a> {
         let mut open = vec![self.members.len() > 1 && !hops.is_empty(); machine.states.len()];
         for peers in hops.chunks(size).filter(|_| self.block.ends) {
             let tells = |edge: &Edge| peers.iter().any(|&to| is_sent(edge, to));
-            let may = machine.leads_to(|_| true, machine.states_with(tells));
-            let need_not = machine.leads_to(|edge| !tells(edge), self.own_end(machine));
+            let may = machine.leads_to_edge(&tells);
+            let end = Vec::from_iter(self.own_end(machine));
+            let need_not = machine.leads_to(&|edge| !tells(edge), end);
             for ((open, may), need_not) in open.iter_mut().zip(may).zip(need_not) {
                 *open &= may && !need_not;
             }
@@ -404,5 +406,5 @@ fn sends_on(machine: &Local) -> Vec<bool> {
     let rounds = kosaraju_scc(&graph).into_iter();
     let rounds = rounds.filter(|of| of.len() > 1 || graph.contains_edge(of[0], of[0]));
     let states = rounds.flatten().map(|state| index(state.index()));
-    machine.leads_to(is_sent, states.collect::<Vec<_>>())
+    machine.leads_to(&is_sent, states.collect())
 }

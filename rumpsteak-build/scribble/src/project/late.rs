@@ -101,7 +101,7 @@ impl Lateness {
             let [sender, receiver] = [from, to].map(|role| &machines[role as usize]);
             let is_sent = |edge: &Edge| of.is(edge, Direction::Send, to);
             let is_received = |edge: &Edge| of.is(edge, Direction::Receive, from);
-            let may = sender.leads_to(|_| true, sender.states_with(is_sent));
+            let may = sender.leads_to_edge(&is_sent);
             // If anyone interrupts, such a sender is not done yet, and so it tells its hops.
             let is_caught =
                 |&by: &u32| by == from || !of.block.ends || is_strict && learns(by, from);
@@ -130,8 +130,7 @@ impl Lateness {
             let is_said = |edge: &Edge| {
                 of.is(edge, Direction::Send, from) && said.contains(&edge.action.message)
             };
-            let hearing = receiver.states_with(|edge| is_received(edge) || is_said(edge));
-            let hearing = receiver.leads_to(|_| true, hearing);
+            let hearing = receiver.leads_to_edge(&|edge| is_received(edge) || is_said(edge));
             if !said.is_empty() && of.hears_of_others(from, to) {
                 closing.insert(pair, said.clone());
             }
@@ -155,7 +154,8 @@ impl Lateness {
         for &pair in known.closing.keys() {
             let receiver = &machines[pair.1 as usize];
             let closed = receiver.all_edges().filter(|(_, edge)| known.closes(of, pair, edge));
-            let closed = receiver.reached(|_| true, closed.map(|(_, edge)| edge.target));
+            let closed = closed.map(|(_, edge)| edge.target).collect();
+            let closed = receiver.reached(&|_| true, closed);
             let unsure = known.unsure.entry(pair).or_insert_with(|| vec![false; closed.len()]);
             unsure.iter_mut().zip(closed).for_each(|(unsure, closed)| *unsure |= closed);
         }
@@ -191,7 +191,7 @@ impl Lateness {
         let tells = match self.open.get(&from) {
             Some(open) => {
                 let states = (0..).zip(open).filter(|(_, is_open)| **is_open);
-                sender.leads_to(|_| true, states.map(|(state, _)| state))
+                sender.leads_to(&|_| true, states.map(|(state, _)| state).collect())
             }
             None => {
                 let hops = of.hops.keys().filter(|hop| hop.1 == from);
@@ -208,7 +208,7 @@ impl Lateness {
         let is_sure = |edge: &Edge| {
             of.is(edge, Direction::Receive, from) && after.contains(&edge.action.message)
         };
-        self.unsure.insert((from, to), receiver.reached(|edge| !is_sure(edge), [0]));
+        self.unsure.insert((from, to), receiver.reached(&|edge| !is_sure(edge), vec![0]));
         self.sure.insert((from, to), after);
     }
 }
@@ -230,12 +230,11 @@ fn open(
         let is_first =
             |&&role: &&u32| of.rounds.rule(of.block.span, by, role) == Some(Rule::AfterMessage);
         let first: Vec<u32> = of.members.iter().filter(is_first).copied().collect();
-        let waits = machine.states_with(|edge| !edge.action.is_send());
-        let waits: Vec<usize> = waits.map(|state| state as usize).collect();
+        let waits = machine.states_with(&|edge| !edge.action.is_send());
         for &role in &first {
-            let before = machine.reached(|edge| !of.is(edge, Direction::Send, role), [0]);
+            let before = machine.reached(&|edge| !of.is(edge, Direction::Send, role), vec![0]);
             // It could not interrupt where it waits for others.
-            if waits.iter().any(|&state| before[state]) {
+            if waits.iter().any(|&state| before[state as usize]) {
                 return None;
             }
             open.iter_mut().zip(before).for_each(|(open, before)| *open &= !before);
@@ -243,7 +242,7 @@ fn open(
         for (state, open) in (0..).zip(&mut open) {
             *open &= told.map_or(Some(state) != end, |told| told[state as usize]);
         }
-        let is_of_use = waits.is_empty() || waits.iter().any(|&state| open[state]);
+        let is_of_use = waits.is_empty() || waits.iter().any(|&state| open[state as usize]);
         let anywhere = of.is_routed() || !first.is_empty();
         let takes_part = if anywhere { open.contains(&true) } else { open[0] };
         let tells = of.hops.iter().any(|(hop, of)| hop.0 == by && of.contains(&by));
@@ -338,7 +337,7 @@ impl Interruption<'_> {
     fn comes_later(&self, machine: &Local, by: u32, role: u32, state: u32) -> bool {
         let heard = machine.all_edges().filter(|(_, edge)| self.is(edge, Direction::Receive, by));
         self.rounds.rule(self.block.span, by, role) == Some(Rule::AfterMessage)
-            && !machine.reached(|_| true, heard.map(|of| of.1.target))[state as usize]
+            && !machine.reached(&|_| true, heard.map(|of| of.1.target).collect())[state as usize]
     }
 
     /// A state from which the role drops what the others send, up to an interrupt or their last

@@ -174,34 +174,32 @@ impl Local {
         self.states.iter().position(Vec::is_empty).map(index)
     }
 
-    pub(super) fn all_edges(&self) -> impl Iterator<Item = (u32, &Edge)> {
+    pub(super) fn all_edges(&self) -> Box<dyn Iterator<Item = (u32, &Edge)> + '_> {
         let states = (0..).zip(&self.states);
-        states.flat_map(|(state, edges)| edges.iter().map(move |edge| (state, edge)))
+        Box::new(states.flat_map(|(state, edges)| edges.iter().map(move |edge| (state, edge))))
     }
 
-    pub(super) fn states_with(&self, is: impl Fn(&Edge) -> bool) -> impl Iterator<Item = u32> {
-        self.all_edges().filter(move |(_, edge)| is(edge)).map(|(state, _)| state)
+    pub(super) fn states_with(&self, is: &dyn Fn(&Edge) -> bool) -> Vec<u32> {
+        self.all_edges().filter(|(_, edge)| is(edge)).map(|(state, _)| state).collect()
+    }
+
+    /// Returns for each state true if an edge that satisfies `is` may follow.
+    pub(super) fn leads_to_edge(&self, is: &dyn Fn(&Edge) -> bool) -> Vec<bool> {
+        self.leads_to(&|_| true, self.states_with(is))
     }
 
     /// Returns for each state true if edges that satisfy `by` lead from it to one of `goals`.
-    pub(super) fn leads_to(
-        &self,
-        by: impl Fn(&Edge) -> bool,
-        goals: impl IntoIterator<Item = u32>,
-    ) -> Vec<bool> {
+    pub(super) fn leads_to(&self, by: &dyn Fn(&Edge) -> bool, goals: Vec<u32>) -> Vec<bool> {
         let edges = self.all_edges().filter(|(_, edge)| by(edge));
         let edges: Vec<(u32, u32)> = edges.map(|(state, edge)| (state, edge.target)).collect();
         leads_to(self.states.len(), &edges, goals)
     }
 
     /// Returns for each state true if edges that satisfy `by` lead to it from one of `first`.
-    pub(super) fn reached(
-        &self,
-        by: impl Fn(&Edge) -> bool,
-        first: impl IntoIterator<Item = u32>,
-    ) -> Vec<bool> {
-        let edges = |state| self.edges(state).iter().filter(|edge| by(edge));
-        reached(self.states.len(), first, |state| edges(state).map(|edge| edge.target))
+    pub(super) fn reached(&self, by: &dyn Fn(&Edge) -> bool, first: Vec<u32>) -> Vec<bool> {
+        reached(self.states.len(), first, &|state, work| {
+            work.extend(self.edges(state).iter().filter(|edge| by(edge)).map(|edge| edge.target));
+        })
     }
 
     /// Merges equivalent states and numbers them depth first, in the order of the text.

@@ -97,7 +97,8 @@ pub(super) fn can_end(automaton: &Global) -> Vec<bool> {
     let states = 0..index(automaton.len());
     let from = |state| automaton.edges(state).iter().map(move |edge| (state, edge.target));
     let edges: Vec<(u32, u32)> = states.clone().flat_map(from).collect();
-    leads_to(automaton.len(), &edges, states.filter(|&state| automaton.edges(state).is_empty()))
+    let ends = states.filter(|&state| automaton.edges(state).is_empty()).collect();
+    leads_to(automaton.len(), &edges, ends)
 }
 
 /// Receive validity: finds a message that can arrive first although the branch of another one was
