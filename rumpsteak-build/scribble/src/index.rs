@@ -40,34 +40,30 @@ pub(crate) type IndexSet<T> = indexmap::IndexSet<T, hashbrown::DefaultHashBuilde
 /// Values by key, in the order of insertion.
 pub(crate) type IndexMap<K, V> = indexmap::IndexMap<K, V, hashbrown::DefaultHashBuilder>;
 
-/// Elements by number, in the order of their insertion.
-pub(crate) struct Groups<T> {
-    numbers: IndexSet<u32>,
-    pub(crate) all: Vec<(u32, Vec<T>)>,
+/// The elements by number, in the order in which the numbers come.
+pub(crate) fn by_number<T>(elements: Vec<(u32, T)>) -> Vec<(u32, Vec<T>)> {
+    let (mut numbers, mut groups) = (IndexSet::default(), Vec::new());
+    for (number, element) in elements {
+        let (at, is_new) = numbers.insert_full(number);
+        groups.extend(is_new.then(|| (number, Vec::new())));
+        groups[at].1.push(element);
+    }
+    groups
 }
 
-impl<T> Groups<T> {
-    pub(crate) fn push(&mut self, number: u32, element: T) {
-        let (at, is_new) = self.numbers.insert_full(number);
-        self.all.extend(is_new.then(|| (number, Vec::new())));
-        self.all[at].1.push(element);
-    }
-}
-
-impl<T> Default for Groups<T> {
-    fn default() -> Self {
-        Self { numbers: IndexSet::default(), all: Vec::new() }
-    }
+/// The numbers in order, each once.
+pub(crate) fn sorted(mut numbers: Vec<u32>) -> Vec<u32> {
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
 }
 
 /// Sets of numbers, themselves numbered. Each is kept sorted.
 pub(crate) type Sets = IndexSet<Box<[u32]>>;
 
 /// Inserts the set of these elements. Returns its number, and true if it is new.
-pub(crate) fn insert_set(sets: &mut Sets, mut elements: Vec<u32>) -> (u32, bool) {
-    elements.sort_unstable();
-    elements.dedup();
-    let (number, is_new) = sets.insert_full(elements.into());
+pub(crate) fn insert_set(sets: &mut Sets, elements: Vec<u32>) -> (u32, bool) {
+    let (number, is_new) = sets.insert_full(sorted(elements).into());
     (index(number), is_new)
 }
 

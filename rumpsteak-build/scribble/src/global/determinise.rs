@@ -11,7 +11,7 @@ use super::blocks;
 use super::unfold::{self, Step, TooLarge, Unfolding};
 use crate::diagnostics::global_errors::{self, equal_beginning};
 use crate::diagnostics::{Code, Diagnostic, Found, Span};
-use crate::index::{Groups, IndexSet, NONE, Sets, index, insert_set};
+use crate::index::{IndexSet, NONE, Sets, by_number, index, insert_set};
 use crate::names::program::Program;
 
 /// Builds the automaton of the protocol with the number `root`, which is valid and has no
@@ -340,11 +340,8 @@ impl Determiniser<'_, '_> {
 
     /// The edges of a state: one for each letter, in the order of the text.
     fn edges(&mut self, state: u32, offers: &[Offer]) -> Result<Vec<Edge>, TooLarge> {
-        let mut groups = Groups::default();
-        for offer in offers {
-            groups.push(offer.letter, offer);
-        }
-        groups.all.into_iter().map(|(letter, group)| self.edge(state, letter, &group)).collect()
+        let groups = by_number(offers.iter().map(|offer| (offer.letter, offer)).collect());
+        groups.into_iter().map(|(letter, group)| self.edge(state, letter, &group)).collect()
     }
 
     fn edge(&mut self, state: u32, letter: u32, offers: &[&Offer]) -> Result<Edge, TooLarge> {

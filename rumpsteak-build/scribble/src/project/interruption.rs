@@ -11,7 +11,7 @@ use super::local::{Edge, Local};
 use super::rounds::{Rounds, Rule};
 use crate::diagnostics::{Diagnostic, Span, global_errors};
 use crate::global::automaton::{Block, Global, Letter};
-use crate::index::{IndexSet, NONE, index, reached};
+use crate::index::{IndexSet, NONE, index, reached, sorted};
 use crate::limits::Limits;
 use crate::names::program;
 
@@ -52,9 +52,7 @@ impl<'a> Interruption<'a> {
         rounds: &'a Rounds<'a>,
     ) -> Self {
         let (roles, block) = (&global.roles[..], &global.blocks[number as usize]);
-        let mut interrupters: Vec<u32> = block.interrupts.iter().map(|of| of.by).collect();
-        interrupters.sort_unstable();
-        interrupters.dedup();
+        let interrupters = sorted(block.interrupts.iter().map(|of| of.by).collect());
         let is_via = |role: u32| block.interrupts.iter().any(|of| of.via.contains(&role));
         let mut pairs: LiteMap<(u32, u32), IndexSet<Message>> = LiteMap::default();
         let mut members = Vec::new();

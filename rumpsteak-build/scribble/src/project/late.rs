@@ -50,7 +50,7 @@ use super::local::{Edge, Local};
 use super::rounds::{Rounds, Rule, TooLate};
 use crate::diagnostics::Span;
 use crate::global::automaton::Global;
-use crate::index::{IndexSet, index};
+use crate::index::{IndexSet, index, sorted};
 use crate::limits::Limits;
 
 /// Interrupts that may still come: each with the number of its block and the role that interrupts.
@@ -363,7 +363,7 @@ impl Interruption<'_> {
         sets[0].retain(|by| !sources.contains(by));
         for &from in sources.iter().filter(|from| unsure.contains(from)) {
             for at in 0..sets.len() {
-                sets.push(with(&sets[at], from));
+                sets.push(sorted([&sets[at][..], &[from]].concat()));
             }
         }
         for set in sets {
@@ -375,7 +375,8 @@ impl Interruption<'_> {
             for set in before.keys().filter(|set| !set.contains(&from)) {
                 let state = machine.add();
                 next.insert(set.clone(), state);
-                let late = if unsure.contains(&from) { with(set, from) } else { set.clone() };
+                let more = if unsure.contains(&from) { &[from][..] } else { &[] };
+                let late = sorted([set, more].concat());
                 for dropped in self.pairs.get(&(from, role)).into_iter().flatten() {
                     let is_last = known.last[&(from, role)].contains(dropped);
                     let is_sure = known.sure.get(&(from, role));
@@ -431,13 +432,6 @@ fn insert(late: &mut Late, one: (u32, u32, Message)) {
     if let Err(at) = late.binary_search(&one) {
         late.insert(at, one);
     }
-}
-
-/// A sorted set of roles with one more.
-fn with(set: &[u32], role: u32) -> Vec<u32> {
-    let mut set = [set, &[role]].concat();
-    set.sort_unstable();
-    set
 }
 
 impl Local {

@@ -5,7 +5,7 @@ use rumpsteak_fsm::{Action, Late};
 
 use super::minimise::{self, Move};
 use crate::diagnostics::Span;
-use crate::index::{IndexSet, NONE, Sets, index, insert_set, leads_to, reached};
+use crate::index::{IndexSet, NONE, Sets, by_number, index, insert_set, leads_to, reached};
 use crate::limits::Limits;
 
 /// A transition, and the places of its interactions.
@@ -139,20 +139,16 @@ impl Local {
                 return None;
             }
             let state = told.add();
-            let mut numbers: HashMap<&Action, u32> = HashMap::new();
-            let mut targets: Vec<(&Action, Vec<u32>, Vec<Span>)> = Vec::new();
-            for edge in set.iter().flat_map(|&state| self.edges(state)) {
-                let next = index(targets.len());
-                let number = *numbers.entry(&edge.action).or_insert(next);
-                if number == next {
-                    targets.push((&edge.action, Vec::new(), Vec::new()));
-                }
-                let (_, targets, origins) = &mut targets[number as usize];
-                targets.push(edge.target);
-                origins.extend(&edge.origins);
-            }
-            for (action, targets, origins) in targets {
-                told.connect(state, action.clone(), insert_set(&mut sets, targets).0, origins);
+            let mut letters: HashMap<&Action, u32> = HashMap::new();
+            let edges = set.iter().flat_map(|&state| self.edges(state)).map(|edge| {
+                let next = index(letters.len());
+                (*letters.entry(&edge.action).or_insert(next), edge)
+            });
+            for (_, edges) in by_number(edges.collect()) {
+                let targets = edges.iter().map(|edge| edge.target).collect();
+                let origins = edges.iter().flat_map(|edge| &edge.origins).copied().collect();
+                let target = insert_set(&mut sets, targets).0;
+                told.connect(state, edges[0].action.clone(), target, origins);
             }
             if set.len() == 1 && set.iter().all(|of| self.gathers.contains(of)) {
                 told.gathers.insert(state);

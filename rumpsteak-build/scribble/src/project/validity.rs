@@ -5,7 +5,7 @@ use fixedbitset::FixedBitSet;
 use super::merge::{Back, EdgeAt, Group, Subsets, TooLarge, path};
 use crate::diagnostics::Code;
 use crate::global::automaton::{Global, Letter};
-use crate::index::{IndexMap, NONE, index, leads_to};
+use crate::index::{IndexMap, NONE, index, leads_to, sorted};
 
 pub(super) struct Problem {
     pub(super) state: u32,
@@ -77,9 +77,7 @@ fn same_label<'g>(subsets: &Subsets<'_>, groups: &'g [Group]) -> Option<(&'g Gro
 /// A member from which no ε-path leads to any of `edges`.
 fn stuck<'e>(subsets: &Subsets<'_>, edges: impl Iterator<Item = &'e EdgeAt>) -> Option<u32> {
     let members = &subsets.members;
-    let mut goals: Vec<u32> = edges.map(|&(source, _)| subsets.slot(source)).collect();
-    goals.sort_unstable();
-    goals.dedup();
+    let goals = sorted(edges.map(|&(source, _)| subsets.slot(source)).collect());
     if goals.len() == members.len() {
         return None;
     }
@@ -109,9 +107,7 @@ fn overtaken(
     groups: &[Group],
 ) -> Result<Option<(EdgeAt, EdgeAt, Vec<EdgeAt>)>, TooLarge> {
     let senders = groups.iter().map(|group| subsets.letter(group.letter).from);
-    let mut senders: Vec<u32> = senders.filter(|&sender| sender != NONE).collect();
-    senders.sort_unstable();
-    senders.dedup();
+    let senders = sorted(senders.filter(|&sender| sender != NONE).collect());
     for Group { letter, edges } in groups {
         let own = subsets.letter(*letter).from;
         for &other in senders.iter().filter(|&&other| own != NONE && other != own) {
