@@ -50,11 +50,8 @@ pub(crate) fn unknown_dependencies<'p>(
 ) -> Vec<Diagnostic> {
     let interactions = sources.iter().flat_map(|source| interactions(&source.module));
     let mut depending = LiteMap::new_vec();
-    for interaction in interactions {
-        if let Some(labels) = interaction.dependencies() {
-            depending.insert(interaction.span, labels);
-        }
-    }
+    let found = interactions.filter_map(|found| Some((found.span, found.dependencies()?)));
+    found.for_each(|(span, labels)| drop(depending.insert(span, labels)));
     if depending.is_empty() {
         return Vec::new();
     }
@@ -71,9 +68,8 @@ pub(crate) fn unknown_dependencies<'p>(
                 let role = &global.roles[sender];
                 for &origin in &edge.origins {
                     let labels = depending.get(&origin).into_iter().flatten();
-                    for &(at, label) in
-                        labels.filter(|(_, label)| received.binary_search(label).is_err())
-                    {
+                    let unknown_ones = labels.filter(|of| received.binary_search(&of.1).is_err());
+                    for &(at, label) in unknown_ones {
                         unknown.entry((at.span, label)).or_insert_with(|| {
                             // Bounds the time for comparing labels.
                             let known: Vec<_> = received.iter().copied().take(256).collect();

@@ -37,9 +37,6 @@ pub(crate) fn follow(count: usize, next: impl Fn(u32) -> Option<u32>) -> Vec<u32
 /// Elements numbered in the order of their insertion.
 pub(crate) type IndexSet<T> = indexmap::IndexSet<T, hashbrown::DefaultHashBuilder>;
 
-/// Values by key, in the order of insertion.
-pub(crate) type IndexMap<K, V> = indexmap::IndexMap<K, V, hashbrown::DefaultHashBuilder>;
-
 /// The elements by number, in the order in which the numbers come.
 pub(crate) fn by_number<T>(elements: Vec<(u32, T)>) -> Vec<(u32, Vec<T>)> {
     let (mut numbers, mut groups) = (IndexSet::default(), Vec::new());
@@ -87,16 +84,12 @@ pub(crate) fn leads_to(n: usize, edges: &[(u32, u32)], goals: Vec<u32>) -> Vec<b
 }
 
 /// Returns for each of the numbers `0..n` true if it is reached from one of those in `work` by
-/// steps to what `next` adds for a number.
-pub(crate) fn reached(
-    n: usize,
-    mut work: Vec<u32>,
-    next: &dyn Fn(u32, &mut Vec<u32>),
-) -> Vec<bool> {
+/// steps to what `add` adds for a number.
+pub(crate) fn reached(n: usize, mut work: Vec<u32>, add: &dyn Fn(u32, &mut Vec<u32>)) -> Vec<bool> {
     let mut seen = vec![false; n];
     while let Some(number) = work.pop() {
         if !std::mem::replace(&mut seen[number as usize], true) {
-            next(number, &mut work);
+            add(number, &mut work);
         }
     }
     seen

@@ -331,8 +331,7 @@ impl Composer<'_> {
                 }
                 let Block { parts, interrupts, .. } = &blocks[message as usize];
                 let sees = |edge: &Step| opened.is_seen_by(edge.letter, role);
-                let own: Vec<&Global> =
-                    parts.iter().filter(|part| part.all_edges().any(sees)).collect();
+                let own = Vec::from_iter(parts.iter().filter(|part| part.all_edges().any(sees)));
                 // An outer block has no machines yet.
                 let machine = |number: u32| self.machines[number as usize].get(role as usize);
                 let is_same = |&other: &u32| {
@@ -444,10 +443,9 @@ impl Composer<'_> {
                 (!std::mem::replace(&mut told[by as usize], true)).then_some(error)
             }));
         }
-        let mut open = LiteMap::new_vec();
-        for &by in interrupters {
-            open.insert(by, interruption.open(&machines[by as usize], by));
-        }
+        let open = |&by: &u32| (by, interruption.open(&machines[by as usize], by));
+        let open = interrupters.iter().map(open).collect();
+        let open: LiteMap<u32, Vec<bool>> = LiteMap::from_sorted_store_unchecked(open);
         let shut = interrupters.iter().find(|by| open[*by].first() != Some(&true));
         if let (Some(&by), true, false) = (shut, diagnostics.is_empty(), interruption.is_routed()) {
             diagnostics.push(interruption.open_interrupt(by, by, None));
@@ -517,8 +515,7 @@ impl Composer<'_> {
 
 /// The roles that may interrupt a block around each block.
 fn interrupters(global: &Global) -> Vec<FixedBitSet> {
-    let none = FixedBitSet::with_capacity(global.roles.len());
-    let mut found = vec![none; global.blocks.len()];
+    let mut found = vec![FixedBitSet::with_capacity(global.roles.len()); global.blocks.len()];
     // Outer blocks first.
     for (number, block) in global.blocks.iter().enumerate() {
         let mut around = found[number].clone();

@@ -6,7 +6,7 @@ use super::merge::{EdgeAt, Subsets, path};
 use super::validity::{Problem, can_end};
 use crate::diagnostics::projection_errors::{Branches, Early, problem};
 use crate::diagnostics::{Code, Diagnostic, Span, diagnostic};
-use crate::global::automaton::{Edge, Global, Letter};
+use crate::global::automaton::{Global, Letter};
 use crate::index::{IndexSet, NONE, index};
 
 /// The greatest number of errors reported for one role.
@@ -96,20 +96,18 @@ fn with_other_labels(subsets: &Subsets<'_>) -> Global {
     let before = subsets.global;
     let mut after = before.clone();
     let mut messages = before.messages.to_vec();
-    let is_received = |edge: &&Edge| before.letter(edge).to == subsets.role;
-    let place = |edge: &Edge| (edge.letter, edge.origins[0]);
-    let mut places: Vec<_> = before.all_edges().filter(is_received).map(place).collect();
-    places.sort_unstable();
-    places.dedup();
-    for (number, (letter, _)) in places.iter().enumerate() {
-        let letter = before.letters[*letter as usize];
-        after.letters.push(Letter { message: index(messages.len()), ..letter });
-        let label = Label::from(number.to_string());
-        messages.push(Message { label, ..before.message(letter).clone() });
-    }
+    let mut places: IndexSet<(u32, Span)> = IndexSet::default();
     for edge in after.states.iter_mut().flatten() {
-        if let Ok(number) = places.binary_search(&place(edge)) {
-            edge.letter = index(before.letters.len() + number);
+        let letter = before.letter(edge);
+        if letter.to != subsets.role {
+            continue;
+        }
+        let (number, is_new) = places.insert_full((edge.letter, edge.origins[0]));
+        edge.letter = index(before.letters.len() + number);
+        if is_new {
+            after.letters.push(Letter { message: index(messages.len()), ..letter });
+            let label = Label::from(number.to_string());
+            messages.push(Message { label, ..before.message(letter).clone() });
         }
     }
     after.messages = messages.into();

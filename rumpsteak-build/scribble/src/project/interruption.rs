@@ -97,8 +97,7 @@ impl<'a> Interruption<'a> {
             }
             for hop in told {
                 pairs.entry(hop).or_default();
-                let known = hops.entry(hop).or_default();
-                known.extend((!known.contains(by)).then_some(*by));
+                hops.entry(hop).or_default().push(*by);
             }
         }
         Self { roles, number, block, members, interrupters, interrupts, pairs, hops, rounds }
@@ -117,8 +116,7 @@ impl<'a> Interruption<'a> {
 
     /// True if a role may learn of an interrupt on a way that does not lead through `other`.
     pub(super) fn hears_of_others(&self, role: u32, other: u32) -> bool {
-        let mut first = self.interrupters.clone();
-        first.retain(|&by| by != other);
+        let first = self.interrupters.iter().copied().filter(|&by| by != other).collect();
         let next = |from, work: &mut Vec<u32>| {
             let mut at = self.pairs.find_index(&(from, 0)).unwrap_or_else(|at| at);
             while let Some((&(_, to), _)) = self.pairs.get_indexed(at).filter(|of| of.0.0 == from) {
@@ -158,7 +156,8 @@ impl<'a> Interruption<'a> {
 
     /// Returns for each state of a role true if it hears no more from `by` and may come to its end.
     pub(super) fn closed(&self, machine: &Local, by: u32) -> Vec<bool> {
-        let hears = machine.leads_to_edge(&|edge| self.is(edge, Direction::Receive, by));
+        let hears = machine.states_with(&|edge| self.is(edge, Direction::Receive, by));
+        let hears = machine.leads_to(&|_| true, hears);
         let ends = machine.leads_to(&|_| true, Vec::from_iter(self.own_end(machine)));
         hears.into_iter().zip(ends).map(|(hears, ends)| ends && !hears).collect()
     }
@@ -180,7 +179,7 @@ impl<'a> Interruption<'a> {
         let mut open = vec![self.members.len() > 1 && !hops.is_empty(); machine.states.len()];
         for peers in hops.chunks(size).filter(|_| self.block.ends) {
             let tells = |edge: &Edge| peers.iter().any(|&to| is_sent(edge, to));
-            let may = machine.leads_to_edge(&tells);
+            let may = machine.leads_to(&|_| true, machine.states_with(&tells));
             let end = Vec::from_iter(self.own_end(machine));
             let need_not = machine.leads_to(&|edge| !tells(edge), end);
             for ((open, may), need_not) in open.iter_mut().zip(may).zip(need_not) {
@@ -295,8 +294,7 @@ impl<'a> Interruption<'a> {
                 if machine.exceeded(limits).is_some() {
                     return;
                 }
-                let rest: Vec<u32> =
-                    sources.iter().copied().filter(|&other| other != heard).collect();
+                let rest = Vec::from_iter(sources.iter().copied().filter(|&other| other != heard));
                 let drained = self.drain(machine, role, &rest, (interrupt, &by, heard), end);
                 let next = self.tell(machine, &to, (interrupt, heard), drained);
                 for state in 0..states {

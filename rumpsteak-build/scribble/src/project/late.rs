@@ -53,8 +53,7 @@ use crate::global::automaton::Global;
 use crate::index::{IndexSet, index, sorted};
 use crate::limits::Limits;
 
-/// Interrupts that may still come: each with the number of its block and the role that interrupts.
-/// Sorted.
+/// Interrupts that may still come, in order: each with the number of its block and its role.
 pub(super) type Late = Vec<(u32, u32, Message)>;
 
 /// The knowledge that each role has of the others in a block.
@@ -101,7 +100,7 @@ impl Lateness {
             let [sender, receiver] = [from, to].map(|role| &machines[role as usize]);
             let is_sent = |edge: &Edge| of.is(edge, Direction::Send, to);
             let is_received = |edge: &Edge| of.is(edge, Direction::Receive, from);
-            let may = sender.leads_to_edge(&is_sent);
+            let may = sender.leads_to(&|_| true, sender.states_with(&is_sent));
             // If anyone interrupts, such a sender is not done yet, and so it tells its hops.
             let is_caught =
                 |&by: &u32| by == from || !of.block.ends || is_strict && learns(by, from);
@@ -130,7 +129,8 @@ impl Lateness {
             let is_said = |edge: &Edge| {
                 of.is(edge, Direction::Send, from) && said.contains(&edge.action.message)
             };
-            let hearing = receiver.leads_to_edge(&|edge| is_received(edge) || is_said(edge));
+            let hearing = receiver.states_with(&|edge| is_received(edge) || is_said(edge));
+            let hearing = receiver.leads_to(&|_| true, hearing);
             if !said.is_empty() && of.hears_of_others(from, to) {
                 closing.insert(pair, said.clone());
             }
@@ -140,7 +140,7 @@ impl Lateness {
         }
         let (sure, unsure) = (LiteMap::new_vec(), LiteMap::new_vec());
         let is_in_time = |&&(from, to): &&(u32, u32)| {
-            let is_own = of.hops.get(&(from, to)).is_some_and(|by| by.iter().eq([&from]));
+            let is_own = of.hops.get(&(from, to)).is_some_and(|by| by.iter().all(|by| *by == from));
             is_own && learns(from, to) || of.learn(from, false).contains(to as usize)
         };
         let in_time = of.hops.keys().chain(closing.keys()).filter(is_in_time).copied().collect();
@@ -154,8 +154,7 @@ impl Lateness {
         for &pair in known.closing.keys() {
             let receiver = &machines[pair.1 as usize];
             let closed = receiver.all_edges().filter(|(_, edge)| known.closes(of, pair, edge));
-            let closed = closed.map(|(_, edge)| edge.target).collect();
-            let closed = receiver.reached(&|_| true, closed);
+            let closed = receiver.reached(&|_| true, closed.map(|(_, edge)| edge.target).collect());
             let unsure = known.unsure.entry(pair).or_insert_with(|| vec![false; closed.len()]);
             unsure.iter_mut().zip(closed).for_each(|(unsure, closed)| *unsure |= closed);
         }
@@ -219,8 +218,7 @@ fn open(
     machines: &[Local],
     told: &LiteMap<u32, Vec<bool>>,
 ) -> Option<LiteMap<u32, Vec<bool>>> {
-    let mut all = LiteMap::new_vec();
-    for &by in &of.interrupters {
+    let open = of.interrupters.iter().map(|&by| {
         let machine = &machines[by as usize];
         let (end, told, mut open) = (of.own_end(machine), told.get(&by), of.looks(machine));
         // A role that never waits may interrupt wherever it sends.
@@ -247,12 +245,9 @@ fn open(
         let takes_part = if anywhere { open.contains(&true) } else { open[0] };
         let tells = of.hops.iter().any(|(hop, of)| hop.0 == by && of.contains(&by));
         let is_early = of.rounds.is_early(of.block.span, by);
-        if !takes_part || !tells || !is_of_use && is_early {
-            return None;
-        }
-        all.insert(by, open);
-    }
-    Some(all)
+        (takes_part && tells && (is_of_use || !is_early)).then_some((by, open))
+    });
+    open.collect::<Option<_>>().map(LiteMap::from_sorted_store_unchecked)
 }
 
 impl Interruption<'_> {
@@ -298,8 +293,7 @@ impl Interruption<'_> {
                 let sends = |to: u32| known.sends[&(role, to)][state as usize];
                 if by.contains(&role) && known.open[&role][state as usize] {
                     let left = (interrupt, role, unsure.clone());
-                    let to = others().filter(|&to| tells(role, to) || sends(to));
-                    let to: Vec<u32> = to.collect();
+                    let to = Vec::from_iter(others().filter(|&to| tells(role, to) || sends(to)));
                     let next = self.wind_up(machine, (role, state), left, known, (end, late_sets));
                     let next = self.tell(machine, &to[1..], (interrupt, role), next);
                     self.connect(machine, state, (to[0], Direction::Send, message), next);
@@ -323,8 +317,7 @@ impl Interruption<'_> {
                         let next =
                             self.wind_up(machine, (role, state), left, known, (end, late_sets));
                         let passes = |to| to != heard && !by.contains(&role) && tells(role, to);
-                        let to = others().filter(|&to| sends(to) || passes(to));
-                        let to: Vec<u32> = to.collect();
+                        let to = Vec::from_iter(others().filter(|&to| sends(to) || passes(to)));
                         let next = self.tell(machine, &to, (interrupt, heard), next);
                         self.connect(machine, state, (heard, Direction::Receive, message), next);
                     }

@@ -179,11 +179,6 @@ impl Local {
         self.all_edges().filter(|(_, edge)| is(edge)).map(|(state, _)| state).collect()
     }
 
-    /// Returns for each state true if an edge that satisfies `is` may follow.
-    pub(super) fn leads_to_edge(&self, is: &dyn Fn(&Edge) -> bool) -> Vec<bool> {
-        self.leads_to(&|_| true, self.states_with(is))
-    }
-
     /// Returns for each state true if edges that satisfy `by` lead from it to one of `goals`.
     pub(super) fn leads_to(&self, by: &dyn Fn(&Edge) -> bool, goals: Vec<u32>) -> Vec<bool> {
         let edges = self.all_edges().filter(|(_, edge)| by(edge));
@@ -229,8 +224,7 @@ impl Local {
             }
         }
         let place = |state: u32| places[classes[state as usize] as usize];
-        let (mut keys, mut merged) =
-            (IndexSet::with_capacity_and_hasher(self.size, <_>::default()), Vec::new());
+        let (mut keys, mut merged) = (IndexSet::default(), Vec::with_capacity(self.size));
         // The moves of gathers come last.
         for (found, edge) in moves.iter().zip(self.states.into_iter().flatten()) {
             let source = place(found.source);

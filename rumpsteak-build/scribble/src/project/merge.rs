@@ -150,8 +150,7 @@ impl<'g> Subsets<'g> {
             }
         }
         self.spend(self.members.len() + visible.len())?;
-        let groups = by_number(visible).into_iter();
-        Ok(groups.map(|(letter, edges)| Group { letter, edges }).collect())
+        Ok(by_number(visible).into_iter().map(|(letter, edges)| Group { letter, edges }).collect())
     }
 
     /// Adds a transition of a state, and the state behind it.

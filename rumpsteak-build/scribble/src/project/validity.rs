@@ -2,10 +2,10 @@
 
 use fixedbitset::FixedBitSet;
 
-use super::merge::{Back, EdgeAt, Group, Subsets, TooLarge, path};
+use super::merge::{EdgeAt, Group, Subsets, TooLarge, path};
 use crate::diagnostics::Code;
 use crate::global::automaton::{Global, Letter};
-use crate::index::{IndexMap, NONE, index, leads_to, sorted};
+use crate::index::{IndexSet, NONE, index, leads_to, sorted};
 
 pub(super) struct Problem {
     pub(super) state: u32,
@@ -139,9 +139,9 @@ fn available<'g>(
     let mut blocked = FixedBitSet::with_capacity(global.roles.len());
     blocked.insert(subsets.role as usize);
     // Each state with its blocked roles, and the step that led there.
-    let mut found: IndexMap<_, Option<Back>> = IndexMap::from_iter([((start, blocked), None)]);
+    let (mut found, mut steps) = (IndexSet::from_iter([(start, blocked)]), vec![None]);
     let mut at = 0;
-    while let Some((state, blocked)) = found.get_index(at).map(|(key, _)| key.clone()) {
+    while let Some((state, blocked)) = found.get_index(at).cloned() {
         subsets.spend(blocked.as_slice().len())?;
         for (position, edge) in (0..).zip(global.edges(state)) {
             let Letter { from, to, .. } = global.letter(edge);
@@ -154,12 +154,12 @@ fn available<'g>(
                 after.insert(to as usize);
             } else if from == sender && to == subsets.role {
                 if let Some(awaited) = groups.iter().find(|group| group.letter == edge.letter) {
-                    return Ok(Some((awaited, path(back, |at| found[at]))));
+                    return Ok(Some((awaited, path(back, |at| steps[at]))));
                 }
                 continue;
             }
-            if !after.contains(sender as usize) {
-                found.entry((edge.target, after)).or_insert(back);
+            if !after.contains(sender as usize) && found.insert((edge.target, after)) {
+                steps.push(back);
             }
         }
         at += 1;

@@ -177,7 +177,6 @@ impl Body {
         /// The greatest number of recursions around one branch that are listed.
         const MOST: usize = 4;
         let mut ends = Vec::new();
-        // By the block of a recursion.
         let (mut again, mut around) =
             (vec![None; self.blocks.len()], vec![None; self.blocks.len()]);
         let mut work = vec![(self.root(), None)];
