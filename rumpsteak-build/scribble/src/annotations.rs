@@ -1,7 +1,5 @@
 //! Misspelt annotations, and `depends:` annotations with unknown labels.
 
-use std::iter;
-
 use hashbrown::HashSet;
 use litemap::LiteMap;
 
@@ -60,7 +58,7 @@ pub(crate) fn unknown_dependencies<'p>(
     for global in protocols {
         let received = received(global);
         let parts = global.blocks.iter().flat_map(|block| &block.parts);
-        for part in iter::once(global).chain(parts) {
+        for part in [global].into_iter().chain(parts) {
             for edge in part.all_edges() {
                 let sender = part.letter(edge).from as usize;
                 // A block has no sender and no receiver.

@@ -113,11 +113,10 @@ fn check_sources(sources: &[Source], limits: &Limits, mut diagnostics: Vec<Diagn
             let size = role.members.as_ref().filter(|_| ring.is_none());
             family_size(size?)
         });
-        let members = members.collect();
         let protocol = Protocol {
             name: decl.name.clone(),
             role_names,
-            members,
+            members: members.collect(),
             rings,
             endings,
             global: Arc::new(global),

@@ -83,8 +83,7 @@ pub(crate) fn leads_to(n: usize, edges: &[(u32, u32)], goals: Vec<u32>) -> Vec<b
     })
 }
 
-/// Returns for each of the numbers `0..n` true if it is reached from one of those in `work` by
-/// steps to what `add` adds for a number.
+/// Returns for each number below `n` true if it is in `work`, or `add` adds it for one that is.
 pub(crate) fn reached(n: usize, mut work: Vec<u32>, add: &dyn Fn(u32, &mut Vec<u32>)) -> Vec<bool> {
     let mut seen = vec![false; n];
     while let Some(number) = work.pop() {

@@ -111,10 +111,9 @@ impl Global {
                 block.ends || !block.interrupts.is_empty()
             }
         };
-        let next = |state, work: &mut Vec<u32>| {
-            work.extend(self.edges(state).iter().filter(passes).map(|edge| edge.target));
-        };
-        let mut reached = reached(self.len(), vec![0], &next).into_iter().zip(&self.states);
+        let next = |state| self.edges(state).iter().filter(passes).map(|edge| edge.target);
+        let reached = reached(self.len(), vec![0], &|state, work| work.extend(next(state)));
+        let mut reached = reached.into_iter().zip(&self.states);
         reached.any(|(is_reached, edges)| is_reached && edges.is_empty())
     }
 

@@ -433,9 +433,8 @@ impl Composer<'_> {
             let machine = &machines[role as usize];
             let is_told = |by| members.iter().any(|&of| interruption.is_hop(of, role, &[by]));
             let others = || interrupters.iter().filter(|&&by| is_told(by));
-            for &by in others() {
-                closed.insert((by, role), interruption.closed(machine, by));
-            }
+            let sure = |&by: &u32| ((by, role), interruption.closed(machine, by));
+            others().map(sure).for_each(|(pair, sure)| drop(closed.insert(pair, sure)));
             let mut wrong = others().filter_map(|&by| {
                 Some((by, interruption.open_end(machine, by, role, &closed[&(by, role)])?))
             });
@@ -443,9 +442,9 @@ impl Composer<'_> {
                 (!std::mem::replace(&mut told[by as usize], true)).then_some(error)
             }));
         }
-        let open = |&by: &u32| (by, interruption.open(&machines[by as usize], by));
-        let open = interrupters.iter().map(open).collect();
-        let open: LiteMap<u32, Vec<bool>> = LiteMap::from_sorted_store_unchecked(open);
+        let of = |&by: &u32| (by, interruption.open(&machines[by as usize], by));
+        let open =
+            <LiteMap<_, _>>::from_sorted_store_unchecked(interrupters.iter().map(of).collect());
         let shut = interrupters.iter().find(|by| open[*by].first() != Some(&true));
         if let (Some(&by), true, false) = (shut, diagnostics.is_empty(), interruption.is_routed()) {
             diagnostics.push(interruption.open_interrupt(by, by, None));

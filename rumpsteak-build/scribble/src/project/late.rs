@@ -422,9 +422,8 @@ impl Interruption<'_> {
 }
 
 fn insert(late: &mut Late, one: (u32, u32, Message)) {
-    if let Err(at) = late.binary_search(&one) {
-        late.insert(at, one);
-    }
+    let Err(at) = late.binary_search(&one) else { return };
+    late.insert(at, one);
 }
 
 impl Local {

@@ -145,10 +145,14 @@ impl Local {
                 (*letters.entry(&edge.action).or_insert(next), edge)
             });
             for (_, edges) in by_number(edges.collect()) {
-                let targets = edges.iter().map(|edge| edge.target).collect();
+                let next = edges.iter().map(|edge| edge.target).collect();
                 let origins = edges.iter().flat_map(|edge| &edge.origins).copied().collect();
-                let target = insert_set(&mut sets, targets).0;
-                told.connect(state, edges[0].action.clone(), target, origins);
+                told.connect(
+                    state,
+                    edges[0].action.clone(),
+                    insert_set(&mut sets, next).0,
+                    origins,
+                );
             }
             if set.len() == 1 && set.iter().all(|of| self.gathers.contains(of)) {
                 told.gathers.insert(state);

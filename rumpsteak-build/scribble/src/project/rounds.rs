@@ -98,11 +98,10 @@ impl<'a> Rounds<'a> {
         is_late: impl Fn(u32) -> bool,
     ) -> bool {
         if found.is_empty() {
-            let rules = self.rules.iter_mut().map(|(_, rule)| rule);
-            let rules = rules.filter(|rule| **rule != Rule::BeforeLastSend);
+            let rules = self.rules.iter_mut().filter(|(_, rule)| **rule != Rule::BeforeLastSend);
             let waits = |rule: &Rule| *rule == Rule::AfterMessage;
             let next = |waits| if waits { Rule::ThroughAnother } else { Rule::BeforeLastSend };
-            return rules.map(|rule| *rule = next(waits(rule))).count() > 0;
+            return rules.map(|(_, rule)| *rule = next(waits(rule))).count() > 0;
         }
         found.iter().filter(|found| self.mend_one(global, found, &is_late)).count() > 0
     }

@@ -176,10 +176,9 @@ impl Body {
     pub(crate) fn endings(&self) -> Vec<Ending> {
         /// The greatest number of recursions around one branch that are listed.
         const MOST: usize = 4;
-        let mut ends = Vec::new();
         let (mut again, mut around) =
             (vec![None; self.blocks.len()], vec![None; self.blocks.len()]);
-        let mut work = vec![(self.root(), None)];
+        let (mut ends, mut work) = (Vec::new(), vec![(self.root(), None)]);
         while let Some((block, within)) = work.pop() {
             let mut last = None;
             for &id in self.block(block) {
