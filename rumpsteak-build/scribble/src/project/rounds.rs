@@ -126,9 +126,8 @@ impl<'a> Rounds<'a> {
         };
         let is_new = |place: &Span| !self.rules.contains_key(&(*place, by, role));
         if confused.is_some() && places.iter().all(|place| is_new(place) && may_wait(place)) {
-            for &place in places {
-                self.rules.insert((place, by, role), Rule::AfterMessage);
-            }
+            let keys = places.iter().map(|&place| (place, by, role));
+            keys.for_each(|key| _ = self.rules.insert(key, Rule::AfterMessage));
             return true;
         }
         let key = (global.blocks[block as usize].span, by, role);
