@@ -1,9 +1,7 @@
 //! Misspelt annotations, and `depends:` annotations with unknown labels.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::iter;
-
 use hashbrown::HashSet;
+use litemap::LiteMap;
 
 use crate::diagnostics::{Diagnostic, Span, name_errors, similar};
 use crate::global::automaton::Global;
@@ -49,17 +47,18 @@ pub(crate) fn unknown_dependencies<'p>(
     protocols: impl Iterator<Item = &'p Global>,
 ) -> Vec<Diagnostic> {
     let interactions = sources.iter().flat_map(|source| interactions(&source.module));
-    let depending: BTreeMap<Span, _> =
-        interactions.filter_map(|found| Some((found.span, found.dependencies()?))).collect();
+    let mut depending = LiteMap::new_vec();
+    let found = interactions.filter_map(|found| Some((found.span, found.dependencies()?)));
+    found.for_each(|(span, labels)| drop(depending.insert(span, labels)));
     if depending.is_empty() {
         return Vec::new();
     }
     // Once for each label, however often the protocol is called.
-    let mut unknown = BTreeMap::new();
+    let mut unknown = LiteMap::new_vec();
     for global in protocols {
         let received = received(global);
         let parts = global.blocks.iter().flat_map(|block| &block.parts);
-        for part in iter::once(global).chain(parts) {
+        for part in [global].into_iter().chain(parts) {
             for edge in part.all_edges() {
                 let sender = part.letter(edge).from as usize;
                 // A block has no sender and no receiver.
@@ -67,7 +66,8 @@ pub(crate) fn unknown_dependencies<'p>(
                 let role = &global.roles[sender];
                 for &origin in &edge.origins {
                     let labels = depending.get(&origin).into_iter().flatten();
-                    for &(at, label) in labels.filter(|(_, label)| !received.contains(label)) {
+                    let unknown_ones = labels.filter(|of| received.binary_search(&of.1).is_err());
+                    for &(at, label) in unknown_ones {
                         unknown.entry((at.span, label)).or_insert_with(|| {
                             // Bounds the time for comparing labels.
                             let known: Vec<_> = received.iter().copied().take(256).collect();
@@ -79,7 +79,7 @@ pub(crate) fn unknown_dependencies<'p>(
             }
         }
     }
-    unknown.into_values().collect()
+    unknown.into_tuple_vec().into_iter().map(|(_, warning)| warning).collect()
 }
 
 fn interactions(module: &Module) -> impl Iterator<Item = &Interaction> {
@@ -87,12 +87,13 @@ fn interactions(module: &Module) -> impl Iterator<Item = &Interaction> {
     bodies.flat_map(|body| body.interactions()).map(|(_, interaction)| interaction)
 }
 
-fn received(global: &Global) -> Vec<BTreeSet<&str>> {
-    let mut received = vec![BTreeSet::new(); global.roles.len()];
+/// The labels that each role receives, sorted.
+fn received(global: &Global) -> Vec<Vec<&str>> {
+    let mut received = vec![Vec::new(); global.roles.len()];
     let label = |message: u32| global.messages[message as usize].label.as_str();
     for letter in &global.letters {
         if let Some(received) = received.get_mut(letter.to as usize) {
-            received.insert(label(letter.message));
+            received.push(label(letter.message));
         }
     }
     for (block, participants) in global.blocks.iter().zip(&*global.participants) {
@@ -103,6 +104,10 @@ fn received(global: &Global) -> Vec<BTreeSet<&str>> {
                 received[role].extend(heard.map(label));
             }
         }
+    }
+    for labels in &mut received {
+        labels.sort_unstable();
+        labels.dedup();
     }
     received
 }

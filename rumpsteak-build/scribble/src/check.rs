@@ -100,8 +100,7 @@ fn check_sources(sources: &[Source], limits: &Limits, mut diagnostics: Vec<Diagn
             part.messages = Arc::clone(&messages);
         }
         let role_names: Vec<Name> = decl.roles.iter().map(|role| role.name.clone()).collect();
-        let rings: Vec<Option<usize>> =
-            decl.roles.iter().map(|role| decl.connected_by(role)).collect();
+        let rings = Vec::from_iter(decl.roles.iter().map(|role| decl.connected_by(role)));
         let together = if !global.blocks.is_empty() {
             Some(blocks::project_all(&global, decl, &role_names, &raced, limits))
         } else if !alone.is_empty() {
@@ -114,11 +113,10 @@ fn check_sources(sources: &[Source], limits: &Limits, mut diagnostics: Vec<Diagn
             let size = role.members.as_ref().filter(|_| ring.is_none());
             family_size(size?)
         });
-        let members = members.collect();
         let protocol = Protocol {
             name: decl.name.clone(),
             role_names,
-            members,
+            members: members.collect(),
             rings,
             endings,
             global: Arc::new(global),

@@ -37,17 +37,30 @@ pub(crate) fn follow(count: usize, next: impl Fn(u32) -> Option<u32>) -> Vec<u32
 /// Elements numbered in the order of their insertion.
 pub(crate) type IndexSet<T> = indexmap::IndexSet<T, hashbrown::DefaultHashBuilder>;
 
-/// Values by key, in the order of insertion.
-pub(crate) type IndexMap<K, V> = indexmap::IndexMap<K, V, hashbrown::DefaultHashBuilder>;
+/// The elements by number, in the order in which the numbers come.
+pub(crate) fn by_number<T>(elements: Vec<(u32, T)>) -> Vec<(u32, Vec<T>)> {
+    let (mut numbers, mut groups) = (IndexSet::default(), Vec::new());
+    for (number, element) in elements {
+        let (at, is_new) = numbers.insert_full(number);
+        groups.extend(is_new.then(|| (number, Vec::new())));
+        groups[at].1.push(element);
+    }
+    groups
+}
+
+/// The numbers in order, each once.
+pub(crate) fn sorted(mut numbers: Vec<u32>) -> Vec<u32> {
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}
 
 /// Sets of numbers, themselves numbered. Each is kept sorted.
 pub(crate) type Sets = IndexSet<Box<[u32]>>;
 
 /// Inserts the set of these elements. Returns its number, and true if it is new.
-pub(crate) fn insert_set(sets: &mut Sets, mut elements: Vec<u32>) -> (u32, bool) {
-    elements.sort_unstable();
-    elements.dedup();
-    let (number, is_new) = sets.insert_full(elements.into());
+pub(crate) fn insert_set(sets: &mut Sets, elements: Vec<u32>) -> (u32, bool) {
+    let (number, is_new) = sets.insert_full(sorted(elements).into());
     (index(number), is_new)
 }
 
@@ -63,28 +76,19 @@ pub(crate) fn grouped(count: usize, groups: impl Iterator<Item = u32>) -> Vec<Ve
 
 /// Returns for each of the numbers `0..n` true if a path leads from it to one of `goals`. An edge
 /// is a source and a target. O(n + edges).
-pub(crate) fn leads_to(
-    n: usize,
-    edges: &[(u32, u32)],
-    goals: impl IntoIterator<Item = u32>,
-) -> Vec<bool> {
+pub(crate) fn leads_to(n: usize, edges: &[(u32, u32)], goals: Vec<u32>) -> Vec<bool> {
     let backwards = grouped(n, edges.iter().map(|&(_, target)| target));
-    reached(n, goals, |number| {
-        backwards[number as usize].iter().map(|&edge| edges[edge as usize].0)
+    reached(n, goals, &|number, work| {
+        work.extend(backwards[number as usize].iter().map(|&edge| edges[edge as usize].0));
     })
 }
 
-/// Returns for each of the numbers `0..n` true if it is reached from one of `first` by steps to
-/// what is `next`.
-pub(crate) fn reached<I: IntoIterator<Item = u32>>(
-    n: usize,
-    first: impl IntoIterator<Item = u32>,
-    next: impl Fn(u32) -> I,
-) -> Vec<bool> {
-    let (mut seen, mut work) = (vec![false; n], Vec::from_iter(first));
+/// Returns for each number below `n` true if it is in `work`, or `add` adds it for one that is.
+pub(crate) fn reached(n: usize, mut work: Vec<u32>, add: &dyn Fn(u32, &mut Vec<u32>)) -> Vec<bool> {
+    let mut seen = vec![false; n];
     while let Some(number) = work.pop() {
         if !std::mem::replace(&mut seen[number as usize], true) {
-            work.extend(next(number));
+            add(number, &mut work);
         }
     }
     seen

@@ -149,8 +149,7 @@ pub(crate) fn suggest(name: &str, known: &[&str]) -> Option<String> {
     if let Some(similar) = similar(name, known) {
         return Some(format!("did you mean `{similar}`?"));
     }
-    let quoted = known.iter().take(MOST + 1);
-    let quoted: Vec<_> = quoted.map(|name| format!("`{name}`")).collect();
+    let quoted = Vec::from_iter(known.iter().take(MOST + 1).map(|name| format!("`{name}`")));
     match &*quoted {
         [one] => Some(format!("there is {one}")),
         [first @ .., last] if quoted.len() <= MOST => {

@@ -77,8 +77,8 @@ impl Global {
         &self.states[state as usize]
     }
 
-    pub(crate) fn all_edges(&self) -> impl Iterator<Item = &Edge> {
-        self.states.iter().flatten()
+    pub(crate) fn all_edges(&self) -> Box<dyn Iterator<Item = &Edge> + '_> {
+        Box::new(self.states.iter().flatten())
     }
 
     pub(crate) fn letter(&self, edge: &Edge) -> Letter {
@@ -112,7 +112,8 @@ impl Global {
             }
         };
         let next = |state| self.edges(state).iter().filter(passes).map(|edge| edge.target);
-        let mut reached = reached(self.len(), [0], next).into_iter().zip(&self.states);
+        let reached = reached(self.len(), vec![0], &|state, work| work.extend(next(state)));
+        let mut reached = reached.into_iter().zip(&self.states);
         reached.any(|(is_reached, edges)| is_reached && edges.is_empty())
     }
 

@@ -99,8 +99,8 @@ fn interrupters(interrupts: &[Interrupt<u32>]) -> impl Iterator<Item = usize> {
 /// of the blocks inside.
 fn starts(global: &Global, part: &Global, role: u32, starters: &[FixedBitSet]) -> bool {
     let sees = |edge: &&Edge| global.is_seen_by(edge.letter, role);
-    let unseen = |state| part.edges(state).iter().filter(|edge| !sees(edge));
-    let reached = reached(part.len(), [0], |state| unseen(state).map(|edge| edge.target));
+    let next = |state| part.edges(state).iter().filter(|edge| !sees(edge)).map(|edge| edge.target);
+    let reached = reached(part.len(), vec![0], &|state, work| work.extend(next(state)));
     let states = reached.into_iter().zip(&part.states).filter(|(is_reached, _)| *is_reached);
     states.flat_map(|(_, edges)| edges).filter(sees).any(|edge| {
         let Letter { from, message, .. } = global.letters[edge.letter as usize];

@@ -8,8 +8,6 @@
 //! The automaton is unfolded until each state has one set of connections. Every interaction is
 //! checked against it, and `disconnect` disappears as a step.
 
-use std::collections::BTreeSet;
-
 use fixedbitset::FixedBitSet;
 
 use super::automaton::{Edge, Global, Letter};
@@ -21,8 +19,8 @@ use crate::syntax::ast::Link;
 /// then all roles are connected.
 pub(crate) type Alone = Vec<FixedBitSet>;
 
-/// The connected pairs of roles, the smaller number first.
-type Connections = BTreeSet<(u32, u32)>;
+/// The connected pairs of roles, the smaller number first. Sorted.
+type Connections = Vec<(u32, u32)>;
 
 /// Follows the connections of a protocol. At first none exist if it is `explicit`, and all
 /// otherwise.
@@ -90,19 +88,19 @@ fn step(
     let pair = (from.min(to), from.max(to));
     let span = edge.origins[0];
     let [from, to] = [from, to].map(|role| global.roles[role as usize].as_str());
-    match (link, connections.contains(&pair)) {
-        (Link::Needs | Link::Asks, true) => None,
-        (Link::Opens, false) => {
-            connections.insert(pair);
+    match (link, connections.binary_search(&pair)) {
+        (Link::Needs | Link::Asks, Ok(_)) => None,
+        (Link::Opens, Err(at)) => {
+            connections.insert(at, pair);
             None
         }
-        (Link::Opens, true) if explicit => Some(global_errors::connected_twice(span, from, to)),
-        (Link::Opens, true) => Some(
+        (Link::Opens, Ok(_)) if explicit => Some(global_errors::connected_twice(span, from, to)),
+        (Link::Opens, Ok(_)) => Some(
             global_errors::connected_twice(span, from, to)
                 .help("all roles are connected unless it is an `explicit global protocol`"),
         ),
-        (Link::Closes, true) => Some(global_errors::silent_branch(span, from)),
-        (_, false) => Some(global_errors::unconnected(span, from, to)),
+        (Link::Closes, Ok(_)) => Some(global_errors::silent_branch(span, from)),
+        (_, Err(_)) => Some(global_errors::unconnected(span, from, to)),
     }
 }
 
@@ -112,9 +110,8 @@ fn settle(global: &Global, mut state: u32, mut connections: Connections) -> (u32
         && let Letter { from, to, link: Link::Closes, .. } = global.letter(edge)
     {
         // Each connection exists before, so this ends.
-        if !connections.remove(&(from.min(to), from.max(to))) {
-            break;
-        }
+        let Ok(at) = connections.binary_search(&(from.min(to), from.max(to))) else { break };
+        connections.remove(at);
         state = edge.target;
     }
     (state, connections)

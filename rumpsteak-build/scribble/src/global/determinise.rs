@@ -1,9 +1,9 @@
 #![doc = include_str!("determinise.md")]
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use hashbrown::HashSet;
+use litemap::LiteMap;
 use rumpsteak_fsm::Role;
 
 use super::automaton::{Block, Edge, Global, Letter};
@@ -11,7 +11,7 @@ use super::blocks;
 use super::unfold::{self, Step, TooLarge, Unfolding};
 use crate::diagnostics::global_errors::{self, equal_beginning};
 use crate::diagnostics::{Code, Diagnostic, Found, Span};
-use crate::index::{IndexMap, IndexSet, NONE, Sets, index, insert_set};
+use crate::index::{IndexSet, NONE, Sets, by_number, index, insert_set};
 use crate::names::program::Program;
 
 /// Builds the automaton of the protocol with the number `root`, which is valid and has no
@@ -31,10 +31,11 @@ pub(crate) fn determinise(
         roles: roles.map(|name| Role::from(Arc::clone(name))).collect(),
         unfolding: Unfolding::new(program, limit, entered),
         letters: IndexSet::default(),
-        blocks: IndexMap::default(),
+        places: IndexSet::default(),
+        blocks: Vec::new(),
         states: Sets::default(),
         beginnings: Vec::new(),
-        undecided: IndexMap::default(),
+        undecided: LiteMap::default(),
         epoch: 0,
         seen: Vec::new(),
         diagnostics: Vec::new(),
@@ -96,8 +97,9 @@ struct Determiniser<'a, 'm> {
     roles: Vec<Role>,
     unfolding: Unfolding<'a, 'm>,
     letters: IndexSet<Letter>,
-    /// By the place where it stands.
-    blocks: IndexMap<u32, unfold::Block>,
+    /// The blocks, and the place where each one stands.
+    blocks: Vec<unfold::Block>,
+    places: IndexSet<u32>,
     // For the automaton that is being built:
     /// The places of each state, before choices are followed.
     states: Sets,
@@ -105,7 +107,7 @@ struct Determiniser<'a, 'm> {
     beginnings: Vec<Vec<Span>>,
     /// For each state with several places, the undecided choices when the state was found: at most
     /// one per role.
-    undecided: IndexMap<u32, Vec<Undecided>>,
+    undecided: LiteMap<u32, Vec<Undecided>>,
     /// The number of states so far, of all automata; and this number when each place was last seen.
     epoch: u32,
     seen: Vec<u32>,
@@ -135,7 +137,7 @@ impl Determiniser<'_, '_> {
     fn all(&mut self, root: usize) -> Result<Global, TooLarge> {
         let start = self.unfolding.start(root)?;
         let mut global = self.automaton(start)?;
-        while let Some((_, found)) = self.blocks.get_index(global.blocks.len()) {
+        while let Some(found) = self.blocks.get(global.blocks.len()) {
             if self.blocks.len() > MOST_BLOCKS {
                 return Err(TooLarge);
             }
@@ -151,7 +153,7 @@ impl Determiniser<'_, '_> {
     /// The automaton that starts in a place, still without letters, messages and participants.
     fn automaton(&mut self, start: u32) -> Result<Global, TooLarge> {
         let mut global = Global { roles: self.roles.clone(), ..Global::default() };
-        (self.states, self.undecided) = (Sets::default(), IndexMap::default());
+        (self.states, self.undecided) = (Sets::default(), LiteMap::default());
         self.beginnings = vec![Vec::new()];
         insert_set(&mut self.states, vec![start]);
         while global.len() < self.states.len() {
@@ -192,8 +194,9 @@ impl Determiniser<'_, '_> {
                 Step::Block(block) => {
                     let (origin, target) = (block.span, block.target);
                     let sender = self.first_sender(block.parts.clone())?;
-                    let number = index(self.blocks.insert_full(place, block).0);
-                    (Letter::block(number), sender, origin, target)
+                    let (number, is_new) = self.places.insert_full(place);
+                    self.blocks.extend(is_new.then_some(block));
+                    (Letter::block(index(number)), sender, origin, target)
                 }
             };
             if sender != NONE {
@@ -207,17 +210,18 @@ impl Determiniser<'_, '_> {
 
     /// The role that sends the first message from each of these places, or [`NONE`].
     fn first_sender(&mut self, mut places: Vec<u32>) -> Result<u32, TooLarge> {
-        let mut senders = BTreeSet::new();
+        let mut senders = Vec::new();
         while let Some(place) = places.pop() {
             self.unfolding.spend(1)?;
             match self.unfolding.step(place)? {
                 Step::End => {}
                 Step::Choice { branches, .. } => places.extend(branches),
-                Step::Message { letter, .. } => drop(senders.insert(letter.from)),
+                Step::Message { letter, .. } => senders.push(letter.from),
                 Step::Block(block) => places.extend(block.parts),
             }
         }
-        Ok(if senders.len() == 1 { senders.pop_first().unwrap_or(NONE) } else { NONE })
+        let first = senders.first().copied().unwrap_or(NONE);
+        Ok(if senders.iter().all(|&sender| sender == first) { first } else { NONE })
     }
 
     /// S0304: `role` acts first in a branch, and another role chooses.
@@ -336,10 +340,7 @@ impl Determiniser<'_, '_> {
 
     /// The edges of a state: one for each letter, in the order of the text.
     fn edges(&mut self, state: u32, offers: &[Offer]) -> Result<Vec<Edge>, TooLarge> {
-        let mut groups: IndexMap<u32, Vec<&Offer>> = IndexMap::default();
-        for offer in offers {
-            groups.entry(offer.letter).or_default().push(offer);
-        }
+        let groups = by_number(offers.iter().map(|offer| (offer.letter, offer)).collect());
         groups.into_iter().map(|(letter, group)| self.edge(state, letter, &group)).collect()
     }
 

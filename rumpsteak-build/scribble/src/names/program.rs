@@ -139,7 +139,7 @@ impl Program<'_> {
         let calls: Vec<(u32, u32)> = self.calls().collect();
         let protocols = (0..).zip(&self.protocols);
         let invalid = protocols.filter(|(_, protocol)| !protocol.valid).map(|(at, _)| at);
-        let invalid = leads_to(self.protocols.len(), &calls, invalid.collect::<Vec<u32>>());
+        let invalid = leads_to(self.protocols.len(), &calls, invalid.collect());
         for (protocol, invalid) in self.protocols.iter_mut().zip(invalid) {
             protocol.valid &= !invalid;
         }

@@ -134,8 +134,7 @@ impl<'m> Recursions<'m> {
         let mut budget = 16 * body.interactions.len();
         for number in (0..body.blocks.len()).rev() {
             let items = &body.blocks[number];
-            let parts: Vec<Summary> =
-                items.iter().map(|&id| self.summary(body, id, &summaries)).collect();
+            let parts = Vec::from_iter(items.iter().map(|&id| self.summary(body, id, &summaries)));
             summaries[number] = Summary::of_all(parts.iter().copied());
 
             let Some(endless) = parts.iter().position(|part| !part.ends) else { continue };

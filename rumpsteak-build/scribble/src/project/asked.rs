@@ -12,7 +12,7 @@
 //! # Cost
 //! Each role that asks makes the automaton as many times as large as the family has members.
 
-use std::collections::BTreeMap;
+use litemap::LiteMap;
 
 use super::projection::{Projection, local, project};
 use crate::diagnostics::{Found, Span, all, global_errors, name_errors};
@@ -78,7 +78,7 @@ fn singly(global: &Global, families: &[Option<u32>], most: usize) -> Found<(Glob
     let (mut letters, mut states) = (IndexSet::<Letter>::default(), Vec::new());
     // A state, the members that were asked last, and the message of the state that goes on with
     // this member.
-    let mut found = IndexSet::from_iter([(0, BTreeMap::new(), None)]);
+    let mut found = IndexSet::from_iter([(0, LiteMap::new_vec(), None)]);
     while let Some((state, asked, within)) = found.get_index(states.len()).cloned() {
         let mut edges = Vec::new();
         for (at, edge) in global.edges(state).iter().enumerate() {

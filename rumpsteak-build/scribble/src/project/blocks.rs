@@ -1,10 +1,10 @@
 #![doc = include_str!("blocks.md")]
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet};
 
 use fixedbitset::FixedBitSet;
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashSet;
+use litemap::LiteMap;
 use rumpsteak_fsm::bounded::growth;
 use rumpsteak_fsm::verify::{Decision, decide};
 use rumpsteak_fsm::{System, Verdict};
@@ -145,7 +145,7 @@ fn compose(
             interrupters: interrupters(global),
             is_told_by_one: Cell::new(true),
             late_sets: IndexSet::default(),
-            open_ends: BTreeMap::new(),
+            open_ends: vec![None; global.blocks.len()],
             rounds: &rounds,
             too_late: RefCell::default(),
             unclear: RefCell::default(),
@@ -154,7 +154,7 @@ fn compose(
         let Composer { is_told_by_one, open_ends, too_late, unclear, .. } = composer;
         let errors = match composed {
             Ok(projections) => {
-                let is_plain = is_told_by_one.get() && open_ends.is_empty();
+                let is_plain = is_told_by_one.get() && open_ends.iter().all(Option::is_none);
                 first_errors.extend(unclear.into_inner());
                 return Ok((projections, is_plain, first_errors));
             }
@@ -164,7 +164,7 @@ fn compose(
         if first_errors.is_empty() {
             first_errors = errors;
         }
-        if !rounds.mend(global, &too_late, |number: u32| open_ends.contains_key(&number)) {
+        if !rounds.mend(global, &too_late, |number: u32| open_ends[number as usize].is_some()) {
             return Err(first_errors);
         }
     }
@@ -206,13 +206,13 @@ struct Composer<'a> {
     /// The machine of each role in each block.
     machines: Vec<Vec<Local>>,
     /// The roles that may interrupt a block around each block.
-    interrupters: Vec<BTreeSet<u32>>,
+    interrupters: Vec<FixedBitSet>,
     /// True so far if each role that does not know yet whether a block begins waits for one role.
     is_told_by_one: Cell<bool>,
     /// The interrupts that may be late where a machine is marked so.
-    late_sets: IndexSet<Late>,
+    late_sets: IndexSet<(u32, Late)>,
     /// By block: the errors if its interrupts must not be late.
-    open_ends: BTreeMap<u32, Vec<Diagnostic>>,
+    open_ends: Vec<Option<Vec<Diagnostic>>>,
     rounds: &'a Rounds<'a>,
     /// The interrupts that were found to come too late.
     too_late: RefCell<Vec<TooLate>>,
@@ -331,8 +331,7 @@ impl Composer<'_> {
                 }
                 let Block { parts, interrupts, .. } = &blocks[message as usize];
                 let sees = |edge: &Step| opened.is_seen_by(edge.letter, role);
-                let own: Vec<&Global> =
-                    parts.iter().filter(|part| part.all_edges().any(sees)).collect();
+                let own = Vec::from_iter(parts.iter().filter(|part| part.all_edges().any(sees)));
                 // An outer block has no machines yet.
                 let machine = |number: u32| self.machines[number as usize].get(role as usize);
                 let is_same = |&other: &u32| {
@@ -387,12 +386,12 @@ impl Composer<'_> {
             let is_own = interrupts.iter().any(|of| of.by == found.by);
             let (block, by, role) = (*block, name(found.by), name(role));
             // Inserted with the marks of the block.
-            let open = &self.open_ends[&found.block];
+            let open = self.open_ends[found.block as usize].as_deref().unwrap_or_default();
             let errors = match &found.message.label {
                 label if found.confused.is_some() => {
                     vec![global_errors::late_interrupt(block, by, role, label.as_str())]
                 }
-                _ if is_own && !open.is_empty() => open.clone(),
+                _ if is_own && !open.is_empty() => open.to_vec(),
                 _ => vec![global_errors::open_interrupt(block, (by, &[role]), role, None)],
             };
             self.too_late.borrow_mut().push(found);
@@ -408,13 +407,13 @@ impl Composer<'_> {
             let parts = parts.collect::<Result<Vec<_>, _>>()?;
             let order = Order {
                 raced: self.raced,
-                sends_first: self.raced.is_some() && !interrupters.contains(&role),
-                gathers: self.raced.is_some() && interrupters.is_empty(),
+                sends_first: self.raced.is_some() && !interrupters.contains(role as usize),
+                gathers: self.raced.is_some() && interrupters.is_clear(),
             };
             let mut whole = shuffle(&parts, order, self.limits);
             if self.raced.is_none() && whole.exceeded(self.limits).is_some() {
                 // Too many orders: a gather has fewer.
-                let order = Order { gathers: interrupters.is_empty(), ..order };
+                let order = Order { gathers: interrupters.is_clear(), ..order };
                 whole = shuffle(&parts, order, self.limits);
             }
             self.minimised(self.within_limits(whole, role)?, role, block.span)
@@ -428,21 +427,24 @@ impl Composer<'_> {
         let interruption = Interruption::new(self.global, number, &machines, self.rounds);
         let Interruption { members, interrupters, .. } = &interruption;
         // At most one error per interrupter: the same message fixes it for all roles.
-        let (mut diagnostics, mut told) = (Vec::new(), BTreeSet::new());
-        let mut closed = HashMap::new();
+        let (mut diagnostics, mut told) = (Vec::new(), vec![false; machines.len()]);
+        let mut closed = Closed::default();
         for &role in members {
             let machine = &machines[role as usize];
             let is_told = |by| members.iter().any(|&of| interruption.is_hop(of, role, &[by]));
             let others = || interrupters.iter().filter(|&&by| is_told(by));
-            closed.extend(others().map(|&by| ((by, role), interruption.closed(machine, by))));
+            let sure = |&by: &u32| ((by, role), interruption.closed(machine, by));
+            others().map(sure).for_each(|(pair, sure)| drop(closed.insert(pair, sure)));
             let mut wrong = others().filter_map(|&by| {
                 Some((by, interruption.open_end(machine, by, role, &closed[&(by, role)])?))
             });
-            diagnostics
-                .extend(wrong.next().and_then(|(by, error)| told.insert(by).then_some(error)));
+            diagnostics.extend(wrong.next().and_then(|(by, error)| {
+                (!std::mem::replace(&mut told[by as usize], true)).then_some(error)
+            }));
         }
-        let open = |&by: &u32| (by, interruption.open(&machines[by as usize], by));
-        let open: HashMap<u32, Vec<bool>> = interrupters.iter().map(open).collect();
+        let of = |&by: &u32| (by, interruption.open(&machines[by as usize], by));
+        let open =
+            <LiteMap<_, _>>::from_sorted_store_unchecked(interrupters.iter().map(of).collect());
         let shut = interrupters.iter().find(|by| open[*by].first() != Some(&true));
         if let (Some(&by), true, false) = (shut, diagnostics.is_empty(), interruption.is_routed()) {
             diagnostics.push(interruption.open_interrupt(by, by, None));
@@ -468,7 +470,7 @@ impl Composer<'_> {
         &mut self,
         interruption: &Interruption<'_>,
         machines: &[Local],
-        mut open: HashMap<u32, Vec<bool>>,
+        mut open: LiteMap<u32, Vec<bool>>,
         closed: &Closed,
         errors: Vec<Diagnostic>,
     ) -> Found<Vec<Local>> {
@@ -488,7 +490,7 @@ impl Composer<'_> {
                 [] => vec![interruption.unclear_last(pair)],
                 _ => errors.clone(),
             })?;
-        self.open_ends.insert(interruption.number, errors);
+        self.open_ends[interruption.number as usize] = Some(errors);
         let mut late = machines.to_vec();
         for &role in &interruption.members {
             let mut machine = machines[role as usize].clone();
@@ -511,17 +513,17 @@ impl Composer<'_> {
 }
 
 /// The roles that may interrupt a block around each block.
-fn interrupters(global: &Global) -> Vec<BTreeSet<u32>> {
-    let mut found = vec![BTreeSet::new(); global.blocks.len()];
+fn interrupters(global: &Global) -> Vec<FixedBitSet> {
+    let mut found = vec![FixedBitSet::with_capacity(global.roles.len()); global.blocks.len()];
     // Outer blocks first.
     for (number, block) in global.blocks.iter().enumerate() {
-        let mut around: BTreeSet<u32> = found[number].clone();
-        around.extend(block.interrupts.iter().map(|of| of.by));
+        let mut around = found[number].clone();
+        around.extend(block.interrupts.iter().map(|of| of.by as usize));
         let edges = block.parts.iter().flat_map(Global::all_edges);
         for Letter { message, .. } in
             edges.map(|edge| global.letter(edge)).filter(|letter| letter.from == NONE)
         {
-            found[message as usize].extend(&around);
+            found[message as usize].union_with(&around);
         }
     }
     found

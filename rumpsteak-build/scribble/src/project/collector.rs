@@ -1,7 +1,5 @@
 #![doc = include_str!("collector.md")]
 
-use std::collections::BTreeSet;
-
 use hashbrown::HashSet;
 use petgraph::algo::is_cyclic_directed;
 use petgraph::graph::DiGraph;
@@ -25,11 +23,11 @@ pub(super) fn collects(subsets: &Subsets<'_>, problems: &[Problem], machine: &Lo
     let Some(mut work) = problems.iter().map(state).collect::<Option<Vec<u32>>>() else {
         return false;
     };
-    let mut seen = BTreeSet::new();
+    let mut seen = vec![false; machine.states.len()];
     while let Some(state) = work.pop() {
         let edges = machine.edges(state);
         let receives: Vec<&Edge> = edges.iter().filter(|edge| !edge.action.is_send()).collect();
-        if !seen.insert(state) || receives.is_empty() {
+        if std::mem::replace(&mut seen[state as usize], true) || receives.is_empty() {
             continue;
         }
         if receives.len() < edges.len() {

@@ -2,12 +2,12 @@
 
 use rumpsteak_fsm::{Label, Message};
 
-use super::merge::{Back, EdgeAt, Subsets, path};
+use super::merge::{EdgeAt, Subsets, path};
 use super::validity::{Problem, can_end};
 use crate::diagnostics::projection_errors::{Branches, Early, problem};
 use crate::diagnostics::{Code, Diagnostic, Span, diagnostic};
 use crate::global::automaton::{Global, Letter};
-use crate::index::{IndexMap, IndexSet, NONE, index};
+use crate::index::{IndexSet, NONE, index};
 
 /// The greatest number of errors reported for one role.
 const MOST_ERRORS: usize = 10;
@@ -127,20 +127,22 @@ fn equal(subsets: &Subsets<'_>, edge: EdgeAt) -> Vec<Span> {
 /// Returns `None` if the search is too long.
 fn run(subsets: &Subsets<'_>, word: &[u32], goal: u32) -> Option<Vec<EdgeAt>> {
     // The state and the length of the word so far, and the step that led there.
-    let mut found: IndexMap<(u32, usize), Option<Back>> = IndexMap::from_iter([((0, 0), None)]);
+    let (mut found, mut steps) = (IndexSet::from_iter([(0, 0)]), vec![None]);
     let mut at = 0;
     while at < found.len() && found.len() < LONGEST_SEARCH {
-        let (&(state, seen), &back) = found.get_index(at)?;
-        if state == goal && seen == word.len() {
-            return Some(path(back, |at| found[at]));
+        let &(state, seen) = found.get_index(at)?;
+        if state == goal && seen as usize == word.len() {
+            return Some(path(steps[at], |at| steps[at]));
         }
         for (position, edge) in (0..).zip(subsets.global.edges(state)) {
             let seen = match subsets.sees(edge.letter) {
                 false => seen,
-                true if word.get(seen) == Some(&edge.letter) => seen + 1,
+                true if word.get(seen as usize) == Some(&edge.letter) => seen + 1,
                 true => continue,
             };
-            found.entry((edge.target, seen)).or_insert(Some((at, (state, position))));
+            if found.insert((edge.target, seen)) {
+                steps.push(Some((at, (state, position))));
+            }
         }
         at += 1;
     }

@@ -1,7 +1,5 @@
 #![doc = include_str!("flat.md")]
 
-use std::collections::BTreeSet;
-
 use hashbrown::HashSet;
 use rumpsteak_fsm::Action;
 
@@ -9,7 +7,7 @@ use super::projection::{Projection, project};
 use super::validity::can_end;
 use crate::diagnostics::Name;
 use crate::global::automaton::{Block, Edge, Global, Letter};
-use crate::index::{NONE, index};
+use crate::index::{IndexSet, NONE, index};
 use crate::limits::Limits;
 use crate::names::program::Interrupt;
 use crate::syntax::ast::Link;
@@ -68,12 +66,12 @@ fn flatten(global: &Global, ended: bool) -> Option<Global> {
             }
         }
         let is_ended = next != edge.target;
-        let mut pairs = BTreeSet::new();
+        let mut pairs = IndexSet::default();
         // Backwards: each part leads to the start of the next one.
         for (position, part) in parts.iter().enumerate().rev().filter(|_| !is_ended) {
-            let letters = part.all_edges().map(|edge| part.letter(edge));
-            let of_part: BTreeSet<(u32, u32)> = letters.map(|l| (l.from, l.to)).collect();
-            if of_part.iter().any(|&pair| pair.0 == NONE || !pairs.insert(pair)) {
+            let of_others = pairs.len();
+            let mut letters = part.all_edges().map(|edge| part.letter(edge));
+            if letters.any(|l| l.from == NONE || pairs.insert_full((l.from, l.to)).0 < of_others) {
                 return None;
             }
             if part.edges(0).is_empty() {

@@ -1,10 +1,8 @@
 //! A block that may be interrupted: its roles, its interrupts, and the machines of roles that
 //! always learn if there is one. The [machines of blocks](super::blocks) say how.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use fixedbitset::FixedBitSet;
-use hashbrown::HashMap;
+use litemap::LiteMap;
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::DiGraph;
 use rumpsteak_fsm::{Action, Direction, Message, Role};
@@ -13,7 +11,7 @@ use super::local::{Edge, Local};
 use super::rounds::{Rounds, Rule};
 use crate::diagnostics::{Diagnostic, Span, global_errors};
 use crate::global::automaton::{Block, Global, Letter};
-use crate::index::{IndexSet, NONE, index, reached};
+use crate::index::{IndexSet, NONE, index, reached, sorted};
 use crate::limits::Limits;
 use crate::names::program;
 
@@ -23,13 +21,13 @@ pub(super) struct Interruption<'a> {
     pub(super) block: &'a Block,
     /// The roles that take part.
     pub(super) members: Vec<u32>,
-    /// The roles that may interrupt it.
-    pub(super) interrupters: BTreeSet<u32>,
+    /// The roles that may interrupt it, in order.
+    pub(super) interrupters: Vec<u32>,
     pub(super) interrupts: Vec<Interrupt>,
     /// The pairs of the block, with the messages between them in the order of the sender.
-    pub(super) pairs: BTreeMap<(u32, u32), IndexSet<Message>>,
+    pub(super) pairs: LiteMap<(u32, u32), IndexSet<Message>>,
     /// The pairs P → Q such that P tells Q of an interrupt in any case, with its interrupters.
-    pub(super) hops: BTreeMap<(u32, u32), BTreeSet<u32>>,
+    pub(super) hops: LiteMap<(u32, u32), Vec<u32>>,
     pub(super) rounds: &'a Rounds<'a>,
 }
 
@@ -44,7 +42,7 @@ pub(super) struct Interrupt {
 
 /// For each interrupter and other role, the states of the other role in which it is [sure that no
 /// interrupt comes](Interruption::closed).
-pub(super) type Closed = HashMap<(u32, u32), Vec<bool>>;
+pub(super) type Closed = LiteMap<(u32, u32), Vec<bool>>;
 
 impl<'a> Interruption<'a> {
     pub(super) fn new(
@@ -54,9 +52,9 @@ impl<'a> Interruption<'a> {
         rounds: &'a Rounds<'a>,
     ) -> Self {
         let (roles, block) = (&global.roles[..], &global.blocks[number as usize]);
-        let interrupters: BTreeSet<u32> = block.interrupts.iter().map(|of| of.by).collect();
+        let interrupters = sorted(block.interrupts.iter().map(|of| of.by).collect());
         let is_via = |role: u32| block.interrupts.iter().any(|of| of.via.contains(&role));
-        let mut pairs: BTreeMap<(u32, u32), IndexSet<Message>> = BTreeMap::new();
+        let mut pairs: LiteMap<(u32, u32), IndexSet<Message>> = LiteMap::default();
         let mut members = Vec::new();
         for (role, machine) in (0..).zip(machines) {
             for (_, Edge { action, .. }) in machine.all_edges() {
@@ -71,7 +69,7 @@ impl<'a> Interruption<'a> {
             }
         }
         let mut interrupts: Vec<Interrupt> = Vec::new();
-        let mut hops: BTreeMap<(u32, u32), BTreeSet<u32>> = BTreeMap::new();
+        let mut hops: LiteMap<(u32, u32), Vec<u32>> = LiteMap::default();
         for program::Interrupt { by, message, via, answer, .. } in &block.interrupts {
             let text = |number: u32| global.messages[number as usize].clone();
             let (message, answer) = (text(*message), answer.map(text));
@@ -99,7 +97,7 @@ impl<'a> Interruption<'a> {
             }
             for hop in told {
                 pairs.entry(hop).or_default();
-                hops.entry(hop).or_default().insert(*by);
+                hops.entry(hop).or_default().push(*by);
             }
         }
         Self { roles, number, block, members, interrupters, interrupts, pairs, hops, rounds }
@@ -118,12 +116,15 @@ impl<'a> Interruption<'a> {
 
     /// True if a role may learn of an interrupt on a way that does not lead through `other`.
     pub(super) fn hears_of_others(&self, role: u32, other: u32) -> bool {
-        let first = self.interrupters.iter().copied().filter(|&by| by != other);
-        let next = |from| {
-            let told = self.pairs.range((from, 0)..=(from, NONE)).map(|(pair, _)| pair.1);
-            told.filter(|&to| to != other)
+        let first = self.interrupters.iter().copied().filter(|&by| by != other).collect();
+        let next = |from, work: &mut Vec<u32>| {
+            let mut at = self.pairs.find_index(&(from, 0)).unwrap_or_else(|at| at);
+            while let Some((&(_, to), _)) = self.pairs.get_indexed(at).filter(|of| of.0.0 == from) {
+                work.extend((to != other).then_some(to));
+                at += 1;
+            }
         };
-        reached(self.roles.len(), first, next)[role as usize]
+        reached(self.roles.len(), first, &next)[role as usize]
     }
 
     /// Returns for each state of a role true if it may interrupt there, or look for an interrupt
@@ -133,10 +134,10 @@ impl<'a> Interruption<'a> {
             return vec![true; machine.states.len()];
         }
         let mut looks = sends_on(machine);
-        let waits = machine.states_with(|edge| !edge.action.is_send());
+        let mut waits = machine.states_with(&|edge| !edge.action.is_send());
         // If only an interrupt ends the block, a role that has nothing left to do waits for it.
-        let waits = waits.chain(machine.end().filter(|_| !self.block.ends));
-        waits.for_each(|state| looks[state as usize] = true);
+        waits.extend(machine.end().filter(|_| !self.block.ends));
+        waits.into_iter().for_each(|state| looks[state as usize] = true);
         looks
     }
 
@@ -155,9 +156,9 @@ impl<'a> Interruption<'a> {
 
     /// Returns for each state of a role true if it hears no more from `by` and may come to its end.
     pub(super) fn closed(&self, machine: &Local, by: u32) -> Vec<bool> {
-        let hears = machine.states_with(|edge| self.is(edge, Direction::Receive, by));
-        let hears = machine.leads_to(|_| true, hears);
-        let ends = machine.leads_to(|_| true, self.own_end(machine));
+        let hears = machine.states_with(&|edge| self.is(edge, Direction::Receive, by));
+        let hears = machine.leads_to(&|_| true, hears);
+        let ends = machine.leads_to(&|_| true, Vec::from_iter(self.own_end(machine)));
         hears.into_iter().zip(ends).map(|(hears, ends)| ends && !hears).collect()
     }
 
@@ -178,8 +179,9 @@ impl<'a> Interruption<'a> {
         let mut open = vec![self.members.len() > 1 && !hops.is_empty(); machine.states.len()];
         for peers in hops.chunks(size).filter(|_| self.block.ends) {
             let tells = |edge: &Edge| peers.iter().any(|&to| is_sent(edge, to));
-            let may = machine.leads_to(|_| true, machine.states_with(tells));
-            let need_not = machine.leads_to(|edge| !tells(edge), self.own_end(machine));
+            let may = machine.leads_to(&|_| true, machine.states_with(&tells));
+            let end = Vec::from_iter(self.own_end(machine));
+            let need_not = machine.leads_to(&|edge| !tells(edge), end);
             for ((open, may), need_not) in open.iter_mut().zip(may).zip(need_not) {
                 *open &= may && !need_not;
             }
@@ -292,8 +294,7 @@ impl<'a> Interruption<'a> {
                 if machine.exceeded(limits).is_some() {
                     return;
                 }
-                let rest: Vec<u32> =
-                    sources.iter().copied().filter(|&other| other != heard).collect();
+                let rest = Vec::from_iter(sources.iter().copied().filter(|&other| other != heard));
                 let drained = self.drain(machine, role, &rest, (interrupt, &by, heard), end);
                 let next = self.tell(machine, &to, (interrupt, heard), drained);
                 for state in 0..states {
@@ -401,5 +402,5 @@ fn sends_on(machine: &Local) -> Vec<bool> {
     let rounds = kosaraju_scc(&graph).into_iter();
     let rounds = rounds.filter(|of| of.len() > 1 || graph.contains_edge(of[0], of[0]));
     let states = rounds.flatten().map(|state| index(state.index()));
-    machine.leads_to(is_sent, states.collect::<Vec<_>>())
+    machine.leads_to(&is_sent, states.collect())
 }

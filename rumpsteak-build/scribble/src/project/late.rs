@@ -42,9 +42,7 @@
 //! # Why it is sound
 //! These machines are always [judged](super::blocks::judge): a wrong expansion is refused.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use hashbrown::HashMap;
+use litemap::LiteMap;
 use rumpsteak_fsm::{Action, Direction, Label, Message, Role};
 
 use super::interruption::{Interrupt, Interruption};
@@ -52,32 +50,32 @@ use super::local::{Edge, Local};
 use super::rounds::{Rounds, Rule, TooLate};
 use crate::diagnostics::Span;
 use crate::global::automaton::Global;
-use crate::index::{IndexSet, index};
+use crate::index::{IndexSet, index, sorted};
 use crate::limits::Limits;
 
-/// Interrupts that may still come: each with the number of its block and the role that interrupts.
-pub(super) type Late = BTreeSet<(u32, u32, Message)>;
+/// Interrupts that may still come, in order: each with the number of its block and its role.
+pub(super) type Late = Vec<(u32, u32, Message)>;
 
 /// The knowledge that each role has of the others in a block.
 pub(super) struct Lateness {
     /// For each interrupter the states in which it may interrupt.
-    open: BTreeMap<u32, Vec<bool>>,
+    open: LiteMap<u32, Vec<bool>>,
     /// By sender and receiver: the messages after which the sender sends nothing more to it.
-    last: BTreeMap<(u32, u32), BTreeSet<Message>>,
+    last: LiteMap<(u32, u32), IndexSet<Message>>,
     /// By hop: the messages after which its sender tells of no interrupt.
-    sure: BTreeMap<(u32, u32), BTreeSet<Message>>,
+    sure: LiteMap<(u32, u32), IndexSet<Message>>,
     /// By sender and receiver: for each state of the sender true if it may still send to it.
-    sends: BTreeMap<(u32, u32), Vec<bool>>,
+    sends: LiteMap<(u32, u32), Vec<bool>>,
     /// The same, for each state of the receiver.
-    hears: BTreeMap<(u32, u32), Vec<bool>>,
+    hears: LiteMap<(u32, u32), Vec<bool>>,
     /// By sender and receiver: the messages by which the receiver says that the sender has nothing
     /// more to send to it. They may cross an interrupt.
-    closing: BTreeMap<(u32, u32), BTreeSet<Message>>,
+    closing: LiteMap<(u32, u32), IndexSet<Message>>,
     /// The pairs whose receiver is not done before its sender is, so that nothing is late.
-    in_time: BTreeSet<(u32, u32)>,
+    in_time: IndexSet<(u32, u32)>,
     /// By hop or pair with such messages: for each state of its receiver true if it may still be
     /// told of an interrupt.
-    unsure: BTreeMap<(u32, u32), Vec<bool>>,
+    unsure: LiteMap<(u32, u32), Vec<bool>>,
 }
 
 impl Lateness {
@@ -87,29 +85,29 @@ impl Lateness {
     pub(super) fn new(
         of: &Interruption<'_>,
         machines: &[Local],
-        told: &HashMap<u32, Vec<bool>>,
+        told: &LiteMap<u32, Vec<bool>>,
     ) -> Result<Self, Option<(u32, u32)>> {
         let open = open(of, machines, told).ok_or(None)?;
         let is_strict = of.members.iter().any(|&by| of.rounds.is_early(of.block.span, by));
         // True if `role` is not done while `by` may interrupt.
         let learns =
             |by: u32, role: u32| of.learn(by, told.contains_key(&by)).contains(role as usize);
-        let (mut last, mut sends, mut hears) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        let mut closing = BTreeMap::new();
+        let (mut last, mut closing) = (LiteMap::new_vec(), LiteMap::new_vec());
+        let (mut sends, mut hears) = (LiteMap::new_vec(), LiteMap::new_vec());
         let pairs =
             of.members.iter().flat_map(|&from| of.members.iter().map(move |&to| (from, to)));
         for pair @ (from, to) in pairs.filter(|pair| pair.0 != pair.1) {
             let [sender, receiver] = [from, to].map(|role| &machines[role as usize]);
             let is_sent = |edge: &Edge| of.is(edge, Direction::Send, to);
             let is_received = |edge: &Edge| of.is(edge, Direction::Receive, from);
-            let may = sender.leads_to(|_| true, sender.states_with(is_sent));
+            let may = sender.leads_to(&|_| true, sender.states_with(&is_sent));
             // If anyone interrupts, such a sender is not done yet, and so it tells its hops.
             let is_caught =
                 |&by: &u32| by == from || !of.block.ends || is_strict && learns(by, from);
             let is_told = of.hops.contains_key(&pair) && of.interrupters.iter().all(is_caught);
-            let (mut final_ones, mut others) = (BTreeSet::new(), BTreeSet::new());
+            let (mut final_ones, mut others) = (IndexSet::default(), IndexSet::default());
             // The messages by which the receiver itself says that nothing more comes.
-            let mut said = BTreeSet::new();
+            let mut said = IndexSet::default();
             let counts = |source: u32| may[source as usize] && !is_told;
             for (_, edge) in sender.all_edges().filter(|(source, _)| counts(*source)) {
                 let is_more = may[edge.target as usize];
@@ -121,7 +119,7 @@ impl Lateness {
                         if !of.is(edge, Direction::Receive, to) {
                             return Err(Some(pair));
                         }
-                        said.insert(&edge.action.message)
+                        said.insert(edge.action.message.clone())
                     }
                 };
             }
@@ -131,18 +129,18 @@ impl Lateness {
             let is_said = |edge: &Edge| {
                 of.is(edge, Direction::Send, from) && said.contains(&edge.action.message)
             };
-            let hearing = receiver.states_with(|edge| is_received(edge) || is_said(edge));
-            let hearing = receiver.leads_to(|_| true, hearing);
+            let hearing = receiver.states_with(&|edge| is_received(edge) || is_said(edge));
+            let hearing = receiver.leads_to(&|_| true, hearing);
             if !said.is_empty() && of.hears_of_others(from, to) {
-                closing.insert(pair, said.into_iter().cloned().collect());
+                closing.insert(pair, said.clone());
             }
             hears.insert(pair, hearing.into_iter().map(|hears| hears || is_told).collect());
             last.insert(pair, final_ones);
             sends.insert(pair, may.into_iter().map(|may| may || is_told).collect());
         }
-        let (sure, unsure) = (BTreeMap::new(), BTreeMap::new());
+        let (sure, unsure) = (LiteMap::new_vec(), LiteMap::new_vec());
         let is_in_time = |&&(from, to): &&(u32, u32)| {
-            let is_own = of.hops.get(&(from, to)).is_some_and(|by| by.iter().eq([&from]));
+            let is_own = of.hops.get(&(from, to)).is_some_and(|by| by.iter().all(|by| *by == from));
             is_own && learns(from, to) || of.learn(from, false).contains(to as usize)
         };
         let in_time = of.hops.keys().chain(closing.keys()).filter(is_in_time).copied().collect();
@@ -156,7 +154,7 @@ impl Lateness {
         for &pair in known.closing.keys() {
             let receiver = &machines[pair.1 as usize];
             let closed = receiver.all_edges().filter(|(_, edge)| known.closes(of, pair, edge));
-            let closed = receiver.reached(|_| true, closed.map(|(_, edge)| edge.target));
+            let closed = receiver.reached(&|_| true, closed.map(|(_, edge)| edge.target).collect());
             let unsure = known.unsure.entry(pair).or_insert_with(|| vec![false; closed.len()]);
             unsure.iter_mut().zip(closed).for_each(|(unsure, closed)| *unsure |= closed);
         }
@@ -165,7 +163,7 @@ impl Lateness {
 
     /// True if the receiver of this pair says by this edge that the sender sends nothing more.
     fn closes(&self, of: &Interruption<'_>, pair: (u32, u32), edge: &Edge) -> bool {
-        let is_closing = |known: &BTreeSet<Message>| known.contains(&edge.action.message);
+        let is_closing = |known: &IndexSet<Message>| known.contains(&edge.action.message);
         of.is(edge, Direction::Send, pair.0) && self.closing.get(&pair).is_some_and(is_closing)
     }
 
@@ -176,7 +174,7 @@ impl Lateness {
         pair: (u32, u32),
         (state, edge): (u32, &Edge),
     ) -> bool {
-        let is_sure = |sure: &BTreeSet<Message>| {
+        let is_sure = |sure: &IndexSet<Message>| {
             of.is(edge, Direction::Receive, pair.0) && sure.contains(&edge.action.message)
         };
         let is_unsure = |unsure: &Vec<bool>| unsure[state as usize];
@@ -192,7 +190,7 @@ impl Lateness {
         let tells = match self.open.get(&from) {
             Some(open) => {
                 let states = (0..).zip(open).filter(|(_, is_open)| **is_open);
-                sender.leads_to(|_| true, states.map(|(state, _)| state))
+                sender.leads_to(&|_| true, states.map(|(state, _)| state).collect())
             }
             None => {
                 let hops = of.hops.keys().filter(|hop| hop.1 == from);
@@ -202,15 +200,14 @@ impl Lateness {
         };
         let is_sent = |edge: &&Edge| of.is(edge, Direction::Send, to);
         let sent = || sender.all_edges().map(|(_, edge)| edge).filter(is_sent);
-        let before = sent().filter(|edge| tells[edge.target as usize]);
-        let before: BTreeSet<&Message> = before.map(|edge| &edge.action.message).collect();
-        let after = sent().map(|edge| &edge.action.message);
-        let after: BTreeSet<Message> =
-            after.filter(|message| !before.contains(message)).cloned().collect();
+        let mut after: IndexSet<Message> = sent().map(|edge| edge.action.message.clone()).collect();
+        for edge in sent().filter(|edge| tells[edge.target as usize]) {
+            after.swap_remove(&edge.action.message);
+        }
         let is_sure = |edge: &Edge| {
             of.is(edge, Direction::Receive, from) && after.contains(&edge.action.message)
         };
-        self.unsure.insert((from, to), receiver.reached(|edge| !is_sure(edge), [0]));
+        self.unsure.insert((from, to), receiver.reached(&|edge| !is_sure(edge), vec![0]));
         self.sure.insert((from, to), after);
     }
 }
@@ -219,8 +216,8 @@ impl Lateness {
 fn open(
     of: &Interruption<'_>,
     machines: &[Local],
-    told: &HashMap<u32, Vec<bool>>,
-) -> Option<BTreeMap<u32, Vec<bool>>> {
+    told: &LiteMap<u32, Vec<bool>>,
+) -> Option<LiteMap<u32, Vec<bool>>> {
     let open = of.interrupters.iter().map(|&by| {
         let machine = &machines[by as usize];
         let (end, told, mut open) = (of.own_end(machine), told.get(&by), of.looks(machine));
@@ -231,12 +228,11 @@ fn open(
         let is_first =
             |&&role: &&u32| of.rounds.rule(of.block.span, by, role) == Some(Rule::AfterMessage);
         let first: Vec<u32> = of.members.iter().filter(is_first).copied().collect();
-        let waits = machine.states_with(|edge| !edge.action.is_send());
-        let waits: Vec<usize> = waits.map(|state| state as usize).collect();
+        let waits = machine.states_with(&|edge| !edge.action.is_send());
         for &role in &first {
-            let before = machine.reached(|edge| !of.is(edge, Direction::Send, role), [0]);
+            let before = machine.reached(&|edge| !of.is(edge, Direction::Send, role), vec![0]);
             // It could not interrupt where it waits for others.
-            if waits.iter().any(|&state| before[state]) {
+            if waits.iter().any(|&state| before[state as usize]) {
                 return None;
             }
             open.iter_mut().zip(before).for_each(|(open, before)| *open &= !before);
@@ -244,14 +240,14 @@ fn open(
         for (state, open) in (0..).zip(&mut open) {
             *open &= told.map_or(Some(state) != end, |told| told[state as usize]);
         }
-        let is_of_use = waits.is_empty() || waits.iter().any(|&state| open[state]);
+        let is_of_use = waits.is_empty() || waits.iter().any(|&state| open[state as usize]);
         let anywhere = of.is_routed() || !first.is_empty();
         let takes_part = if anywhere { open.contains(&true) } else { open[0] };
         let tells = of.hops.iter().any(|(hop, of)| hop.0 == by && of.contains(&by));
         let is_early = of.rounds.is_early(of.block.span, by);
         (takes_part && tells && (is_of_use || !is_early)).then_some((by, open))
     });
-    open.collect()
+    open.collect::<Option<_>>().map(LiteMap::from_sorted_store_unchecked)
 }
 
 impl Interruption<'_> {
@@ -262,7 +258,7 @@ impl Interruption<'_> {
         machine: &mut Local,
         role: u32,
         known: &Lateness,
-        late_sets: &mut IndexSet<Late>,
+        late_sets: &mut IndexSet<(u32, Late)>,
         limits: &Limits,
     ) {
         let original = machine.clone();
@@ -278,10 +274,9 @@ impl Interruption<'_> {
             for (position, edge) in
                 edges.iter().enumerate().filter(|of| Some(of.1.target) == own_end)
             {
-                let may_come =
-                    others().filter(|&by| known.is_unsure_after(self, (by, role), (state, edge)));
-                let marked =
-                    self.marked(machine, may_come.collect(), end, role, (known, late_sets));
+                let mut may_come: Vec<u32> = others().collect();
+                may_come.retain(|&by| known.is_unsure_after(self, (by, role), (state, edge)));
+                let marked = self.marked(machine, &may_come, end, role, (known, late_sets));
                 machine.states[state as usize][position].target = marked;
             }
         }
@@ -294,12 +289,11 @@ impl Interruption<'_> {
                 if machine.exceeded(limits).is_some() {
                     return;
                 }
-                let unsure: BTreeSet<u32> = others().filter(|&by| unsure(by, state)).collect();
+                let unsure: Vec<u32> = others().filter(|&by| unsure(by, state)).collect();
                 let sends = |to: u32| known.sends[&(role, to)][state as usize];
                 if by.contains(&role) && known.open[&role][state as usize] {
                     let left = (interrupt, role, unsure.clone());
-                    let to = others().filter(|&to| tells(role, to) || sends(to));
-                    let to: Vec<u32> = to.collect();
+                    let to = Vec::from_iter(others().filter(|&to| tells(role, to) || sends(to)));
                     let next = self.wind_up(machine, (role, state), left, known, (end, late_sets));
                     let next = self.tell(machine, &to[1..], (interrupt, role), next);
                     self.connect(machine, state, (to[0], Direction::Send, message), next);
@@ -323,8 +317,7 @@ impl Interruption<'_> {
                         let next =
                             self.wind_up(machine, (role, state), left, known, (end, late_sets));
                         let passes = |to| to != heard && !by.contains(&role) && tells(role, to);
-                        let to = others().filter(|&to| sends(to) || passes(to));
-                        let to: Vec<u32> = to.collect();
+                        let to = Vec::from_iter(others().filter(|&to| sends(to) || passes(to)));
                         let next = self.tell(machine, &to, (interrupt, heard), next);
                         self.connect(machine, state, (heard, Direction::Receive, message), next);
                     }
@@ -337,7 +330,7 @@ impl Interruption<'_> {
     fn comes_later(&self, machine: &Local, by: u32, role: u32, state: u32) -> bool {
         let heard = machine.all_edges().filter(|(_, edge)| self.is(edge, Direction::Receive, by));
         self.rounds.rule(self.block.span, by, role) == Some(Rule::AfterMessage)
-            && !machine.reached(|_| true, heard.map(|of| of.1.target))[state as usize]
+            && !machine.reached(&|_| true, heard.map(|of| of.1.target).collect())[state as usize]
     }
 
     /// A state from which the role drops what the others send, up to an interrupt or their last
@@ -347,26 +340,27 @@ impl Interruption<'_> {
         &self,
         machine: &mut Local,
         (role, state): (u32, u32),
-        (interrupt, heard, mut unsure): (&Interrupt, u32, BTreeSet<u32>),
+        (interrupt, heard, mut unsure): (&Interrupt, u32, Vec<u32>),
         known: &Lateness,
-        (end, late_sets): (u32, &mut IndexSet<Late>),
+        (end, late_sets): (u32, &mut IndexSet<(u32, Late)>),
     ) -> u32 {
-        unsure.remove(&heard);
+        unsure.retain(|&by| by != heard);
         let sources = self.members.iter().copied().filter(|&from| {
             let hears = known.hears.get(&(from, role));
             from != heard && hears.is_some_and(|hears| hears[state as usize])
         });
         // From the last source on: for each set of roles that may still interrupt the next state.
-        let mut next: BTreeMap<BTreeSet<u32>, u32> = BTreeMap::new();
+        let mut next: LiteMap<Vec<u32>, u32> = LiteMap::default();
         let sources: Vec<u32> = sources.collect();
-        let drained = sources.iter().copied().collect();
-        let mut sets = vec![unsure.difference(&drained).copied().collect::<BTreeSet<u32>>()];
-        for from in sources.iter().filter(|from| unsure.contains(from)) {
-            let more = sets.iter().map(|set| set.iter().copied().chain([*from]).collect());
-            sets.extend(more.collect::<Vec<_>>());
+        let mut sets = vec![unsure.clone()];
+        sets[0].retain(|by| !sources.contains(by));
+        for &from in sources.iter().filter(|from| unsure.contains(from)) {
+            for at in 0..sets.len() {
+                sets.push(sorted([&sets[at][..], &[from]].concat()));
+            }
         }
         for set in sets {
-            let state = self.marked(machine, set.clone(), end, role, (known, late_sets));
+            let state = self.marked(machine, &set, end, role, (known, late_sets));
             next.insert(set, state);
         }
         for &from in sources.iter().rev() {
@@ -374,8 +368,8 @@ impl Interruption<'_> {
             for set in before.keys().filter(|set| !set.contains(&from)) {
                 let state = machine.add();
                 next.insert(set.clone(), state);
-                let late = set.iter().copied().chain(unsure.contains(&from).then_some(from));
-                let late: BTreeSet<u32> = late.collect();
+                let more = if unsure.contains(&from) { &[from][..] } else { &[] };
+                let late = sorted([set, more].concat());
                 for dropped in self.pairs.get(&(from, role)).into_iter().flatten() {
                     let is_last = known.last[&(from, role)].contains(dropped);
                     let is_sure = known.sure.get(&(from, role));
@@ -395,35 +389,41 @@ impl Interruption<'_> {
             }
         }
         // Reached with nothing added so far.
-        next.into_values().next().unwrap_or(end)
+        next.first().map_or(end, |(_, state)| *state)
     }
 
     /// A state that leads to the end, where these roles may tell of an interrupt too late.
     fn marked(
         &self,
         machine: &mut Local,
-        from: BTreeSet<u32>,
+        from: &[u32],
         end: u32,
         role: u32,
-        (known, late_sets): (&Lateness, &mut IndexSet<Late>),
+        (known, late_sets): (&Lateness, &mut IndexSet<(u32, Late)>),
     ) -> u32 {
-        let late = self.interrupts.iter().flat_map(|Interrupt { message, by, .. }| {
+        let found = self.interrupts.iter().flat_map(|Interrupt { message, by, .. }| {
             let others = by.iter().any(|&by| by != role);
             let from = from.iter().filter(move |&&from| {
                 others && known.closing.contains_key(&(from, role)) || self.is_hop(from, role, by)
             });
             from.map(|&from| (self.number, from, message.clone()))
         });
-        let late: Late = late.collect();
+        let mut late = Late::new();
+        found.for_each(|one| insert(&mut late, one));
         if late.is_empty() {
             return end;
         }
-        let label = Label::from(late_sets.insert_full(late).0.to_string());
+        let label = Label::from(late_sets.insert_full((self.number, late)).0.to_string());
         let state = machine.add();
         let mark = Message { label, payload: Vec::new() };
         self.connect(machine, state, (role, Direction::Send, &mark), end);
         state
     }
+}
+
+fn insert(late: &mut Late, one: (u32, u32, Message)) {
+    let Err(at) = late.binary_search(&one) else { return };
+    late.insert(at, one);
 }
 
 impl Local {
@@ -433,14 +433,15 @@ impl Local {
         &self,
         Global { roles, blocks, .. }: &Global,
         role: u32,
-        late_sets: &IndexSet<Late>,
+        late_sets: &IndexSet<(u32, Late)>,
         rounds: &Rounds<'_>,
     ) -> Result<Self, TooLate> {
         let own = &roles[role as usize];
         let settle = |mut state: u32, mut late: Late| {
             while let Some(mark) = self.edges(state).iter().find(|edge| edge.action.peer == *own) {
                 let number = mark.action.message.label.as_str().parse().unwrap_or(0);
-                late.extend(late_sets.get_index(number).into_iter().flatten().cloned());
+                let marked = late_sets.get_index(number).map_or(&[][..], |(_, marked)| marked);
+                marked.iter().for_each(|one| insert(&mut late, one.clone()));
                 state = mark.target;
             }
             (state, late)

@@ -1,13 +1,11 @@
 //! The machine of a role while it is built and combined with others.
 
-use std::collections::BTreeSet;
-
 use hashbrown::{HashMap, HashSet};
 use rumpsteak_fsm::{Action, Late};
 
 use super::minimise::{self, Move};
 use crate::diagnostics::Span;
-use crate::index::{IndexMap, IndexSet, NONE, index, leads_to, reached};
+use crate::index::{IndexSet, NONE, Sets, by_number, index, insert_set, leads_to, reached};
 use crate::limits::Limits;
 
 /// A transition, and the places of its interactions.
@@ -128,7 +126,7 @@ impl Local {
     /// which one it was. `None` if it may send or end before, or the machine is too large.
     pub(super) fn told_later(&self, limits: &Limits) -> Option<Self> {
         let mut told = Self { late: self.late.clone(), ..Self::default() };
-        let mut sets = IndexSet::from_iter([BTreeSet::from([0])]);
+        let mut sets = Sets::from_iter([Box::from([0])]);
         while let Some(set) = sets.get_index(told.states.len()).cloned() {
             let sends = |state: &u32| {
                 let edges = self.edges(*state);
@@ -141,14 +139,20 @@ impl Local {
                 return None;
             }
             let state = told.add();
-            let mut targets: IndexMap<&Action, (BTreeSet<u32>, Vec<Span>)> = IndexMap::default();
-            for edge in set.iter().flat_map(|&state| self.edges(state)) {
-                let (targets, origins) = targets.entry(&edge.action).or_default();
-                targets.insert(edge.target);
-                origins.extend(&edge.origins);
-            }
-            for (action, (targets, origins)) in targets {
-                told.connect(state, action.clone(), index(sets.insert_full(targets).0), origins);
+            let mut letters: HashMap<&Action, u32> = HashMap::new();
+            let edges = set.iter().flat_map(|&state| self.edges(state)).map(|edge| {
+                let next = index(letters.len());
+                (*letters.entry(&edge.action).or_insert(next), edge)
+            });
+            for (_, edges) in by_number(edges.collect()) {
+                let next = edges.iter().map(|edge| edge.target).collect();
+                let origins = edges.iter().flat_map(|edge| &edge.origins).copied().collect();
+                told.connect(
+                    state,
+                    edges[0].action.clone(),
+                    insert_set(&mut sets, next).0,
+                    origins,
+                );
             }
             if set.len() == 1 && set.iter().all(|of| self.gathers.contains(of)) {
                 told.gathers.insert(state);
@@ -170,34 +174,27 @@ impl Local {
         self.states.iter().position(Vec::is_empty).map(index)
     }
 
-    pub(super) fn all_edges(&self) -> impl Iterator<Item = (u32, &Edge)> {
+    pub(super) fn all_edges(&self) -> Box<dyn Iterator<Item = (u32, &Edge)> + '_> {
         let states = (0..).zip(&self.states);
-        states.flat_map(|(state, edges)| edges.iter().map(move |edge| (state, edge)))
+        Box::new(states.flat_map(|(state, edges)| edges.iter().map(move |edge| (state, edge))))
     }
 
-    pub(super) fn states_with(&self, is: impl Fn(&Edge) -> bool) -> impl Iterator<Item = u32> {
-        self.all_edges().filter(move |(_, edge)| is(edge)).map(|(state, _)| state)
+    pub(super) fn states_with(&self, is: &dyn Fn(&Edge) -> bool) -> Vec<u32> {
+        self.all_edges().filter(|(_, edge)| is(edge)).map(|(state, _)| state).collect()
     }
 
     /// Returns for each state true if edges that satisfy `by` lead from it to one of `goals`.
-    pub(super) fn leads_to(
-        &self,
-        by: impl Fn(&Edge) -> bool,
-        goals: impl IntoIterator<Item = u32>,
-    ) -> Vec<bool> {
+    pub(super) fn leads_to(&self, by: &dyn Fn(&Edge) -> bool, goals: Vec<u32>) -> Vec<bool> {
         let edges = self.all_edges().filter(|(_, edge)| by(edge));
         let edges: Vec<(u32, u32)> = edges.map(|(state, edge)| (state, edge.target)).collect();
         leads_to(self.states.len(), &edges, goals)
     }
 
     /// Returns for each state true if edges that satisfy `by` lead to it from one of `first`.
-    pub(super) fn reached(
-        &self,
-        by: impl Fn(&Edge) -> bool,
-        first: impl IntoIterator<Item = u32>,
-    ) -> Vec<bool> {
-        let edges = |state| self.edges(state).iter().filter(|edge| by(edge));
-        reached(self.states.len(), first, |state| edges(state).map(|edge| edge.target))
+    pub(super) fn reached(&self, by: &dyn Fn(&Edge) -> bool, first: Vec<u32>) -> Vec<bool> {
+        reached(self.states.len(), first, &|state, work| {
+            work.extend(self.edges(state).iter().filter(|edge| by(edge)).map(|edge| edge.target));
+        })
     }
 
     /// Merges equivalent states and numbers them depth first, in the order of the text.
@@ -231,19 +228,18 @@ impl Local {
             }
         }
         let place = |state: u32| places[classes[state as usize] as usize];
-        let mut merged: IndexMap<(u32, u32), Edge> = IndexMap::default();
-        merged.reserve(self.size);
+        let (mut keys, mut merged) = (IndexSet::default(), Vec::with_capacity(self.size));
         // The moves of gathers come last.
         for (found, edge) in moves.iter().zip(self.states.into_iter().flatten()) {
             let source = place(found.source);
             if source != NONE {
-                let new =
-                    || Edge { target: place(edge.target), action: edge.action, origins: vec![] };
-                let known = merged.entry((source, found.letter)).or_insert_with(new);
-                known.origins.extend(edge.origins);
+                match keys.insert_full((source, found.letter)) {
+                    (_, true) => merged.push((source, Edge { target: place(edge.target), ..edge })),
+                    (known, false) => merged[known].1.origins.extend(edge.origins),
+                }
             }
         }
-        for ((source, _), mut edge) in merged {
+        for (source, mut edge) in merged {
             edge.origins.sort_unstable();
             edge.origins.dedup();
             least.connect(source, edge.action, edge.target, edge.origins);

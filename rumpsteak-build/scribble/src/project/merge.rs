@@ -8,7 +8,7 @@ use rumpsteak_fsm::{Action, Direction};
 
 use super::local::Local;
 use crate::global::automaton::{Edge, Global, Letter};
-use crate::index::{IndexMap, IndexSet, NONE, Sets, follow, index, insert_set};
+use crate::index::{IndexSet, NONE, Sets, by_number, follow, index, insert_set};
 use crate::limits::Limits;
 
 /// An edge of the global automaton: its source, and its position among the edges of the source.
@@ -135,9 +135,8 @@ impl<'g> Subsets<'g> {
     /// by letter, in the order in which the letters were seen.
     pub(super) fn close(&mut self, state: u32) -> Result<Vec<Group>, TooLarge> {
         self.members = IndexSet::default();
-        let mut groups: IndexMap<u32, Vec<EdgeAt>> = IndexMap::default();
+        let mut visible = Vec::new();
         let mut stack: Vec<u32> = self.states[state as usize].iter().rev().copied().collect();
-        let mut seen = 0;
         while let Some(found) = stack.pop() {
             if !self.members.insert(found) {
                 continue;
@@ -146,13 +145,12 @@ impl<'g> Subsets<'g> {
             stack.extend(silent.rev().map(|edge| self.representative[edge.target as usize]));
             for (at, edge) in (0..).zip(self.global.edges(found)) {
                 if self.sees(edge.letter) {
-                    groups.entry(edge.letter).or_default().push((found, at));
-                    seen += 1;
+                    visible.push((edge.letter, (found, at)));
                 }
             }
         }
-        self.spend(self.members.len() + seen)?;
-        Ok(groups.into_iter().map(|(letter, edges)| Group { letter, edges }).collect())
+        self.spend(self.members.len() + visible.len())?;
+        Ok(by_number(visible).into_iter().map(|(letter, edges)| Group { letter, edges }).collect())
     }
 
     /// Adds a transition of a state, and the state behind it.

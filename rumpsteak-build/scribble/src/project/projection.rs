@@ -53,9 +53,8 @@
 //! subsets, and the set `M` can be exponential too (the problem is PSPACE-complete). [`Limits`]
 //! stop both.
 
-use std::collections::BTreeMap;
-
 use hashbrown::HashSet;
+use litemap::LiteMap;
 use rumpsteak_fsm::{Action, Direction, Fsm, Role, StateId, TransitionId, family};
 
 use super::collector::collects;
@@ -161,7 +160,7 @@ pub(crate) fn ring(global: &Global, ring: u32, family: u32) -> Projection {
     let mut local = Local::default();
     let (own, peer) = (&global.roles[ring as usize], &global.roles[family as usize]);
     let start = local.add();
-    let mut passed: BTreeMap<u32, Vec<Span>> = BTreeMap::new();
+    let mut passed: LiteMap<u32, Vec<Span>> = LiteMap::default();
     for edge in global.all_edges().filter(|edge| global.letter(edge).to == ring) {
         passed.entry(global.letter(edge).message).or_default().extend(&edge.origins);
     }

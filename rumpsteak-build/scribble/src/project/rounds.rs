@@ -38,8 +38,8 @@
 //! others. There it may be any number of rounds ahead, and no finite machine models that.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
 
+use litemap::LiteMap;
 use rumpsteak_fsm::Message;
 
 use crate::diagnostics::Span;
@@ -49,7 +49,7 @@ use crate::global::automaton::{Block, Global};
 /// role that tells of the interrupt, and the role that is told.
 #[derive(Clone, Default)]
 pub(super) struct Rounds<'a> {
-    rules: BTreeMap<(Span, u32, u32), Rule>,
+    rules: LiteMap<(Span, u32, u32), Rule>,
     /// If roles that have ended drop what comes too late: true once one of them may have to.
     pub(super) drops: Option<&'a Cell<bool>>,
 }
@@ -98,10 +98,10 @@ impl<'a> Rounds<'a> {
         is_late: impl Fn(u32) -> bool,
     ) -> bool {
         if found.is_empty() {
-            let rules = self.rules.values_mut().filter(|rule| **rule != Rule::BeforeLastSend);
+            let rules = self.rules.iter_mut().filter(|(_, rule)| **rule != Rule::BeforeLastSend);
             let waits = |rule: &Rule| *rule == Rule::AfterMessage;
             let next = |waits| if waits { Rule::ThroughAnother } else { Rule::BeforeLastSend };
-            return rules.map(|rule| *rule = next(waits(rule))).count() > 0;
+            return rules.map(|(_, rule)| *rule = next(waits(rule))).count() > 0;
         }
         found.iter().filter(|found| self.mend_one(global, found, &is_late)).count() > 0
     }
@@ -126,7 +126,8 @@ impl<'a> Rounds<'a> {
         };
         let is_new = |place: &Span| !self.rules.contains_key(&(*place, by, role));
         if confused.is_some() && places.iter().all(|place| is_new(place) && may_wait(place)) {
-            self.rules.extend(places.iter().map(|&place| ((place, by, role), Rule::AfterMessage)));
+            let keys = places.iter().map(|&place| (place, by, role));
+            keys.for_each(|key| _ = self.rules.insert(key, Rule::AfterMessage));
             return true;
         }
         let key = (global.blocks[block as usize].span, by, role);

@@ -29,7 +29,7 @@ pub(super) fn shuffle(parts: &[Local], order: Order<'_>, limits: &Limits) -> Loc
     let Order { raced, sends_first, gathers } = order;
     let (sends_first, gathers) = (sends_first && is_finite, gathers && is_finite);
     let is_send = |edge: &Edge| edge.action.is_send();
-    let sends_later = |part: &Local| part.leads_to(|_| true, part.states_with(is_send));
+    let sends_later = |part: &Local| part.leads_to(&|_| true, part.states_with(&is_send));
     // For each state of a part true if the role may still send.
     let sends: Vec<Vec<bool>> = parts.iter().map(sends_later).collect();
     let mut local = Local::default();

@@ -1,13 +1,11 @@
 //! The checks of each state of a role's machine: see [`projection`](super::projection).
 
-use std::collections::BTreeSet;
-
 use fixedbitset::FixedBitSet;
 
-use super::merge::{Back, EdgeAt, Group, Subsets, TooLarge, path};
+use super::merge::{EdgeAt, Group, Subsets, TooLarge, path};
 use crate::diagnostics::Code;
 use crate::global::automaton::{Global, Letter};
-use crate::index::{IndexMap, NONE, index, leads_to};
+use crate::index::{IndexSet, NONE, index, leads_to, sorted};
 
 pub(super) struct Problem {
     pub(super) state: u32,
@@ -79,7 +77,7 @@ fn same_label<'g>(subsets: &Subsets<'_>, groups: &'g [Group]) -> Option<(&'g Gro
 /// A member from which no ε-path leads to any of `edges`.
 fn stuck<'e>(subsets: &Subsets<'_>, edges: impl Iterator<Item = &'e EdgeAt>) -> Option<u32> {
     let members = &subsets.members;
-    let goals: BTreeSet<u32> = edges.map(|&(source, _)| subsets.slot(source)).collect();
+    let goals = sorted(edges.map(|&(source, _)| subsets.slot(source)).collect());
     if goals.len() == members.len() {
         return None;
     }
@@ -97,7 +95,8 @@ pub(super) fn can_end(automaton: &Global) -> Vec<bool> {
     let states = 0..index(automaton.len());
     let from = |state| automaton.edges(state).iter().map(move |edge| (state, edge.target));
     let edges: Vec<(u32, u32)> = states.clone().flat_map(from).collect();
-    leads_to(automaton.len(), &edges, states.filter(|&state| automaton.edges(state).is_empty()))
+    let ends = states.filter(|&state| automaton.edges(state).is_empty()).collect();
+    leads_to(automaton.len(), &edges, ends)
 }
 
 /// Receive validity: finds a message that can arrive first although the branch of another one was
@@ -108,7 +107,7 @@ fn overtaken(
     groups: &[Group],
 ) -> Result<Option<(EdgeAt, EdgeAt, Vec<EdgeAt>)>, TooLarge> {
     let senders = groups.iter().map(|group| subsets.letter(group.letter).from);
-    let senders: BTreeSet<u32> = senders.filter(|&sender| sender != NONE).collect();
+    let senders = sorted(senders.filter(|&sender| sender != NONE).collect());
     for Group { letter, edges } in groups {
         let own = subsets.letter(*letter).from;
         for &other in senders.iter().filter(|&&other| own != NONE && other != own) {
@@ -140,9 +139,9 @@ fn available<'g>(
     let mut blocked = FixedBitSet::with_capacity(global.roles.len());
     blocked.insert(subsets.role as usize);
     // Each state with its blocked roles, and the step that led there.
-    let mut found: IndexMap<_, Option<Back>> = IndexMap::from_iter([((start, blocked), None)]);
+    let (mut found, mut steps) = (IndexSet::from_iter([(start, blocked)]), vec![None]);
     let mut at = 0;
-    while let Some((state, blocked)) = found.get_index(at).map(|(key, _)| key.clone()) {
+    while let Some((state, blocked)) = found.get_index(at).cloned() {
         subsets.spend(blocked.as_slice().len())?;
         for (position, edge) in (0..).zip(global.edges(state)) {
             let Letter { from, to, .. } = global.letter(edge);
@@ -155,12 +154,12 @@ fn available<'g>(
                 after.insert(to as usize);
             } else if from == sender && to == subsets.role {
                 if let Some(awaited) = groups.iter().find(|group| group.letter == edge.letter) {
-                    return Ok(Some((awaited, path(back, |at| found[at]))));
+                    return Ok(Some((awaited, path(back, |at| steps[at]))));
                 }
                 continue;
             }
-            if !after.contains(sender as usize) {
-                found.entry((edge.target, after)).or_insert(back);
+            if !after.contains(sender as usize) && found.insert((edge.target, after)) {
+                steps.push(back);
             }
         }
         at += 1;

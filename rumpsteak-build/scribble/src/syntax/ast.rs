@@ -4,7 +4,6 @@
 //! file may nest a hundred thousand choices; dropping or comparing a tree of boxes would overflow
 //! the stack.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::diagnostics::{Name, Span};
@@ -177,8 +176,9 @@ impl Body {
     pub(crate) fn endings(&self) -> Vec<Ending> {
         /// The greatest number of recursions around one branch that are listed.
         const MOST: usize = 4;
-        let (mut again, mut ends, mut around) = (BTreeMap::new(), Vec::new(), BTreeMap::new());
-        let mut work = vec![(self.root(), None)];
+        let (mut again, mut around) =
+            (vec![None; self.blocks.len()], vec![None; self.blocks.len()]);
+        let (mut ends, mut work) = (Vec::new(), vec![(self.root(), None)]);
         while let Some((block, within)) = work.pop() {
             let mut last = None;
             for &id in self.block(block) {
@@ -188,26 +188,27 @@ impl Body {
                         work.extend(branches.iter().map(|&branch| (branch, within)));
                     }
                     (InteractionKind::Rec { variable, body }, _) => {
-                        around.insert(*body, within);
+                        around[body.0 as usize] = within;
                         work.push((*body, Some((*body, variable))));
                     }
                     (InteractionKind::Continue { variable }, Some((body, name)))
                         if variable.text == name.text =>
                     {
-                        again.extend(last.map(|last| (body, last)));
+                        again[body.0 as usize] = last.or(again[body.0 as usize]);
                     }
                     _ => {}
                 }
                 last = matches!(kind, InteractionKind::Message { .. }).then_some(*span);
             }
-            let outer = |(body, _): &(BlockId, &Name)| around.get(body).copied().flatten();
+            let outer = |(body, _): &(BlockId, &Name)| around[body.0 as usize];
             let all = std::iter::successors(within, outer).take(MOST);
             ends.extend(last.into_iter().flat_map(|last| all.clone().map(move |rec| (rec, last))));
         }
         ends.sort_by_key(|&(_, last)| last);
-        let ending = |((body, name), last): ((BlockId, &Name), Span)| {
-            let again = again.get(&body).copied();
-            Ending { variable: name.clone(), again, last }
+        let ending = |((body, name), last): ((BlockId, &Name), Span)| Ending {
+            variable: name.clone(),
+            again: again[body.0 as usize],
+            last,
         };
         ends.into_iter().map(ending).collect()
     }
