@@ -53,16 +53,11 @@ pub(crate) fn judge(parts: &[InternedSystem<'_>], limits: &Limits) -> Vec<Evalua
 }
 
 /// The properties of a system at one bound; at least 1, since a message needs a place in its queue.
-pub fn check_at(
-    system: &System,
-    bound: usize,
-    reduction: Reduction,
-    limits: &Limits,
-) -> Properties {
+pub fn check_at(system: &System, k: usize, reduction: Reduction, limits: &Limits) -> Properties {
     let parts = InternedSystem::parts(system);
-    let bound = bound.max(1);
+    let k = k.max(1);
     let mut search = Search { reduction, limits, budget: limits.configurations };
-    properties(system, bound, parts.iter().map(|part| (part, search.evaluate(part, bound))))
+    properties(system, k, parts.iter().map(|part| (part, search.evaluate(part, k))))
 }
 
 pub(crate) fn reduces(part: &InternedSystem<'_>) -> bool {

@@ -131,13 +131,8 @@ fn forgotten(sub: &Fsm, sup: &Fsm) -> Option<Refusal> {
 }
 
 /// An action from a state on that the supertype has with another peer, direction or payload only.
-pub(super) fn turned(
-    sub: &Fsm,
-    sup: &Fsm,
-    from: StateId,
-    path: Vec<TransitionId>,
-) -> Option<Cause> {
-    let ahead = sub.reachable_from(from).flat_map(|state| sub.transitions_from(state));
+pub(super) fn turned(sub: &Fsm, sup: &Fsm, at: StateId, path: Vec<TransitionId>) -> Option<Cause> {
+    let ahead = sub.reachable_from(at).flat_map(|state| sub.transitions_from(state));
     ahead.filter(|own| !does(sup, own.action)).find_map(|own| {
         let misfit = unknown(sub, sup, own.action);
         let (Misfit::OtherPeer(id) | Misfit::OtherDirection(id) | Misfit::OtherPayload(id)) =

@@ -260,12 +260,7 @@ impl<'a> Anticipation<'a> {
 
     /// `promises`, then an open choice of the alternatives that were found. Peers choose in each
     /// alternative independently, so all combinations are possible. `rules` lead to the choice.
-    fn choices(
-        &mut self,
-        promises: &[Promise],
-        mut rules: Sequence,
-        found: Found,
-    ) -> Result<Vec<Way>> {
+    fn choices(&mut self, due: &[Promise], mut rules: Sequence, found: Found) -> Result<Vec<Way>> {
         let Found { alternatives, dropped, reason } = found;
         // Backwards, so that the numbers of the others stay.
         for index in dropped.into_iter().rev() {
@@ -302,17 +297,17 @@ impl<'a> Anticipation<'a> {
         }
         let mut ways = Vec::with_capacity(combinations.len());
         for (mut alternatives, rules) in combinations {
-            self.spend(promises.len())?;
+            self.spend(due.len())?;
             let segment = match alternatives.len() {
                 // No alternative is left: the reason of one of them, unless all were dropped for
                 // lack of slack.
                 0 => return Err(Stop::Refused(reason.unwrap_or(not_reached(Blame::State(0))))),
                 1 => {
                     let Alternative { promise, segment } = alternatives.remove(0);
-                    let promises = [promises, &[promise], &segment.promises].concat();
-                    Segment { promises, ..segment }
+                    let due = [due, &[promise], &segment.promises].concat();
+                    Segment { promises: due, ..segment }
                 }
-                _ => Segment { promises: promises.to_vec(), rest: Rest::choice(alternatives) },
+                _ => Segment { promises: due.to_vec(), rest: Rest::choice(alternatives) },
             };
             ways.push(Way { segment, rules });
         }

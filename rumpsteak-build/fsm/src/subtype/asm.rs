@@ -86,12 +86,7 @@ impl<'a> Assumptions<'a> {
 
     /// Ends a way at a situation with this [key](super::record::encode). `None` if the situation
     /// was met before (rule ASM), otherwise its number and the way that starts from it.
-    pub(super) fn meet(
-        &mut self,
-        key: &[u32],
-        situation: &Situation,
-        way: Way,
-    ) -> Option<(u32, Way)> {
+    pub(super) fn meet(&mut self, key: &[u32], at: &Situation, way: Way) -> Option<(u32, Way)> {
         let trail = self.record.append(&way.trail);
         let (to, new) = self.record.intern(key);
         let parent = way.from.map(|from| {
@@ -104,11 +99,11 @@ impl<'a> Assumptions<'a> {
             return None;
         }
 
-        let promise = |kind| Some((kind, situation.prefix.promise(self.pair, kind)?.origin));
+        let promise = |kind| Some((kind, at.prefix.promise(self.pair, kind)?.origin));
         let start = self.promises.len();
         self.promises.extend((0..self.pair.kinds() as Kind).filter_map(promise));
         let promises = start..self.promises.len();
-        self.nodes.push(Node { state: situation.state, parent, promises });
+        self.nodes.push(Node { state: at.state, parent, promises });
         let mut trail = way.trail;
         trail.clear();
         let way = Way { from: Some(to), trail, fragment: self.record.root(), ..Way::start() };

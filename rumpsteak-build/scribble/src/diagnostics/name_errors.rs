@@ -185,12 +185,7 @@ pub(crate) fn unknown_message(name: &Name, known: &[&str]) -> Diagnostic {
 }
 
 /// `what` is `role` or `argument`; `counts` are the expected and the given number of them.
-pub(crate) fn argument_count(
-    what: &str,
-    protocol: &Name,
-    counts: [usize; 2],
-    span: Span,
-) -> Diagnostic {
+pub(crate) fn argument_count(what: &str, of: &Name, counts: [usize; 2], span: Span) -> Diagnostic {
     let takes = match counts[0] {
         0 => format!("takes no {what}s"),
         1 => format!("takes one {what}"),
@@ -201,6 +196,6 @@ pub(crate) fn argument_count(
         1 => "one is given".to_owned(),
         given => format!("{given} are given"),
     };
-    let message = format!("`{protocol}` {takes}, and {given}");
-    Diagnostic::new(Code::ArgumentCount, message, span, given).with(protocol.span, takes)
+    let message = format!("`{of}` {takes}, and {given}");
+    Diagnostic::new(Code::ArgumentCount, message, span, given).with(of.span, takes)
 }

@@ -102,19 +102,13 @@ pub(crate) enum Template {
 
 impl Template {
     /// A message: a numbered one, unless there are parameters among its sorts.
-    pub(crate) fn message(
-        label: Label,
-        sorts: Vec<Self>,
-        messages: &mut IndexSet<Message>,
-    ) -> Self {
+    pub(crate) fn message(label: Label, sorts: Vec<Self>, known: &mut IndexSet<Message>) -> Self {
         let payload = sorts.iter().map(|sort| match sort {
             Self::Sort(sort) => Some(sort.clone()),
             _ => None,
         });
         match payload.collect() {
-            Some(payload) => {
-                Self::Message(index(messages.insert_full(Message { label, payload }).0))
-            }
+            Some(payload) => Self::Message(index(known.insert_full(Message { label, payload }).0)),
             None => Self::Literal(label, sorts),
         }
     }

@@ -154,17 +154,12 @@ impl<'g> Subsets<'g> {
     }
 
     /// Adds a transition of a state, and the state behind it.
-    pub(super) fn add(
-        &mut self,
-        source: u32,
-        letter: u32,
-        edges: &[EdgeAt],
-    ) -> Result<(), TooLarge> {
+    pub(super) fn add(&mut self, from: u32, letter: u32, edges: &[EdgeAt]) -> Result<(), TooLarge> {
         let target = |&edge: &EdgeAt| self.representative[self.edge(edge).target as usize];
         let target =
-            self.insert(edges.iter().map(target).collect(), Some((source as usize, letter)))?;
+            self.insert(edges.iter().map(target).collect(), Some((from as usize, letter)))?;
         let origins = edges.iter().flat_map(|&edge| &self.edge(edge).origins).copied().collect();
-        self.machine.connect(source, self.action(letter), target, origins);
+        self.machine.connect(from, self.action(letter), target, origins);
         Ok(())
     }
 

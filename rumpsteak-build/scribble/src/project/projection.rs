@@ -135,13 +135,8 @@ impl Projection {
 const MOST_PROBLEMS: usize = 100;
 
 /// Projects onto the role with the number `role`, which is declared at `declared`.
-pub(crate) fn project(
-    global: &Global,
-    role: u32,
-    declared: Span,
-    limits: &Limits,
-) -> Found<Projection> {
-    Ok(Projection::of(local(global, role, declared, limits)?, &global.roles[role as usize]))
+pub(crate) fn project(global: &Global, role: u32, at: Span, limits: &Limits) -> Found<Projection> {
+    Ok(Projection::of(local(global, role, at, limits)?, &global.roles[role as usize]))
 }
 
 /// The smallest machine of the role. A block stands there as a message of the role to itself,

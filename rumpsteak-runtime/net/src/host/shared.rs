@@ -341,12 +341,8 @@ impl Shared {
     }
 
     /// Changes the slot of a role for a peer. `None` without such a slot.
-    pub(super) fn with_slot<T>(
-        &self,
-        own: &Hello,
-        change: impl FnOnce(&mut Slot) -> T,
-    ) -> Option<T> {
-        lock(&self.registry).slot(&own.route.near(), &own.route.peer).map(change)
+    pub(super) fn with_slot<T>(&self, own: &Hello, edit: impl FnOnce(&mut Slot) -> T) -> Option<T> {
+        lock(&self.registry).slot(&own.route.near(), &own.route.peer).map(edit)
     }
 
     /// Notes that the peer has left, so that it may use the name of the session again.
