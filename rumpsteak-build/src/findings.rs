@@ -14,7 +14,7 @@ use crate::fault::{Cause, Fault};
 use crate::judge::sessions::{self, Judgement};
 use crate::judge::{Root, capacities, declared};
 use crate::protocols::{Loaded, Outcome, Protocols};
-use crate::report::comparison::beyond_subtyping;
+use crate::report::beyond_subtyping;
 use crate::report::wording::{self, ErrorText};
 use crate::scope::{self, ItemId, Scope};
 use crate::settings::{Settings, attribute};

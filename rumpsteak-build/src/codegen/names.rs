@@ -16,7 +16,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens as _;
 use rumpsteak_front::module::{Item, ItemKind};
 use rumpsteak_front::name;
-use rumpsteak_fsm::{Fsm, Label, Message, Role, Sort};
+use rumpsteak_fsm::{Label, Message, Role};
 use rumpsteak_scribble::Span;
 
 use super::payloads::{Payload, declared, is_ident, payload, reserved, without_type};
@@ -41,7 +41,7 @@ pub(super) struct Names {
     /// The position of the first label with a [normal](name::normalise) name.
     firsts: BTreeMap<String, usize>,
     /// The names that nothing more may have.
-    taken: BTreeSet<String>,
+    pub(super) taken: BTreeSet<String>,
     /// The unused numbers for a name.
     numbers: BTreeMap<String, RangeFrom<usize>>,
 }
@@ -185,30 +185,7 @@ impl Names {
         Ok(payloads)
     }
 
-    /// Names the roles and messages of a machine, its own role first.
-    pub(super) fn of_machine(
-        fsm: &Fsm,
-        roles: &[Role],
-        is_declared: impl Fn(&str) -> bool,
-    ) -> Self {
-        let mut names = Self { taken: reserved(), ..Self::default() };
-        let payloads = fsm.transitions().flat_map(|by| &by.action.message.payload);
-        let in_scope = payloads.map(Sort::as_str).filter(|sort| !is_declared(sort));
-        names.taken.extend(in_scope.map(str::to_owned));
-        let others = roles.iter().filter(|role| *role != fsm.role());
-        for role in [fsm.role()].into_iter().chain(others) {
-            names.add_role(role, None);
-        }
-        for transition in fsm.transitions() {
-            let message = &transition.action.message;
-            if !names.positions.contains_key(message) {
-                names.add_label(message.clone(), None, &[], None);
-            }
-        }
-        names
-    }
-
-    fn add_role(&mut self, role: &Role, written: Option<String>) {
+    pub(super) fn add_role(&mut self, role: &Role, written: Option<String>) {
         let scribble = role.as_str().to_owned();
         let is_written = written.is_some();
         let ty = written.unwrap_or_else(|| self.fresh(&name::camel(&scribble), "Role"));
@@ -220,7 +197,7 @@ impl Names {
     }
 
     /// Names a message. `written` is its type in the module, and true if that has `Debug`.
-    fn add_label(
+    pub(super) fn add_label(
         &mut self,
         message: Message,
         written: Option<(String, bool)>,

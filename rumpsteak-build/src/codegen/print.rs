@@ -8,7 +8,7 @@ use rumpsteak_fsm::{Action, Direction, Fsm, Message, Role};
 
 use super::machines::Machine;
 use super::names::{LabelName, Names, RoleName};
-use super::session::{self, Choosing, End, Item};
+use super::session::{Choosing, End, Item};
 use crate::protocols::{Loaded, ScrFile};
 use crate::scope::Scope;
 use crate::scope::labels::is_of_name;
@@ -223,7 +223,12 @@ pub(super) fn print_item(
 }
 
 /// Prints an item of a session without its attributes. With `names`, its options are documented.
-fn print_declaration(text: &mut String, item: &Item, public: &str, names: Option<&Names>) {
+pub(super) fn print_declaration(
+    text: &mut String,
+    item: &Item,
+    public: &str,
+    names: Option<&Names>,
+) {
     let _ = match item {
         Item::Chain { name, nominal: true, session } => {
             writeln!(text, "{public}struct {name}({session});")
@@ -241,23 +246,6 @@ fn print_declaration(text: &mut String, item: &Item, public: &str, names: Option
             Ok(())
         }
     };
-}
-
-/// The sessions of a machine, to be pasted into a module. `None` if it is not a session type.
-pub(crate) fn session_items(
-    fsm: &Fsm,
-    base: &str,
-    roles: &[Role],
-    is_declared: impl Fn(&str) -> bool,
-) -> Option<String> {
-    let mut names = Names::of_machine(fsm, roles, is_declared);
-    let items = session::items(fsm, base, base.to_owned(), &mut names, None).ok()?;
-    let mut text = format!("#[session({})]\n", names.roles[0].ty);
-    for (index, item) in items.iter().enumerate() {
-        text.push_str(if index > 0 { "\n#[session]\n" } else { "" });
-        print_declaration(&mut text, item, "", None);
-    }
-    Some(text)
 }
 
 fn print_fence(text: &mut String, language: &str, code: &str) {
