@@ -166,7 +166,7 @@ impl Findings {
             roles.insert(role.item.name.to_string(), facts);
         }
         let mut seen = BTreeSet::new();
-        payloads.retain(|check| seen.insert((check.label.clone(), check.field)));
+        payloads.retain(|check| seen.insert(format!("{}.{}", check.label, check.field)));
     }
 
     /// Leaves out all sessions of a module that has these mistakes.

@@ -7,7 +7,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
-use indexmap::IndexMap;
 use rumpsteak_scribble::Span;
 
 use crate::named_text::{NamedText, TextPlace};
@@ -60,12 +59,15 @@ impl Excerpt {
     }
 
     pub(super) fn snippets(&self) -> Vec<Snippet<'_, Annotation<'_>>> {
-        let mut texts: IndexMap<*const NamedText, Vec<_>> = IndexMap::new();
+        let mut texts: Vec<Vec<(AnnotationKind, &Mark)>> = Vec::new();
         for (index, mark) in self.marks.iter().enumerate() {
             let kind = if index == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
-            texts.entry(Arc::as_ptr(&mark.text)).or_default().push((kind, mark));
+            match texts.iter_mut().find(|marks| Arc::ptr_eq(&marks[0].1.text, &mark.text)) {
+                Some(marks) => marks.push((kind, mark)),
+                None => texts.push(vec![(kind, mark)]),
+            }
         }
-        texts.values().map(|marks| snippet(marks)).collect()
+        texts.iter().map(|marks| snippet(marks)).collect()
     }
 }
 

@@ -1,8 +1,8 @@
 //! A session as a machine, and the resolution of its names: roles, labels, choices and sessions.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use indexmap::IndexMap;
+use litemap::LiteMap;
 use proc_macro2::{Ident, Span};
 use rumpsteak_front::module::{Item, ItemKind};
 use rumpsteak_front::session::{
@@ -45,7 +45,7 @@ impl Scope<'_> {
             origins: Vec::new(),
             behind: Vec::new(),
             states: Vec::new(),
-            begun: BTreeMap::new(),
+            begun: LiteMap::new(),
             end: None,
             pending: Vec::new(),
         };
@@ -77,7 +77,7 @@ struct Builder<'a> {
     origins: Vec<Place>,
     behind: Vec<Place>,
     states: Vec<Place>,
-    begun: BTreeMap<Begun, StateId>,
+    begun: LiteMap<Begun, StateId>,
     end: Option<StateId>,
     pending: Vec<(Begun, StateId)>,
 }
@@ -275,13 +275,17 @@ impl Builder<'_> {
     /// Adds the messages of a gather in the order of their peers, and what follows them.
     fn gather(&mut self, gather: ItemId, (due, then): (&[Variant], &Chain), mut state: StateId) {
         let place = |variant: &Variant| Place { item: gather, span: variant.name.span() };
-        let mut peers: IndexMap<Role, Vec<&Variant>> = IndexMap::new();
+        let mut peers: Vec<(Role, Vec<&Variant>)> = Vec::new();
         for variant in due {
             let Some(action) = variant.head.action() else { continue };
-            peers.entry(self.peer(&action.peer)).or_default().push(variant);
+            let peer = self.peer(&action.peer);
+            match peers.iter_mut().find(|(own, _)| *own == peer) {
+                Some((_, variants)) => variants.push(variant),
+                None => peers.push((peer, vec![variant])),
+            }
         }
         let end = self.behind(gather, then, 0);
-        let nexts = peers.values().skip(1).map(|variants| place(variants[0]));
+        let nexts = peers.iter().skip(1).map(|(_, variants)| place(variants[0]));
         let nexts: Vec<_> = nexts.map(|place| (self.state(place), place)).collect();
         for ((peer, variants), (next, behind)) in
             peers.into_iter().zip(nexts.into_iter().chain([end]))
@@ -424,7 +428,7 @@ pub(crate) fn cycles<N: Copy + Ord>(
     nodes: impl Iterator<Item = N>,
     next: impl Fn(N) -> Option<N>,
 ) -> Vec<N> {
-    let mut rounds: BTreeMap<N, N> = BTreeMap::new();
+    let mut rounds: LiteMap<N, N> = LiteMap::new();
     let mut found = Vec::new();
     for start in nodes {
         let mut node = start;
