@@ -121,7 +121,7 @@ impl Names {
         }
         names.roles.iter_mut().for_each(|role| role.has_session = roots.contains(&role.ty));
         let mut carried = BTreeMap::new();
-        scope.messages().for_each(|message| carried.append(&mut scope.labels(&message)));
+        scope.messages().for_each(|message| carried.extend(scope.labels(&message)));
         for ((message, span), types) in messages.into_iter().zip(declared_here) {
             if !names.has_message
                 && let Some(earlier) = names.alike(&message)

@@ -309,7 +309,7 @@ fn circles(fsm: &Fsm, gathered: &[bool]) -> Vec<bool> {
         Some(only.target)
     };
     let mut circle = vec![false; fsm.len()];
-    for mut state in cycles(fsm.states(), next) {
+    for mut state in cycles(fsm.states(), vec![None; fsm.len()], StateId::index, next) {
         while !circle[state.index()] {
             circle[state.index()] = true;
             state = next(state).unwrap_or(state);

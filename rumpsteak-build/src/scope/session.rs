@@ -413,9 +413,9 @@ fn cycle_faults(scope: &Scope<'_>, items: &BTreeSet<ItemId>) -> Vec<Fault> {
             Tail::Named(name) => scope.find(name),
             _ => None,
         };
-        let found = cycles(items.iter().copied(), next).into_iter();
+        let found = cycles(items.iter().copied(), vec![None; scope.items.len()], |id| id, next);
         let fault = |item| Some(cause(scope.name_of(item)).at(chain(item)?.tail.ident().span()));
-        found.filter_map(fault).collect::<Vec<Fault>>()
+        found.into_iter().filter_map(fault).collect::<Vec<Fault>>()
     };
     let is_idle = |item| chain(item).is_some_and(|chain| chain.actions.is_empty());
     let mut faults = find(&is_idle, |name| Cause::Idle { name });
@@ -423,19 +423,21 @@ fn cycle_faults(scope: &Scope<'_>, items: &BTreeSet<ItemId>) -> Vec<Fault> {
     faults
 }
 
-/// The last node of each cycle of a graph in which a node has one successor at most.
-pub(crate) fn cycles<N: Copy + Ord>(
+/// The last node of each cycle of a graph in which a node has one successor at most. `rounds` has
+/// a place for each node.
+pub(crate) fn cycles<N: Copy + PartialEq>(
     nodes: impl Iterator<Item = N>,
+    mut rounds: Vec<Option<N>>,
+    index: impl Fn(N) -> usize,
     next: impl Fn(N) -> Option<N>,
 ) -> Vec<N> {
-    let mut rounds: LiteMap<N, N> = LiteMap::new();
     let mut found = Vec::new();
     for start in nodes {
         let mut node = start;
-        while !rounds.contains_key(&node) {
-            rounds.insert(node, start);
+        while rounds[index(node)].is_none() {
+            rounds[index(node)] = Some(start);
             let Some(target) = next(node) else { break };
-            if rounds.get(&target) == Some(&start) {
+            if rounds[index(target)] == Some(start) {
                 found.push(node);
             }
             node = target;
