@@ -152,9 +152,8 @@ impl Analysis {
         // The name of the runtime is in them.
         let manifests = [&base.folder, &base.workspace].map(|folder| folder.join("Cargo.toml"));
         let mut watched = self.source.watched.clone();
-        watched.extend(self.protocols.looked_at.iter().cloned().chain(manifests));
-        // The folders of all files.
-        watched.extend(self.protocols.machines.keys().cloned());
+        let folders = self.protocols.machines.keys();
+        watched.extend(self.protocols.looked_at.iter().chain(folders).cloned().chain(manifests));
         let mut text = String::new();
         // Writing to a string does not fail.
         for path in &watched {

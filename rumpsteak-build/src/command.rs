@@ -14,7 +14,7 @@ use rumpsteak_fsm::Fsm;
 use rumpsteak_scribble::{Code as ScribbleCode, Projection, Protocol};
 
 use crate::analysis::{Analysis, Summary};
-use crate::codegen::{self, skeleton, standalone};
+use crate::codegen::{self, standalone};
 use crate::configuration::Configuration;
 use crate::fault::Cause;
 use crate::findings::Findings;
@@ -53,27 +53,16 @@ macro_rules! pages {
 }
 
 pages! {
-    // Names.
-    "V0101" "V0103" "V0104" "V0106" "V0108"
-    // Roles and labels of a protocol, and the attribute of a module.
-    "V0201" "V0202" "V0203" "V0204" "V0205" "V0206" "V0207" "V0208" "V0209" "V0211" "V0213"
-    // The form of a session.
-    "V0301" "V0302" "V0303"
-    // A session and its protocol.
+    "V0101" "V0103" "V0104" "V0106" "V0108" "V0201" "V0202" "V0203" "V0204" "V0205" "V0206"
+    "V0207" "V0208" "V0209" "V0211" "V0213" "V0301" "V0302" "V0303"
     "V0401" "V0402" "V0403" "V0404" "V0405" "V0406" "V0407" "V0408" "V0409" "V0410" "V0411"
-    "V0412" "V0413"
-    // Sessions together, and limits.
-    "V0501" "V0502" "V0503" "V0505" "V0506"
-    // Generated code.
-    "V0603" "V0604"
+    "V0412" "V0413" "V0501" "V0502" "V0503" "V0505" "V0506" "V0603" "V0604"
 }
 
 /// All codes of `cargo rumpsteak explain`, in order, and their pages in Markdown.
 pub fn explanations() -> impl Iterator<Item = (&'static str, &'static str)> {
-    ScribbleCode::ALL
-        .iter()
-        .map(|code| (code.as_str(), code.explanation()))
-        .chain(PAGES.iter().copied())
+    let of_scribble = ScribbleCode::ALL.iter().map(|code| (code.as_str(), code.explanation()));
+    of_scribble.chain(PAGES.iter().copied())
 }
 
 /// The configuration of a package's build script, from its `OUT_DIR`. `None` if the build script
@@ -292,9 +281,9 @@ impl Code {
         let parse = |item| Module::parse(ModuleKind::Protocol, quote!(#name), item).ok();
         let item = self.text.as_ref().and_then(|text| text.parse().ok());
         let Some(module) = item.and_then(parse) else { return Default::default() };
-        let processes = skeleton::processes(&module, &self.facts);
+        let processes = standalone::processes(&module, &self.facts);
         let (name, sizes, on_demand) = (&self.protocol, self.sizes, &self.facts.on_demand);
-        let program = skeleton::program(name, &module, &processes, sizes, on_demand);
+        let program = standalone::program(name, &module, &processes, sizes, on_demand);
         (processes, program)
     }
 }

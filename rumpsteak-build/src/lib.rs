@@ -27,6 +27,7 @@ mod protocols;
 mod report;
 mod scope;
 mod settings;
+mod short_map;
 mod source;
 mod verdict;
 mod words;

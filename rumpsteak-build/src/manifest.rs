@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::package_root::{self, PackageRoot};
+use crate::short_map::entry;
 
 const RUNTIME: &str = "rumpsteak-runtime";
 
@@ -47,11 +48,7 @@ fn dependencies(text: &str, shared: bool) -> Vec<(String, String)> {
             Some(key) => (key.as_str(), line),
             None => (key, &line[key.len() + 1..]),
         };
-        let key = key.trim().trim_matches('"');
-        match found.iter_mut().find(|(own, _)| own == key) {
-            Some((_, text)) => text.push_str(value),
-            None => found.push((key.to_owned(), value.to_owned())),
-        }
+        entry(&mut found, key.trim().trim_matches('"').to_owned()).push_str(value);
     }
     found
 }

@@ -9,33 +9,29 @@ use rumpsteak_front::session::Tail;
 
 use super::print::print_block;
 use crate::scope::{ItemId, Scope};
+use crate::short_map::entry;
 
 pub(crate) fn closed(scope: &Scope<'_>) -> String {
     // The roles, in the order of their sessions, with their peers.
     let mut roles: Vec<(String, BTreeSet<String>)> = Vec::new();
-    let mut connect = |role: &Ident, peer: Option<&Ident>| {
-        let place = roles.iter().position(|(own, _)| role == own).unwrap_or(roles.len());
-        if place == roles.len() {
-            roles.push((role.to_string(), BTreeSet::new()));
-        }
-        roles[place].1.extend(peer.map(ToString::to_string));
+    scope.roots().for_each(|(_, _, role)| _ = entry(&mut roles, role.to_string()));
+    let mut connect = |role: &Ident, peer: &Ident| {
+        entry(&mut roles, role.to_string()).insert(peer.to_string());
+        entry(&mut roles, peer.to_string()).insert(role.to_string());
     };
-    scope.roots().for_each(|(_, _, role)| connect(role, None));
     let (mut labels, mut seen) = (Vec::new(), BTreeSet::new());
     for (id, _, role) in scope.roots() {
         for item in reached(scope, id) {
             let Some(session) = scope.session(item) else { continue };
             for action in session.actions() {
-                connect(role, Some(&action.peer));
-                connect(&action.peer, Some(role));
+                connect(role, &action.peer);
             }
             let own = session.actions().map(|action| &action.label);
             let own = own.chain(session.variants().iter().map(|of| of.head.label()));
             labels.extend(own.map(Ident::to_string).filter(|label| seen.insert(label.clone())));
             for chain in session.chains() {
                 if let Tail::Choice { peer: Some(peer), .. } = &chain.tail {
-                    connect(role, Some(peer));
-                    connect(peer, Some(role));
+                    connect(role, peer);
                 }
             }
         }

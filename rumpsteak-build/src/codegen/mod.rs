@@ -16,8 +16,6 @@ mod payloads;
 mod print;
 mod session;
 #[cfg(feature = "command")]
-pub(crate) mod skeleton;
-#[cfg(feature = "command")]
 pub(crate) mod standalone;
 
 use self::choice_names::{Origin, named};

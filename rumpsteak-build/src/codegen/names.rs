@@ -243,13 +243,12 @@ impl Names {
         let suffixed = format!("{proposed}{suffix}");
         let suffixed = if is_ident(&suffixed) { suffixed } else { suffix.to_owned() };
         let number = self.numbers.entry(suffixed.clone()).or_insert(1);
-        let numbered = (*number + 1..).map(|next| {
-            *number = next;
-            format!("{suffixed}{next}")
-        });
-        let mut candidates = [suffixed.clone()].into_iter().chain(numbered);
-        // The numbers are unlimited.
-        candidates.find(|name| self.taken.insert(name.clone())).unwrap_or_default()
+        let mut name = suffixed.clone();
+        while !self.taken.insert(name.clone()) {
+            *number += 1;
+            name = format!("{suffixed}{number}");
+        }
+        name
     }
 
     /// The first label that has the name of a message, up to case and `_`.
@@ -305,10 +304,10 @@ fn messages(protocol: &Loaded) -> Vec<(Message, Span)> {
     let mut places: Vec<(&Message, (bool, Span))> = Vec::new();
     for projection in &protocol.projections {
         for transition in projection.fsm.transitions() {
-            let message = &transition.action.message;
-            let Some(&span) = projection.origins(transition.id).iter().min() else { continue };
+            let (action, place) =
+                (transition.action, projection.origins(transition.id).iter().min());
             // A message that is dropped is received at the heading of its block.
-            places.push((message, (!transition.action.is_send(), span)));
+            places.extend(place.map(|&span| (&action.message, (!action.is_send(), span))));
         }
     }
     places.sort_unstable();

@@ -10,6 +10,7 @@ use syn::Type;
 use crate::protocols::ScrFile;
 use crate::scope::Scope;
 use crate::scope::labels::PRIMITIVES;
+use crate::short_map::entry;
 use crate::words::{did_you_mean, list};
 
 /// Names that no type of the module may hide, because generated code, payloads or macros use them.
@@ -101,14 +102,12 @@ pub(super) fn without_type<'m>(
     file: &ScrFile,
     scope: &Scope<'_>,
 ) -> Option<(String, Span)> {
-    let mut missing: Vec<(&str, Span)> = Vec::new();
+    let mut missing: Vec<(&str, Option<Span>)> = Vec::new();
     let lacks_type = |sort: &str| !sort.contains('@') && rust_text(sort, file, scope).is_none();
     for (sort, span) in sorts.filter(|(sort, _)| lacks_type(sort)) {
-        if missing.iter().all(|(known, _)| *known != sort) {
-            missing.push((sort, span));
-        }
+        entry(&mut missing, sort).get_or_insert(span);
     }
-    let place = missing.first()?.1;
+    let place = missing.first()?.1?;
     let missing: Vec<&str> = missing.iter().map(|(sort, _)| *sort).collect();
     let declarations = file.module.modules.iter().flat_map(|module| &module.declarations);
     let declared = declarations.filter(|found| found.kind == DeclarationKind::Payload);

@@ -160,7 +160,7 @@ fn print_message(text: &mut String, protocol: &Loaded, names: &Names, derives: &
 
 /// The routes of each message: "from `s` to `k`", "from `k` to `t`".
 fn routes(protocol: &Loaded, names: &Names) -> Vec<Vec<String>> {
-    let mut routes = vec![Vec::new(); names.labels.len()];
+    let mut routes: Vec<Vec<String>> = vec![Vec::new(); names.labels.len()];
     let is_family = |role: &Role| protocol.protocol.members(role).is_some();
     for (role, projection) in protocol.protocol.roles().iter().zip(&protocol.projections) {
         for transition in projection.fsm.transitions() {
@@ -170,10 +170,9 @@ fn routes(protocol: &Loaded, names: &Names) -> Vec<Vec<String>> {
             if *direction == Direction::Send {
                 let (from, to) = (some(role), some(peer));
                 let route = format!("from {from}`{role}` to {to}`{peer}`");
-                let known: Option<&mut Vec<String>> =
-                    names.label(message).map(|of| &mut routes[of]);
-                if let Some(known) = known.filter(|known| !known.contains(&route)) {
-                    known.push(route);
+                let label = names.label(message);
+                if let Some(label) = label.filter(|of| !routes[*of].contains(&route)) {
+                    routes[label].push(route);
                 }
             }
         }

@@ -221,15 +221,10 @@ pub(super) fn blamed_at(session: &SessionMachine, refused: &Refused) -> Option<P
 /// The names of a session, its roles and its messages in the user's source.
 pub(super) fn subject(scope: &Scope<'_>, root: ItemId, role: &ScopedRole<'_>) -> Subject {
     let labels = role.labels.values();
-    let labels =
-        labels.filter_map(|of| Some((of.message.as_ref().ok()?.clone(), of.ty.to_string())));
+    let labels = labels.filter_map(|of| Some((of.message.clone().ok()?, of.ty.to_string())));
     let own = role.position.unwrap_or_default();
-    let roles =
-        scope.roles.iter().map(|player| (player.role.clone(), player.item.name.to_string()));
-    Subject {
-        name: scope.name_of(root),
-        role: own,
-        roles: roles.collect(),
-        labels: labels.collect(),
-    }
+    let players = scope.roles.iter();
+    let roles = players.map(|player| (player.role.clone(), player.item.name.to_string()));
+    let (name, roles, labels) = (scope.name_of(root), roles.collect(), labels.collect());
+    Subject { name, role: own, roles, labels }
 }

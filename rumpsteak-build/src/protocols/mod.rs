@@ -19,7 +19,7 @@ use rumpsteak_scribble::{
     parse,
 };
 
-use self::scr_module::{ScrModule, root_of, sort};
+use self::scr_module::{ScrModule, root_of};
 use crate::limits::Limits;
 use crate::named_text::NamedText;
 use crate::package_root::{self, PackageRoot};
@@ -140,7 +140,7 @@ impl Protocols {
                 Err(errors) => module.diagnostics.extend(errors),
             }
         }
-        sort(&mut module.diagnostics);
+        module.diagnostics.sort_by_key(|diagnostic| diagnostic.primary);
         module.diagnostics.dedup();
         if module.diagnostics.is_empty() {
             self.protocols.append(&mut usable);

@@ -49,7 +49,7 @@ impl ScrModule {
         }
         let checked = modules.check(limits);
         diagnostics.extend(checked.diagnostics);
-        sort(&mut diagnostics);
+        diagnostics.sort_by_key(|diagnostic| diagnostic.primary);
         // A text that is too long was not read, and an excerpt would show all of it.
         for diagnostic in &diagnostics {
             if diagnostic.code == Code::TextTooLong
@@ -72,10 +72,6 @@ impl ScrModule {
     pub fn text(&self, source: SourceId) -> &Arc<NamedText> {
         self.texts.get(source.index()).unwrap_or(&self.texts[0])
     }
-}
-
-pub(super) fn sort(diagnostics: &mut [Diagnostic]) {
-    diagnostics.sort_by_key(|diagnostic| diagnostic.primary);
 }
 
 /// The folder that the module `shop.Orders` is relative to, if `path` ends in `shop/Orders.scr`.

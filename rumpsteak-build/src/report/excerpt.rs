@@ -10,6 +10,7 @@ use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snip
 use rumpsteak_scribble::Span;
 
 use crate::named_text::{NamedText, TextPlace};
+use crate::short_map::entry;
 use crate::words::visible;
 
 /// Places in texts. The first one is the primary place: the error itself.
@@ -59,15 +60,12 @@ impl Excerpt {
     }
 
     pub(super) fn snippets(&self) -> Vec<Snippet<'_, Annotation<'_>>> {
-        let mut texts: Vec<Vec<(AnnotationKind, &Mark)>> = Vec::new();
+        let mut texts = Vec::new();
         for (index, mark) in self.marks.iter().enumerate() {
             let kind = if index == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
-            match texts.iter_mut().find(|marks| Arc::ptr_eq(&marks[0].1.text, &mark.text)) {
-                Some(marks) => marks.push((kind, mark)),
-                None => texts.push(vec![(kind, mark)]),
-            }
+            entry::<_, Vec<_>>(&mut texts, Arc::as_ptr(&mark.text)).push((kind, mark));
         }
-        texts.iter().map(|marks| snippet(marks)).collect()
+        texts.iter().map(|(_, marks)| snippet(marks)).collect()
     }
 }
 

@@ -12,6 +12,7 @@ use rumpsteak_fsm::{Action, Direction, Fsm, FsmBuilder, Message, Role, StateId};
 
 use super::{ItemId, Place, Scope, ScopedRole};
 use crate::fault::{Cause, Fault, NameProblem};
+use crate::short_map::entry;
 
 /// The machine of a session, with the places of its parts in the source.
 pub(crate) struct SessionMachine {
@@ -278,11 +279,7 @@ impl Builder<'_> {
         let mut peers: Vec<(Role, Vec<&Variant>)> = Vec::new();
         for variant in due {
             let Some(action) = variant.head.action() else { continue };
-            let peer = self.peer(&action.peer);
-            match peers.iter_mut().find(|(own, _)| *own == peer) {
-                Some((_, variants)) => variants.push(variant),
-                None => peers.push((peer, vec![variant])),
-            }
+            entry(&mut peers, self.peer(&action.peer)).push(variant);
         }
         let end = self.behind(gather, then, 0);
         let nexts = peers.iter().skip(1).map(|(_, variants)| place(variants[0]));
