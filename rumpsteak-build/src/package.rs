@@ -156,9 +156,8 @@ impl Package {
     ) -> io::Result<()> {
         fs::create_dir_all(self.folder.join("verdicts"))?;
         let mut sealed: LiteMap<PathBuf, String> = LiteMap::new();
-        for (key, of) in verdicts {
-            sealed.insert(verdict::path(&self.folder, key), verdict::seal(key, of));
-        }
+        let text = |(key, of)| (verdict::path(&self.folder, key), verdict::seal(key, of));
+        verdicts.map(text).for_each(|(path, text)| _ = sealed.insert(path, text));
         let is_old = |path: &Path| !sealed.contains_key(path);
         for path in package_root::entries(&self.folder.join("verdicts"), is_old) {
             fs::remove_file(path)?;

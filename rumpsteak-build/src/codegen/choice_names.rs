@@ -68,14 +68,14 @@ pub(super) fn named(file: &ScrFile) -> Result<LiteMap<Span, Option<String>>, Str
     Ok(found)
 }
 
-/// The names of states with several actions or a `suffix`. Each name begins with `base`.
+/// The names of states with several actions or a `suffix`, by state. Each name begins with `base`.
 pub(super) fn state_names(
     fsm: &Fsm,
     base: &str,
     names: &Names,
     written: Option<Origin<'_>>,
     suffix: &dyn Fn(StateId) -> Option<&'static str>,
-) -> Vec<(StateId, String)> {
+) -> Vec<Option<String>> {
     let gathers = |state| written.is_some_and(|written| written.gathers(state));
     // The first transition into each state, except for the later states of a gather.
     let mut entries: Vec<Option<Transition<'_>>> = vec![None; fsm.len()];
@@ -94,18 +94,19 @@ pub(super) fn state_names(
     let name =
         |(state, suffix)| (state, format!("{base}{}{suffix}", subject(fsm, state, names, written)));
     let drains = |at: &StateId| written.is_some_and(|of| of.is_projected && of.drains(*at));
-    let mut found: Vec<(StateId, String)> = named.map(name).collect();
+    let mut found = vec![None; fsm.len()];
+    named.map(name).for_each(|(state, name)| found[state.index()] = Some(name));
     entries[fsm.initial().index()] = None;
     let mut before: Vec<Option<StateId>> = vec![None; fsm.len()];
     // States that drain are the first to give way. Names that are still equal then get a number.
     for round in 0..=MOST {
         let mut users: BTreeMap<String, usize> = BTreeMap::new();
-        for (_, name) in &found {
+        for name in found.iter().flatten() {
             *users.entry(name.clone()).or_default() += 1;
         }
-        for (state, name) in found.iter_mut().filter(|of| round > 0 || drains(&of.0)) {
-            let at = before[state.index()];
-            let entry = entries[at.unwrap_or(*state).index()].filter(|_| users[&**name] > 1);
+        for (state, name) in fsm.states().zip(&mut found).filter(|of| round > 0 || drains(&of.0)) {
+            let (Some(name), at) = (name, before[state.index()]) else { continue };
+            let entry = entries[at.unwrap_or(state).index()].filter(|_| users[&**name] > 1);
             let Some(entry) = entry else { continue };
             name.push_str(if at.is_none() { "After" } else { "" });
             name.push_str(label(names, entry.action));

@@ -87,11 +87,8 @@ pub(super) fn items(
         true => Some("Loop"),
         false => Some("Rest"),
     };
-    let (mut proposed, items) = (vec![None; fsm.len()], vec![None; fsm.len()]);
-    for (state, name) in state_names(fsm, &base, names, written, &suffix) {
-        proposed[state.index()] = Some(name);
-    }
-    let (cuts, pending) = (vec![false; fsm.len()], VecDeque::new());
+    let proposed = state_names(fsm, &base, names, written, &suffix);
+    let (items, cuts, pending) = (vec![None; fsm.len()], vec![false; fsm.len()], VecDeque::new());
     let mut writer =
         Writer { circle, gathered, entries, proposed, fsm, base, names, items, cuts, pending };
     let initial = fsm.initial();

@@ -20,9 +20,8 @@ pub(crate) struct Scope<'a> {
 impl<'a> Scope<'a> {
     pub(crate) fn new(judged: &'a Judged, krate: &'a TokenStream) -> Self {
         let mut kinds = LiteMap::new();
-        for (name, kind) in items(judged).filter_map(Item::named) {
-            kinds.insert(name.to_string(), kind);
-        }
+        let named = items(judged).filter_map(Item::named);
+        named.for_each(|(name, kind)| _ = kinds.insert(name.to_string(), kind));
         Self { judged, krate, kinds, numbers: numbers(judged) }
     }
 
@@ -129,9 +128,8 @@ pub(crate) fn items(judged: &Judged) -> impl Iterator<Item = &Item> {
 /// compare these numbers.
 fn numbers(judged: &Judged) -> LiteMap<String, u64> {
     let mut sessions: LiteMap<String, &SessionItem> = LiteMap::new();
-    for session in items(judged).filter_map(Item::session) {
-        sessions.insert(session.name.to_string(), session);
-    }
+    let own = items(judged).filter_map(Item::session);
+    own.for_each(|session| _ = sessions.insert(session.name.to_string(), session));
     let mut connected: LiteMap<String, Vec<String>> = LiteMap::new();
     for (name, session) in &sessions {
         for part in session.parts().map(Ident::to_string) {
