@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rumpsteak_front::Module;
 use rumpsteak_front::name::{same, snake};
@@ -151,10 +151,9 @@ impl Analysis {
         let base = &self.protocols.base;
         // The name of the runtime is in them.
         let manifests = [&base.folder, &base.workspace].map(|folder| folder.join("Cargo.toml"));
-        let watched = self.source.watched.iter().chain(&self.protocols.looked_at);
-        let folders = self.protocols.files.iter().filter_map(|file| file.path.parent());
-        let watched: BTreeSet<&Path> =
-            watched.chain(&manifests).map(PathBuf::as_path).chain(folders).collect();
+        let mut watched = self.source.watched.clone();
+        let folders = self.protocols.machines.keys();
+        watched.extend(self.protocols.looked_at.iter().chain(folders).cloned().chain(manifests));
         let mut text = String::new();
         // Writing to a string does not fail.
         for path in &watched {

@@ -1,5 +1,6 @@
 //! The interface for `cargo rumpsteak`, which may change at any time.
 
+use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -10,10 +11,10 @@ use rumpsteak_front::Module;
 use rumpsteak_front::module::ModuleKind;
 use rumpsteak_front::name::{camel, snake};
 use rumpsteak_fsm::Fsm;
-use rumpsteak_scribble::{Projection, Protocol};
+use rumpsteak_scribble::{Code as ScribbleCode, Projection, Protocol};
 
 use crate::analysis::{Analysis, Summary};
-use crate::codegen::{self, skeleton};
+use crate::codegen::{self, standalone};
 use crate::configuration::Configuration;
 use crate::fault::Cause;
 use crate::findings::Findings;
@@ -24,11 +25,10 @@ use crate::protocols::{Loaded, Protocols, ScrFile};
 use crate::scope::Scope;
 use crate::verdict::ProtocolFacts;
 
-pub use crate::codegen::is_untouched;
+pub use crate::codegen::standalone::is_untouched;
 pub use crate::named_text::NamedText;
 pub use crate::protocols::scr_module::{ScrModule, root_of};
 pub use crate::protocols::{Outcome, gravest};
-pub use crate::report::code::explanations;
 pub use crate::report::comparison::{
     Explanation, among_peers, decided_by_run, explain, fair_among, proven,
 };
@@ -42,6 +42,28 @@ pub use crate::words::{count, did_you_mean, either, list, meant, split_way_out, 
 
 /// The file below `OUT_DIR` that lists the paths of the protocols.
 pub const PATH: &str = "rumpsteak/protocols.txt";
+
+macro_rules! pages {
+    ($($code:literal)+) => {
+        /// The codes and their pages, in Markdown.
+        const PAGES: &[(&str, &str)] = &[
+            $(($code, include_str!(concat!("report/explain/", $code, ".md"))),)+
+        ];
+    };
+}
+
+pages! {
+    "V0101" "V0103" "V0104" "V0106" "V0108" "V0201" "V0202" "V0203" "V0204" "V0205" "V0206"
+    "V0207" "V0208" "V0209" "V0211" "V0213" "V0301" "V0302" "V0303"
+    "V0401" "V0402" "V0403" "V0404" "V0405" "V0406" "V0407" "V0408" "V0409" "V0410" "V0411"
+    "V0412" "V0413" "V0501" "V0502" "V0503" "V0505" "V0506" "V0603" "V0604"
+}
+
+/// All codes of `cargo rumpsteak explain`, in order, and their pages in Markdown.
+pub fn explanations() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let of_scribble = ScribbleCode::ALL.iter().map(|code| (code.as_str(), code.explanation()));
+    of_scribble.chain(PAGES.iter().copied())
+}
 
 /// The configuration of a package's build script, from its `OUT_DIR`. `None` if the build script
 /// has written nothing there, or is of another version.
@@ -62,7 +84,7 @@ pub fn optimised_items(
         number => format!("Optimised{role}{number}"),
     };
     let is_declared = |sort: &str| module.modules.sort(sort).is_some();
-    codegen::session_items(fsm, &base, protocol.roles(), is_declared)
+    standalone::session_items(fsm, &base, protocol.roles(), is_declared)
 }
 
 /// The reason why no code can be generated for a protocol of this module, if there is one.
@@ -90,6 +112,42 @@ fn empty_module(protocol: &str) -> Option<Module> {
     let module = module.filter(|it| ["rumpsteak", "std", "tokio"].iter().all(|of| it != of));
     let module = module.unwrap_or_else(|| format_ident!("protocol_{}", snake(protocol)));
     Module::parse(ModuleKind::Protocol, quote!(#name), quote!(mod #module {})).ok()
+}
+
+impl Notice {
+    /// The error of a library, `what is wrong; what to do`.
+    pub fn of_error(error: &impl fmt::Display) -> Self {
+        let text = error.to_string();
+        let (message, way_out) = split_way_out(&text);
+        Self::error(message).maybe_help(way_out)
+    }
+
+    /// A warning.
+    pub fn warning(message: impl Into<String>) -> Self {
+        Self::new(Severity::Warning, message)
+    }
+
+    /// A note.
+    pub fn note(message: impl Into<String>) -> Self {
+        Self::new(Severity::Note, message)
+    }
+
+    /// Sets the code.
+    pub fn with_code(self, code: Option<&'static str>) -> Self {
+        Self { code, ..self }
+    }
+
+    /// Adds a place in a text. The first place is the primary one.
+    pub fn mark(mut self, text: &Arc<NamedText>, span: Range<usize>, label: &str) -> Self {
+        self.excerpt.mark(text, span, label);
+        self
+    }
+
+    /// Adds a remark.
+    pub fn remark(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
 }
 
 impl Configuration {
@@ -152,7 +210,7 @@ fn code(protocols: &Protocols, position: usize) -> Code {
     let Findings { verdict, told, .. } = Findings::of(&module, protocols);
     let file = &protocols.files[loaded.file];
     let text = Some(verdict.text).filter(|items| !items.is_empty());
-    let text = text.map(|items| codegen::module(&module.name, &protocol, file, &items));
+    let text = text.map(|items| standalone::module(&module.name, &protocol, file, &items));
     let problems = told.into_iter().map(|(_, told)| told).collect();
     Code { protocol, text, problems, sizes, facts: verdict.protocol }
 }
@@ -223,9 +281,9 @@ impl Code {
         let parse = |item| Module::parse(ModuleKind::Protocol, quote!(#name), item).ok();
         let item = self.text.as_ref().and_then(|text| text.parse().ok());
         let Some(module) = item.and_then(parse) else { return Default::default() };
-        let processes = skeleton::processes(&module, &self.facts);
+        let processes = standalone::processes(&module, &self.facts);
         let (name, sizes, on_demand) = (&self.protocol, self.sizes, &self.facts.on_demand);
-        let program = skeleton::program(name, &module, &processes, sizes, on_demand);
+        let program = standalone::program(name, &module, &processes, sizes, on_demand);
         (processes, program)
     }
 }

@@ -1,8 +1,6 @@
 //! Mistakes in a module, as values. [`scope`](crate::scope), [`codegen`](crate::codegen) and
 //! [`judge`](crate::judge) make each once, at its place; [`report`](crate::report) has the texts.
 
-use std::collections::BTreeMap;
-
 use proc_macro2::Span;
 use rumpsteak_front::session::Direction;
 use rumpsteak_fsm::bounded::{Hang, Queue};
@@ -138,8 +136,8 @@ pub(crate) struct Subject {
     /// The position of the role in the protocol.
     pub(crate) role: usize,
     /// The structs of the roles. Empty for a machine.
-    pub(crate) roles: BTreeMap<Role, String>,
-    pub(crate) labels: BTreeMap<Message, String>,
+    pub(crate) roles: Vec<(Role, String)>,
+    pub(crate) labels: Vec<(Message, String)>,
 }
 
 #[derive(Clone, Debug)]
@@ -257,13 +255,13 @@ impl Cause {
 
 impl Subject {
     pub(crate) fn player<'a>(&'a self, role: &'a Role) -> &'a str {
-        self.roles.get(role).map_or(role.as_str(), String::as_str)
+        self.roles.iter().find(|(own, _)| own == role).map_or(role.as_str(), |(_, name)| name)
     }
 
     /// The name of a message in the user's source.
     pub(crate) fn label(&self, message: &Message) -> String {
-        match self.labels.get(message) {
-            Some(label) => label.clone(),
+        match self.labels.iter().find(|(own, _)| own == message) {
+            Some((_, label)) => label.clone(),
             // A machine has the names of the protocol.
             None if self.roles.is_empty() => message.to_string(),
             None => message.label.to_string(),

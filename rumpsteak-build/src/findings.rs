@@ -14,7 +14,7 @@ use crate::fault::{Cause, Fault};
 use crate::judge::sessions::{self, Judgement};
 use crate::judge::{Root, capacities, declared};
 use crate::protocols::{Loaded, Outcome, Protocols};
-use crate::report::comparison::beyond_subtyping;
+use crate::report::beyond_subtyping;
 use crate::report::wording::{self, ErrorText};
 use crate::scope::{self, ItemId, Scope};
 use crate::settings::{Settings, attribute};
@@ -166,7 +166,7 @@ impl Findings {
             roles.insert(role.item.name.to_string(), facts);
         }
         let mut seen = BTreeSet::new();
-        payloads.retain(|check| seen.insert((check.label.clone(), check.field)));
+        payloads.retain(|check| seen.insert(format!("{}.{}", check.label, check.field)));
     }
 
     /// Leaves out all sessions of a module that has these mistakes.

@@ -5,8 +5,11 @@
 //! A failing build script hides all other diagnostics from an editor. So it fails only for errors
 //! that no macro can raise, such as a missing folder. All others become errors of rustc.
 
+#![cfg_attr(not(feature = "command"), expect(unreachable_pub, reason = "the command's interface"))]
+
 mod analysis;
 mod codegen;
+#[cfg(feature = "command")]
 #[doc(hidden)]
 pub mod command;
 mod configuration;
@@ -24,6 +27,7 @@ mod protocols;
 mod report;
 mod scope;
 mod settings;
+mod short_map;
 mod source;
 mod verdict;
 mod words;

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use indexmap::IndexMap;
-
 use crate::package_root::{self, PackageRoot};
+use crate::short_map::entry;
 
 const RUNTIME: &str = "rumpsteak-runtime";
 
@@ -15,9 +14,10 @@ pub(crate) fn runtime(base: &PackageRoot) -> Option<String> {
 
 fn runtime_in(own: &str, workspace: &str) -> Option<String> {
     let inherited = dependencies(workspace, true);
-    let is_runtime = |(key, value): &(&String, &String)| {
+    let is_runtime = |(key, value): &&(String, String)| {
         let inherits = value.contains("workspace = true") || value.contains("workspace=true");
-        let value = inherited.get(*key).filter(|_| inherits).unwrap_or(value);
+        let value =
+            inherited.iter().find(|(own, _)| inherits && own == key).map_or(value, |(_, of)| of);
         // The value may name the package.
         let named = value.split("package").nth(1).and_then(|rest| rest.split(['"', '\'']).nth(1));
         named.unwrap_or(key) == RUNTIME
@@ -30,8 +30,8 @@ pub(crate) fn read(folder: &Path) -> String {
 }
 
 /// The dependencies in a manifest, or those that the workspace shares, except build dependencies.
-fn dependencies(text: &str, shared: bool) -> IndexMap<String, String> {
-    let mut found: IndexMap<String, String> = IndexMap::new();
+fn dependencies(text: &str, shared: bool) -> Vec<(String, String)> {
+    let mut found: Vec<(String, String)> = Vec::new();
     let (mut is_table, mut of_table) = (false, None);
     for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
         if let Some(header) = line.strip_prefix('[') {
@@ -48,7 +48,7 @@ fn dependencies(text: &str, shared: bool) -> IndexMap<String, String> {
             Some(key) => (key.as_str(), line),
             None => (key, &line[key.len() + 1..]),
         };
-        found.entry(key.trim().trim_matches('"').to_owned()).or_default().push_str(value);
+        entry(&mut found, key.trim().trim_matches('"').to_owned()).push_str(value);
     }
     found
 }

@@ -6,10 +6,10 @@
 //! OUT_DIR/rumpsteak/verdicts/HASH.json      the verdict on a module
 //! ```
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
+use litemap::LiteMap;
 use rumpsteak_front::hash::Hasher;
 use rumpsteak_front::{Module, name};
 
@@ -133,7 +133,7 @@ impl Package {
 
     /// Lists the files of each protocol, unless two files declare it: then the macro reports that.
     pub(crate) fn list(&self, protocols: &Protocols) -> io::Result<()> {
-        let mut files: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        let mut files: LiteMap<String, Vec<usize>> = LiteMap::new();
         for (file, own) in protocols.declared() {
             files.entry(name::normalise(own)).or_default().push(file);
         }
@@ -155,15 +155,16 @@ impl Package {
         verdicts: impl Iterator<Item = (u64, &'v Verdict)>,
     ) -> io::Result<()> {
         fs::create_dir_all(self.folder.join("verdicts"))?;
-        let sealed = |(key, of)| (verdict::path(&self.folder, key), verdict::seal(key, of));
-        let verdicts: BTreeMap<PathBuf, String> = verdicts.map(sealed).collect();
-        let is_old = |path: &Path| !verdicts.contains_key(path);
+        let mut sealed: LiteMap<PathBuf, String> = LiteMap::new();
+        let text = |(key, of)| (verdict::path(&self.folder, key), verdict::seal(key, of));
+        verdicts.map(text).for_each(|(path, text)| _ = sealed.insert(path, text));
+        let is_old = |path: &Path| !sealed.contains_key(path);
         for path in package_root::entries(&self.folder.join("verdicts"), is_old) {
             fs::remove_file(path)?;
         }
         let is_new =
             |(path, text): &(_, String)| fs::read_to_string(path).ok().as_ref() != Some(text);
-        verdicts.into_iter().filter(is_new).try_for_each(|(path, text)| fs::write(path, text))
+        sealed.into_iter().filter(is_new).try_for_each(|(path, text)| fs::write(path, text))
     }
 }
 

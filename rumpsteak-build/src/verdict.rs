@@ -3,7 +3,7 @@
 
 #![expect(clippy::question_mark, reason = "the code that `nanoserde` derives")]
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use nanoserde::{DeJson, SerJson};
@@ -111,8 +111,10 @@ impl Verdict {
     /// A number that identifies the sessions, in any order, and the declared capacities: the same
     /// in every build.
     pub(crate) fn number(&self, capacities: &str) -> u64 {
-        let machines: BTreeSet<&str> = self.roots.values().map(|root| &*root.machine).collect();
-        let texts: Vec<&str> = machines.into_iter().chain([capacities]).collect();
+        let mut texts: Vec<&str> = self.roots.values().map(|root| &*root.machine).collect();
+        texts.sort_unstable();
+        texts.dedup();
+        texts.push(capacities);
         // 0 stands for none.
         hash::number(&texts).max(1)
     }

@@ -60,6 +60,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 }
 
 /// Splits `what is wrong; what to do` at the last semicolon outside back-quotes.
+#[cfg(feature = "command")]
 pub fn split_way_out(message: &str) -> (&str, Option<&str>) {
     let semicolons = message.rmatch_indices("; ");
     let is_quoted = |behind: &str| behind.matches('`').count() % 2 == 1;

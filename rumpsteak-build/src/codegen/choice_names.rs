@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 
+use litemap::LiteMap;
 use rumpsteak_fsm::{Action, Fsm, StateId, Transition};
 use rumpsteak_scribble::{InteractionKind, Projection, Span};
 
@@ -26,7 +27,7 @@ pub(super) struct Origin<'a> {
     /// False in a protocol with a family, from whose members a role receives with one action.
     pub(super) gathers: bool,
     /// The messages of the file, and what else has a name, with the names in their annotations.
-    pub(super) named: &'a BTreeMap<Span, Option<String>>,
+    pub(super) named: &'a LiteMap<Span, Option<String>>,
 }
 
 impl Origin<'_> {
@@ -46,10 +47,10 @@ impl Origin<'_> {
 }
 
 /// The messages of a file, and what else has a name, with the names: `@"name: Ask"`.
-pub(super) fn named(file: &ScrFile) -> Result<BTreeMap<Span, Option<String>>, String> {
+pub(super) fn named(file: &ScrFile) -> Result<LiteMap<Span, Option<String>>, String> {
     let bodies = file.module.modules.iter().flat_map(|module| &module.protocols);
     let interactions = bodies.flat_map(|protocol| protocol.body.interactions());
-    let mut found = BTreeMap::new();
+    let mut found = LiteMap::new();
     for (_, interaction) in interactions {
         let notes = interaction.annotations.iter();
         let mut names = notes.filter_map(|note| note.as_str().trim().strip_prefix("name:"));
@@ -67,23 +68,23 @@ pub(super) fn named(file: &ScrFile) -> Result<BTreeMap<Span, Option<String>>, St
     Ok(found)
 }
 
-/// The names of states with several actions or a `suffix`. Each name begins with `base`.
+/// The names of states with several actions or a `suffix`, by state. Each name begins with `base`.
 pub(super) fn state_names(
     fsm: &Fsm,
     base: &str,
     names: &Names,
     written: Option<Origin<'_>>,
     suffix: &dyn Fn(StateId) -> Option<&'static str>,
-) -> BTreeMap<StateId, String> {
+) -> Vec<Option<String>> {
     let gathers = |state| written.is_some_and(|written| written.gathers(state));
     // The first transition into each state, except for the later states of a gather.
-    let mut entries: BTreeMap<StateId, Transition<'_>> = BTreeMap::new();
+    let mut entries: Vec<Option<Transition<'_>>> = vec![None; fsm.len()];
     for state in fsm.reachable().filter(|&state| !gathers(state)) {
         for transition in fsm.transitions_from(state) {
-            entries.entry(transition.target).or_insert(transition);
+            entries[transition.target.index()].get_or_insert(transition);
         }
     }
-    let is_entered = |state: &StateId| *state == fsm.initial() || entries.contains_key(state);
+    let is_entered = |state: &StateId| *state == fsm.initial() || entries[state.index()].is_some();
     let named = fsm.reachable().filter(is_entered);
     let named = named.filter_map(|state| match fsm.transitions_from(state).count() {
         0 => None,
@@ -93,22 +94,23 @@ pub(super) fn state_names(
     let name =
         |(state, suffix)| (state, format!("{base}{}{suffix}", subject(fsm, state, names, written)));
     let drains = |at: &StateId| written.is_some_and(|of| of.is_projected && of.drains(*at));
-    let mut found: BTreeMap<StateId, String> = named.map(name).collect();
-    entries.remove(&fsm.initial());
-    let mut before: BTreeMap<StateId, StateId> = BTreeMap::new();
+    let mut found = vec![None; fsm.len()];
+    named.map(name).for_each(|(state, name)| found[state.index()] = Some(name));
+    entries[fsm.initial().index()] = None;
+    let mut before: Vec<Option<StateId>> = vec![None; fsm.len()];
     // States that drain are the first to give way. Names that are still equal then get a number.
     for round in 0..=MOST {
         let mut users: BTreeMap<String, usize> = BTreeMap::new();
-        for name in found.values() {
+        for name in found.iter().flatten() {
             *users.entry(name.clone()).or_default() += 1;
         }
-        for (state, name) in found.iter_mut().filter(|of| round > 0 || drains(of.0)) {
-            let at = before.get(state);
-            let entry = entries.get(at.unwrap_or(state)).filter(|_| users[&**name] > 1);
+        for (state, name) in fsm.states().zip(&mut found).filter(|of| round > 0 || drains(&of.0)) {
+            let (Some(name), at) = (name, before[state.index()]) else { continue };
+            let entry = entries[at.unwrap_or(state).index()].filter(|_| users[&**name] > 1);
             let Some(entry) = entry else { continue };
             name.push_str(if at.is_none() { "After" } else { "" });
             name.push_str(label(names, entry.action));
-            before.insert(*state, entry.source);
+            before[state.index()] = Some(entry.source);
         }
     }
     found

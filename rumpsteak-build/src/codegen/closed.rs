@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use indexmap::{IndexMap, IndexSet};
 use proc_macro2::Ident;
 use quote::ToTokens as _;
 use rumpsteak_front::name;
@@ -10,24 +9,26 @@ use rumpsteak_front::session::Tail;
 
 use super::print::print_block;
 use crate::scope::{ItemId, Scope};
+use crate::short_map::entry;
 
 pub(crate) fn closed(scope: &Scope<'_>) -> String {
     // The roles, in the order of their sessions, with their peers.
-    let roots = scope.roots().map(|(_, _, role)| (role.to_string(), BTreeSet::new()));
-    let mut roles: IndexMap<String, BTreeSet<String>> = roots.collect();
+    let mut roles: Vec<(String, BTreeSet<String>)> = Vec::new();
+    scope.roots().for_each(|(_, _, role)| _ = entry(&mut roles, role.to_string()));
     let mut connect = |role: &Ident, peer: &Ident| {
-        roles.entry(role.to_string()).or_default().insert(peer.to_string());
-        roles.entry(peer.to_string()).or_default().insert(role.to_string());
+        entry(&mut roles, role.to_string()).insert(peer.to_string());
+        entry(&mut roles, peer.to_string()).insert(role.to_string());
     };
-    let mut labels: IndexSet<String> = IndexSet::new();
+    let (mut labels, mut seen) = (Vec::new(), BTreeSet::new());
     for (id, _, role) in scope.roots() {
         for item in reached(scope, id) {
             let Some(session) = scope.session(item) else { continue };
             for action in session.actions() {
                 connect(role, &action.peer);
-                labels.insert(action.label.to_string());
             }
-            labels.extend(session.variants().iter().map(|of| of.head.label().to_string()));
+            let own = session.actions().map(|action| &action.label);
+            let own = own.chain(session.variants().iter().map(|of| of.head.label()));
+            labels.extend(own.map(Ident::to_string).filter(|label| seen.insert(label.clone())));
             for chain in session.chains() {
                 if let Tail::Choice { peer: Some(peer), .. } = &chain.tail {
                     connect(role, peer);
@@ -51,7 +52,7 @@ pub(crate) fn closed(scope: &Scope<'_>) -> String {
     }
     if scope.lacks_set() && !roles.is_empty() {
         text.push_str("/// The roles, wired to each other.\n");
-        let roles = roles.keys().map(|role| {
+        let roles = roles.iter().map(|(role, _)| {
             let field = format!("pub {}: {role},", name::snake(role));
             [format!("/// The role [`{role}`]."), String::new(), field]
         });

@@ -9,12 +9,13 @@
 //! The longer name is for files in which several protocols have a role of this name. This module
 //! only reads the files; whether a machine may replace the projection is judged later.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use litemap::LiteMap;
 use rumpsteak_fsm::text::{Form, Named, parse_named};
 use rumpsteak_fsm::{Defect, Fsm, Message, Role, StateId, Transition, TransitionId};
 use rumpsteak_scribble::similar;
@@ -40,12 +41,13 @@ impl Machine {
     /// A warning if an edge begins in an unreachable state, whose name probably has a typo.
     pub(crate) fn cut_off(&self) -> Option<String> {
         let Self { fsm, states, .. } = self;
-        let entered: BTreeSet<StateId> = fsm.transitions().map(|of| of.target).collect();
+        let mut entered = vec![false; fsm.len()];
+        fsm.transitions().for_each(|of| entered[of.target.index()] = true);
         let named = |of: &dyn Fn(&StateId) -> bool| {
             let found = fsm.states().filter(of).filter_map(|state| states.get(state.index()));
             found.collect::<Vec<_>>()
         };
-        let is_entered = |state: &StateId| *state == fsm.initial() || entered.contains(state);
+        let is_entered = |state: &StateId| *state == fsm.initial() || entered[state.index()];
         let cut_off = named(&|state| !is_entered(state) && !fsm.is_terminal(*state));
         let ends = named(&|state| is_entered(state) && fsm.is_terminal(*state));
         (!cut_off.is_empty()).then(|| {
@@ -77,7 +79,7 @@ impl Machine {
 pub(crate) fn load(protocols: &Protocols, position: usize) -> (Vec<Machine>, Vec<Cause>) {
     let protocol = &protocols.protocols[position];
     let (mut machines, mut problems) = (Vec::new(), Vec::new());
-    let mut owned: BTreeMap<usize, Vec<_>> = BTreeMap::new();
+    let mut owned: LiteMap<usize, Vec<_>> = LiteMap::new();
     for (path, text) in &protocols.files[protocol.file].machines {
         match owner(path, protocols, protocol.file) {
             Ok((protocol, role)) if protocol == position => {
@@ -139,9 +141,7 @@ pub(crate) fn unused(protocols: &Protocols, is_included: &dyn Fn(usize) -> bool)
 
 /// A warning for each machine without a `.scr` file. A picture in DOT is not a machine.
 fn strays(protocols: &Protocols) -> Vec<String> {
-    let folders = protocols.files.iter().filter_map(|file| file.path.parent());
-    let folders: BTreeSet<&Path> = folders.collect();
-    let is_stray = |path: &Path| {
+    let is_stray = |path: &&PathBuf| {
         let text = || package_root::read(path).unwrap_or_default();
         let is_machine = || match form_of(path) {
             Some(Form::Dot) => parse_named(&text(), Form::Dot).is_ok_and(|found| !found.is_empty()),
@@ -152,9 +152,9 @@ fn strays(protocols: &Protocols) -> Vec<String> {
         let mut has_scr = || stems.any(|stem| path.with_file_name(format!("{stem}.scr")).is_file());
         is_machine() && !has_scr()
     };
-    let strays = folders.into_iter().flat_map(|folder| package_root::entries(folder, is_stray));
-    let warning = |path: PathBuf| {
-        let shown = protocols.base.show(&path);
+    let strays = protocols.machines.values().flatten().filter(is_stray);
+    let warning = |path: &PathBuf| {
+        let shown = protocols.base.show(path);
         format!(
             "{shown}: the machine is not used, because it is named after no `.scr` file; its name is that of the `.scr` \
              file, a dot, that of the role, and the ending"
@@ -173,7 +173,7 @@ struct Misnamed {
 
 /// The positions of the protocol and of the role that a file beside a `.scr` file belongs to.
 fn owner(path: &Path, protocols: &Protocols, file: usize) -> Result<(usize, usize), Misnamed> {
-    let mut known: BTreeMap<String, Option<(usize, usize)>> = BTreeMap::new();
+    let mut known: LiteMap<String, Option<(usize, usize)>> = LiteMap::new();
     let own = protocols.protocols.iter().enumerate().filter(|(_, loaded)| loaded.file == file);
     for (protocol, loaded) in own {
         for (role, name) in loaded.protocol.roles().iter().enumerate() {

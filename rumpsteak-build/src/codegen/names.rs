@@ -10,13 +10,12 @@
 //! case and `_` are not the only differences from the Scribble name, the code has `#[label("…")]`.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::RangeFrom;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens as _;
 use rumpsteak_front::module::{Item, ItemKind};
 use rumpsteak_front::name;
-use rumpsteak_fsm::{Fsm, Label, Message, Role, Sort};
+use rumpsteak_fsm::{Message, Role};
 use rumpsteak_scribble::Span;
 
 use super::payloads::{Payload, declared, is_ident, payload, reserved, without_type};
@@ -41,9 +40,9 @@ pub(super) struct Names {
     /// The position of the first label with a [normal](name::normalise) name.
     firsts: BTreeMap<String, usize>,
     /// The names that nothing more may have.
-    taken: BTreeSet<String>,
-    /// The unused numbers for a name.
-    numbers: BTreeMap<String, RangeFrom<usize>>,
+    pub(super) taken: BTreeSet<String>,
+    /// The last used number for a name.
+    numbers: BTreeMap<String, usize>,
 }
 
 #[derive(Debug)]
@@ -121,7 +120,8 @@ impl Names {
             names.roles[position].has_process = loaded.has_process(position);
         }
         names.roles.iter_mut().for_each(|role| role.has_session = roots.contains(&role.ty));
-        let carried = { scope.messages() }.flat_map(|message| scope.labels(&message)).collect();
+        let mut carried = BTreeMap::new();
+        scope.messages().for_each(|message| carried.extend(scope.labels(&message)));
         for ((message, span), types) in messages.into_iter().zip(declared_here) {
             if !names.has_message
                 && let Some(earlier) = names.alike(&message)
@@ -139,9 +139,10 @@ impl Names {
             names.add_label(message, written, &types, declared.transpose()?);
         }
         // Variants for one label all have exactly its name.
-        let mut users: BTreeMap<Label, usize> = BTreeMap::new();
-        names.labels.iter().for_each(|of| *users.entry(of.message.label.clone()).or_default() += 1);
-        names.labels.iter_mut().for_each(|of| of.explicit |= users[&of.message.label] > 1);
+        let mut users: BTreeMap<String, usize> = BTreeMap::new();
+        let labels = names.labels.iter().map(|of| of.message.label.to_string());
+        labels.for_each(|label| *users.entry(label).or_default() += 1);
+        names.labels.iter_mut().for_each(|of| of.explicit |= users[of.message.label.as_str()] > 1);
         if names.labels.is_empty() {
             let name = loaded.name();
             return Err(format!("`{name}` has no messages\n\nhelp: there is nothing to generate"));
@@ -185,30 +186,7 @@ impl Names {
         Ok(payloads)
     }
 
-    /// Names the roles and messages of a machine, its own role first.
-    pub(super) fn of_machine(
-        fsm: &Fsm,
-        roles: &[Role],
-        is_declared: impl Fn(&str) -> bool,
-    ) -> Self {
-        let mut names = Self { taken: reserved(), ..Self::default() };
-        let payloads = fsm.transitions().flat_map(|by| &by.action.message.payload);
-        let in_scope = payloads.map(Sort::as_str).filter(|sort| !is_declared(sort));
-        names.taken.extend(in_scope.map(str::to_owned));
-        let others = roles.iter().filter(|role| *role != fsm.role());
-        for role in [fsm.role()].into_iter().chain(others) {
-            names.add_role(role, None);
-        }
-        for transition in fsm.transitions() {
-            let message = &transition.action.message;
-            if !names.positions.contains_key(message) {
-                names.add_label(message.clone(), None, &[], None);
-            }
-        }
-        names
-    }
-
-    fn add_role(&mut self, role: &Role, written: Option<String>) {
+    pub(super) fn add_role(&mut self, role: &Role, written: Option<String>) {
         let scribble = role.as_str().to_owned();
         let is_written = written.is_some();
         let ty = written.unwrap_or_else(|| self.fresh(&name::camel(&scribble), "Role"));
@@ -220,7 +198,7 @@ impl Names {
     }
 
     /// Names a message. `written` is its type in the module, and true if that has `Debug`.
-    fn add_label(
+    pub(super) fn add_label(
         &mut self,
         message: Message,
         written: Option<(String, bool)>,
@@ -264,11 +242,13 @@ impl Names {
         }
         let suffixed = format!("{proposed}{suffix}");
         let suffixed = if is_ident(&suffixed) { suffixed } else { suffix.to_owned() };
-        let numbers = self.numbers.entry(suffixed.clone()).or_insert(2..);
-        let numbered = numbers.map(|number| format!("{suffixed}{number}"));
-        let mut candidates = [suffixed.clone()].into_iter().chain(numbered);
-        // The numbers are unlimited.
-        candidates.find(|name| self.taken.insert(name.clone())).unwrap_or_default()
+        let number = self.numbers.entry(suffixed.clone()).or_insert(1);
+        let mut name = suffixed.clone();
+        while !self.taken.insert(name.clone()) {
+            *number += 1;
+            name = format!("{suffixed}{number}");
+        }
+        name
     }
 
     /// The first label that has the name of a message, up to case and `_`.
@@ -321,17 +301,18 @@ fn placed(file: &ScrFile, reason: String, span: Span) -> String {
 
 /// The messages of a protocol with their first places, in the order of the text.
 fn messages(protocol: &Loaded) -> Vec<(Message, Span)> {
-    let mut first: BTreeMap<&Message, (bool, Span)> = BTreeMap::new();
+    let mut places: Vec<(&Message, (bool, Span))> = Vec::new();
     for projection in &protocol.projections {
         for transition in projection.fsm.transitions() {
-            let message = &transition.action.message;
-            let Some(&span) = projection.origins(transition.id).iter().min() else { continue };
+            let (action, place) =
+                (transition.action, projection.origins(transition.id).iter().min());
             // A message that is dropped is received at the heading of its block.
-            let place = (!transition.action.is_send(), span);
-            first.entry(message).and_modify(|known| *known = place.min(*known)).or_insert(place);
+            places.extend(place.map(|&span| (&action.message, (!action.is_send(), span))));
         }
     }
-    let messages = first.into_iter().map(|(message, (_, span))| (message.clone(), span));
+    places.sort_unstable();
+    places.dedup_by_key(|(message, _)| *message);
+    let messages = places.into_iter().map(|(message, (_, span))| (message.clone(), span));
     let mut messages: Vec<(Message, Span)> = messages.collect();
     messages.sort_by_key(|(_, span)| *span);
     messages

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use indexmap::IndexMap;
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use rumpsteak_front::module::Item;
 use rumpsteak_scribble::{Declaration, DeclarationKind, Span};
@@ -11,6 +10,7 @@ use syn::Type;
 use crate::protocols::ScrFile;
 use crate::scope::Scope;
 use crate::scope::labels::PRIMITIVES;
+use crate::short_map::entry;
 use crate::words::{did_you_mean, list};
 
 /// Names that no type of the module may hide, because generated code, payloads or macros use them.
@@ -102,16 +102,17 @@ pub(super) fn without_type<'m>(
     file: &ScrFile,
     scope: &Scope<'_>,
 ) -> Option<(String, Span)> {
-    let mut missing: IndexMap<&str, Span> = IndexMap::new();
+    let mut missing: Vec<(&str, Option<Span>)> = Vec::new();
     let lacks_type = |sort: &str| !sort.contains('@') && rust_text(sort, file, scope).is_none();
     for (sort, span) in sorts.filter(|(sort, _)| lacks_type(sort)) {
-        missing.entry(sort).or_insert(span);
+        entry(&mut missing, sort).get_or_insert(span);
     }
-    let place = *missing.first()?.1;
+    let place = missing.first()?.1?;
+    let missing: Vec<&str> = missing.iter().map(|(sort, _)| *sort).collect();
     let declarations = file.module.modules.iter().flat_map(|module| &module.declarations);
     let declared = declarations.filter(|found| found.kind == DeclarationKind::Payload);
     let known: Vec<&str> = declared.map(|found| found.name.as_str()).chain(PRIMITIVES).collect();
-    let meant = missing.keys().filter_map(|sort| {
+    let meant = missing.iter().filter_map(|sort| {
         let meant = did_you_mean(sort, known.iter().copied().filter(|known| known != sort))?;
         Some(format!("help: for `{sort}`, {meant}\n"))
     });
@@ -120,7 +121,7 @@ pub(super) fn without_type<'m>(
         let name = sort.rsplit('.').next().unwrap_or_default();
         format!("\n  type <rust> \"{}\" as {name};", example(sort, name))
     };
-    let (names, lines) = (list(missing.keys()), missing.keys().map(line).collect::<String>());
+    let (names, lines) = (list(&missing), missing.iter().map(line).collect::<String>());
     let shown = file.shown();
     let text = format!(
         "no Rust type is declared for {names}\n\n{meant}help: declare it in {shown}:{lines}"

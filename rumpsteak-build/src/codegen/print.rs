@@ -1,14 +1,13 @@
 //! Prints roles, messages and sessions as Rust source.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use indexmap::IndexSet;
-use rumpsteak_fsm::{Action, Direction, Fsm, Message, Role};
+use rumpsteak_fsm::{Action, Direction, Fsm, Role};
 
 use super::machines::Machine;
 use super::names::{LabelName, Names, RoleName};
-use super::session::{self, Choosing, End, Item};
+use super::session::{Choosing, End, Item};
 use crate::protocols::{Loaded, ScrFile};
 use crate::scope::Scope;
 use crate::scope::labels::is_of_name;
@@ -112,7 +111,8 @@ pub(super) fn print_labels(text: &mut String, scope: &Scope<'_>, protocol: &Load
     }
     // serde distinguishes types in messages by their names: `Job` in `job(Job)`.
     let carried = names.labels.iter().flat_map(|label| &label.payload);
-    let carried: BTreeSet<&str> = carried.flat_map(|ty| ty.split(|c| !is_of_name(c))).collect();
+    let carried = carried.flat_map(|ty| ty.split(|c| !is_of_name(c)));
+    let carried: BTreeSet<String> = carried.map(str::to_owned).collect();
     let is_serde = names.derives.iter().any(|path| path.ends_with("erialize"));
     for LabelName { message, ty, payload, is_debug, declared, is_written, .. } in &names.labels {
         if *is_written {
@@ -143,19 +143,24 @@ pub(super) fn print_labels(text: &mut String, scope: &Scope<'_>, protocol: &Load
 fn print_message(text: &mut String, protocol: &Loaded, names: &Names, derives: &str) {
     let _ = writeln!(text, "\n/// The messages of the protocol `{}`.", protocol.name());
     text.push_str(derives);
-    let routes = routes(protocol);
+    let mut routes = routes(protocol, names).into_iter();
     let variants = names.labels.iter().map(|LabelName { message, ty, explicit, .. }| {
         let label = explicit.then(|| format!("#[label({:?})]", message.label.as_str()));
         // The answer to an interrupt may be expected where it never comes.
-        let route = routes.get(message).map_or("never sent", String::as_str);
+        let routes = routes.next().unwrap_or_default();
+        let route = match routes.len() {
+            0 => "never sent".to_owned(),
+            1..=3 => routes.join(" and "),
+            _ => "between several roles".to_owned(),
+        };
         [format!("/// `{message}`, {route}."), label.unwrap_or_default(), format!("{ty}({ty}),")]
     });
     print_block(text, &format!("pub enum {}", names.message), variants);
 }
 
-/// The routes of each message: "from `s` to `k` and from `k` to `t`".
-fn routes(protocol: &Loaded) -> BTreeMap<&Message, String> {
-    let mut routes: BTreeMap<&Message, IndexSet<String>> = BTreeMap::new();
+/// The routes of each message: "from `s` to `k`", "from `k` to `t`".
+fn routes(protocol: &Loaded, names: &Names) -> Vec<Vec<String>> {
+    let mut routes: Vec<Vec<String>> = vec![Vec::new(); names.labels.len()];
     let is_family = |role: &Role| protocol.protocol.members(role).is_some();
     for (role, projection) in protocol.protocol.roles().iter().zip(&protocol.projections) {
         for transition in projection.fsm.transitions() {
@@ -165,15 +170,14 @@ fn routes(protocol: &Loaded) -> BTreeMap<&Message, String> {
             if *direction == Direction::Send {
                 let (from, to) = (some(role), some(peer));
                 let route = format!("from {from}`{role}` to {to}`{peer}`");
-                routes.entry(message).or_default().insert(route);
+                let label = names.label(message);
+                if let Some(label) = label.filter(|of| !routes[*of].contains(&route)) {
+                    routes[label].push(route);
+                }
             }
         }
     }
-    let told = |of_message: IndexSet<String>| match of_message.len() {
-        ..=3 => of_message.into_iter().collect::<Vec<_>>().join(" and "),
-        _ => "between several roles".to_owned(),
-    };
-    routes.into_iter().map(|(message, routes)| (message, told(routes))).collect()
+    routes
 }
 
 /// Prints an item of a session. `root` is the machine of the session, for its first item.
@@ -223,7 +227,12 @@ pub(super) fn print_item(
 }
 
 /// Prints an item of a session without its attributes. With `names`, its options are documented.
-fn print_declaration(text: &mut String, item: &Item, public: &str, names: Option<&Names>) {
+pub(super) fn print_declaration(
+    text: &mut String,
+    item: &Item,
+    public: &str,
+    names: Option<&Names>,
+) {
     let _ = match item {
         Item::Chain { name, nominal: true, session } => {
             writeln!(text, "{public}struct {name}({session});")
@@ -241,23 +250,6 @@ fn print_declaration(text: &mut String, item: &Item, public: &str, names: Option
             Ok(())
         }
     };
-}
-
-/// The sessions of a machine, to be pasted into a module. `None` if it is not a session type.
-pub(crate) fn session_items(
-    fsm: &Fsm,
-    base: &str,
-    roles: &[Role],
-    is_declared: impl Fn(&str) -> bool,
-) -> Option<String> {
-    let mut names = Names::of_machine(fsm, roles, is_declared);
-    let items = session::items(fsm, base, base.to_owned(), &mut names, None).ok()?;
-    let mut text = format!("#[session({})]\n", names.roles[0].ty);
-    for (index, item) in items.iter().enumerate() {
-        text.push_str(if index > 0 { "\n#[session]\n" } else { "" });
-        print_declaration(&mut text, item, "", None);
-    }
-    Some(text)
 }
 
 fn print_fence(text: &mut String, language: &str, code: &str) {

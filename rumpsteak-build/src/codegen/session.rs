@@ -15,7 +15,7 @@
 //!
 //! The result is judged like a hand-written session, so soundness does not depend on this module.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 use rumpsteak_fsm::{Action, Direction, Fsm, StateId};
 
@@ -88,13 +88,13 @@ pub(super) fn items(
         false => Some("Rest"),
     };
     let proposed = state_names(fsm, &base, names, written, &suffix);
-    let (items, cuts, pending) = Default::default();
+    let (items, cuts, pending) = (vec![None; fsm.len()], vec![false; fsm.len()], VecDeque::new());
     let mut writer =
         Writer { circle, gathered, entries, proposed, fsm, base, names, items, cuts, pending };
     let initial = fsm.initial();
     let mut items = Vec::new();
     if writer.is_chain(initial) {
-        writer.items.insert(initial, root);
+        writer.items[initial.index()] = Some(root);
         writer.pending.push_back(initial);
     } else {
         let session = writer.session(initial, None)?;
@@ -114,16 +114,16 @@ struct Writer<'a> {
     base: String,
     names: &'a mut Names,
     /// The names of the items, by their states.
-    items: BTreeMap<StateId, String>,
-    proposed: BTreeMap<StateId, String>,
+    items: Vec<Option<String>>,
+    proposed: Vec<Option<String>>,
     /// The number of transitions into each state.
     entries: Vec<usize>,
     /// True for a state on a circle of states with one action.
     circle: Vec<bool>,
     /// True for a state of a gather, unless it is the last one.
     gathered: Vec<bool>,
-    /// The states at which a long chain is cut.
-    cuts: BTreeSet<StateId>,
+    /// True for a state at which a long chain is cut.
+    cuts: Vec<bool>,
     /// The named states whose items are still to be written.
     pending: VecDeque<StateId>,
 }
@@ -135,9 +135,9 @@ impl Writer<'_> {
     }
 
     fn chain(&mut self, state: StateId) -> Result<Item, String> {
-        let nominal = self.circle[state.index()] || self.cuts.contains(&state);
+        let nominal = self.circle[state.index()] || self.cuts[state.index()];
         let session = self.actions(state, nominal.then_some(state))?;
-        let name = self.items.get(&state).cloned().unwrap_or_default();
+        let name = self.items[state.index()].clone().unwrap_or_default();
         Ok(Item::Chain { name, nominal, session })
     }
 
@@ -181,7 +181,7 @@ impl Writer<'_> {
             let fields = vec![self.session(behind, None)?];
             options.push(Choosing { name, label: None, fields });
         }
-        let name = self.items.get(&state).cloned().unwrap_or_default();
+        let name = self.items[state.index()].clone().unwrap_or_default();
         Ok(Item::Choice { name, end, options })
     }
 
@@ -190,14 +190,13 @@ impl Writer<'_> {
             return End::Gather;
         }
         let actions = self.fsm.transitions_from(state).map(|transition| transition.action);
-        let mut ends: BTreeSet<(Direction, String)> =
-            actions.map(|action| (action.direction, self.peer(action))).collect();
-        let (first, last) = (ends.first().map(|end| end.0), ends.last().map(|end| end.0));
-        let several = first.filter(|_| first == last);
-        match (ends.len(), ends.pop_first()) {
-            (1, Some((direction, peer))) => End::One(direction, peer),
-            _ => End::Several(several),
+        let mut ends = actions.map(|action| (action.direction, self.peer(action)));
+        let Some((direction, peer)) = ends.next() else { return End::Several(None) };
+        let others: Vec<(Direction, String)> = ends.collect();
+        if others.iter().all(|end| *end == (direction, peer.clone())) {
+            return End::One(direction, peer);
         }
+        End::Several(others.iter().all(|end| end.0 == direction).then_some(direction))
     }
 
     /// The session type of a state. In the item of the state `within`, `Self` refers to that state.
@@ -219,7 +218,7 @@ impl Writer<'_> {
 
     /// True if a state with one action is an item of its own.
     fn has_name(&self, state: StateId) -> bool {
-        self.cuts.contains(&state) || state == self.fsm.initial() || self.entries[state.index()] > 1
+        self.cuts[state.index()] || state == self.fsm.initial() || self.entries[state.index()] > 1
     }
 
     /// The name of a state's item, or `Self` within that item.
@@ -227,17 +226,17 @@ impl Writer<'_> {
         if within == Some(state) {
             return "Self".to_owned();
         }
-        if let Some(name) = self.items.get(&state) {
+        if let Some(name) = &self.items[state.index()] {
             return name.clone();
         }
-        let proposed = self.proposed.get(&state).cloned().unwrap_or_else(|| {
+        let proposed = self.proposed[state.index()].clone().unwrap_or_else(|| {
             let label = self.fsm.transitions_from(state).next();
             let label = label.and_then(|first| self.names.label(&first.action.message));
             let label = label.map_or("", |label| &self.names.labels[label].ty);
             format!("{}{label}Part", self.base)
         });
         let name = self.names.fresh(&proposed, "");
-        self.items.insert(state, name.clone());
+        self.items[state.index()] = Some(name.clone());
         self.pending.push_back(state);
         name
     }
@@ -255,7 +254,7 @@ impl Writer<'_> {
             };
             if !actions.is_empty() {
                 if actions.len() == LONGEST {
-                    self.cuts.insert(state);
+                    self.cuts[state.index()] = true;
                 }
                 if self.has_name(state) {
                     break self.named(state, within);
@@ -307,7 +306,7 @@ fn circles(fsm: &Fsm, gathered: &[bool]) -> Vec<bool> {
         Some(only.target)
     };
     let mut circle = vec![false; fsm.len()];
-    for mut state in cycles(fsm.states(), next) {
+    for mut state in cycles(fsm.states(), vec![None; fsm.len()], StateId::index, next) {
         while !circle[state.index()] {
             circle[state.index()] = true;
             state = next(state).unwrap_or(state);

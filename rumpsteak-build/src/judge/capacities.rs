@@ -20,8 +20,7 @@
 //!
 //! The search is limited to [`CONFIGURATIONS`], and never makes a build fail.
 
-use std::collections::BTreeMap;
-
+use litemap::LiteMap;
 use rumpsteak_front::role::Route;
 use rumpsteak_fsm::capacity::{self, ChannelCapacity, Occupancy};
 use rumpsteak_fsm::{Fsm, Limits, Role};
@@ -84,7 +83,7 @@ pub(crate) fn find(
 }
 
 /// The capacities of the channels of sessions. `None` if the sessions are not known to be safe.
-fn prove(machines: Vec<Fsm>, limits: &Limits) -> Option<BTreeMap<(Role, Role), String>> {
+fn prove(machines: Vec<Fsm>, limits: &Limits) -> Option<LiteMap<(Role, Role), String>> {
     let mut system = rumpsteak_fsm::System::new(machines).ok()?;
     if system.machines().iter().any(Fsm::is_on_demand) {
         // A queue of a role on demand may have messages of several sessions of its peer.
@@ -102,5 +101,7 @@ fn prove(machines: Vec<Fsm>, limits: &Limits) -> Option<BTreeMap<(Role, Role), S
         };
         ((channel.from, channel.to), capacity)
     };
-    Some(found.channels.into_iter().map(choose).collect())
+    let mut capacities = LiteMap::new();
+    found.channels.into_iter().map(choose).for_each(|(of, most)| drop(capacities.insert(of, most)));
+    Some(capacities)
 }

@@ -1,6 +1,6 @@
 //! All sessions of a module: first each by itself, then all together.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use proc_macro2::{Ident, Span};
 use rumpsteak_front::arguments::Liveness;
@@ -205,13 +205,12 @@ impl Judge<'_> {
     fn refuse_all(&mut self, protocol: &Loaded, note: Option<&Note>) {
         let scope = self.scope;
         // A message that no session knows is one mistake.
-        let mut said: BTreeSet<&Message> = BTreeSet::new();
+        let mut said: Vec<&Message> = Vec::new();
         let mut refused: Vec<(Place, Cause)> = Vec::new();
         // The numbers of written sessions, by the positions of their roles.
-        let mut written: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut written = vec![0; protocol.projections.len()];
         let own = self.found.roots.iter().filter(|root| !scope.is_generated(root.item));
-        own.filter_map(|root| self.played(root))
-            .for_each(|role| *written.entry(role).or_default() += 1);
+        own.filter_map(|root| self.played(root)).for_each(|role| written[role] += 1);
         for index in 0..self.found.roots.len() {
             let Some((place, mut cause)) = self.found.roots[index].refusal.take() else { continue };
             let root = &self.found.roots[index];
@@ -225,15 +224,16 @@ impl Judge<'_> {
                 continue;
             }
             if let Cause::Refused(refusal) = &mut cause
-                && written.get(&role).is_some_and(|number| *number > 1)
+                && written[role] > 1
             {
                 refusal.hint.get_or_insert(Hint::Sibling);
             }
             if let Some(unknown) = cause.unknown_message() {
                 let action = protocol.projections[role].fsm.transition(unknown).action;
-                if !said.insert(&action.message) {
+                if said.contains(&&action.message) {
                     continue;
                 }
+                said.push(&action.message);
             }
             let place = wrong_part::leave_part(scope, &self.found.roots, index, place, &mut cause);
             refused.push((place, cause));

@@ -2,8 +2,6 @@
 //! asynchronous subtype of the projection onto its role. This module finds the token to blame, and
 //! the names that the user knows.
 
-use std::collections::BTreeMap;
-
 use proc_macro2::Span;
 use rumpsteak_front::arguments::Liveness;
 use rumpsteak_front::session::Tail;
@@ -12,7 +10,7 @@ use rumpsteak_fsm::run::{Failure, Step};
 use rumpsteak_fsm::subtype::{InputError, Side};
 use rumpsteak_fsm::verify::together::Condition;
 use rumpsteak_fsm::verify::{Accepted, Evidence, Refused, VerifyError, verify_fair};
-use rumpsteak_fsm::{Defect, Fsm, Message, StateId, TransitionId, Verdict, verify};
+use rumpsteak_fsm::{Defect, Fsm, StateId, TransitionId, Verdict, verify};
 
 use crate::fault::{Cause, Hint, Refusal, Subject};
 use crate::protocols::Loaded;
@@ -222,14 +220,11 @@ pub(super) fn blamed_at(session: &SessionMachine, refused: &Refused) -> Option<P
 
 /// The names of a session, its roles and its messages in the user's source.
 pub(super) fn subject(scope: &Scope<'_>, root: ItemId, role: &ScopedRole<'_>) -> Subject {
-    let mut labels: BTreeMap<Message, String> = BTreeMap::new();
-    for label in role.labels.values() {
-        if let Ok(message) = &label.message {
-            labels.entry(message.clone()).or_insert_with(|| label.ty.to_string());
-        }
-    }
+    let labels = role.labels.values();
+    let labels = labels.filter_map(|of| Some((of.message.clone().ok()?, of.ty.to_string())));
     let own = role.position.unwrap_or_default();
-    let players = scope.roles.iter().rev();
+    let players = scope.roles.iter();
     let roles = players.map(|player| (player.role.clone(), player.item.name.to_string()));
-    Subject { name: scope.name_of(root), role: own, roles: roles.collect(), labels }
+    let (name, roles, labels) = (scope.name_of(root), roles.collect(), labels.collect());
+    Subject { name, role: own, roles, labels }
 }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
+use litemap::LiteMap;
 use rumpsteak_front::name;
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::{Fsm, Message, Role};
@@ -37,7 +38,7 @@ pub(crate) struct Protocols {
     /// The configured folders and files, as shown.
     pub(crate) folders: Vec<String>,
     /// By folder, the files that may contain machines.
-    pub(crate) machines: BTreeMap<PathBuf, Vec<PathBuf>>,
+    pub(crate) machines: LiteMap<PathBuf, Vec<PathBuf>>,
     pub(crate) limits: Limits,
 }
 
@@ -73,7 +74,7 @@ impl Protocols {
     /// folder that the `module` line of the importing file implies.
     pub(crate) fn load(base: &PackageRoot, paths: &[PathBuf], limits: Limits) -> Self {
         let mut found = Self { base: base.clone(), limits, ..Self::default() };
-        let mut files: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
+        let mut files: LiteMap<PathBuf, PathBuf> = LiteMap::new();
         for path in paths {
             let path = base.join(path);
             found.folders.push(base.show(&path));
@@ -86,7 +87,7 @@ impl Protocols {
     }
 
     /// Finds the files at and below a path.
-    fn find(&mut self, root: &Path, files: &mut BTreeMap<PathBuf, PathBuf>) -> io::Result<()> {
+    fn find(&mut self, root: &Path, files: &mut LiteMap<PathBuf, PathBuf>) -> io::Result<()> {
         let is_folder = fs::metadata(root)?.is_dir();
         self.looked_at.insert(root.to_owned());
         let imports = if is_folder { root } else { root.parent().unwrap_or(root) };

@@ -1,42 +1,11 @@
-//! The stable codes of mistakes in Rust source, and their pages. An obsolete code is never reused.
+//! The stable codes of mistakes in Rust source. An obsolete code is never reused.
 //! A broken `.scr` file has no code: its errors have codes of their own.
 
 use rumpsteak_fsm::repair::Misfit;
 use rumpsteak_fsm::subtype::Rule;
 use rumpsteak_fsm::verify::together::Condition;
-use rumpsteak_scribble::Code;
 
 use crate::fault::{Cause, NameProblem};
-
-macro_rules! pages {
-    ($($code:literal)+) => {
-        /// The codes and their pages, in Markdown.
-        const PAGES: &[(&str, &str)] = &[
-            $(($code, include_str!(concat!("explain/", $code, ".md"))),)+
-        ];
-    };
-}
-
-pages! {
-    // Names.
-    "V0101" "V0103" "V0104" "V0106" "V0108"
-    // Roles and labels of a protocol, and the attribute of a module.
-    "V0201" "V0202" "V0203" "V0204" "V0205" "V0206" "V0207" "V0208" "V0209" "V0211" "V0213"
-    // The form of a session.
-    "V0301" "V0302" "V0303"
-    // A session and its protocol.
-    "V0401" "V0402" "V0403" "V0404" "V0405" "V0406" "V0407" "V0408" "V0409" "V0410" "V0411"
-    "V0412" "V0413"
-    // Sessions together, and limits.
-    "V0501" "V0502" "V0503" "V0505" "V0506"
-    // Generated code.
-    "V0603" "V0604"
-}
-
-/// All codes of `cargo rumpsteak explain`, in order, and their pages in Markdown.
-pub fn explanations() -> impl Iterator<Item = (&'static str, &'static str)> {
-    Code::ALL.iter().map(|code| (code.as_str(), code.explanation())).chain(PAGES.iter().copied())
-}
 
 pub(super) fn code(cause: &Cause) -> Option<&'static str> {
     Some(match cause {

@@ -7,9 +7,10 @@ use rumpsteak_fsm::verify::together::Condition;
 use rumpsteak_fsm::verify::{Accepted, Evidence};
 use rumpsteak_fsm::{Action, Fsm, TransitionId, repair};
 
+use super::beyond_subtyping;
 use super::code::of_rule;
+use super::refusal::without_run;
 use super::reordering::{ActionText, BrokenRule};
-use super::shortest;
 use crate::words::{count, list};
 
 /// The note about a run among the peers that decides the comparison.
@@ -18,23 +19,6 @@ pub fn decided_by_run(condition: Option<&Condition>) -> String {
         None => "whether it is a subtype is undecided, but this run decides it".to_owned(),
         Some(condition @ Condition::Undirected(_)) => beyond_subtyping(condition),
         Some(condition) => format!("it is a subtype, but {}", beyond_subtyping(condition)),
-    }
-}
-
-/// The reason why subtyping is not enough.
-pub(crate) fn beyond_subtyping(condition: &Condition) -> String {
-    match condition {
-        Condition::NarrowedChoice(_, option) => {
-            format!("it leaves out an option of a choice, `{option}`")
-        }
-        Condition::UndirectedPeer(peer, _) => {
-            format!("it does something early, and `{peer}` hears several roles at once")
-        }
-        Condition::Undirected(_) => {
-            "its order is another one, and it chooses among several peers, or between sending \
-             and receiving, where subtyping is not proven"
-                .to_owned()
-        }
     }
 }
 
@@ -158,17 +142,4 @@ pub fn fair_among(proof: &Proof, sup: &Fsm) -> String {
 /// The behaviour with these peers.
 pub fn among_peers(evidence: &Evidence) -> String {
     without_run(evidence, "among these very peers")
-}
-
-/// The behaviour with these `peers`; of a run, what goes wrong.
-pub(super) fn without_run(evidence: &Evidence, peers: &str) -> String {
-    match evidence {
-        Evidence::Run(run) => format!("among these peers, {}; {}", run.failure, shortest(run)),
-        Evidence::NoRun(coverage) => {
-            let limit = format!(" with at most {} in a queue", count(coverage.bound, "message"));
-            let how_far = if coverage.exhaustive { "" } else { &limit };
-            format!("{peers} nothing goes wrong{how_far}; it may if another role is reordered, too")
-        }
-        Evidence::NoSystem(error) => error.to_string(),
-    }
 }

@@ -7,10 +7,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
-use indexmap::IndexMap;
 use rumpsteak_scribble::Span;
 
 use crate::named_text::{NamedText, TextPlace};
+use crate::short_map::entry;
 use crate::words::visible;
 
 /// Places in texts. The first one is the primary place: the error itself.
@@ -60,12 +60,12 @@ impl Excerpt {
     }
 
     pub(super) fn snippets(&self) -> Vec<Snippet<'_, Annotation<'_>>> {
-        let mut texts: IndexMap<*const NamedText, Vec<_>> = IndexMap::new();
+        let mut texts = Vec::new();
         for (index, mark) in self.marks.iter().enumerate() {
             let kind = if index == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
-            texts.entry(Arc::as_ptr(&mark.text)).or_default().push((kind, mark));
+            entry::<_, Vec<_>>(&mut texts, Arc::as_ptr(&mark.text)).push((kind, mark));
         }
-        texts.values().map(|marks| snippet(marks)).collect()
+        texts.iter().map(|(_, marks)| snippet(marks)).collect()
     }
 }
 

@@ -5,6 +5,7 @@
 //! complete and may have colours.
 
 pub(crate) mod code;
+#[cfg(feature = "command")]
 pub(crate) mod comparison;
 pub(crate) mod excerpt;
 pub(crate) mod notice;
@@ -13,6 +14,7 @@ mod reordering;
 pub(crate) mod wording;
 
 use rumpsteak_fsm::run::{Failure, Step};
+use rumpsteak_fsm::verify::together::Condition;
 use rumpsteak_fsm::{Role, Run, StateId};
 
 /// A run as a chart.
@@ -39,5 +41,22 @@ fn failure(run: &Run) -> String {
         }
         Failure::Never { .. } => format!("leads to where {}", run.failure),
         Failure::Neglect(neglected) => format!("leads to where {neglected}"),
+    }
+}
+
+/// The reason why subtyping is not enough.
+pub(crate) fn beyond_subtyping(condition: &Condition) -> String {
+    match condition {
+        Condition::NarrowedChoice(_, option) => {
+            format!("it leaves out an option of a choice, `{option}`")
+        }
+        Condition::UndirectedPeer(peer, _) => {
+            format!("it does something early, and `{peer}` hears several roles at once")
+        }
+        Condition::Undirected(_) => {
+            "its order is another one, and it chooses among several peers, or between sending \
+             and receiving, where subtyping is not proven"
+                .to_owned()
+        }
     }
 }

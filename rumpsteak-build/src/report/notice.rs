@@ -1,7 +1,6 @@
 //! Messages with places, notes and advice, and reports of several messages.
 
 use std::fmt;
-use std::ops::Range;
 use std::sync::Arc;
 
 use annotate_snippets::{Group, Level, Renderer};
@@ -10,7 +9,7 @@ use rumpsteak_scribble::Diagnostic;
 use super::excerpt::Excerpt;
 use crate::named_text::NamedText;
 use crate::protocols::{Outcome, Protocols, ScrFile, gravest};
-use crate::words::{split_way_out, visible};
+use crate::words::visible;
 
 /// The severity of a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +18,8 @@ pub enum Severity {
     Error,
     /// Something unusual that may be a mistake.
     Warning,
-    /// A remark about something correct.
+    /// A remark about something correct, which only the command makes.
+    #[cfg_attr(not(feature = "command"), expect(dead_code))]
     Note,
 }
 
@@ -47,43 +47,9 @@ impl Notice {
         Self::new(Severity::Error, message)
     }
 
-    /// The error of a library, `what is wrong; what to do`.
-    pub fn of_error(error: &impl fmt::Display) -> Self {
-        let text = error.to_string();
-        let (message, way_out) = split_way_out(&text);
-        Self::error(message).maybe_help(way_out)
-    }
-
-    /// A warning.
-    pub fn warning(message: impl Into<String>) -> Self {
-        Self::new(Severity::Warning, message)
-    }
-
-    /// A note.
-    pub fn note(message: impl Into<String>) -> Self {
-        Self::new(Severity::Note, message)
-    }
-
-    fn new(severity: Severity, message: impl Into<String>) -> Self {
+    pub(crate) fn new(severity: Severity, message: impl Into<String>) -> Self {
         let (code, excerpt, notes, help) = Default::default();
         Self { severity, code, message: message.into(), excerpt, notes, help }
-    }
-
-    /// Sets the code.
-    pub fn with_code(self, code: Option<&'static str>) -> Self {
-        Self { code, ..self }
-    }
-
-    /// Adds a place in a text. The first place is the primary one.
-    pub fn mark(mut self, text: &Arc<NamedText>, span: Range<usize>, label: &str) -> Self {
-        self.excerpt.mark(text, span, label);
-        self
-    }
-
-    /// Adds a remark.
-    pub fn remark(mut self, note: impl Into<String>) -> Self {
-        self.notes.push(note.into());
-        self
     }
 
     /// Sets the advice.

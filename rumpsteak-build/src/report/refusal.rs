@@ -10,14 +10,13 @@ use rumpsteak_fsm::verify::together::Condition;
 use rumpsteak_fsm::{Action, Fsm, Role, StateId, TransitionId};
 use rumpsteak_scribble::{Projection, Span};
 
-use super::comparison::without_run;
 use super::excerpt::Excerpt;
-use super::failure;
 use super::reordering::{ActionText, BrokenRule, one_of};
+use super::{failure, shortest};
 use crate::fault::{Hint, Refusal, Subject};
 use crate::protocols::{Loaded, ScrFile};
 use crate::settings::attribute;
-use crate::words::list;
+use crate::words::{count, list};
 
 /// The text for a session or a machine that is not a subtype of its projection.
 pub(crate) fn text(refusal: &Refusal, (protocol, file): (&Loaded, &ScrFile)) -> String {
@@ -282,4 +281,17 @@ fn excerpt(
         marks.push((declared.unwrap_or(name), format!("the role `{role}`")));
     }
     Excerpt::of_spans(&file.module.texts, &marks).to_string()
+}
+
+/// The behaviour with these `peers`; of a run, what goes wrong.
+pub(super) fn without_run(evidence: &Evidence, peers: &str) -> String {
+    match evidence {
+        Evidence::Run(run) => format!("among these peers, {}; {}", run.failure, shortest(run)),
+        Evidence::NoRun(coverage) => {
+            let limit = format!(" with at most {} in a queue", count(coverage.bound, "message"));
+            let how_far = if coverage.exhaustive { "" } else { &limit };
+            format!("{peers} nothing goes wrong{how_far}; it may if another role is reordered, too")
+        }
+        Evidence::NoSystem(error) => error.to_string(),
+    }
 }

@@ -4,9 +4,9 @@
 //! the user's source, the next lines show the protocol, and the last line says what to do. rustc
 //! draws the place.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use litemap::LiteMap;
 use rumpsteak_front::name;
 use rumpsteak_front::session::Direction;
 use rumpsteak_fsm::run::fold;
@@ -323,7 +323,9 @@ fn unknown_role(wanted: &str, (protocol, file): (&Loaded, &ScrFile)) -> String {
 
 fn unknown_label(ty: &str, label: &str, (protocol, file): (&Loaded, &ScrFile)) -> String {
     let known = protocol.messages.values().flatten().map(|message| message.label.as_str());
-    let known: Vec<&str> = known.collect::<BTreeSet<_>>().into_iter().collect();
+    let mut known: Vec<&str> = known.collect();
+    known.sort_unstable();
+    known.dedup();
     let advice = match similar(label, &known) {
         Some(name) => format!(
             "did you mean `{name}`? A label is named by its variant, or by `#[label(\"{name}\")]` on the variant"
@@ -353,12 +355,13 @@ fn other_payload(
     };
     let wanted: Vec<String> = messages.iter().map(ToString::to_string).collect();
     const MOST: usize = 4;
-    let mut places: BTreeSet<(Span, String)> = BTreeSet::new();
+    let mut places: LiteMap<Span, String> = LiteMap::new();
     for own in &protocol.projections {
         let sent = own.fsm.transitions().filter(|due| messages.contains(&due.action.message));
-        places.extend(sent.flat_map(|due| own.origins(due.id)).map(|&at| (at, String::new())));
+        let origins = sent.flat_map(|due| own.origins(due.id));
+        origins.for_each(|&at| drop(places.insert(at, String::new())));
     }
-    let excerpt = Excerpt::of_spans(&file.module.texts, places.iter().take(MOST));
+    let excerpt = Excerpt::of_spans(&file.module.texts, places.as_slice().iter().take(MOST));
     format!(
         "`{name}` {carried}, but the message of the protocol `{}` is {}\n\n{excerpt}\n\n\
          help: change the one or the other; `type <rust> \"path::Type\" from \"crate\" as Name;` in the `.scr` file gives a \

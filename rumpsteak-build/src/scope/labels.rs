@@ -46,7 +46,8 @@ pub(super) fn of<'a>(
     protocol: Option<Own<'_>>,
 ) -> BTreeMap<String, Label<'a>> {
     let (mut found, mut seen) = (BTreeMap::new(), BTreeMap::new());
-    for variant in &message.variants {
+    let variants = &message.variants;
+    for (position, variant) in variants.iter().enumerate() {
         // rustc or the macro reports a type that is not a name.
         let Some(ty) = &variant.ident else { continue };
         let item = message.label.as_ref().or_else(|| find(ty)?.label());
@@ -66,7 +67,8 @@ pub(super) fn of<'a>(
         }
         // At run time the variants are different messages.
         if let Ok(own) = &message
-            && let Some(other) = seen.insert(own.clone(), ty)
+            && let Some(other) = seen.insert(own.clone(), position)
+            && let Some(other) = &variants[other].ident
         {
             let types = Box::new([other, ty].map(Ident::to_string));
             message = Err(Cause::TwoLabels { types, message: own.clone() });

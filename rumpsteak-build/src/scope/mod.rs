@@ -17,6 +17,7 @@ pub(crate) mod session;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use litemap::LiteMap;
 use proc_macro2::{Ident, Span};
 use rumpsteak_front::module::{Item, ItemKind, Module};
 use rumpsteak_front::role::{RoleItem, Room, Route};
@@ -75,14 +76,14 @@ impl<'a> Scope<'a> {
                 scope.names.entry(name.unraw().to_string()).or_insert(id);
             }
         }
-        let mut labels: BTreeMap<String, Rc<BTreeMap<String, Label<'a>>>> = BTreeMap::new();
+        let mut labels: LiteMap<String, Rc<BTreeMap<String, Label<'a>>>> = LiteMap::new();
         for id in 0..scope.items.len() {
             let Item::Role(item) = scope.items[id] else { continue };
             match scope.played(item) {
                 Ok((role, position)) => {
-                    let labels = labels.entry(scope.message_of(item));
-                    let labels = labels.or_insert_with_key(|name| Rc::new(scope.labels(name)));
-                    let labels = Rc::clone(labels);
+                    let name = scope.message_of(item);
+                    let own = || Rc::new(scope.labels(&name));
+                    let labels = Rc::clone(labels.entry(name.clone()).or_insert_with(own));
                     scope.roles.push(ScopedRole { item, role, position, labels });
                 }
                 Err(fault) => scope.faults.push(*fault),

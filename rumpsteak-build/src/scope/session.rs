@@ -1,8 +1,8 @@
 //! A session as a machine, and the resolution of its names: roles, labels, choices and sessions.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use indexmap::IndexMap;
+use litemap::LiteMap;
 use proc_macro2::{Ident, Span};
 use rumpsteak_front::module::{Item, ItemKind};
 use rumpsteak_front::session::{
@@ -12,6 +12,7 @@ use rumpsteak_fsm::{Action, Direction, Fsm, FsmBuilder, Message, Role, StateId};
 
 use super::{ItemId, Place, Scope, ScopedRole};
 use crate::fault::{Cause, Fault, NameProblem};
+use crate::short_map::entry;
 
 /// The machine of a session, with the places of its parts in the source.
 pub(crate) struct SessionMachine {
@@ -45,7 +46,7 @@ impl Scope<'_> {
             origins: Vec::new(),
             behind: Vec::new(),
             states: Vec::new(),
-            begun: BTreeMap::new(),
+            begun: LiteMap::new(),
             end: None,
             pending: Vec::new(),
         };
@@ -77,7 +78,7 @@ struct Builder<'a> {
     origins: Vec<Place>,
     behind: Vec<Place>,
     states: Vec<Place>,
-    begun: BTreeMap<Begun, StateId>,
+    begun: LiteMap<Begun, StateId>,
     end: Option<StateId>,
     pending: Vec<(Begun, StateId)>,
 }
@@ -275,13 +276,13 @@ impl Builder<'_> {
     /// Adds the messages of a gather in the order of their peers, and what follows them.
     fn gather(&mut self, gather: ItemId, (due, then): (&[Variant], &Chain), mut state: StateId) {
         let place = |variant: &Variant| Place { item: gather, span: variant.name.span() };
-        let mut peers: IndexMap<Role, Vec<&Variant>> = IndexMap::new();
+        let mut peers: Vec<(Role, Vec<&Variant>)> = Vec::new();
         for variant in due {
             let Some(action) = variant.head.action() else { continue };
-            peers.entry(self.peer(&action.peer)).or_default().push(variant);
+            entry(&mut peers, self.peer(&action.peer)).push(variant);
         }
         let end = self.behind(gather, then, 0);
-        let nexts = peers.values().skip(1).map(|variants| place(variants[0]));
+        let nexts = peers.iter().skip(1).map(|(_, variants)| place(variants[0]));
         let nexts: Vec<_> = nexts.map(|place| (self.state(place), place)).collect();
         for ((peer, variants), (next, behind)) in
             peers.into_iter().zip(nexts.into_iter().chain([end]))
@@ -409,9 +410,9 @@ fn cycle_faults(scope: &Scope<'_>, items: &BTreeSet<ItemId>) -> Vec<Fault> {
             Tail::Named(name) => scope.find(name),
             _ => None,
         };
-        let found = cycles(items.iter().copied(), next).into_iter();
+        let found = cycles(items.iter().copied(), vec![None; scope.items.len()], |id| id, next);
         let fault = |item| Some(cause(scope.name_of(item)).at(chain(item)?.tail.ident().span()));
-        found.filter_map(fault).collect::<Vec<Fault>>()
+        found.into_iter().filter_map(fault).collect::<Vec<Fault>>()
     };
     let is_idle = |item| chain(item).is_some_and(|chain| chain.actions.is_empty());
     let mut faults = find(&is_idle, |name| Cause::Idle { name });
@@ -419,19 +420,21 @@ fn cycle_faults(scope: &Scope<'_>, items: &BTreeSet<ItemId>) -> Vec<Fault> {
     faults
 }
 
-/// The last node of each cycle of a graph in which a node has one successor at most.
-pub(crate) fn cycles<N: Copy + Ord>(
+/// The last node of each cycle of a graph in which a node has one successor at most. `rounds` has
+/// a place for each node.
+pub(crate) fn cycles<N: Copy + PartialEq>(
     nodes: impl Iterator<Item = N>,
+    mut rounds: Vec<Option<N>>,
+    index: impl Fn(N) -> usize,
     next: impl Fn(N) -> Option<N>,
 ) -> Vec<N> {
-    let mut rounds: BTreeMap<N, N> = BTreeMap::new();
     let mut found = Vec::new();
     for start in nodes {
         let mut node = start;
-        while !rounds.contains_key(&node) {
-            rounds.insert(node, start);
+        while rounds[index(node)].is_none() {
+            rounds[index(node)] = Some(start);
             let Some(target) = next(node) else { break };
-            if rounds.get(&target) == Some(&start) {
+            if rounds[index(target)] == Some(start) {
                 found.push(node);
             }
             node = target;

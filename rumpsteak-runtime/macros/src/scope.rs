@@ -1,5 +1,4 @@
-use std::collections::BTreeMap;
-
+use litemap::LiteMap;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, format_ident};
 use rumpsteak_build::expansion::{Judged, ProtocolFacts, RoleFacts, RootFacts};
@@ -14,14 +13,16 @@ pub(crate) struct Scope<'a> {
     pub(crate) judged: &'a Judged,
     /// The path of the runtime's crate.
     pub(crate) krate: &'a TokenStream,
-    pub(crate) kinds: BTreeMap<String, ItemKind>,
-    numbers: BTreeMap<String, u64>,
+    pub(crate) kinds: LiteMap<String, ItemKind>,
+    numbers: LiteMap<String, u64>,
 }
 
 impl<'a> Scope<'a> {
     pub(crate) fn new(judged: &'a Judged, krate: &'a TokenStream) -> Self {
-        let kinds = items(judged).filter_map(Item::named).map(|(it, kind)| (it.to_string(), kind));
-        Self { judged, krate, kinds: kinds.collect(), numbers: numbers(judged) }
+        let mut kinds = LiteMap::new();
+        let named = items(judged).filter_map(Item::named);
+        named.for_each(|(name, kind)| _ = kinds.insert(name.to_string(), kind));
+        Self { judged, krate, kinds, numbers: numbers(judged) }
     }
 
     pub(crate) fn protocol(&self) -> &ProtocolFacts {
@@ -125,18 +126,18 @@ pub(crate) fn items(judged: &Judged) -> impl Iterator<Item = &Item> {
 
 /// A number for each session item: a hash of it and of all items connected with it. Two programs
 /// compare these numbers.
-fn numbers(judged: &Judged) -> BTreeMap<String, u64> {
-    let sessions = items(judged).filter_map(Item::session);
-    let sessions: BTreeMap<String, &SessionItem> =
-        sessions.map(|session| (session.name.to_string(), session)).collect();
-    let mut connected: BTreeMap<String, Vec<String>> = BTreeMap::new();
+fn numbers(judged: &Judged) -> LiteMap<String, u64> {
+    let mut sessions: LiteMap<String, &SessionItem> = LiteMap::new();
+    let own = items(judged).filter_map(Item::session);
+    own.for_each(|session| _ = sessions.insert(session.name.to_string(), session));
+    let mut connected: LiteMap<String, Vec<String>> = LiteMap::new();
     for (name, session) in &sessions {
         for part in session.parts().map(Ident::to_string) {
             connected.entry(part.clone()).or_default().push(name.clone());
             connected.entry(name.clone()).or_default().push(part);
         }
     }
-    let mut found = BTreeMap::new();
+    let mut found = LiteMap::new();
     for start in sessions.keys() {
         let (mut names, mut pending) = (Vec::new(), vec![start.clone()]);
         while let Some(name) = pending.pop() {
@@ -147,8 +148,9 @@ fn numbers(judged: &Judged) -> BTreeMap<String, u64> {
             }
         }
         names.sort();
-        let texts: Vec<String> = names.iter().flat_map(|name| texts(sessions[name])).collect();
-        let all = number(&texts.iter().map(String::as_str).collect::<Vec<_>>()).to_string();
+        let mut parts: Vec<String> = Vec::new();
+        names.iter().for_each(|name| parts.extend(texts(sessions[name])));
+        let all = number(&parts.iter().map(String::as_str).collect::<Vec<_>>()).to_string();
         for name in names {
             let own = number(&[&all, &name]);
             found.insert(name, own);

@@ -132,9 +132,9 @@ fn wiring(set: &SetItem, scope: &Scope<'_>, parameters: &[Ident]) -> TokenStream
         #placed::private::wiring::Wire::<Self>::wire(&mut wiring)
     };
     // The members of families first: their peers then take all ends at once.
-    let mut wires: Vec<_> = (0..set.fields.len()).collect();
-    wires.sort_by_key(|&index| !set.fields[index].is_family);
-    let wires = wires.into_iter().map(|index| {
+    let wires = (0..set.fields.len()).partition(|&index| set.fields[index].is_family);
+    let wires: (Vec<usize>, Vec<usize>) = wires;
+    let wires = wires.0.into_iter().chain(wires.1).map(|index| {
         let SetField { role, is_family, member, .. } = &set.fields[index];
         let made = is_family.then(|| family(scope, role, &parameters[index], &wired));
         let made = made.as_ref().unwrap_or(&wired);

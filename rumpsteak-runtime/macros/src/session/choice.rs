@@ -1,7 +1,6 @@
 //! Expansion of a choice: the enum of its options.
 
-use std::collections::BTreeSet;
-
+use litemap::LiteMap;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use rumpsteak_front::SessionItem;
@@ -194,8 +193,10 @@ impl Expansion<'_> {
                 peers.push(&action.peer);
             }
         }
-        peers.sort_by_key(|peer| !self.scope.is_family(peer));
-        peers.iter().rev().fold(quote!(()), |others, peer| quote!((#peer, #others)))
+        let others = |others, peer: &Ident| quote!((#peer, #others));
+        let (families, roles): (Vec<_>, Vec<_>) =
+            peers.into_iter().rev().partition(|peer| self.scope.is_family(peer));
+        roles.into_iter().chain(families).fold(quote!(()), others)
     }
 
     /// The functions that enter the option of a message, and tell if there is one.
@@ -299,10 +300,10 @@ fn noted(variant: &Variant) -> TokenStream {
 
 /// The label of the first option that has the label and the peer of an earlier one.
 fn repeated_label(variants: &[Variant]) -> Option<&Ident> {
-    let mut seen = BTreeSet::new();
+    let mut seen: LiteMap<_, ()> = LiteMap::new();
     let mut labels = variants.iter().filter_map(|Variant { head, .. }| {
         let end = head.action().map(|action| (action.direction, &action.peer));
-        (!seen.insert((head.label(), end))).then_some(head.label())
+        seen.insert((head.label(), end), ()).map(|()| head.label())
     });
     labels.next()
 }

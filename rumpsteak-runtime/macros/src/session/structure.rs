@@ -1,7 +1,5 @@
 //! Expansion of a session struct: the type, and the methods of its first action.
 
-use std::collections::BTreeSet;
-
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 use rumpsteak_front::SessionItem;
@@ -229,10 +227,11 @@ impl Expansion<'_> {
     }
 
     /// True if a label of the choice is for one member, and false if one is for each.
-    fn for_one(&self, choice: &Ident) -> BTreeSet<bool> {
+    fn for_one(&self, choice: &Ident) -> Vec<bool> {
         let item = self.scope.sessions().find(|item| item.name == *choice);
         let variants = item.unwrap_or(self.item).variants().iter();
-        variants.map(|of| self.scope.is_for_one(of.head.label())).collect()
+        let found: Vec<bool> = variants.map(|of| self.scope.is_for_one(of.head.label())).collect();
+        [false, true].into_iter().filter(|is_one| found.contains(is_one)).collect()
     }
 
     fn select_methods(&self, peer: Option<&Ident>, choice: &Ident) -> TokenStream {
