@@ -30,7 +30,8 @@
 use litemap::LiteMap;
 
 use super::fault::{Fault, Invalid};
-use crate::machine::{Action, Direction, Fsm, IndexSet, StateId};
+use crate::index_set::IndexSet;
+use crate::machine::{Action, Direction, Fsm, StateId};
 
 /// The pairs of states; the first one is the pair of initial states.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -4,10 +4,11 @@
 
 use std::sync::{Arc, OnceLock};
 
-use hashbrown::{DefaultHashBuilder, HashMap};
+use hashbrown::HashMap;
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::{Action, StateId, Transition, TransitionId};
+use crate::index_set::IndexSet;
 
 /// A peer and a direction, `p?` or `p!`. Dense.
 pub(crate) type Kind = u32;
@@ -264,9 +265,6 @@ impl InternedMachine {
         Some(edges[sorted[index.ok()?] as usize])
     }
 }
-
-/// A set in the order of insertion.
-pub(crate) type IndexSet<T> = indexmap::IndexSet<T, DefaultHashBuilder>;
 
 /// A graph with so many nodes, and the edges between their numbers.
 pub(crate) fn digraph<W>(
