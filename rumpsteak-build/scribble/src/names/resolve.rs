@@ -468,8 +468,8 @@ impl<'m> Resolver<'_, 'm> {
             let sorts = sorts.filter(|found| {
                 found.kind == DeclarationKind::Payload && found.schema.as_str() == "rust"
             });
-            let declared: Vec<(&str, &str)> =
-                sorts.map(|found| (found.name.as_str(), found.external.as_str().trim())).collect();
+            let declared: Vec<(&Name, &str)> =
+                sorts.map(|found| (&found.name, found.external.as_str().trim())).collect();
             self.error(rust_types::nameless(&element.sort, &declared));
             return None;
         }
