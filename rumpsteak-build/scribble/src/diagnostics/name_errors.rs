@@ -68,7 +68,7 @@ errors! {
     each_of_one(role: &Name, declared: Span) = Family at role.span,
         "`{role}` is one role, not a family", "a family is needed here"
         [declared => "declared as one role here"]
-        help "name a family, or declare `role {role}[N]`, or remove `each` or `some`";
+        help "declare `role {role}[N]`, or name a family, or remove `each` or `some`";
 
     /// The answer of a member of the family, which was not asked.
     unasked(family: &str, answer: Span) = Family at answer,
