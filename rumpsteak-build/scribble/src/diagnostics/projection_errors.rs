@@ -128,6 +128,7 @@ pub(crate) fn problem(
 ) -> Diagnostic {
     let label = one.label;
     let other_label = other.as_ref().map_or("", |other| &other.label);
+    let others = if ends { "protocol may be over" } else { "others may go on" };
     let told = format!("first tell `{role}` the branch, by a different message in each");
     let (message, here, there, mut help) = match code {
         Code::SendUnknown => (
@@ -150,11 +151,7 @@ pub(crate) fn problem(
         ),
         Code::NeverTold => (
             format!("`{role}` may wait for `{label}` for ever"),
-            if ends {
-                format!("`{role}` waits, but the protocol may be over without it")
-            } else {
-                format!("`{role}` waits, but the others may go on without it")
-            },
+            format!("`{role}` waits, but the {others} without it"),
             String::new(),
             format!("tell `{role}` in the other branch too"),
         ),
