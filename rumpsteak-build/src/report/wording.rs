@@ -303,8 +303,7 @@ fn unknown_protocol(wanted: &str, protocols: &Protocols) -> String {
         _ if !known.is_empty() => meant(wanted, &known, "the protocols are"),
         [] => "no folder of protocols is named: `.protocols(\"protocols\")` in build.rs".to_owned(),
         folders => format!(
-            "no `.scr` file in {}, which build.rs names, has `global protocol {wanted}(role a, role b) {{ … }}`: write it \
-             there, or name its folder",
+            "write `global protocol {wanted}(role a, role b) {{ … }}` in {}, which build.rs names, or name another folder",
             list(folders)
         ),
     };

@@ -599,8 +599,8 @@ fn a_protocol_that_does_not_exist() {
         let found = check(name, "P", &[(&format!("protocols/{file}"), text)]);
         assert_eq!(
             only(&found).text,
-            "no `.scr` file declares a protocol `P`\n\nhelp: no `.scr` file in `protocols`, which build.rs names, has \
-             `global protocol P(role a, role b) { … }`: write it there, or name its folder"
+            "no `.scr` file declares a protocol `P`\n\nhelp: write `global protocol P(role a, role b) { … }` \
+             in `protocols`, which build.rs names, or name another folder"
         );
     }
     let broken = check(

@@ -24,7 +24,8 @@ errors! {
         help "put the call last: otherwise each round leaves one more thing to do";
 
     no_subject(first: Span, one: &str, second: Span, other: &str) = NoSubject at second,
-        "`{one}` and `{other}` would both have to decide", "in this branch `{other}` goes on"
+        "branches begin equally: `{one}` and `{other}` both have to decide",
+        "in this branch `{other}` goes on"
         [first => "in this one `{one}` does"];
 
     payload_clash(label: &Label, one: &Message, there: Span, other: &Message, here: Span) =

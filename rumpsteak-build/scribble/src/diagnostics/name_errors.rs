@@ -40,6 +40,11 @@ errors! {
         "cannot find the protocol `{name}`", "no such protocol"
         suggest name.as_str(), known;
 
+    unknown_recursion(name: &Name, known: &[&str]) = UnknownRecursion at name.span,
+        "`continue {name}` is not inside a `rec {name}`", "no recursion of this name around it"
+        help "put `rec {name} {{ … }}` around what repeats"
+        suggest name.as_str(), known;
+
     /// `expected` is `message` or `sort`.
     argument_kind(name: &str, expected: &str, span: Span, parameter: Span) = ArgumentKind at span,
         "`{name}` is not a {expected}", "expected a {expected}"
@@ -68,7 +73,7 @@ errors! {
     each_of_one(role: &Name, declared: Span) = Family at role.span,
         "`{role}` is one role, not a family", "a family is needed here"
         [declared => "declared as one role here"]
-        help "name a family, or declare `role {role}[N]`, or remove `each` or `some`";
+        help "declare `role {role}[N]`, or name a family, or remove `each` or `some`";
 
     /// The answer of a member of the family, which was not asked.
     unasked(family: &str, answer: Span) = Family at answer,
@@ -157,17 +162,6 @@ pub(crate) fn suggest(name: &str, known: &[&str]) -> Option<String> {
         }
         _ => None,
     }
-}
-
-pub(crate) fn unknown_recursion(name: &Name, known: &[&str]) -> Diagnostic {
-    let help = if known.is_empty() {
-        Some(format!("put `rec {name} {{ … }}` around what repeats"))
-    } else {
-        suggest(name.as_str(), known)
-    };
-    let message = format!("`continue {name}` is not inside a `rec {name}`");
-    let label = "no recursion of this name around it";
-    Diagnostic::new(Code::UnknownRecursion, message, name.span, label).maybe_help(help)
 }
 
 pub(crate) fn unknown_message(name: &Name, known: &[&str]) -> Diagnostic {

@@ -29,6 +29,8 @@ pub(crate) struct Branches {
     pub(crate) again: bool,
     /// True if the other run ends with the message for which the role waits in the first one.
     pub(crate) is_told: bool,
+    /// True if all roles can follow the protocol once both runs have the message of the other one.
+    pub(crate) needs_same: bool,
     /// The interactions of the two shortest runs that look the same to the role.
     pub(crate) runs: [Vec<String>; 2],
 }
@@ -51,20 +53,19 @@ pub(crate) struct Step {
 /// Adds the runs, and the place where they part.
 fn branching(mut diagnostic: Diagnostic, role: &str, branches: &Branches) -> Diagnostic {
     let primary = diagnostic.primary;
-    if branches.one.span != primary {
+    // The labels read in the order of the text.
+    let (one, other) = match (branches.one.span, branches.other.as_ref().map(|step| step.span)) {
+        (one, Some(other)) if other < one && ![one, other].contains(&primary) => (other, Some(one)),
+        found => found,
+    };
+    if one != primary {
         let chooses = if branches.equal.is_empty() { "chooses" } else { "then has to choose" };
         let label = format!("`{}` {chooses} this branch…", branches.chooser);
-        diagnostic = diagnostic.with(branches.one.span, label);
+        diagnostic = diagnostic.with(one, label);
     }
-    if let Some(other) = &branches.other
-        && other.span != primary
-    {
-        let first = if branches.one.span == primary {
-            "the run may take this branch"
-        } else {
-            "…or this one"
-        };
-        diagnostic = diagnostic.with(other.span, format!("{first}, and `{role}` cannot tell"));
+    if let Some(other) = other.filter(|&other| other != primary) {
+        let first = if one == primary { "the run may take this branch" } else { "…or this one" };
+        diagnostic = diagnostic.with(other, format!("{first}, and `{role}` cannot tell"));
     }
     let [one, other] = lines(&branches.runs);
     let same = match diagnostic.code {
@@ -127,6 +128,7 @@ pub(crate) fn problem(
 ) -> Diagnostic {
     let label = one.label;
     let other_label = other.as_ref().map_or("", |other| &other.label);
+    let others = if ends { "protocol may be over" } else { "others may go on" };
     let told = format!("first tell `{role}` the branch, by a different message in each");
     let (message, here, there, mut help) = match code {
         Code::SendUnknown => (
@@ -149,11 +151,7 @@ pub(crate) fn problem(
         ),
         Code::NeverTold => (
             format!("`{role}` may wait for `{label}` for ever"),
-            if ends {
-                format!("`{role}` waits, but the protocol may be over without it")
-            } else {
-                format!("`{role}` waits, but the others may go on without it")
-            },
+            format!("`{role}` waits, but the {others} without it"),
             String::new(),
             format!("tell `{role}` in the other branch too"),
         ),
@@ -172,7 +170,7 @@ pub(crate) fn problem(
         ),
     };
     let mut diagnostic = Diagnostic::new(code, message, one.span, here);
-    if let Some(other) = other {
+    if let Some(other) = &other {
         diagnostic = diagnostic.with(other.span, there);
     }
     if let Some(early) = early {
@@ -181,6 +179,9 @@ pub(crate) fn problem(
     }
     let Some(branches) = branches else { return diagnostic.help(help) };
     diagnostic = branching(diagnostic, role, &branches);
+    if branches.needs_same {
+        help = format!("tell `{role}` in both branches, as by `{other_label}`");
+    }
     if branches.is_told {
         help = format!(
             "give `{label}` another label in one of these branches: `{role}` gets it in both"

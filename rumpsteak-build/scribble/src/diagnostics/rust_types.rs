@@ -4,7 +4,7 @@ use super::{Code, Diagnostic, Name};
 
 /// A Rust type in the place of a sort. `declared` are the sorts of the module, each with its Rust
 /// type.
-pub(crate) fn nameless(ty: &Name, declared: &[(&str, &str)]) -> Diagnostic {
+pub(crate) fn nameless(ty: &Name, declared: &[(&Name, &str)]) -> Diagnostic {
     if let Some(borrowed) = ty.as_str().strip_prefix('&') {
         let message = format!("`{ty}` borrows, and a payload owns its data");
         let help = match borrowed.rsplit([' ', '&']).next().unwrap_or_default() {
@@ -14,13 +14,18 @@ pub(crate) fn nameless(ty: &Name, declared: &[(&str, &str)]) -> Diagnostic {
         };
         return Diagnostic::new(Code::RustType, message, ty.span, "a reference").help(help);
     }
-    let of = |name: &str| declared.iter().find(|(known, _)| *known == name).map(|(_, ty)| *ty);
-    let (name, external) = declaration(ty.as_str(), of);
+    let find = |name: &str| declared.iter().find(|(known, _)| known.as_str() == name);
+    let (name, external) = declaration(ty.as_str(), |name| find(name).map(|(_, ty)| *ty));
     if let Some((name, _)) = declared.iter().find(|(_, known)| *known == external) {
         let message = format!("`{ty}` is a Rust type, and is called `{name}` in this module");
         return Diagnostic::new(Code::RustType, message, ty.span, format!("write `{name}` here"));
     }
     let message = format!("`{ty}` is a Rust type, and has no name in protocols");
+    if let Some((known, external)) = find(&name) {
+        let label = format!("write `{name}` here, or declare it under another name");
+        return Diagnostic::new(Code::RustType, message, ty.span, label)
+            .with(known.span, format!("`{name}` is declared as `{external}`"));
+    }
     let label = format!("declare it, and write `{name}` here");
     let help = format!("above: type <rust> \"{external}\" as {name};");
     Diagnostic::new(Code::RustType, message, ty.span, label).help(help)
@@ -42,11 +47,13 @@ fn declaration<'a>(ty: &str, of: impl Fn(&str) -> Option<&'a str>) -> (String, S
     let (mut name, mut external) = (String::new(), String::new());
     for piece in ty.split_inclusive(|c| !is_word(c)) {
         let (word, behind) = piece.split_at(piece.trim_end_matches(|c| !is_word(c)).len());
-        let is_own = word.starts_with(char::is_uppercase) && !external.ends_with(':');
-        if is_own && of(word).is_none() && !PRELUDE.contains(&word) {
+        let is_first = !external.ends_with(':');
+        let found = of(word).filter(|_| is_first);
+        let is_own = is_first && word.starts_with(char::is_uppercase);
+        if is_own && found.is_none() && !PRELUDE.contains(&word) {
             external += "super::";
         }
-        external += of(word).unwrap_or(word);
+        external += found.unwrap_or(word);
         external += behind;
         if let Some(first) = word.chars().next().filter(|_| behind != ":") {
             name.extend(first.to_uppercase());
@@ -79,6 +86,7 @@ mod tests {
             ("Vec<u8>", "VecU8", "Vec<u8>"),
             ("Option<Task>", "OptionTask", "Option<api::Task>"),
             ("bytes::Bytes", "Bytes", "bytes::Bytes"),
+            ("Vec<api::Task>", "VecTask", "Vec<api::Task>"),
             ("[u8; 32]", "U832", "[u8; 32]"),
             ("((), ())", "Type", "((), ())"),
             ("_Task<u8>", "_TaskU8", "_Task<u8>"),

@@ -67,17 +67,17 @@ errors! {
         help "is it a protocol? If so, split it over several files";
 }
 
-/// At most `most` characters of a text, escaped.
+/// At most `most` characters of a text, escaped except for quotes.
 fn shorten(text: &str, most: usize) -> String {
     let mut shown: String = text.chars().take(most).flat_map(char::escape_debug).collect();
     if text.chars().nth(most).is_some() {
         shown.push('…');
     }
-    shown
+    shown.replace("\\'", "'").replace("\\\"", "\"")
 }
 
 pub(crate) fn unknown_characters(span: Span, text: &str) -> Diagnostic {
-    let message = format!("`{}` has no meaning here", shorten(text, 8).replace("\\'", "'"));
+    let message = format!("`{}` has no meaning here", shorten(text, 8));
     let help = match text.starts_with('\'') {
         true => "write the text in double quotes: `\"…\"`",
         false => "remove it; comments are written `// …` or `/* … */`",
@@ -104,7 +104,7 @@ pub(crate) fn unexpected(
         ("`by`", _) if found == "`from`" => {
             diagnostic.help("write an interrupt as `Label() by A;`: it goes to all others")
         }
-        ("`<`", _) if found.starts_with("`\\\"") => diagnostic
+        ("`<`", _) if found.starts_with("`\"") => diagnostic
             .help("write `<rust>` in front of it: `type <rust> \"…\" from \"…\" as Name;`"),
         _ => diagnostic,
     }

@@ -325,7 +325,7 @@ impl<'m> Resolver<'_, 'm> {
     /// Reports one role in the place of a family. An unknown role is reported elsewhere.
     fn several(&mut self, role: &Name) {
         let error = self.declared(role).map(|one| name_errors::each_of_one(role, one.name.span));
-        error.into_iter().for_each(|error| self.error(error));
+        error.into_iter().for_each(|error| self.once(error, "and here"));
     }
 
     /// Checks that `each` is before all families among the roles of a message, that a ring talks to
@@ -364,19 +364,26 @@ impl<'m> Resolver<'_, 'm> {
         }
     }
 
-    /// Reports each name that is not a role once, with its first places.
     fn unknown_role(&mut self, name: &Name, decl: &ProtocolDecl) {
         let known = self.known(decl.roles.iter().map(|role| role.name.as_str()));
         let unknown = name_errors::unknown_role(name, &decl.name, &known);
+        self.once(unknown, "nor is there one here");
+    }
+
+    /// Reports an error once, with its first places, which `again` marks.
+    fn once(&mut self, error: Diagnostic, again: &str) {
+        let is_same = |said: &&mut Diagnostic| {
+            said.message == error.message
+                && said.primary.source() == error.primary.source()
+                && said.secondary.starts_with(&error.secondary)
+        };
         // Looks at a bounded number of errors, so that many mistakes cost linear time only.
-        let mut said = self.diagnostics.iter_mut().take(200);
-        match said.find(|said| (said.code, &said.message) == (unknown.code, &unknown.message)) {
-            None => self.diagnostics.push(unknown),
+        match self.diagnostics.iter_mut().take(200).find(is_same) {
+            None => self.diagnostics.push(error),
             Some(said) if said.secondary.len() > 3 => {}
             Some(said) => {
-                let later = said.primary.max(name.span);
-                said.secondary.push((later, "nor is there one here".to_owned()));
-                said.primary = said.primary.min(name.span);
+                said.secondary.push((said.primary.max(error.primary), again.to_owned()));
+                said.primary = said.primary.min(error.primary);
             }
         }
         self.valid = false;
@@ -468,9 +475,9 @@ impl<'m> Resolver<'_, 'm> {
             let sorts = sorts.filter(|found| {
                 found.kind == DeclarationKind::Payload && found.schema.as_str() == "rust"
             });
-            let declared: Vec<(&str, &str)> =
-                sorts.map(|found| (found.name.as_str(), found.external.as_str().trim())).collect();
-            self.error(rust_types::nameless(&element.sort, &declared));
+            let declared: Vec<(&Name, &str)> =
+                sorts.map(|found| (&found.name, found.external.as_str().trim())).collect();
+            self.once(rust_types::nameless(&element.sort, &declared), "and here");
             return None;
         }
         let sort = if let Some(role) = &element.delegated {

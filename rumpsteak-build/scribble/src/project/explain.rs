@@ -6,7 +6,7 @@ use super::merge::{EdgeAt, Subsets, path};
 use super::validity::{Problem, can_end};
 use crate::diagnostics::projection_errors::{Branches, Early, problem};
 use crate::diagnostics::{Code, Diagnostic, Span, diagnostic};
-use crate::global::automaton::{Global, Letter};
+use crate::global::automaton::{Edge, Global, Letter};
 use crate::index::{IndexSet, NONE, index};
 
 /// The greatest number of errors reported for one role.
@@ -33,11 +33,16 @@ pub(super) fn explain(
         if diagnostics.len() >= MOST_ERRORS {
             break;
         }
-        let (choice, branches) = branches(subsets, found).unzip();
+        let (first, mut branches) = branches(subsets, found).unzip();
+        let choice = first.map(|(state, _)| state);
         if choice.is_some() && explained.contains(&choice) {
             continue;
         }
         explained.push(choice);
+        if let (Code::SendOrReceive, Some(first), Some(branches)) = (kind, first, &mut branches) {
+            let letter = subsets.edge(other).letter;
+            branches.needs_same = is_right(&with_message(subsets.global, first, letter));
+        }
         let (blamed, beside) = match kind {
             // The second payload has to change.
             Code::PayloadUnknown => (other, one),
@@ -58,9 +63,9 @@ pub(super) fn explain(
 }
 
 /// Finds two runs that look the same to the role, one to each of the problem's two edges (or
-/// states, if the second number is [`NONE`]). Returns the global state where they part, and how. If
-/// a message may overtake, the runs include it.
-fn branches(subsets: &Subsets<'_>, problem: &Problem) -> Option<(u32, Branches)> {
+/// states, if the second number is [`NONE`]). Returns the edge of the first run where they part,
+/// and how. If a message may overtake, the runs include it.
+fn branches(subsets: &Subsets<'_>, problem: &Problem) -> Option<(EdgeAt, Branches)> {
     let global = subsets.global;
     let word = subsets.word(problem.state);
     let (one, other, early) = (problem.one, problem.other, &problem.early);
@@ -84,11 +89,23 @@ fn branches(subsets: &Subsets<'_>, problem: &Problem) -> Option<(u32, Branches)>
         one: global.step(edge),
         other: other.get(part).map(|&edge| global.step(subsets.edge(edge))),
         equal: part.checked_sub(1).map_or(Vec::new(), |before| equal(subsets, one[before])),
+        needs_same: false,
         is_told: problem.kind == Code::NeverTold && ends[0] == ends[1],
         again: early.iter().any(|early| other.iter().any(|before| before.0 == early.0)),
         runs: runs.map(|run| run.iter().map(|&at| global.text(subsets.edge(at))).collect()),
     };
-    Some((first.0, branches))
+    Some((first, branches))
+}
+
+/// The same protocol, except that another message follows an edge.
+fn with_message(global: &Global, (state, position): EdgeAt, letter: u32) -> Global {
+    let mut global = global.clone();
+    let added = index(global.len());
+    let before = &mut global.states[state as usize][position as usize];
+    let after = Edge { letter, ..before.clone() };
+    before.target = added;
+    global.states.push(vec![after]);
+    global
 }
 
 /// The same protocol, except that each place where a message to the role is sent has its own label.

@@ -388,6 +388,7 @@ impl BodyParser<'_, '_> {
         let meant = |keyword| format!("did you mean `{keyword}` instead of `{name}`?");
         let help = match (name.as_str(), self.last()) {
             _ if is_arrow => Some("write a message as `Label(payload) from A to B;`".to_owned()),
+            _ if self.cursor.is_word("to") => Some("write `from A` before `to B`".to_owned()),
             _ if expected == "`from`" => is_end.then(|| {
                 format!("write `do {name}(…);` for a protocol, or `{name}(…) from A to B;`")
             }),

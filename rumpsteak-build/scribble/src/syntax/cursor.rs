@@ -325,7 +325,10 @@ impl<'a> Cursor<'a> {
             // A missing `;` or `)` belongs behind the token before.
             let before = at.checked_sub(1).map(|before| self.span_of(before));
             let mut error = syntax_errors::unexpected(span, found, expected, before);
-            error.help = help.or(error.help);
+            let is_comma = self.before().is_some_and(|(_, text)| text == ",")
+                && [b')', b'>', b';'].iter().any(|&end| self.is(end));
+            let advice = is_comma.then(|| "remove the comma".to_owned());
+            error.help = help.or(advice).or(error.help);
             self.diagnostics.push(error);
         }
         Failed

@@ -216,7 +216,7 @@ fn role(cursor: &mut Cursor<'_>) -> Result<RoleDecl> {
     let name = cursor.name("the name of a role")?;
     let is_plain = cursor.is(b'[') && (cursor.is_at(2, b']') || cursor.is_at(2, b')'));
     let members = if is_plain && cursor.take(b'[') {
-        let size = cursor.name("the number of members")?;
+        let size = cursor.name("the number of members or `N`")?;
         cursor.expect(b']')?;
         Some(size)
     } else {
