@@ -303,9 +303,8 @@ fn placed(file: &ScrFile, reason: String, span: Span) -> String {
 fn messages(protocol: &Loaded) -> Vec<(Message, Span)> {
     let mut places: Vec<(&Message, (bool, Span))> = Vec::new();
     for projection in &protocol.projections {
-        for transition in projection.fsm.transitions() {
-            let (action, place) =
-                (transition.action, projection.origins(transition.id).iter().min());
+        for by in projection.fsm.transitions() {
+            let (action, place) = (by.action, projection.origins(by.id).iter().min());
             // A message that is dropped is received at the heading of its block.
             places.extend(place.map(|&span| (&action.message, (!action.is_send(), span))));
         }

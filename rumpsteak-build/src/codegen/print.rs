@@ -223,16 +223,11 @@ pub(super) fn print_item(
             let _ = writeln!(text, "/// A {what} in [`{session}`]: {does}.\n#[session]");
         }
     }
-    print_declaration(text, item, "pub ", Some(names));
+    print_bare(text, item, "pub ", Some(names));
 }
 
 /// Prints an item of a session without its attributes. With `names`, its options are documented.
-pub(super) fn print_declaration(
-    text: &mut String,
-    item: &Item,
-    public: &str,
-    names: Option<&Names>,
-) {
+pub(super) fn print_bare(text: &mut String, item: &Item, public: &str, names: Option<&Names>) {
     let _ = match item {
         Item::Chain { name, nominal: true, session } => {
             writeln!(text, "{public}struct {name}({session});")

@@ -19,7 +19,7 @@ use rumpsteak_fsm::{Fsm, Role, Sort};
 
 use super::names::Names;
 use super::payloads::{flat, is_ident, reserved};
-use super::print::print_declaration;
+use super::print::print_bare;
 use super::session;
 use crate::protocols::ScrFile;
 use crate::verdict::ProtocolFacts;
@@ -80,7 +80,7 @@ pub(crate) fn session_items(
     let mut text = format!("#[session({})]\n", names.roles[0].ty);
     for (index, item) in items.iter().enumerate() {
         text.push_str(if index > 0 { "\n#[session]\n" } else { "" });
-        print_declaration(&mut text, item, "", None);
+        print_bare(&mut text, item, "", None);
     }
     Some(text)
 }
