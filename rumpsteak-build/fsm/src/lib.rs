@@ -10,8 +10,6 @@ pub mod bounded;
 pub mod capacity;
 pub mod certificate;
 pub mod family;
-#[doc(hidden)]
-pub mod index_set;
 pub mod kmc;
 pub mod machine;
 pub mod repair;

@@ -92,7 +92,7 @@ fn check_sources(sources: &[Source], limits: &Limits, mut diagnostics: Vec<Diagn
             Err(errors) => diagnostics.extend(errors),
         }
     }
-    let messages: Arc<[Message]> = program.messages.into_vec().into();
+    let messages: Arc<[Message]> = program.messages.into_iter().collect();
     let raced = annotations::raced(sources);
     let protocols = found.into_iter().map(|(decl, mut global, alone, warnings)| {
         global.messages = Arc::clone(&messages);

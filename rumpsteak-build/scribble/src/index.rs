@@ -1,7 +1,5 @@
 //! 32-bit numbers for states, nodes and the like: the sets that hand them out, and searches.
 
-pub(crate) use rumpsteak_fsm::index_set::IndexSet;
-
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// Converts to 32 bits. The number fits: nothing is more numerous than the bytes of a text, which
@@ -35,6 +33,9 @@ pub(crate) fn follow(count: usize, next: impl Fn(u32) -> Option<u32>) -> Vec<u32
     }
     ends
 }
+
+/// Elements numbered in the order of their insertion.
+pub(crate) type IndexSet<T> = indexmap::IndexSet<T, hashbrown::DefaultHashBuilder>;
 
 /// The elements by number, in the order in which the numbers come.
 pub(crate) fn by_number<T>(elements: Vec<(u32, T)>) -> Vec<(u32, Vec<T>)> {

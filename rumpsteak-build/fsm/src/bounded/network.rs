@@ -5,8 +5,7 @@ use std::ops::Range;
 use fixedbitset::FixedBitSet;
 
 use super::{Place, Topology};
-use crate::index_set::IndexSet;
-use crate::machine::{Message, Role};
+use crate::machine::{IndexSet, Message, Role};
 use crate::system::{InternedSystem, MachineIndex, Move, StateIndex, StateKind, Step, System};
 
 /// The machines of a system over the queues of a [`Topology`].
@@ -56,7 +55,7 @@ impl<'a> Network<'a> {
             moves.len() > 1 && moves.iter().any(|by| by.is_send) && !(is_mixed && races(&moves[0]))
         };
         let commits = (0..machines.states() as usize).filter(commits).collect();
-        let queues = queues.into_vec().into_iter().map(|queue| topology.place(queue)).collect();
+        let queues = queues.into_iter().map(|queue| topology.place(queue)).collect();
         Self { machines, queues, peers, commits }
     }
 

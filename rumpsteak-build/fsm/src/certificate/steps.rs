@@ -30,8 +30,7 @@
 use litemap::LiteMap;
 
 use super::fault::{Fault, Invalid};
-use crate::index_set::IndexSet;
-use crate::machine::{Action, Direction, Fsm, StateId};
+use crate::machine::{Action, Direction, Fsm, IndexSet, StateId};
 
 /// The pairs of states; the first one is the pair of initial states.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

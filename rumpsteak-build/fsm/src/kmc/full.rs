@@ -8,7 +8,7 @@ use petgraph::visit::{Dfs, EdgeFiltered, Reversed, Visitable};
 
 use super::causality::Causality;
 use super::violation::{Explored, Violation};
-use crate::index_set::IndexSet;
+use crate::machine::IndexSet;
 use crate::system::{
     ChannelIndex, Continuations, ExploredStep, Explorer, InternedSystem, MachineIndex, Node,
     StateKind, index,

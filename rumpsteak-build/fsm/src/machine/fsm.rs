@@ -10,9 +10,9 @@ use petgraph::graph::DiGraph;
 
 use super::interned::InternedMachine;
 use super::{
-    Action, Defect, Direction, Groups, Message, Role, StateId, Transition, TransitionId, digraph,
+    Action, Defect, Direction, Groups, IndexSet, Message, Role, StateId, Transition, TransitionId,
+    digraph,
 };
-use crate::index_set::IndexSet;
 
 /// The machine of one role: any finite graph of actions. [`check_directed`](Self::check_directed)
 /// checks that it stands for a local type, which the algorithms need.
@@ -198,7 +198,7 @@ impl Fsm {
     pub(crate) fn in_step(&self, other: &Self) -> impl Iterator<Item = (StateId, StateId)> {
         let mut met = IndexSet::from_iter([(self.initial, other.initial)]);
         (0..).map_while(move |at| {
-            let &(own, due) = met.get(at)?;
+            let &(own, due) = met.get_index(at)?;
             let mut targets: LiteMap<&Action, StateId> = LiteMap::new();
             for by in other.transitions_from(due) {
                 targets.try_insert(by.action, by.target);
@@ -312,7 +312,7 @@ impl Fsm {
         // Most states have one peer, and need no set.
         peers().find(|peer| *peer != first)?;
         let peers: IndexSet<&Role> = peers().collect();
-        Some(Defect::Undirected { state, peers: peers.iter().copied().cloned().collect() })
+        Some(Defect::Undirected { state, peers: peers.into_iter().cloned().collect() })
     }
 
     /// The defect of a state with two transitions with one action and different targets.

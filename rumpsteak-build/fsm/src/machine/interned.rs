@@ -4,11 +4,10 @@
 
 use std::sync::{Arc, OnceLock};
 
-use hashbrown::HashMap;
+use hashbrown::{DefaultHashBuilder, HashMap};
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::{Action, StateId, Transition, TransitionId};
-use crate::index_set::IndexSet;
 
 /// A peer and a direction, `p?` or `p!`. Dense.
 pub(crate) type Kind = u32;
@@ -265,6 +264,9 @@ impl InternedMachine {
         Some(edges[sorted[index.ok()?] as usize])
     }
 }
+
+/// A set in the order of insertion.
+pub(crate) type IndexSet<T> = indexmap::IndexSet<T, DefaultHashBuilder>;
 
 /// A graph with so many nodes, and the edges between their numbers.
 pub(crate) fn digraph<W>(

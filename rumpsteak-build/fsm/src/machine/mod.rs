@@ -21,5 +21,5 @@ pub use self::action::{Action, Direction, Message, Transition};
 pub use self::defect::Defect;
 pub(crate) use self::fsm::sorted;
 pub use self::fsm::{Fsm, FsmBuilder, Late};
-pub(crate) use self::interned::{Groups, digraph, lasso};
+pub(crate) use self::interned::{Groups, IndexSet, digraph, lasso};
 pub use self::names::{Label, Role, Sort, StateId, TransitionId};

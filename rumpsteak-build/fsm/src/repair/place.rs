@@ -8,8 +8,7 @@
 
 use std::collections::{HashSet, VecDeque};
 
-use crate::index_set::IndexSet;
-use crate::machine::{Action, Direction, Fsm, StateId, Transition, TransitionId};
+use crate::machine::{Action, Direction, Fsm, IndexSet, StateId, Transition, TransitionId};
 use crate::subtype::{Refusal, Rule};
 use crate::system::{Failure, Run};
 
@@ -323,7 +322,7 @@ fn leads(
     let mut met: IndexSet<StateId> = without.into_iter().collect();
     let mut at = met.len();
     met.insert(from);
-    while let Some(&state) = met.get(at) {
+    while let Some(&state) = met.get_index(at) {
         if let Some(found) = fsm.transitions_from(state).find(|due| is_it(*due)) {
             return Some(found.id);
         }

@@ -2,8 +2,7 @@
 //! O(transitions).
 
 use super::pair::{Act, Edge, Kind, Pair, State};
-use crate::index_set::IndexSet;
-use crate::machine::Groups;
+use crate::machine::{Groups, IndexSet};
 
 /// The rank of a state from which an output cannot be found.
 pub(super) const NEVER: u32 = u32::MAX;

@@ -18,8 +18,7 @@ use super::pair::{Act, Pair, State};
 use super::prefix::Prefix;
 use super::sequences::{Sequence, Sequences};
 use crate::certificate::derivation::{Derivation, Inference, Situation, Tail, Tree};
-use crate::index_set::IndexSet;
-use crate::machine::{StateId, TransitionId};
+use crate::machine::{IndexSet, StateId, TransitionId};
 
 /// The situations of a search, in the order of meeting, and their derivations.
 pub(super) struct Record {

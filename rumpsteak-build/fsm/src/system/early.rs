@@ -3,7 +3,7 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::{Explorer, InternedSystem, MachineIndex, Move, Node, StateIndex};
-use crate::index_set::IndexSet;
+use crate::machine::IndexSet;
 
 /// The most pairs of states that are compared for one receive.
 const MOST_PAIRS: usize = 1 << 12;
@@ -26,7 +26,7 @@ pub fn compare<A: PartialEq, M: Iterator<Item = (A, u32)>>(
 ) -> Option<Vec<Pair>> {
     let mut pairs = IndexSet::from_iter([states]);
     let mut found = Vec::new();
-    while let Some(&(before, after)) = pairs.get(found.len()) {
+    while let Some(&(before, after)) = pairs.get_index(found.len()) {
         let [own, others] = [before, after].map(|state| moves(state).collect::<Vec<_>>());
         let target = own.iter().find(|(action, _)| action == receive).map(|of| of.1);
         let is_equal = target.map_or_else(

@@ -5,8 +5,7 @@ use std::fmt;
 
 use super::System;
 use super::composition::is_end;
-use crate::index_set::IndexSet;
-use crate::machine::{Action, Direction, Fsm, Message, Role, StateId, TransitionId};
+use crate::machine::{Action, Direction, Fsm, IndexSet, Message, Role, StateId, TransitionId};
 
 /// A run of a [`System`] that ends badly.
 ///
@@ -197,7 +196,7 @@ impl fmt::Display for Wait {
         let messages = self.transitions.iter().map(|(_, action)| action.message.to_string());
         let messages = messages.collect::<Vec<_>>().join(" or ");
         let peers = self.transitions.iter().map(|(_, action)| action.peer.as_str());
-        let peers = peers.collect::<IndexSet<&str>>().join(" or ");
+        let peers = Vec::from_iter(peers.collect::<IndexSet<&str>>()).join(" or ");
         write!(f, "{} waits for {messages} from {peers}", self.role)
     }
 }

@@ -5,8 +5,7 @@ use std::ops::Range;
 use super::lexer::{Kind, Lexer, is_name};
 use super::types::{payload, unquoted};
 use super::{Named, NamedBuilder, PrintError, Result, SpannedMessage};
-use crate::index_set::IndexSet;
-use crate::machine::{Action, Fsm, Role, StateId, Transition};
+use crate::machine::{Action, Fsm, IndexSet, Role, StateId, Transition};
 
 /// A machine before all participants are known.
 struct Machine<'a> {
@@ -105,7 +104,7 @@ fn keyword(lexer: &mut Lexer<'_>, words: &[&str]) -> Result<()> {
 fn resolve(machine: Machine<'_>, roles: &IndexSet<Role>) -> Result<Named> {
     let Machine { mut builder, initial, peers } = machine;
     let role = |(peer, span): (&str, Range<usize>)| {
-        peer.parse::<usize>().ok().and_then(|number| roles.get(number)).ok_or_else(|| {
+        peer.parse::<usize>().ok().and_then(|number| roles.get_index(number)).ok_or_else(|| {
             let count = roles.len();
             let message = format!(
                 "there is no participant `{peer}`; the {count} of this text are numbered from 0"

@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use crate::index_set::IndexSet;
-use crate::machine::{Action, Fsm, FsmBuilder, Late, StateId, TransitionId};
+use crate::machine::{Action, Fsm, FsmBuilder, IndexSet, Late, StateId, TransitionId};
 
 /// A machine, with the names of its states and the places of its actions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,6 +61,6 @@ impl NamedBuilder {
     /// The machine, if it has a state `initial`.
     pub(super) fn build(self, initial: StateId) -> Named {
         let fsm = self.fsm.build(initial).dropping(self.late);
-        Named { fsm, states: self.states.into_vec(), actions: self.actions }
+        Named { fsm, states: self.states.into_iter().collect(), actions: self.actions }
     }
 }

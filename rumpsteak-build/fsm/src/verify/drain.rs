@@ -9,8 +9,7 @@ use hashbrown::HashMap;
 use litemap::LiteMap;
 
 use crate::certificate::drained::{self, Drained, MANY, Plan, Progress, Situation, Words};
-use crate::index_set::IndexSet;
-use crate::machine::{Fsm, StateId, Transition, TransitionId};
+use crate::machine::{Fsm, IndexSet, StateId, Transition, TransitionId};
 use crate::system::{InternedSystem, Move, Node, Paths, System, components};
 use crate::verdict::Limits;
 

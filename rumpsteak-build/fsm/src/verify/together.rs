@@ -4,8 +4,7 @@ use fixedbitset::FixedBitSet;
 use litemap::LiteMap;
 
 use super::{Decision, VerifyError, certified, decide};
-use crate::index_set::IndexSet;
-use crate::machine::{Action, Defect, Fsm, Role, StateId, Transition, sorted};
+use crate::machine::{Action, Defect, Fsm, IndexSet, Role, StateId, Transition, sorted};
 use crate::subtype::Proof;
 use crate::system::{
     EveryRun, Exploration, Run, System, can_leave, explore, keeps_promises, live_in_every_run,
@@ -265,7 +264,7 @@ fn without_others(sup: &Fsm, sub: &Fsm) -> Fsm {
     let initial = builder.add_state();
     let mut copied = IndexSet::from_iter([sup.initial()]);
     let mut source = 0;
-    while let Some(&state) = copied.get(source) {
+    while let Some(&state) = copied.get_index(source) {
         let is_kept =
             |by: &Transition<'_>| !by.action.is_send() || done.binary_search(&by.action).is_ok();
         for by in sup.transitions_from(state).filter(is_kept) {

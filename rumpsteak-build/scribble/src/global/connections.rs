@@ -46,7 +46,7 @@ pub(crate) fn connect(
     let mut found = IndexSet::from_iter([settle(&global, 0, start)]);
     let mut letters: IndexSet<Letter> = IndexSet::default();
     let mut states: Vec<Vec<Edge>> = Vec::new();
-    while let Some((state, connections)) = found.get(states.len()).cloned() {
+    while let Some((state, connections)) = found.get_index(states.len()).cloned() {
         let (mut edges, mut diagnostics) = (Vec::new(), Vec::new());
         for edge in global.edges(state) {
             let mut connections = connections.clone();
@@ -73,7 +73,7 @@ pub(crate) fn connect(
         }
         alone
     });
-    Ok((global.with_states(states, letters.into_vec()), alone.collect()))
+    Ok((global.with_states(states, letters.into_iter().collect()), alone.collect()))
 }
 
 /// Updates the connections for one interaction. [`settle`] has ended the connections of a state

@@ -122,7 +122,7 @@ impl Determiniser<'_, '_> {
             // Mistakes that were found matter more than the limit.
             _ if !self.diagnostics.is_empty() => Err(self.diagnostics),
             Ok(mut global) => {
-                let letters = self.letters.into_vec();
+                let letters = self.letters.into_iter().collect();
                 let messages = &self.unfolding.program.messages;
                 blocks::finish(&mut global, letters, messages).map(|()| (global, self.warnings))
             }

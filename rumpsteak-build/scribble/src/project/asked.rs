@@ -79,7 +79,7 @@ fn singly(global: &Global, families: &[Option<u32>], most: usize) -> Found<(Glob
     // A state, the members that were asked last, and the message of the state that goes on with
     // this member.
     let mut found = IndexSet::from_iter([(0, LiteMap::new_vec(), None)]);
-    while let Some((state, asked, within)) = found.get(states.len()).cloned() {
+    while let Some((state, asked, within)) = found.get_index(states.len()).cloned() {
         let mut edges = Vec::new();
         for (at, edge) in global.edges(state).iter().enumerate() {
             let letter = global.letter(edge);
@@ -134,6 +134,6 @@ fn singly(global: &Global, families: &[Option<u32>], most: usize) -> Found<(Glob
             name_errors::each_and_some(label(asks).as_str(), each.origins[0], asks.origins[0])
         }));
     }
-    let singly = Global { roles, ..global.with_states(states, letters.into_vec()) };
+    let singly = Global { roles, ..global.with_states(states, letters.into_iter().collect()) };
     if errors.is_empty() { Ok((singly, first)) } else { Err(errors) }
 }

@@ -147,7 +147,7 @@ fn run(subsets: &Subsets<'_>, word: &[u32], goal: u32) -> Option<Vec<EdgeAt>> {
     let (mut found, mut steps) = (IndexSet::from_iter([(0, 0)]), vec![None]);
     let mut at = 0;
     while at < found.len() && found.len() < LONGEST_SEARCH {
-        let &(state, seen) = found.get(at)?;
+        let &(state, seen) = found.get_index(at)?;
         if state == goal && seen as usize == word.len() {
             return Some(path(steps[at], |at| steps[at]));
         }

@@ -356,7 +356,7 @@ impl<'a> Interruption<'a> {
     ) -> u32 {
         from.iter().rev().fold(next, |next, &from| {
             let state = machine.add();
-            for dropped in self.pairs.get(&(from, role)).map_or(&[][..], |of| of) {
+            for dropped in self.pairs.get(&(from, role)).into_iter().flatten() {
                 self.connect(machine, state, (from, Direction::Receive, dropped), state);
             }
             for crossing in &self.interrupts {

@@ -123,7 +123,7 @@ impl Lateness {
                     }
                 };
             }
-            if final_ones.iter().any(|message| others.contains(message)) {
+            if !final_ones.is_disjoint(&others) {
                 return Err(Some(pair));
             }
             let is_said = |edge: &Edge| {
@@ -200,11 +200,10 @@ impl Lateness {
         };
         let is_sent = |edge: &&Edge| of.is(edge, Direction::Send, to);
         let sent = || sender.all_edges().map(|(_, edge)| edge).filter(is_sent);
-        let message = |edge: &Edge| edge.action.message.clone();
-        let told = sent().filter(|edge| tells[edge.target as usize]);
-        let told: IndexSet<Message> = told.map(message).collect();
-        let after: IndexSet<Message> =
-            sent().map(message).filter(|it| !told.contains(it)).collect();
+        let mut after: IndexSet<Message> = sent().map(|edge| edge.action.message.clone()).collect();
+        for edge in sent().filter(|edge| tells[edge.target as usize]) {
+            after.swap_remove(&edge.action.message);
+        }
         let is_sure = |edge: &Edge| {
             of.is(edge, Direction::Receive, from) && after.contains(&edge.action.message)
         };
@@ -371,7 +370,7 @@ impl Interruption<'_> {
                 next.insert(set.clone(), state);
                 let more = if unsure.contains(&from) { &[from][..] } else { &[] };
                 let late = sorted([set, more].concat());
-                for dropped in self.pairs.get(&(from, role)).map_or(&[][..], |of| of) {
+                for dropped in self.pairs.get(&(from, role)).into_iter().flatten() {
                     let is_last = known.last[&(from, role)].contains(dropped);
                     let is_sure = known.sure.get(&(from, role));
                     let is_sure = is_sure.is_some_and(|sure| sure.contains(dropped));
@@ -441,7 +440,7 @@ impl Local {
         let settle = |mut state: u32, mut late: Late| {
             while let Some(mark) = self.edges(state).iter().find(|edge| edge.action.peer == *own) {
                 let number = mark.action.message.label.as_str().parse().unwrap_or(0);
-                let marked = late_sets.get(number).map_or(&[][..], |(_, marked)| marked);
+                let marked = late_sets.get_index(number).map_or(&[][..], |(_, marked)| marked);
                 marked.iter().for_each(|one| insert(&mut late, one.clone()));
                 state = mark.target;
             }
@@ -449,7 +448,7 @@ impl Local {
         };
         let mut found: IndexSet<(u32, Late)> = IndexSet::from_iter([settle(0, Late::new())]);
         let mut local = Self::default();
-        while let Some((state, late)) = found.get(local.states.len()).cloned() {
+        while let Some((state, late)) = found.get_index(local.states.len()).cloned() {
             let source = local.add();
             if late.is_empty() && self.gathers.contains(&state) {
                 local.gathers.insert(source);

@@ -127,7 +127,7 @@ impl Local {
     pub(super) fn told_later(&self, limits: &Limits) -> Option<Self> {
         let mut told = Self { late: self.late.clone(), ..Self::default() };
         let mut sets = Sets::from_iter([Box::from([0])]);
-        while let Some(set) = sets.get(told.states.len()).cloned() {
+        while let Some(set) = sets.get_index(told.states.len()).cloned() {
             let sends = |state: &u32| {
                 let edges = self.edges(*state);
                 let sent = edges.iter().map(|edge| &edge.action).filter(|of| of.is_send());

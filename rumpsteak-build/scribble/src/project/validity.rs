@@ -141,7 +141,7 @@ fn available<'g>(
     // Each state with its blocked roles, and the step that led there.
     let (mut found, mut steps) = (IndexSet::from_iter([(start, blocked)]), vec![None]);
     let mut at = 0;
-    while let Some((state, blocked)) = found.get(at).cloned() {
+    while let Some((state, blocked)) = found.get_index(at).cloned() {
         subsets.spend(blocked.as_slice().len())?;
         for (position, edge) in (0..).zip(global.edges(state)) {
             let Letter { from, to, .. } = global.letter(edge);
