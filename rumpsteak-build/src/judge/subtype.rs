@@ -67,16 +67,11 @@ fn refused_at(
 }
 
 /// The source with which a session goes on as the part of itself that begins in a state.
-fn part(
-    scope: &Scope<'_>,
-    root: ItemId,
-    session: &SessionMachine,
-    state: StateId,
-) -> Option<String> {
-    if state == session.fsm.initial() {
+fn part(scope: &Scope<'_>, root: ItemId, of: &SessionMachine, state: StateId) -> Option<String> {
+    if state == of.fsm.initial() {
         return Some(scope.name_of(root));
     }
-    let Place { item, span } = session.states[state.index()];
+    let Place { item, span } = of.states[state.index()];
     let is_here = |tail: &&Tail| tail.ident().span().start() == span.start();
     let tails = scope.session(item)?.chains().map(|chain| &chain.tail);
     let Some(Tail::Choice { constructor, peer, choice, .. }) = { tails }.find(is_here) else {

@@ -56,13 +56,10 @@ impl ActionText {
     }
 }
 
-pub(super) fn one_of(
-    ids: &[TransitionId],
-    deed: &dyn Fn(TransitionId) -> ActionText,
-) -> ActionText {
-    let messages = either(ids.iter().map(|id| deed(*id).message));
+pub(super) fn one_of(ids: &[TransitionId], of: &dyn Fn(TransitionId) -> ActionText) -> ActionText {
+    let messages = either(ids.iter().map(|id| of(*id).message));
     // The remaining quotes enclose each message.
-    ActionText { message: messages.trim_matches('`').to_owned(), ..deed(ids[0]) }
+    ActionText { message: messages.trim_matches('`').to_owned(), ..of(ids[0]) }
 }
 
 fn verb(action: Option<&Action>) -> &'static str {

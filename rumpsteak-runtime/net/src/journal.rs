@@ -260,15 +260,11 @@ impl Log {
 
     /// Adds the first entry of this process: the next one after the last one of the role, whose
     /// message has this number. Returns it, or `None` if another process was faster.
-    pub(crate) async fn begin(
-        &self,
-        last: u64,
-        mut entry: Entry,
-    ) -> Result<Option<Entry>, NetError> {
+    pub(crate) async fn begin(&self, at: u64, mut entry: Entry) -> Result<Option<Entry>, NetError> {
         entry.advance();
         entry.owner = self.owner;
         let bytes = self.bytes_of(&entry)?;
-        let sequence = match self.publish(after(last), &bytes).await {
+        let sequence = match self.publish(after(at), &bytes).await {
             Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => return Ok(None),
             sequence => sequence.map_err(failed)?,
         };

@@ -43,11 +43,7 @@ pub trait Peers<R: Role> {
     /// Returns true if none of the `due` peers, a bit set, has sent a label that the choice `C`
     /// takes, for a watched role.
     #[doc(hidden)]
-    fn are_empty<C: Choice<Message = R::Message>>(
-        _: &mut R,
-        _due: u64,
-        _: &mut Context<'_>,
-    ) -> bool {
+    fn are_empty<C: Choice<Message = R::Message>>(_: &mut R, _: u64, _: &mut Context<'_>) -> bool {
         true
     }
 

@@ -311,9 +311,8 @@ impl Words {
             counts.insert(taken, (least.saturating_sub(1), most));
         }
         let mut rest = Self { first: LiteMap::new(), counts, ..self.clone() };
-        for (_, next) in self.pairs.keys().filter(|pair| pair.0 == taken) {
-            rest.first.insert(*next, ());
-        }
+        let next = self.pairs.keys().filter(|pair| pair.0 == taken);
+        next.for_each(|pair| _ = rest.first.insert(pair.1, ()));
         for (letter, bounds) in rest.counts.clone() {
             if bounds != (0, MANY) {
                 rest.restrict(Some(letter), bounds);
@@ -350,8 +349,8 @@ impl Words {
         self.last.retain(|&letter, ()| counts(letter, 0).any(|at| last.contains(at)));
         self.pairs.retain(|&(letter, second), ()| {
             let is_kept = |at| kept.contains(at);
-            let mut befores = 0..=most.min(MANY);
-            befores.any(|it| is_kept(place(letter, it)) && next(it, second).is_some_and(is_kept))
+            let mut before = 0..=most.min(MANY);
+            before.any(|it| is_kept(place(letter, it)) && next(it, second).is_some_and(is_kept))
         });
         self.counts.retain(|&letter, _| counts(letter, 0).any(|at| kept.contains(at)));
     }

@@ -245,13 +245,8 @@ fn transition(done: Done) -> TransitionId {
     TransitionId::from_index(done.transition as usize)
 }
 
-fn forgotten(
-    origin: u32,
-    path: Vec<TransitionId>,
-    sub_state: u32,
-    cycle: Vec<TransitionId>,
-) -> Refusal {
+fn forgotten(origin: u32, path: Vec<TransitionId>, sub: u32, cycle: Vec<TransitionId>) -> Refusal {
     let refusal = Refusal::of(Rule::Forgotten, Blame::Transition(origin), None);
-    let sub_state = StateId::from_index(sub_state as usize);
+    let sub_state = StateId::from_index(sub as usize);
     Refusal { path, sub_state, cycle, ..refusal }
 }

@@ -51,6 +51,7 @@ use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
+use fixedbitset::FixedBitSet;
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 
@@ -315,14 +316,12 @@ impl<'a> Search<'a> {
             (0..rules.len()).filter(ahead).partition(|&id| is_left(id));
         let steps = bounded.iter().flat_map(|&id| rules[id].steps(id));
         let unfoldings = heights(rules.len(), steps.map(|(from, to, _)| (from, to)));
-        let sup = |id: usize| StateId::from_index(self.judgements[id].claim.sup as usize);
-        let mut left: Vec<StateId> = left.into_iter().map(sup).collect();
-        left.sort_unstable();
-        left.dedup();
+        let sup = |id: usize| self.judgements[id].claim.sup as usize;
+        let left: FixedBitSet = left.into_iter().map(sup).collect();
         Ok(FairInvariant {
             drains,
             unfoldings: unfoldings.into_iter().collect::<Option<_>>().ok_or(Stop::Stuck)?,
-            left,
+            left: left.ones().map(StateId::from_index).collect(),
             invariant: self
                 .invariant(rules, &vec![vec![0; self.judgements.len()]; self.pair.kinds()]),
         })

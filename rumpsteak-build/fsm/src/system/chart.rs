@@ -148,7 +148,7 @@ fn shortened(texts: impl Iterator<Item = String>, width: usize) -> LiteMap<Strin
         for (at, text) in texts.iter().enumerate() {
             // Their order is alphabetical, so the first and the last have the least in common.
             let mut equal = texts.iter().zip(&cut).filter(|of| *of.1 == cut[at]).map(|of| of.0);
-            let (Some(first), Some(last)) = (equal.next(), equal.last()) else { continue };
+            let (Some(first), Some(last)) = (equal.next(), equal.next_back()) else { continue };
             let common = first.chars().zip(last.chars()).take_while(|(a, b)| a == b).count();
             let letters: Vec<char> = text.chars().collect();
             let begins = |&at: &usize| {

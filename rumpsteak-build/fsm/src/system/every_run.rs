@@ -275,11 +275,9 @@ fn stays(
         members.sort_unstable();
         let inside = members.iter().flat_map(|&member| explorer.graph.edges(member));
         let inside = inside.filter(|edge| members.binary_search(&edge.target()).is_ok());
-        let mut moves: Vec<u32> = inside.map(|edge| *edge.weight()).collect();
-        moves.sort_unstable();
-        moves.dedup();
-        let by = |number: &u32| explorer.system.get(*number as usize);
-        let has_moved = |machine| moves.iter().any(|number| by(number).machine == machine as u32);
+        let moves: FixedBitSet = inside.map(|edge| *edge.weight() as usize).collect();
+        let by = |number: usize| explorer.system.get(number);
+        let has_moved = |machine| moves.ones().any(|number| by(number).machine == machine as u32);
         let can_move = |node: Node, machine| {
             let mut moves = explorer.options(node, machine).iter();
             for_sure && moves.any(|by| by.is_send) || explorer.can_move(node, machine)
@@ -288,13 +286,13 @@ fn stays(
             let mut members = members.iter().map(|member| member.index() as Node);
             has_moved(machine) || !members.any(|member| can_move(member, machine))
         };
-        let is_fair = !moves.is_empty() && (0..explorer.system.machines()).all(is_fair_to);
+        let is_fair = !moves.is_clear() && (0..explorer.system.machines()).all(is_fair_to);
         let mut told = LiteMap::new_vec();
-        let sends = moves.iter().copied().filter(|number| {
+        let sends = moves.ones().filter(|&number| {
             let by = by(number);
             by.is_send && told.insert((by.channel, by.message), ()).is_none()
         });
         let first = members.first()?.index() as Node;
-        is_fair.then(|| (first, sends.take(4).collect()))
+        is_fair.then(|| (first, sends.take(4).map(|number| number as u32).collect()))
     })
 }

@@ -96,12 +96,7 @@ fn may_come(
     let before = before.map(|by| by.action).chain(more);
     let mut sent: LiteMap<(&Role, &Role, &Message), ()> = LiteMap::new();
     before.for_each(|it| _ = sent.insert((own.role(), &it.peer, &it.message), ()));
-    let start = |peer: &Fsm| {
-        let mut reached = FixedBitSet::with_capacity(peer.len());
-        reached.insert(peer.initial().index());
-        reached
-    };
-    let mut reached: Vec<FixedBitSet> = peers().map(start).collect();
+    let mut reached: Vec<_> = peers().map(|peer| FixedBitSet::with_capacity(peer.len())).collect();
     loop {
         let mut is_new = false;
         for (fsm, reached) in peers().zip(&mut reached) {
@@ -109,7 +104,8 @@ fn may_come(
                 let Action { peer, message, .. } = by.action;
                 let is_send = by.action.is_send();
                 let is_possible = is_send || sent.contains_key(&(peer, fsm.role(), message));
-                if is_possible && reached.contains(by.source.index()) {
+                let is_reached = by.source == fsm.initial() || reached.contains(by.source.index());
+                if is_possible && is_reached {
                     is_new |= is_send && sent.insert((fsm.role(), peer, message), ()).is_none();
                     is_new |= !reached.put(by.target.index());
                 }

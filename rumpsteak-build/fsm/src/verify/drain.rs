@@ -360,9 +360,7 @@ fn behind(words: &Words, taken: TransitionId) -> Vec<Words> {
     let is_last = words.last.contains_key(&taken) && counts.values().all(|count| count.0 == 0);
     let mut after: Vec<Words> = is_last.then(Words::default).into_iter().collect();
     let mut rest = Words { first: LiteMap::new(), counts, ..words.clone() };
-    for (_, next) in following(words, taken) {
-        rest.first.insert(*next, ());
-    }
+    following(words, taken).for_each(|pair| _ = rest.first.insert(pair.1, ()));
     let bounds: Vec<_> = rest.counts.iter().map(|(&it, &bounds)| (Some(it), bounds)).collect();
     for (letter, bounds) in bounds.into_iter().filter(|of| of.1 != (0, MANY)) {
         rest = keep(&rest, letter, bounds);
@@ -374,12 +372,12 @@ fn behind(words: &Words, taken: TransitionId) -> Vec<Words> {
 
 /// The pairs that begin with a letter.
 fn following(
-    words: &Words,
-    letter: TransitionId,
+    of: &Words,
+    first: TransitionId,
 ) -> impl Iterator<Item = &(TransitionId, TransitionId)> {
-    let pairs = words.pairs.as_slice();
-    let start = pairs.partition_point(|((first, _), ())| *first < letter);
-    pairs[start..].iter().map(|(pair, ())| pair).take_while(move |pair| pair.0 == letter)
+    let pairs = of.pairs.as_slice();
+    let start = pairs.partition_point(|(pair, ())| pair.0 < first);
+    pairs[start..].iter().map(|(pair, ())| pair).take_while(move |pair| pair.0 == first)
 }
 
 /// The words in which this letter occurs so often, at least and at most.

@@ -207,13 +207,10 @@ fn sends(fsm: &Fsm, state: StateId) -> Vec<&Action> {
 
 /// True if the projections, without the sends that are left out for good, are a safe system that
 /// needs no option that is left out, and that lets machines leave the states that they must.
-pub(super) fn are_projections_safe(
-    parts: &[Part<'_>],
-    limits: &Limits,
-) -> Result<bool, VerifyError> {
-    let mut machines = Vec::with_capacity(parts.len());
+pub(super) fn are_projections_safe(of: &[Part<'_>], limits: &Limits) -> Result<bool, VerifyError> {
+    let mut machines = Vec::with_capacity(of.len());
     let mut is_all_done = true;
-    for part in parts {
+    for part in of {
         let mut machine = part.projected.clone();
         if part.left_out().is_some() {
             let narrow = without_others(part.projected, part.written);
@@ -233,7 +230,7 @@ pub(super) fn are_projections_safe(
         return Ok(false);
     }
     let bound = exploration.coverage.bound;
-    let mut left = parts.iter().enumerate().filter(|(_, part)| !part.left.is_empty()).peekable();
+    let mut left = of.iter().enumerate().filter(|(_, part)| !part.left.is_empty()).peekable();
     if left.peek().is_some() {
         let can_leave = |(machine, part): (usize, &Part<'_>)| {
             can_leave(&system, machine, part.left, bound, limits)

@@ -146,13 +146,9 @@ impl Local {
             });
             for (_, edges) in by_number(edges.collect()) {
                 let next = edges.iter().map(|edge| edge.target).collect();
+                let next = insert_set(&mut sets, next).0;
                 let origins = edges.iter().flat_map(|edge| &edge.origins).copied().collect();
-                told.connect(
-                    state,
-                    edges[0].action.clone(),
-                    insert_set(&mut sets, next).0,
-                    origins,
-                );
+                told.connect(state, edges[0].action.clone(), next, origins);
             }
             if set.len() == 1 && set.iter().all(|of| self.gathers.contains(of)) {
                 told.gathers.insert(state);

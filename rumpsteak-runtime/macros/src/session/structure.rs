@@ -294,14 +294,9 @@ impl Expansion<'_> {
 
     /// The bound for the role's route to `peer`, and for the label that it carries: for one member
     /// if it is a family, or for each.
-    fn route(
-        &self,
-        peer: &Ident,
-        direction: Direction,
-        label: Option<(&Ident, bool)>,
-    ) -> TokenStream {
+    fn route(&self, peer: &Ident, way: Direction, label: Option<(&Ident, bool)>) -> TokenStream {
         let (krate, role, message) = (self.krate, &self.role, self.message());
-        let link = match direction {
+        let link = match way {
             Direction::Receive => format_ident!("Incoming"),
             Direction::Send => format_ident!("Outgoing"),
         };

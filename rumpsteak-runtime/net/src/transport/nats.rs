@@ -200,17 +200,12 @@ impl Transport for Nats {
 }
 
 /// Answers a call to this instance of a listener.
-async fn open(
-    client: Client,
-    instance: String,
-    call: Message,
-    frame: usize,
-) -> io::Result<Connection> {
+async fn open(client: Client, own: String, call: Message, frame: usize) -> io::Result<Connection> {
     let answer = call.reply.ok_or(io::ErrorKind::InvalidData)?;
     let to = String::from_utf8(call.payload.into()).map_err(io::Error::other)?;
     let subject = own_subject()?;
     let inbox = inbox(&client, &subject).await?;
-    let subjects = format!("{subject} {instance}");
+    let subjects = format!("{subject} {own}");
     client.publish(answer, subjects.into()).await.map_err(io::Error::other)?;
     Ok(connection(client, to.into(), inbox, frame))
 }
