@@ -138,7 +138,7 @@ fn example(sort: &str, name: &str) -> String {
         "float" | "double" => "f64".into(),
         "bytes" => "std::vec::Vec<u8>".into(),
         "str" | "string" => "std::string::String".into(),
-        _ => format!("super::{name}"),
+        _ => format!("crate::{name}"),
     }
 }
 

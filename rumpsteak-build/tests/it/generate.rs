@@ -673,8 +673,8 @@ fn what_has_no_name_in_rust() {
              help: for `Strng`, did you mean `String`?\n\
              help: declare it in protocols/p.scr:\n  \
              type <rust> \"i32\" as int;\n  \
-             type <rust> \"super::Strng\" as Strng;\n  \
-             type <rust> \"super::Task\" as Task;",
+             type <rust> \"crate::Strng\" as Strng;\n  \
+             type <rust> \"crate::Task\" as Task;",
         ),
         (
             "case",

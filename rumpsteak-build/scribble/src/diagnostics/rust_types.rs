@@ -42,7 +42,7 @@ errors! {
 const PRELUDE: [&str; 5] = ["Box", "Option", "Result", "String", "Vec"];
 
 /// A name for a type, and the text of the type in a declaration: declared names are replaced by
-/// their types, and other names are looked up in the file around the module.
+/// their types, and other names are looked up in the root of the package.
 fn declaration<'a>(ty: &str, of: impl Fn(&str) -> Option<&'a str>) -> (String, String) {
     let (mut name, mut external) = (String::new(), String::new());
     for piece in ty.split_inclusive(|c| !is_word(c)) {
@@ -51,7 +51,7 @@ fn declaration<'a>(ty: &str, of: impl Fn(&str) -> Option<&'a str>) -> (String, S
         let found = of(word).filter(|_| is_first);
         let is_own = is_first && word.starts_with(char::is_uppercase);
         if is_own && found.is_none() && !PRELUDE.contains(&word) {
-            external += "super::";
+            external += "crate::";
         }
         external += found.unwrap_or(word);
         external += behind;
@@ -90,7 +90,7 @@ mod tests {
             ("[u8; 32]", "U832", "[u8; 32]"),
             ("((), ())", "Type", "((), ())"),
             ("_Task<u8>", "_TaskU8", "_Task<u8>"),
-            ("Vec<Coupon>", "VecCoupon", "Vec<super::Coupon>"),
+            ("Vec<Coupon>", "VecCoupon", "Vec<crate::Coupon>"),
         ] {
             assert_eq!(declaration(ty, declared), (name.to_owned(), external.to_owned()));
         }
