@@ -49,7 +49,7 @@ pub(crate) fn unknown_dependencies<'p>(
     let interactions = sources.iter().flat_map(|source| interactions(&source.module));
     let mut depending = LiteMap::new_vec();
     let found = interactions.filter_map(|found| Some((found.span, found.dependencies()?)));
-    found.for_each(|(span, labels)| drop(depending.insert(span, labels)));
+    found.for_each(|(span, labels)| _ = depending.insert(span, labels));
     if depending.is_empty() {
         return Vec::new();
     }

@@ -193,7 +193,7 @@ impl Writer<'_> {
         let mut ends = actions.map(|action| (action.direction, self.peer(action)));
         let Some((direction, peer)) = ends.next() else { return End::Several(None) };
         let others: Vec<(Direction, String)> = ends.collect();
-        if others.iter().all(|end| *end == (direction, peer.clone())) {
+        if others.iter().all(|end| (end.0, &end.1) == (direction, &peer)) {
             return End::One(direction, peer);
         }
         End::Several(others.iter().all(|end| end.0 == direction).then_some(direction))
@@ -306,7 +306,7 @@ fn circles(fsm: &Fsm, gathered: &[bool]) -> Vec<bool> {
         Some(only.target)
     };
     let mut circle = vec![false; fsm.len()];
-    for mut state in cycles(fsm.states(), vec![None; fsm.len()], StateId::index, next) {
+    for mut state in cycles(fsm.states(), fsm.len(), StateId::index, next) {
         while !circle[state.index()] {
             circle[state.index()] = true;
             state = next(state).unwrap_or(state);

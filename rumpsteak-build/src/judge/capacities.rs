@@ -102,6 +102,6 @@ fn prove(machines: Vec<Fsm>, limits: &Limits) -> Option<LiteMap<(Role, Role), St
         ((channel.from, channel.to), capacity)
     };
     let mut capacities = LiteMap::new();
-    found.channels.into_iter().map(choose).for_each(|(of, most)| drop(capacities.insert(of, most)));
+    found.channels.into_iter().map(choose).for_each(|(of, most)| _ = capacities.insert(of, most));
     Some(capacities)
 }

@@ -18,8 +18,8 @@ pub enum Severity {
     Error,
     /// Something unusual that may be a mistake.
     Warning,
-    /// A remark about something correct, which only the command makes.
-    #[cfg_attr(not(feature = "command"), expect(dead_code))]
+    /// A remark about something correct.
+    #[cfg_attr(not(feature = "command"), expect(dead_code, reason = "only the command says it"))]
     Note,
 }
 

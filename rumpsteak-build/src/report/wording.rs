@@ -358,7 +358,7 @@ fn other_payload(
     for own in &protocol.projections {
         let sent = own.fsm.transitions().filter(|due| messages.contains(&due.action.message));
         let origins = sent.flat_map(|due| own.origins(due.id));
-        origins.for_each(|&at| drop(places.insert(at, String::new())));
+        origins.for_each(|&at| _ = places.insert(at, String::new()));
     }
     let excerpt = Excerpt::of_spans(&file.module.texts, places.as_slice().iter().take(MOST));
     format!(

@@ -410,7 +410,7 @@ fn cycle_faults(scope: &Scope<'_>, items: &BTreeSet<ItemId>) -> Vec<Fault> {
             Tail::Named(name) => scope.find(name),
             _ => None,
         };
-        let found = cycles(items.iter().copied(), vec![None; scope.items.len()], |id| id, next);
+        let found = cycles(items.iter().copied(), scope.items.len(), |id| id, next);
         let fault = |item| Some(cause(scope.name_of(item)).at(chain(item)?.tail.ident().span()));
         found.into_iter().filter_map(fault).collect::<Vec<Fault>>()
     };
@@ -420,21 +420,21 @@ fn cycle_faults(scope: &Scope<'_>, items: &BTreeSet<ItemId>) -> Vec<Fault> {
     faults
 }
 
-/// The last node of each cycle of a graph in which a node has one successor at most. `rounds` has
-/// a place for each node.
+/// The last node of each cycle of a graph whose nodes have one successor at most, and numbers below
+/// `len`.
 pub(crate) fn cycles<N: Copy + PartialEq>(
     nodes: impl Iterator<Item = N>,
-    mut rounds: Vec<Option<N>>,
-    index: impl Fn(N) -> usize,
+    len: usize,
+    number: impl Fn(N) -> usize,
     next: impl Fn(N) -> Option<N>,
 ) -> Vec<N> {
-    let mut found = Vec::new();
+    let (mut found, mut rounds) = (Vec::new(), vec![None; len]);
     for start in nodes {
         let mut node = start;
-        while rounds[index(node)].is_none() {
-            rounds[index(node)] = Some(start);
+        while rounds[number(node)].is_none() {
+            rounds[number(node)] = Some(start);
             let Some(target) = next(node) else { break };
-            if rounds[index(target)] == Some(start) {
+            if rounds[number(target)] == Some(start) {
                 found.push(node);
             }
             node = target;

@@ -434,7 +434,7 @@ impl Composer<'_> {
             let is_told = |by| members.iter().any(|&of| interruption.is_hop(of, role, &[by]));
             let others = || interrupters.iter().filter(|&&by| is_told(by));
             let sure = |&by: &u32| ((by, role), interruption.closed(machine, by));
-            others().map(sure).for_each(|(pair, sure)| drop(closed.insert(pair, sure)));
+            others().map(sure).for_each(|(pair, sure)| _ = closed.insert(pair, sure));
             let mut wrong = others().filter_map(|&by| {
                 Some((by, interruption.open_end(machine, by, role, &closed[&(by, role)])?))
             });
@@ -443,8 +443,8 @@ impl Composer<'_> {
             }));
         }
         let of = |&by: &u32| (by, interruption.open(&machines[by as usize], by));
-        let open =
-            <LiteMap<_, _>>::from_sorted_store_unchecked(interrupters.iter().map(of).collect());
+        let mut open = LiteMap::new();
+        interrupters.iter().map(of).for_each(|(by, open_at)| _ = open.insert(by, open_at));
         let shut = interrupters.iter().find(|by| open[*by].first() != Some(&true));
         if let (Some(&by), true, false) = (shut, diagnostics.is_empty(), interruption.is_routed()) {
             diagnostics.push(interruption.open_interrupt(by, by, None));
